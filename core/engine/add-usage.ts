@@ -1,6 +1,5 @@
 import type { Usage } from "../protocol/conversation/message.ts"
 
-/** What a run has used after one more model call. */
 export function addUsage(sum: Usage | undefined, { inputTokens, outputTokens, cost }: Usage): Usage {
   return {
     inputTokens: add(sum?.inputTokens, inputTokens),
@@ -9,7 +8,7 @@ export function addUsage(sum: Usage | undefined, { inputTokens, outputTokens, co
   }
 }
 
-/** One call of unknown cost makes the sum unknown: a part of it would pass for the whole. */
+/** If the cost of one call is unknown, so is the sum: otherwise a part would be taken for the whole. */
 function addCost(a: number | null | undefined, b: number | null | undefined): { cost?: number | null } {
   if (a === undefined && b === undefined) return {}
   if (a === null || b === null) return { cost: null }

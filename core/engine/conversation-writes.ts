@@ -2,29 +2,29 @@ import type { AuditId, RunId } from "../protocol/ids.ts"
 import type { ActionClass, Diff, InverseCall, ProposalStatus, Proposed } from "../protocol/proposals/proposal.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 
-/** A write that has been proposed and is not settled. */
+/** A proposed write that is not settled. */
 export interface OpenProposal {
   readonly proposed: Proposed
   readonly runId: RunId
   readonly position: number
   readonly createdAt: number
-  /** The applied write that it takes back. */
+  /** The applied write that this proposal reverses. */
   readonly undoes: AuditId | undefined
-  /** The arguments that run if it is agreed to. */
+  /** The arguments that are executed after approval. */
   readonly input: JsonObject
   status: ProposalStatus
   code: string | undefined
   decidedBy: string | undefined
-  /** Set when it is applied: when that was, and what the event that says so tells beside it. */
+  /** Set when the write is applied: the time, and what its event reports. */
   applied: (Effect & { readonly at: number }) | undefined
 }
 
-/** What a person has agreed to beforehand: writes of one tool in this conversation, counted. */
+/** A user's approval in advance: a number of writes of one tool in this conversation. */
 export interface CountedGrant {
   readonly tool: string
-  /** What was shown when it was granted. */
+  /** What the user saw when granting it. */
   readonly action: ActionClass
-  /** Of a tool that runs commands: the one that was shown, or the prefix that was stated. */
+  /** For a tool that runs commands: the command that was shown, or the prefix that the user chose. */
   readonly commandLine?: string
   readonly prefix?: string
   readonly uses: number
@@ -33,7 +33,7 @@ export interface CountedGrant {
   readonly by: string
 }
 
-/** What a write has changed, and the call that takes it back, where its tool can tell. */
+/** What a write changed, and the call that undoes it, if its tool can name one. */
 export interface Effect {
   readonly change?: Diff | undefined
   readonly inverse?: InverseCall | undefined

@@ -34,100 +34,112 @@ export interface Conversation {
   position: number
   /** When the last event was recorded. */
   at: number
-  /** The number of the last message, places reserved for results included. */
+  /** The number of the last message, including numbers reserved for results. */
   seq: number
   agent: string
   model: string | null
   provider: string | null
-  /** Which models answer, in this order, where `model` cannot; null: those of its agent, or of the server. */
+  /** The models to try, in this order, if `model` fails. Null: those of its agent, or of the server. */
   fallback: readonly string[] | null
-  /** Models that could not answer: until then a run begins with another one. */
+  /** Models that recently failed. Until the given time a run starts with another model. */
   spared: ReadonlyMap<string, SparedModel>
   mode: Mode
   title: string | null
-  /** How its model is to reply, as far as that was set for it. */
+  /** The reply settings of this conversation. */
   settings: ReplySettings
-  /** What people were told of settings that a model does not know: not told again. */
+  /** Settings that a model does not support and that were reported to the user once. */
   leftOut: ReadonlySet<string>
-  /** Whose the title is. Undefined while it is nobody's: none, or the first words of the first message. */
+  /** Who wrote the title. Undefined if there is none, or if it is the beginning of the first message. */
   titled: "person" | "model" | undefined
-  /** The number of the first reply that was no call. */
+  /** The number of the first reply without tool calls. */
   firstAnswer: number | undefined
-  /** Where its tools run, and on which device. */
+  /** Where its tools run: on the server or on a device, and on which one. */
   site: Site
   deviceId: string | null
-  /** The database that it works on. The connection may have been deleted since. */
+  /** The database that it queries. The connection may have been deleted since. */
   connectionId: ConnectionId | null
-  /** Where the person last said that they are. */
+  /** The user's time zone, as reported last. */
   timeZone: string | null
-  /** Files were sent along with words of `history`, or of what has been cut off since. */
+  /** True if a message in `history`, or in what was cut off it, has files. */
   hasFiles: boolean
-  /** What the model is shown; `marks` says the same about each entry for the one who cuts it. */
+  /** The messages that the model is sent. `marks` has one entry for each, used for truncation. */
   history: HistoryMessage[]
   marks: Mark[]
   /** Estimated size of `history`. */
   tokens: number
-  /** Models whose private reasoning stands in `history`. */
+  /** Models whose reasoning is in `history`. */
   reasoners: ReadonlySet<string>
-  /** The ids of the last messages of the person: the same one is not taken twice. */
+  /** The ids of the user's last messages, so that a message that is sent twice is accepted once. */
   said: MessageId[]
-  /** What the model has to be told with the next words of the person. */
+  /** Notes that the model is sent together with the user's next message. */
   notes: string[]
   run: RunState | undefined
-  /** Tools of other people's servers that it has. */
+  /** Tools of connected MCP servers. */
   joined: readonly JoinedTool[]
-  /** The tools of the program that began the newest run, which it runs itself. */
+  /** Tools that the client declared with the newest run and executes itself. */
   clientTools: readonly ClientTool[]
-  /** Which tools the newest words were given. */
+  /** Which tools the latest message is offered. */
   readonly routing: RoutingState
-  /** What the stages of its agent have decided, where it has any. */
+  /** The decisions of its agent's stages. */
   readonly stages: StagesState
   /** The calls of the newest reply, in call order. */
   calls: Call[]
-  /** Proposals that are not settled, of whichever run. */
+  /** Unsettled proposals of all runs. */
   readonly proposals: Map<ProposalId, OpenProposal>
-  /** Applied writes that were taken back, and the proposals that did it. */
+  /** Writes that were undone, with the proposals that undid them. */
   undone: ReadonlyMap<AuditId, ProposalId>
-  /** By tool: what a person has agreed to beforehand. */
+  /** Approvals in advance, by tool. */
   grants: ReadonlyMap<string, CountedGrant>
-  /** What results have brought in: words of others, and the person's own data; and whether a client sent along what may be both. */
-  /** `folder`: files of a work folder that its person has not trusted. */
+  /**
+   * What results have added to the history: untrusted text, and the user's private data. Client context may be both.
+   */
+  /** Files of a work folder that the user has not marked as trusted. */
   readonly hasSeen: { outside: boolean; private: boolean; brought?: true; folder?: true; outsideFrom?: string }
-  /** What clients have sent along, as the model was last shown it, by name. */
+  /** Client context by name, as the model was last sent it. */
   brought: ReadonlyMap<string, string>
-  /** What of the history has given way to what came later. */
+  /** What was removed from the history or summarized. */
   readonly compaction: CompactionState
-  /** What tools have added. */
+  /** State that tools have added. */
   state: Record<string, unknown>
-  /** Messages queued up to this number wait until somebody speaks: the last run was cancelled or failed. */
+  /**
+   * Queued messages up to this number wait for the user's next message, because the last run was cancelled or failed.
+   */
   heldUpTo: number
-  /** Holds an event this build does not know: shown, never continued. */
+  /**
+   * True if the journal has an event that this version does not know. Such a conversation is shown but not continued.
+   */
   hasUnknownEvents: boolean
-  /** Waiting input, as far as it has been read; not part of the journal. */
+  /** The inbox as far as it was read. Not part of the journal. */
   inbox: readonly InboxItem[]
-  /** The number of the newest input that is known to have arrived there, read or not; not part of the journal either. */
+  /** The number of the newest input known to be in the inbox, read or not. Not part of the journal. */
   arrivals: number
 }
 
 export interface Mark {
   readonly seq: number
   tokens: number
-  /** Set on words: the run that they are the question of. They are not cut while it, or one that resumes it, works. */
+  /**
+   * Set on a message: the run that answers it. The message is not cut while that run, or one that resumes it, is
+   * working.
+   */
   readonly question?: RunId
-  /** Set on what stands in the place of all that was said before. */
+  /** Set on the summary that replaces everything before it. */
   readonly isSummary?: true
-  /** Set on results: where each stands in the journal. */
+  /** Set on results: the journal position of each. */
   readonly positions?: number[]
 }
 
 export interface CompactionState {
-  /** A summary is wanted, and why. */
+  /** Set if a summary is due, with the reason. */
   due: "full" | "asked" | undefined
-  /** The number of the last message when a summary was last made, or could not be: not again before more was said. */
+  /**
+   * The last message's number when a summary was last created or failed. It is not tried again before there are more
+   * messages.
+   */
   tried: number
-  /** Something has given way: the tools that find it again are shown. */
+  /** True if text was removed, so that the tools that search previous messages are offered. */
   hasGivenWay: boolean
-  /** What the person has decided lately, in words, newest last. */
+  /** The user's recent decisions as text, newest last. */
   decisions: string[]
 }
 
@@ -135,31 +147,33 @@ export interface RunState {
   readonly id: RunId
   readonly maxIterations: number
   readonly startedAt: number
-  /** Set on a run that takes back an applied write: it ends with its call, without asking the model. */
+  /** Set on a run that undoes an applied write. It ends with its call, without asking the model. */
   readonly undoes: AuditId | undefined
-  /** Set on a run that proposes once more what had expired; it ends with its call too. */
+  /** Set on a run that proposes an expired proposal again. It ends with its call, too. */
   readonly again: ProposalId | undefined
-  /** Set on a run that sums up what was said, and does nothing else. */
+  /** Set on a run that only summarizes the conversation. */
   readonly compacts: true | undefined
-  /** Of such a run: the last one before it that was more than that, as it has ended. It is left as it was, to be resumed. */
+  /** Set on a summarizing run: the end state of the run before it, which can still be resumed. */
   readonly before: Pick<RunState, "status" | "maxIterations" | "asks"> | undefined
-  /** The number of its first message. */
   readonly firstSeq: number
-  /** The id of what the person came in with who set it going last, where that is known. */
+  /** The id of the credential that started or resumed this run, if known. */
   credential: string | undefined
-  /** Somebody who may not approve has set it going or spoken into it: no mode and no grant agrees in the person's place. */
+  /**
+   * True if a caller who may not approve started this run or sent a message to it: every write then needs a person's
+   * approval.
+   */
   asks: boolean
-  /** All its words were said from this device, which may agree by itself to what is written on it. */
+  /** Set if all its messages came from this device, which may approve writes to itself. */
   approves: string | undefined
-  /** What counts as the person's day. It changes only with their words, which no open call lives to see. */
+  /** The user's time zone in this run. It changes only with a message of the user, and never while a call is open. */
   timeZone: string | undefined
-  /** The run whose words it answers: itself, or the one it resumes. */
+  /** The run whose message it answers: itself, or the one it resumes. */
   question: RunId
-  /** How the model is to reply in it, as its words have said. */
+  /** The reply settings of its messages. */
   settings: ReplySettings
-  /** What its answer has to fit, as its words have asked for. */
+  /** The JSON schema that its messages request for the answer. */
   schema: JsonObject | undefined
-  /** How often its answer did not fit. */
+  /** How often its answer did not fit the schema. */
   mends: number
   status: Exclude<RunStatus, "paused">
   iteration: number
@@ -167,41 +181,40 @@ export interface RunState {
   reason: string | undefined
   error: RunError | undefined
   usage: Usage | undefined
-  /** Which model it asks since the chosen one could not answer, and which ones could not. */
+  /** The model it uses instead of the chosen one, and the models that failed. */
   fallback: { readonly model: string; readonly failed: readonly FailedModel[] } | undefined
-  /** Which model has answered last. */
+  /** The model that replied last. */
   model: string | undefined
-  /** What its provider counted for the last reply, question included, and what we had estimated for the same. */
+  /** The tokens that the provider counted for the last reply and its request, and our estimate for the same. */
   counted: { readonly tokens: number; readonly estimated: number } | undefined
-  /** Time spent working, waiting for people not counted. `workedMsWithin` leaves out what was no work. */
+  /** Time spent working, without waiting for people. `workedMsWithin` subtracts time in which nothing was done. */
   workedMs: number
-  /** Of it, each time of more than a minute in which nothing was recorded. */
+  /** The parts of it longer than a minute in which nothing was recorded. */
   longGapsMs: number[]
-  /** How often the open step broke off at the provider since the last progress. */
+  /** How often the provider failed in the open step since the last progress. */
   restarts: number
-  /** How often the process died while it was open; and how often it may have been the cause. */
+  /** How often the process died while this run was open. */
   deaths: number
   blames: number
-  /** The last death can have had no other cause. */
+  /** True if this run alone can have caused the last death. */
   blamed: boolean
-  /** What was shown of the attempt at the open reply that broke off last. */
+  /** Text shown of the last interrupted attempt at the open reply. */
   shown: string | undefined
-  /** Which tools of other servers it has is on record. */
+  /** True if its tools of MCP servers were recorded. */
   hasJoined?: true
-  /** A person is there who can answer what a tool's server asks. */
+  /** True if a person is present who can answer questions of a tool's server. */
   attended?: true
-  /** A call of it has waited for others: that was no work. */
+  /** True if one of its calls has waited for another party. That time does not count as work. */
   hasWaited?: true
-  /** Asked for words, the model has only called: how often in a row. */
+  /** How often in a row the model replied with calls only, although it was asked for text. */
   wordless: number
-  /** The model of choice for summaries has failed in it: its own makes them. */
+  /** The model for summaries failed in this run, so the conversation's own model writes them. */
   sumsUpItself: boolean
-  /** Answers of reads that may be reused: until a write is applied. */
+  /** Results of reads that can be reused until a write is applied. */
   reads: ReusableRead[]
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]
 }
 
-/** A model that was asked and could not answer. */
 export interface FailedModel {
   readonly model: string
   readonly because: string
@@ -215,54 +228,52 @@ export interface SparedModel extends Omit<FailedModel, "model"> {
 export interface Call {
   readonly id: CallId
   readonly name: string
-  /** When it was made: its reply's own time, which waiting for a person does not move. */
+  /** When its reply was recorded. */
   readonly at: number
-  /** The place its result takes among the messages. */
+  /** The message number that is reserved for its result. */
   readonly seq: number
-  /** What runs: the model's arguments, or a person's after an edit. */
+  /** The arguments that are executed: the model's, or those of a person's edit. */
   input: JsonObject
-  /** A person has changed the arguments. */
   isChanged: boolean
   readonly invalidInput: string | undefined
   state: CallState
-  /** How often it was started. */
   attempts: number
   startedAt: number
-  /** Of one that was handed over: until when its result is waited for. */
+  /** Set on a call of a client tool: how long its result is waited for. */
   expiresAt?: number
-  /** Of one that waits for others: what it goes on with after a crash. */
+  /** Set on a call that waits for another party: the state that it resumes from after a crash. */
   kept?: JsonObject
-  /** What its server asks the person now, and how often it has asked. */
+  /** What its server asks the user, and how often it has asked. */
   question?: Question
   asked?: number
   proposal: ProposalId | undefined
-  /** The call before it that asks for the same. */
+  /** The identical call before it. */
   duplicateOf: CallId | undefined
 }
 
-/** Whether it has read untrusted content: what its runs store from then on is marked. */
+/** True if it contains untrusted text. Everything that its runs store from then on is marked as untrusted. */
 export const hasSeenOutside = ({ hasSeen }: Pick<Conversation, "hasSeen">): boolean =>
   hasSeen.brought === true || hasSeen.folder === true || hasSeen.outside
 
-/** What its tools mark stored text with. */
+/** The mark for text that its tools store. */
 export const taintOf = ({ hasSeen }: Pick<Conversation, "hasSeen">): "untrusted" | "folder" | undefined =>
   hasSeen.brought === true || hasSeen.outside ? "untrusted" : hasSeen.folder ? "folder" : undefined
 
-/** Whether a run was written by us, for one call or for a summary: no model answers in it. */
+/** True if the server started the run itself for one call or for a summary, so that no model answers in it. */
 export const isOurs = (run: Partial<Pick<RunState, "undoes" | "again" | "compacts">>): boolean =>
   run.undoes !== undefined || run.again !== undefined || run.compacts === true
 
-/** Those that have no result; a duplicate has its first call's, and ends with it. */
+/** Calls without a result. A duplicate gets the result of the first call. */
 export function openCalls(conversation: Conversation): Call[] {
   return conversation.calls.filter((call) => call.state !== "ended" && call.state !== "duplicate")
 }
 
-/** Why the run waits for a person, if it does. */
+/** The reason why the run waits for a person, or undefined. */
 export function pauseReason({ run, calls }: Conversation): PauseReason | undefined {
   return run?.status === "running" ? pauseReasonOf(calls) : undefined
 }
 
-/** Whether it waits, for a person or for others that a call has asked: that is no work of the run. */
+/** True if the run waits for a person or for another party that a call has asked. That time does not count as work. */
 export function isWaiting(conversation: Conversation): boolean {
   if (pauseReason(conversation)) return true
   const { run, calls } = conversation
@@ -283,22 +294,22 @@ export function conversationStatus(conversation: Conversation): ConversationStat
   return status === "failed" ? "failed" : "active"
 }
 
-/** Something was recorded that need not be done again: what broke off before is forgotten. */
+/** Resets the failure counters, because something was recorded that need not be repeated. */
 export function madeProgress(run: RunState): void {
-  // By hand: it happens with every result, and `Object.assign` costs more than the rest of it.
+  // Field by field: this runs for each result, and `Object.assign` costs more than everything else in it.
   run.restarts = run.deaths = run.blames = 0
   run.blamed = false
 }
 
 export const NO_DEATHS = { restarts: 0, deaths: 0, blames: 0, blamed: false }
 
-/** The answer of a read that the run may use again. */
+/** The result of a read that the run can reuse. */
 export interface ReusableRead {
   readonly callId: CallId
   readonly name: string
   readonly input: JsonObject
   readonly text: string
   readonly data: unknown
-  /** What it held, which it holds again. */
+  /** The taint of the result, which a reuse has as well. */
   readonly brings: ResultTaint | undefined
 }

@@ -4,25 +4,27 @@ import type { Conversation } from "./conversation.ts"
 import type { Tool } from "./definition/tool.ts"
 import type { ToolDeclaration } from "./model.ts"
 
-/** What the model is shown: the agent's tools and, last, those of the program that it was asked through. */
+/** The tools that the model is sent: the agent's, followed by those of the client. */
 export function toolsToShow(conversation: Conversation, agent: Agent): ToolDeclaration[] {
   const tools = declaredTools(conversation, agent).map(({ declaration }) => declaration)
-  // One that is called like another is none: no provider takes two of one name.
+  // A client's tool is left out if an agent's tool has its name, because providers reject two tools of one name.
   const others = clientDeclarations(conversation).filter(({ name }) => !agent.tools.find(name))
   return [...tools, ...others]
 }
 
-/** Of it, what the agent has: its tools, those of other people's servers and, where something was taken out of its sight, those that find it again. */
+/**
+ * The agent's part: its tools, those of MCP servers and, if text was removed from the history, those that search it.
+ */
 export function declaredTools(conversation: Conversation, agent: Agent): readonly Tool[] {
   const chosen = chosenTools(conversation, agent)
   const { beside } = agent.tools
   const joined = agent.tools.joinedIn(conversation.mode)
   const found = conversation.compaction.hasGivenWay ? beside : []
-  // Last, so that what stands before them is as it was for a provider's cache.
+  // At the end, so that the cached prefix at the provider stays valid.
   return joined.length + found.length > 0 ? [...chosen, ...joined, ...found] : chosen
 }
 
-/** The tools that were chosen for the first words and a way to all others, or all. */
+/** The tools that the route chose and one that shows all others, or all tools. */
 function chosenTools({ mode, routing }: Conversation, agent: Agent): readonly Tool[] {
   const visible = agent.tools.visibleIn(mode)
   if (!agent.route) return visible
@@ -34,12 +36,17 @@ function chosenTools({ mode, routing }: Conversation, agent: Agent): readonly To
   return fitting.length > all.length ? all : fitting
 }
 
-/** The last reply of a run that may call something has no room left to ask for more first: it sees all. */
+/**
+ * In the last reply that may call tools, no reply is left to ask for more tools first. So it is offered all of them.
+ */
 export function isLastToCall({ run }: Conversation): boolean {
   return run !== undefined && run.iteration + 1 >= run.maxIterations
 }
 
-/** Whether such a reply would be shown less. Decided like any other list, on record: what was shown stays in sight. */
+/**
+ * True if such a reply would be offered fewer. The decision is recorded, because tools that were offered are not
+ * removed later.
+ */
 export function lacksTools(conversation: Conversation, { tools }: Agent): boolean {
   const { shown, wide } = conversation.routing
   if (!shown || wide || !isLastToCall(conversation)) return false

@@ -2,12 +2,12 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Conversation } from "./conversation.ts"
 import { noStages } from "./definition/stages.ts"
 
-/** What hardly any conversation has: a hundred thousand of them share these. Whoever adds to one makes a new one. */
+/** Shared by all conversations, most of which have none of these. Copy it to add an entry. */
 const NONE: ReadonlyMap<never, never> = new Map<never, never>()
 const NOTHING: ReadonlySet<never> = new Set()
 const NO_TOOLS: readonly never[] = []
 
-/** The fold of an empty journal. */
+/** The state of an empty journal. */
 export function emptyConversation(id: ConversationId, user: UserId): Conversation {
   return {
     id,

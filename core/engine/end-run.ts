@@ -5,7 +5,7 @@ import { type EndOfCall, whatBecameOf } from "./gate/run-write.ts"
 import { type NextStep, runTimeout } from "./next-step.ts"
 import { failedEnd, record, type Work } from "./record.ts"
 
-/** Ends a run that may not go on: every open call gets its result, and the reason is recorded. */
+/** Ends a run that must not continue: every open call gets a result, and the reason is recorded. */
 export async function giveUp(work: Work, { because }: Extract<NextStep, { type: "give-up" }>): Promise<void> {
   const { conversation, ports } = work
   const { limits } = ports
@@ -23,16 +23,19 @@ export async function giveUp(work: Work, { because }: Extract<NextStep, { type: 
 
 const NOT_DONE = "Not done: the server stopped before it was, and the run was set aside."
 
-/** A write that was broken off and whose target can tell what became of it is in doubt only where that cannot say either. */
+/**
+ * Asks the targets of interrupted writes what became of them. A write is in doubt only if its target cannot tell
+ * either.
+ */
 async function askTargets(work: Work): Promise<EndOfCall[]> {
   const started = work.conversation.calls.filter(({ state, proposal }) => state === "started" && proposal !== undefined)
-  // Asking has ended the process as well, it seems.
+  // Asking seems to have ended the process, too.
   if ((work.conversation.run?.blames ?? 0) > work.ports.limits.restarts) return []
   const told = await Promise.all(started.map((call) => whatBecameOf(work, call, NOT_DONE)))
   return told.flatMap((became) => (became ? [became.end] : []))
 }
 
-/** Ends a run that has done what it was for without a last word of the model. */
+/** Ends a run that needs no final reply of the model. */
 export function endRun(work: Work, { because }: Extract<NextStep, { type: "end-run" }>): Promise<void> {
   return record(work, [{ type: "run_ended", status: "completed", reason: because }])
 }

@@ -9,21 +9,21 @@ import type { Work } from "./record.ts"
 type Fallback = Extract<NewEvent, { type: "fallback" }>
 type Parts = Pick<Work, "conversation" | "agent" | "ports">
 
-/** A model that could not answer is asked again by a later run, after what its provider asked for within these bounds. */
+/** How long a failed model is not asked by later runs: what its provider requested, within these bounds. */
 const SPARED_MS = { least: 5 * 60_000, most: 60 * 60_000 }
 
-/** What is wrong with the model and not with the question: outage, overload, a spent quota, or no way to use it. */
+/** Errors of the model, not of the request: outage, overload, a spent quota, or no access. */
 const MOVES_ON: ReadonlySet<string> = new Set([
   ...["rate_limited", "overloaded", "quota_spent", "model_silent"],
   ...["auth", "not_configured", "unknown_model"],
 ])
 
-/** The model that is asked now: the chosen one, or the one that the run has gone over to. */
+/** The model to ask: the chosen one, or the fallback that the run uses. */
 export function currentModel({ conversation: { model, run, user }, ports }: Pick<Parts, "conversation" | "ports">) {
   return ports.models.get(run?.fallback?.model ?? model, user)
 }
 
-/** Who answers where the chosen one cannot, in order: as the conversation says, else its agent, else the server. */
+/** The fallback models in order: the conversation's, else its agent's, else the server's. */
 export function fallbackOf({
   conversation,
   agent,
@@ -32,7 +32,7 @@ export function fallbackOf({
   return conversation.fallback ?? agent.fallback ?? ports.fallback ?? []
 }
 
-/** Throws what is wrong with the chosen model where no other of its list can be used either. */
+/** Throws the chosen model's error if no other model of its list can be used either. */
 export async function requireModel(parts: Parts): Promise<void> {
   const { conversation, ports } = parts
   try {
@@ -45,10 +45,10 @@ export async function requireModel(parts: Parts): Promise<void> {
 }
 
 /**
- * The event by which a run goes over to the next model of its list, after one has failed of which nothing was seen. Undefined
- * where there is none left, or where another one would help nothing. Recorded before that one is asked: a crash in between
- * goes on with it, and since none is asked twice in a run the list has an end. It can read so many tokens: the history,
- * unless that is about to become shorter.
+ * The event by which a run changes to the next model of its list, after one failed without visible output. Returns
+ * undefined if no model is left or another one would not help. It is recorded before that model is asked, so that a run
+ * continues with it after a crash. No model is asked twice in a run, so the list ends. The next model must have room
+ * for the history, unless that is about to be shortened.
  */
 export async function fallBack(
   work: Work,
@@ -66,7 +66,7 @@ export async function fallBack(
   return toEvent(failed, choose(work, await look(work, tried, tokens), "or spared"))
 }
 
-/** The same before the first question of a run, for a model that failed in a run before it and is not asked so soon again. */
+/** The same before the first request of a run, for a model that failed in a recent run. */
 export async function spare(
   work: Work,
   { name: from }: Model,
@@ -80,7 +80,7 @@ export async function spare(
   return toEvent({ from, because, message, until, earlier: true }, chosen)
 }
 
-/** How a run ends whose models could not answer: with what was wrong with the first one, and what with the others. */
+/** The error of a run whose models all failed: the first model's error with those of the others. */
 export function failureOfAll({ conversation }: Parts, model: string, last: RunError): RunError {
   const [first, ...others] = conversation.run?.fallback?.failed ?? []
   if (!first) return last
@@ -89,7 +89,9 @@ export function failureOfAll({ conversation }: Parts, model: string, last: RunEr
   return { code: first.because, message: `${first.message} Asked in its place: ${asked}.` }
 }
 
-/** A ceiling or a refusal of the chosen one stands; of those after it, only what the question itself is refused for. */
+/**
+ * A cost limit or a refusal of the chosen model ends the run. For the models after it, only errors of the request do.
+ */
 function movesOn({ code, details }: AppError, fallback: unknown): boolean {
   if (MOVES_ON.has(code)) return true
   if (fallback !== undefined) return code !== "refused" && code !== "store_unavailable" && code !== "lease_lost"
@@ -98,7 +100,7 @@ function movesOn({ code, details }: AppError, fallback: unknown): boolean {
 
 type Looked = { readonly model: Model } | { readonly name: string; readonly because: string }
 
-/** What there is of the list beside those that were tried, in order: models, and what cannot be asked with the reason. */
+/** The models of the list that were not tried, in order, each with the reason if it cannot be used. */
 async function look(parts: Parts, tried: ReadonlySet<string>, tokens: number): Promise<Looked[]> {
   const { conversation, ports } = parts
   const looked: Looked[] = []
@@ -106,7 +108,7 @@ async function look(parts: Parts, tried: ReadonlySet<string>, tokens: number): P
     if (name !== null && tried.has(name)) continue
     try {
       const model = await ports.models.get(name, conversation.user)
-      // A history that was cut for a smaller model would stay cut when the larger one is back.
+      // History that is cut for a smaller model stays cut when the larger one works again.
       if (tried.has(model.name)) continue
       const fits = tokens <= model.contextTokens * HISTORY_SHARE
       looked.push(fits ? { model } : { name: model.name, because: "context_overflow" })

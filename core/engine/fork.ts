@@ -9,8 +9,8 @@ import type { Ports } from "./ports.ts"
 import { isKnown, stage, stageCopy } from "./replay/replay.ts"
 
 /**
- * A new conversation that begins with everything another one held up to a position. What was said and found out comes
- * along; what was open does not: a proposal belongs to the conversation it was made in, and is decided there.
+ * Creates a conversation with everything that another one recorded up to a position. Open proposals are not copied,
+ * because a proposal is decided in its own conversation.
  */
 export async function fork(
   ports: Pick<Ports, "journal" | "clock" | "bus" | "room">,
@@ -29,7 +29,7 @@ export async function fork(
   const staged: JournalEvent[] = []
   const copying: Copying = { user, forkedFrom: { conversation: id, position }, calls: new Map() }
   const rows = await journal.read(id, { upTo: position })
-  // A run whose words are left behind has nothing to say: resumed, it would ask the model about nothing.
+  // Without its message, a run has nothing to answer.
   if (rows.at(-1)?.type === "run_started") rows.pop()
   for (const event of rows) {
     if (!isKnown(event)) throw failure("newer_journal", { id })
@@ -39,7 +39,7 @@ export async function fork(
     const ended: NewEvent = { type: "run_ended", status: "cancelled", reason: "forked", heldUpTo: 0 }
     staged.push(...stage(conversation, [...settleOpenCalls(conversation, "cancelled", now), ended], now))
   }
-  // `auto` approves writes, and the past may have been wider than the present: only a caller who may approve gets either.
+  // `auto` approves writes, and the mode may have been wider in the past. Only a caller who may approve gets either.
   const narrow = mayApprove ? conversation.mode : narrowest(conversation.mode, mode, "confirm")
   if (narrow !== conversation.mode) staged.push(...stage(conversation, [{ type: "settings", mode: narrow }], now))
   await journal.create(conversation, staged, false)
@@ -48,22 +48,22 @@ export async function fork(
 }
 
 export interface Forking {
-  /** Whether whoever forks may approve writes. */
+  /** True if the caller may approve writes. */
   readonly mayApprove?: boolean
-  /** The id of the new conversation, where something has been noted under it already. */
+  /** The id of the new conversation, if something is recorded under it already. */
   readonly to?: ConversationId
 }
 
 interface Copying {
   readonly user: UserId
   readonly forkedFrom: { readonly conversation: ConversationId; readonly position: number }
-  /** The calls so far, by the ids they had. */
+  /** The new ids of the calls by their previous ids. */
   readonly calls: Map<CallId, CallId>
 }
 
 /**
- * Ids are new, because runs, messages and calls have theirs for ever: a fork that is erased takes along what is kept under
- * the ids of its calls, and the first conversation still has to know which of its writes were applied.
+ * Runs, messages and calls get new ids: erasing the fork removes what is stored under the ids of its calls, and the
+ * first conversation must still know which of its writes were applied.
  */
 function toCopy(
   { version: _, position: __, at: ___, ...event }: JournalEvent,
@@ -73,7 +73,7 @@ function toCopy(
     case "conversation_started":
       return [{ ...event, forkedFrom }]
     case "run_started": {
-      const { undoes: _, again: __, ...run } = event // what it took back was not applied from here, nor proposed
+      const { undoes: _, again: __, ...run } = event // the write that it undid was not applied or proposed in this conversation
       return [{ ...run, runId: newId("run", user) }]
     }
     case "message": {
@@ -83,7 +83,7 @@ function toCopy(
         calls.set(part.id, id)
         return { ...part, id }
       })
-      // The digests are of a request that held other ids: by them nothing here could be compared.
+      // A digest is of a request with other ids, so that it cannot be compared here.
       const { request: _, ...said } = event
       return [{ ...said, id: newId("msg", user), parts }]
     }
@@ -98,18 +98,18 @@ function toCopy(
     case "history_cut":
       return [event]
     case "compaction":
-      if (event.what === "due") return [] // what was asked for over there is done over there
-      return [event.kept ? { ...event, kept: { ...event.kept, proposals: [] } } : event] // and what is open is decided there
+      if (event.what === "due") return [] // it was requested there
+      return [event.kept ? { ...event, kept: { ...event.kept, proposals: [] } } : event] // open calls are decided there
     case "run_ended":
-      return [{ ...event, heldUpTo: 0 }] // nothing is queued here
-    case "late_result": // what it has brought into the conversation is known to the copy too
+      return [{ ...event, heldUpTo: 0 }] // the copy has no queue
+    case "late_result": // the copy contains the result
     case "tool_start":
     case "handed_over":
-      // What was begun may have been done: the copy must not say that it was not.
+      // A call that was started may have been applied, so the copy must not report the opposite.
       return [{ ...event, callId: calls.get(event.callId) ?? event.callId }]
     case "awaiting_confirmation":
     case "proposal":
-    case "decision": // and with it a grant: what somebody agreed to beforehand, they agreed to over there
+    case "decision": // its grants are not copied
     case "grant_revoked":
     case "in_doubt":
     case "resolution":

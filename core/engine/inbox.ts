@@ -3,7 +3,7 @@ import { type Conversation, isOurs, openCalls, pauseReason, type RunState } from
 import type { CancelInput, InboxItem, Input } from "./input.ts"
 import type { Journal } from "./journal.ts"
 
-/** The waiting inputs that may enter the journal now, in the order they came. */
+/** Inputs of the inbox that can enter the journal now, in the order of arrival. */
 export function takeable(conversation: Conversation): readonly InboxItem[] {
   const { inbox, run } = conversation
   if (inbox.length === 0) return inbox
@@ -12,53 +12,53 @@ export function takeable(conversation: Conversation): readonly InboxItem[] {
   const nextMessage = working ? undefined : nextToBegin(conversation)
   return inbox.filter((item) => {
     if (item.input.type !== "message") return !working || !waitsForEnd(run, item.input)
-    // A run of our own writing asks the model nothing: words that entered it would never be answered.
+    // A run that the server started does not ask the model, so a message that entered it would not be answered.
     return item === nextMessage || (working && safe && !isOurs(run) && item.input.when === "steer")
   })
 }
 
 /**
- * What comes to nothing in a run of our own, and is meant for after it: to go on with the question before one that only sums
- * up, and to sum up after one that takes back or proposes again.
+ * Inputs that must wait for the end of a run that the server started: `continue` during a summary, and `compact` during
+ * an undo or a repeated proposal.
  */
 function waitsForEnd(run: RunState, { type }: Input): boolean {
   return run.compacts ? type === "resume" : isOurs(run) && type === "compact"
 }
 
-/** Each queued message starts a run of its own, so only the first is taken. */
+/** Each queued message starts its own run, so only the first is taken. */
 function nextToBegin({ inbox, run, heldUpTo }: Conversation): InboxItem | undefined {
   const isMessage = ({ input }: InboxItem) => input.type === "message"
   const spoken = inbox.find((item) => isMessage(item) && item.number > heldUpTo)
-  // After a run that failed what came first is told first. After a stop, what is said next is what the person wants now.
+  // After a failed run the oldest message comes first. After a cancel, the newest message is what the user wants now.
   return spoken && hasFailed(run) ? inbox.find(isMessage) : spoken
 }
 
-/** Whether a message waits that nothing will begin until somebody speaks: the run before it was stopped, or has failed. */
+/** True if a message waits for the user's next message, because the run before it was cancelled or failed. */
 export function isHeld(conversation: Conversation, message: MessageId): boolean {
   const { inbox, run } = conversation
   if (run?.status === "running" || nextToBegin(conversation)) return false
   return inbox.some(({ input }) => input.type === "message" && input.id === message)
 }
 
-/** Whether words have to wait behind those that a run which failed has left: with them, these are let go too. */
+/** True if a message must wait behind those that a failed run left in the queue. It releases them as well. */
 export function isBehindOthers({ inbox, run }: Conversation, input: Input): boolean {
-  // Who does not want to wait is not made to, where nothing is at work.
+  // A caller who does not want to wait does not have to if nothing is running.
   if (input.type !== "message" || input.when === "reject" || !hasFailed(run)) return false
   return inbox.some((item) => item.input.type === "message")
 }
 
-/** Also where it was summed up since: that is nobody's word on what waits. */
+/** A summary after the failed run does not release the queue. */
 const hasFailed = (run: RunState | undefined): boolean => (run?.compacts ? run.before : run)?.status === "failed"
 
-/** Whether a cancel means the run that is under way: one for a revoked credential must not hit the run of another. */
+/** True if a cancel concerns the current run: one for a revoked credential must not stop another credential's run. */
 export function concernsRun(run: Pick<RunState, "id" | "credential"> | undefined, cancel: CancelInput): boolean {
   const { credential, run: only } = cancel
   return (credential === undefined || run?.credential === credential) && (only === undefined || run?.id === only)
 }
 
 /**
- * Whether the run that is under way is cancelled by what waits, read in order: a decision before the cancel may have made
- * the run another credential's. Work that is stopped for a cancel that comes to nothing would be begun again for ever.
+ * True if the waiting input cancels the current run. It is read in order, because a decision before the cancel may have
+ * given the run to another credential. A cancel that had no effect would stop and restart the work forever.
  */
 export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
   let credential = run?.credential
@@ -70,8 +70,8 @@ export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
 }
 
 /**
- * Is refused where it cannot be taken at once: nobody wants it to happen later. Nor may an older node find a kind of input
- * in an inbox that it does not know: it could do nothing with the conversation any more.
+ * True for input that is refused if it cannot be handled at once. It must not enter an inbox either, where an older
+ * node could not read it and would be stuck.
  */
 export async function isImpatient(input: Input, journal: Pick<Journal, "hasOlderNode">): Promise<boolean> {
   if (input.type === "compact" || input.type === "client_results" || input.type === "answer")
@@ -79,12 +79,12 @@ export async function isImpatient(input: Input, journal: Pick<Journal, "hasOlder
   return input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
 }
 
-/** Whether the commit that makes the conversation ours may begin with this input: nobody is, or should be, at work on it. */
+/** True if the commit that claims an idle conversation can include this input. */
 export function takesAtOnce(conversation: Conversation, input: Input): boolean {
   if (conversation.run?.status !== "running") return true
   if (waitsForEnd(conversation.run, input)) return false
   const because = pauseReason(conversation)
-  // A call in doubt wants an answer first; words wait in the queue until it has one.
+  // A call in doubt needs a decision first; messages wait in the queue until then.
   return (
     because === "awaiting_confirmation" ||
     because === "awaiting_client" ||

@@ -21,7 +21,7 @@ import type { ReplySettings, ReplySettingsPatch } from "../protocol/conversation
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { Effect } from "./conversation-writes.ts"
 
-/** Everything that reaches a conversation from outside. What is busy keeps it in the inbox; what is idle takes it at once. */
+/** All input to a conversation. A busy conversation stores it in the inbox; an idle one handles it at once. */
 export type Input =
   | MessageInput
   | {
@@ -31,7 +31,7 @@ export type Input =
       readonly by: string
       readonly credential?: string
       readonly reason?: string
-      /** With a commit: agree to so many later writes of the same tool, too. */
+      /** With a commit: also approve this many later writes of the same tool. */
       readonly grant?: { readonly uses: number; readonly prefix?: string }
     }
   | {
@@ -52,10 +52,10 @@ export type Input =
   | AnswerInput
   | UndoInput
   | AgainInput
-  /** Takes back what was agreed to beforehand, for one tool or all. */
+  /** Revokes approvals in advance, for one tool or all. */
   | { readonly type: "revoke"; readonly tool?: string; readonly by: string }
   | CancelInput
-  /** Sums up what was said: a run at work does it before its next reply, one of its own where nothing is at work. */
+  /** Summarizes the conversation: before the next reply of a running run, else in a run of its own. */
   | { readonly type: "compact"; readonly by: string; readonly credential?: string }
   | {
       readonly type: "resume"
@@ -69,10 +69,10 @@ export type Input =
       readonly model?: string
       readonly provider?: string
       readonly mode?: Mode
-      /** Set if the caller may not approve: a mode that is wider than the current one is refused. */
+      /** Set if the caller may not approve: a wider mode is refused. */
       readonly mayNotWiden?: true
       readonly title?: string
-      /** A model has made the title: it gives way to a person's own. */
+      /** Set if a model wrote the title. It does not replace a title of the user. */
       readonly titledBy?: RecordedModelCall
       readonly fallback?: readonly string[] | null
       readonly site?: Site
@@ -80,20 +80,23 @@ export type Input =
       readonly connectionId?: ConnectionId | null
       readonly settings?: ReplySettingsPatch
     }
-  /** A write that outlived its call: sent by the node that ran it. */
+  /** The result of a write that ended after its call did, sent by the node that ran it. */
   | ({
       readonly type: "late_result"
       readonly callId: CallId
       readonly status: "ok" | "error"
       readonly text: string
       readonly brings?: ResultTaint
-      /** Its target was asked what became of it, maybe by several nodes: counts once, and not after a person has decided. */
+      /**
+       * The target was asked for the result, perhaps by several nodes. It counts once, and not after a person has
+       * decided.
+       */
       readonly whileInDoubt?: true
-      /** Which try of the call it tells of. */
+      /** The attempt of the call that it reports on. */
       readonly attempt?: number
     } & Effect)
 
-/** What a program brings of calls that were handed over to it. */
+/** Results of client tools. */
 export interface ClientResultsInput {
   readonly type: "client_results"
   readonly results: readonly ClientResult[]
@@ -106,7 +109,7 @@ export interface ClientResult {
   readonly text: string
 }
 
-/** What a person answers to a tool's server. Only the call that asks takes it; for any other it comes too late. */
+/** The user's answer to a question of a tool's server. Only the call that asked accepts it; later it is refused. */
 export interface AnswerInput extends QuestionAnswer {
   readonly type: "answer"
   readonly questionId: QuestionId
@@ -116,9 +119,9 @@ export interface AnswerInput extends QuestionAnswer {
 export interface CancelInput {
   readonly type: "cancel"
   readonly by: string
-  /** Only of the run that this credential has set going. */
+  /** Only if this credential started the run. */
   readonly credential?: string
-  /** Only of this run, which is one question's: what waits behind it is not held, but has its turn. */
+  /** Only this run. Messages that wait behind it are not held. */
   readonly run?: RunId
 }
 
@@ -126,69 +129,74 @@ export interface MessageInput {
   readonly type: "message"
   readonly id: MessageId
   readonly text: string
-  /** While a run works: wait for its end, enter at the next safe point, or be refused. */
+  /** If a run is working: wait for its end, join it at the next safe point, or be refused. */
   readonly when: "queue" | "steer" | "reject"
   readonly maxIterations?: number
-  /** Where the person is who says it, if they tell. */
+  /** The user's time zone, if the client reports it. */
   readonly timeZone?: string
-  /** How the model is to reply in the run that it begins or enters. */
+  /** Reply settings for the run that it starts or joins. */
   readonly settings?: ReplySettings
-  /** A JSON schema that the answer has to fit. */
+  /** A JSON schema that the answer must fit. */
   readonly schema?: JsonObject
-  /** What its sender's program sent along, bounded: the model is shown it as words from outside. */
+  /** Client context, bounded. The model is sent it as untrusted text. */
   readonly brought?: readonly ClientContext[]
-  /** Files of its sender, each of which is kept for as long as the conversation is. */
+  /** Files of the sender. Each is stored as long as the conversation. */
   readonly files?: readonly MessageFile[]
-  /** Tools of its sender's program, for the run that it begins; the program runs them itself. */
+  /** Tools of the client for the run that it starts. The client executes them. */
   readonly clientTools?: readonly ClientTool[]
-  /** What that program brings of calls that wait for it: told before these words. */
+  /** Results of client tools that the run waits for. They come before this message. */
   readonly results?: ClientResultsInput
-  /** The id of what its sender came in with: the run that it starts stops when that is revoked. */
+  /** The id of the sender's credential. If it is revoked, the run that this message starts is cancelled. */
   readonly credential?: string
-  /** The device that it was said from, '' where it has no name: an operator lets it agree to what is written on itself. */
+  /** Set if an operator lets the sender's device approve writes to itself: the device's name, '' without one. */
   readonly approves?: string
-  /** Its sender may not approve: its run asks about every write, whatever the mode. */
+  /** Set if the sender may not approve: the run proposes every write, whatever the mode. */
   readonly asks?: true
-  /** The `traceparent` of the request that it came with, where traces are told: the run that it starts links to it. */
+  /** The request's `traceparent`, if tracing is on: the trace of the run that it starts links to it. */
   readonly trace?: string
-  /** A person is there who can answer what a tool's server asks. */
+  /** A person is present who can answer questions of a tool's server. */
   readonly attended?: true
-  /** Refused unless this is the newest run still: its sender has not seen what was said since. Only with `reject`. */
+  /**
+   * Refused unless this is still the newest run, because the sender has not seen anything after it. Only with `reject`.
+   */
   readonly behind?: RunId
-  /** Where the run works that it begins. One that it enters stays where it is, and so does everything when it is refused. */
+  /**
+   * Where the run that it starts works. A run that it joins stays where it is, and so does the conversation if the
+   * message is refused.
+   */
   readonly place?: RunSite
 }
 
 export interface RunSite {
-  /** Of a conversation that works on devices; one on the server stays there. */
+  /** For a conversation that works on devices. One on the server stays there. */
   readonly deviceId?: string
   readonly connectionId?: ConnectionId
 }
 
-/** Takes back an applied write, with the call that was recorded for that when it was applied. Never kept waiting. */
+/** Undoes an applied write with the call that was recorded when it was applied. It never waits. */
 export interface UndoInput {
   readonly type: "undo"
   readonly auditId: AuditId
-  /** What is undone, in words. */
+  /** A description of the undone write. */
   readonly summary: string
-  /** Names the call that undoes. */
+  /** The id of the call that undoes. */
   readonly callId: CallId
   readonly inverse: InverseCall
   readonly by: string
   readonly credential?: string
 }
 
-/** Proposes once more what expired before anybody decided it. Never kept waiting. */
+/** Proposes an expired proposal again. It never waits. */
 export interface AgainInput {
   readonly type: "again"
   readonly proposalId: ProposalId
-  /** What it is, as it was shown: for a run of its own, where the one that wanted it has gone on without it. */
+  /** Its description, as shown: for a run of its own, if the original run has continued without it. */
   readonly summary: string
   readonly tool: string
   readonly arguments: JsonObject
-  /** Names the call of such a run. */
+  /** The id of that run's call. */
   readonly callId: CallId
-  /** The applied write that it was to take back. */
+  /** The applied write that it was to undo. */
   readonly undoes?: AuditId
   readonly by: string
   readonly credential?: string
@@ -197,12 +205,12 @@ export interface AgainInput {
 /** An input that waits in the inbox of a busy conversation. */
 export interface InboxItem {
   readonly id: InboxId
-  /** Counts the inputs of its conversation; never used twice. */
+  /** The number of the input in its conversation; never used twice. */
   readonly number: number
   readonly input: Input
 }
 
-/** What a conversation begins with. */
+/** The settings of a new conversation. */
 export interface Beginning {
   readonly user: UserId
   readonly agent: string
@@ -218,7 +226,7 @@ export interface Beginning {
   readonly id?: ConversationId
 }
 
-/** Said only where it is not the usual: most conversations never hear of a device, nor of a database. */
+/** Without the defaults: most conversations have no device and no database. */
 export const settingsOf = ({ site, deviceId, connectionId, fallback, settings }: Beginning) => ({
   ...(fallback ? { fallback: [...fallback] } : {}),
   ...(site === "device" ? { site, ...(deviceId ? { deviceId } : {}) } : {}),

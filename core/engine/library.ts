@@ -16,16 +16,16 @@ import type { Vector } from "../protocol/workspace.ts"
 
 export interface PassageQuery {
   readonly text: string
-  /** What the text means; without it passages are found by their words alone. */
+  /** The embedding of the text. Without it, passages are found by words only. */
   readonly vector?: Vector
   readonly collectionIds?: readonly CollectionId[]
-  /** `2024`, `2024-05`, `2024-05-31`. Documents without a date are left out where one of these is given. */
+  /** `2024`, `2024-05`, `2024-05-31`. If one is set, documents without a date are left out. */
   readonly from?: string
   readonly to?: string
   readonly limit: number
 }
 
-/** People's collections of documents, as they are read. What is somebody else's is like what does not exist. */
+/** Reads users' collections of documents. Another user's collection is treated as missing. */
 export interface Library {
   /** Searches by words and by meaning and merges both by rank (reciprocal rank fusion), best first. */
   search(user: UserId, query: PassageQuery): Promise<FoundPassage[]>
@@ -37,15 +37,15 @@ export interface Library {
   read(user: UserId, id: DocumentId, window: TextQuery): Promise<TextWindow | undefined>
 }
 
-/** What of a person's collections is being read in: how far it is now, and when to look again. */
+/** Progress of ingestions: which collections are incomplete. */
 export interface Ingests {
-  /** Those of which something is not found by meaning yet. */
+  /** Collections with passages that cannot be found by meaning yet. */
   of(user: UserId): Promise<IngestingCollection[]>
-  /** Told when there may be something to see of the person's that was not there before. */
+  /** Calls the listener when a user's collections may have new content. */
   watch(user: UserId, listener: () => void): () => void
 }
 
-/** A passage as it was cut. */
+/** A passage as it was split. */
 export interface NewPassage {
   readonly headings: readonly string[]
   readonly start: number
@@ -54,46 +54,46 @@ export interface NewPassage {
 
 export interface ReadDocument {
   readonly source: string
-  /** What it was called by an earlier version of ours: what is there under that name is taken over. */
+  /** The id that a previous version used for it. The passage stored under that id is reused. */
   readonly formerly?: string
   readonly kind: DocumentKind
   readonly title: string
   readonly authors: readonly string[]
   readonly date: string | null
-  /** SHA-256 of what it was read from. */
+  /** SHA-256 of the source. */
   readonly hash: string
   readonly text: string
   readonly passages: readonly NewPassage[]
-  /** What could not be read of it, where that is a part only. */
+  /** What could not be read, if only a part could. */
   readonly remark?: string
 }
 
 export type Kept = "added" | "replaced" | "unchanged"
 
-/** The same under the hand that fills it. */
+/** Adds writes to `Library`. */
 export interface LibraryRecords extends Library {
   collection(user: UserId, id: CollectionId): Promise<CollectionView | undefined>
   /** Throws `name_taken`, or `too_many`. */
   createCollection(user: UserId, name: string): Promise<CollectionView>
-  /** The one of this name, made where there is none. */
+  /** Returns the collection of this name, and creates it if it does not exist. */
   ensureCollection(user: UserId, name: string): Promise<CollectionId>
   /** Throws `not_found`. */
   removeCollection(user: UserId, id: CollectionId): Promise<void>
   documents(user: UserId, collection: CollectionId, page: PageQuery): Promise<Page<DocumentView>>
   /** Throws `not_found`. */
   removeDocument(user: UserId, collection: CollectionId, id: DocumentId): Promise<void>
-  /** Whether the collection has this very content, under whatever name, and nothing else under this one. */
+  /** True if the collection has exactly this content under any name, and no other content under this name. */
   isKept(
     user: UserId,
     collection: CollectionId,
     of: Pick<ReadDocument, "source" | "hash">,
   ): Promise<DocumentId | undefined>
   /**
-   * In place of what was there under its name, all at once. The same content is one document, under whichever name it came
+   * Replaces the document of this name in one transaction. The same content is one document, under the name that came
    * first. Throws `not_found`, or `library_full`.
    */
   keep(user: UserId, collection: CollectionId, document: ReadDocument): Promise<{ id: DocumentId; kept: Kept }>
-  /** Notes why something could not be read; what was there under its name before stays. */
+  /** Records why something could not be read. A previous document of this name stays. */
   fail(
     user: UserId,
     collection: CollectionId,
@@ -101,5 +101,5 @@ export interface LibraryRecords extends Library {
   ): Promise<DocumentId>
 }
 
-/** Of one person, in all collections: what is in memory while it is searched, and what a search may cost. */
+/** The limit per user for all collections, because a search keeps them in memory. */
 export const MAX_PASSAGES = 250_000

@@ -25,8 +25,8 @@ const perform: { [Type in Performed["type"]]: Perform<Extract<Performed, { type:
 }
 
 /**
- * Works on a conversation until it must wait for someone. The journal is the only state: stop the process between any two
- * lines, call this again, and the work continues where the last recorded event left it.
+ * Works on a conversation until it must wait for a person. The journal is the only state: stop the process between any
+ * two lines, call this again, and the work continues after the last recorded event.
  */
 export async function runConversation(id: ConversationId, ports: Ports, signals: RunSignals): Promise<void> {
   for (;;) {
@@ -35,13 +35,14 @@ export async function runConversation(id: ConversationId, ports: Ports, signals:
     const step = nextStep(conversation, agent, ports.limits)
     if (!ports.journal.mayAppend(conversation)) return
     if (rests(step)) {
-      // What arrived as we let go is nothing to do now: let go all the same, or no other node could ever take it up.
+      // Input that arrived meanwhile gives nothing to do now. Release all the same, or no other node could continue the
+      // conversation.
       await ports.journal.append(conversation, [], { release: true })
       if (!ports.journal.mayAppend(conversation)) return
       continue
     }
     const signal = signals.signalFor(conversation.run?.id, workedMsWithin(ports.limits, conversation.run))
     await (perform[step.type] as Perform)({ conversation, agent, ports, signal, pause: signals.pause }, step)
-    if (!ports.journal.mayAppend(conversation)) return // the commit that left nothing to do has let go
+    if (!ports.journal.mayAppend(conversation)) return // the commit after which no work was left has released it
   }
 }

@@ -2,13 +2,13 @@ import type { McpServerId, UserId } from "../protocol/ids.ts"
 import type { McpSignInState, McpToolRule } from "../protocol/mcp-servers.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 
-/** What an MCP server says of one of its tools, as far as anybody is shown it. */
+/** What an MCP server declares about one of its tools. */
 export interface McpToolFacts {
-  /** Its name over there. */
+  /** Its name on the server. */
   readonly tool: string
   readonly description: string
   readonly inputSchema: JsonObject
-  /** What it says of itself. It is shown to whoever decides, and decides nothing. */
+  /** What the server declares about it. It is shown to the person who approves and decides nothing. */
   readonly claims: McpToolClaims
 }
 
@@ -16,7 +16,7 @@ export interface McpToolClaims {
   readonly readOnly?: boolean
   readonly destructive?: boolean
   readonly idempotent?: boolean
-  /** It can be called as a task, or only so: the call is answered with an id, and its result is asked for later. */
+  /** The tool can, or must, be called as a task: the call returns an id, and the result is requested later. */
   readonly task?: "optional" | "required"
 }
 
@@ -25,36 +25,33 @@ export interface PinnedFacts {
   readonly facts: McpToolFacts
 }
 
-/** What somebody has agreed to of one tool, and what its server says of it now. */
+/** What a person accepted of one tool, and what its server declares now. */
 export interface PinnedMcpTool {
   readonly tool: string
-  /** Undefined where it has come since somebody has looked, and nobody has agreed to it. */
+  /** Undefined if it is new and no person has accepted it. */
   readonly agreed: PinnedFacts | undefined
   readonly seen: PinnedFacts
-  /** What its person has decided; null where the server's own rules hold. */
+  /** The user's decision, or null to use the server's rules. */
   readonly rule: McpToolRule | null
-  /** Its person agrees that it may run again after a crash, as it says itself. */
+  /** The user accepts that it is repeated after a crash, as the tool declares. */
   readonly again: boolean
 }
 
-/** What a person decides about a tool of a server of theirs: as they were shown it, by its hash. */
+/** A user's decision about a tool of an MCP server, for the version of the tool that was shown, by its hash. */
 export interface McpToolDecision {
   readonly hash: string
   readonly rule?: McpToolRule | undefined
   readonly again?: boolean | undefined
 }
 
-/** Where pins are kept, for all nodes. */
+/** Stores accepted tools for all nodes. */
 export interface McpPins {
   read(server: string): Promise<readonly PinnedMcpTool[]>
-  /**
-   * Notes what a server offers now. What is seen of it first is agreed to, with that; of what comes or changes later only a
-   * note is made.
-   */
+  /** Records what a server offers now. The first version of a tool is accepted; later ones are only recorded. */
   see(server: string, of: UserId | null, tools: readonly PinnedFacts[]): Promise<void>
 }
 
-/** How a person's server is reached: sealed as a whole. */
+/** How a user's server is reached. Encrypted as a whole. */
 export interface McpTarget {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -62,49 +59,49 @@ export interface McpTarget {
   readonly oauth?: McpOAuth
 }
 
-/** As whom we sign in where a server takes only programs that it knows, and for what where that has to be said. */
+/** Our client id at a server that accepts only registered clients, and the scope if it must be named. */
 export interface McpOAuth {
   readonly clientId?: string
   readonly clientSecret?: string
   readonly scope?: string
 }
 
-/** A server that a person has named. */
+/** A server that a user has added. */
 export interface StoredMcpServer {
   readonly id: McpServerId
   readonly name: string
   readonly agents: readonly string[]
   readonly target: McpTarget
-  /** Another text after every change. */
+  /** Changes with every update. */
   readonly version: string
 }
 
-/** What is sealed of it. */
+/** The encrypted part. */
 export interface McpSignIn {
-  /** The address that it is for: to another one nothing of it is sent. */
+  /** The address that it is for. It is not sent to any other. */
   readonly url: string
-  /** What the server said when it refused us. */
+  /** The server's response when it rejected a request. */
   readonly challenge?: McpChallenge
   readonly granted?: McpGranted
 }
 
-/** Where a server says how to sign in, and for what. */
+/** Where a server says to sign in, and for which scope. */
 export interface McpChallenge {
   readonly metadataUrl?: string
   readonly scope?: string
 }
 
-/** What a person has signed in for, and how it is renewed. */
+/** The tokens of a sign-in, and how they are renewed. */
 export interface McpGranted {
   readonly at: McpSignInPlace
   readonly accessToken: string
   readonly refreshToken?: string
   readonly scope?: string
-  /** In milliseconds; without, nobody has said how long it lasts. */
+  /** In milliseconds. Absent if the server does not report an expiry. */
   readonly expiresAt?: number
 }
 
-/** The server that gives out the tokens, who we are there, and what the tokens are for. */
+/** The authorization server, our client there, and the audience of the tokens. */
 export interface McpSignInPlace {
   readonly server: string
   readonly metadata: JsonObject
@@ -112,7 +109,7 @@ export interface McpSignInPlace {
   readonly resource: string
 }
 
-/** A sign-in under way, sealed until its answer comes. */
+/** A sign-in in progress, encrypted until its response arrives. */
 export interface McpSignInAttempt {
   readonly server: string
   readonly url: string
@@ -120,29 +117,34 @@ export interface McpSignInAttempt {
   readonly verifier: string
   readonly redirect: string
   readonly scope?: string
-  /** The session of the browser that began it, which alone can finish it; without, whoever the person is. */
+  /** The browser session that started it and must finish it. Without it, any session of the user can. */
   readonly session?: string
 }
 
 export interface StoredMcpSignIn extends McpSignIn {
   readonly state: McpSignInState
-  /** Another text after every change. */
+  /** Changes with every update. */
   readonly version: string
 }
 
-/** Where they are kept, for all nodes. What belongs to somebody else is not there. */
+/** Stores sign-ins for all nodes. Those of other users are treated as missing. */
 export interface McpSignIns {
-  /** By server. */
+  /** The state by server. */
   states(user: UserId): Promise<ReadonlyMap<string, McpSignInState>>
   read(user: UserId, server: string): Promise<StoredMcpSignIn | undefined>
-  /** With `over`, only where that is still the version (`none`: where there is nothing yet); false where it is not. */
+  /** With `over`, only if that is still the version (`none`: if there is none); false if it is not. */
   put(user: UserId, server: string, signIn: Omit<StoredMcpSignIn, "version">, over?: string): Promise<boolean>
-  /** True for one of all that want to renew this version, until `until` or until they give it up. */
+  /**
+   * Returns true for one of all callers that want to renew this version, until `until` or until it releases the claim.
+   */
   claim(user: UserId, server: string, claimed: { readonly version: string; readonly until: number }): Promise<boolean>
   giveUp(user: UserId, server: string, version: string): Promise<void>
   remove(user: UserId, server: string): Promise<void>
-  /** In place of one before it: of two that were begun the later counts. */
+  /** Replaces a previous attempt: of two attempts the later one counts. */
   begin(user: UserId, state: string, attempt: McpSignInAttempt, expiresAt: number): Promise<void>
-  /** Uses it up. Undefined where it never was, is over, was used or is somebody else's: of racing uses one wins. */
+  /**
+   * Consumes it. Undefined if it does not exist, has expired, was used or is another user's. Of concurrent calls, one
+   * succeeds.
+   */
   finish(user: UserId, state: string): Promise<McpSignInAttempt | undefined>
 }

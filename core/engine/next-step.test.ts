@@ -115,7 +115,7 @@ const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent]
   ],
   ["a paused run has all the time of the world", asked().calls("write").proposes(1).wait(1e9), awaitPerson],
 
-  // Input while a run works
+  // Input while a run is working
   ["a cancel comes before the model", asked().waiting(cancel), takeInbox],
   ["a cancel comes before the tools", asked().calls("read").waiting(cancel), takeInbox],
   ["a cancel comes before an approved write", approved().waiting(cancel), takeInbox],
@@ -141,7 +141,7 @@ const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent]
   ["what a grant has begun goes on", asked().calls("write").granted(1).starts(1).revokes(), recoverCalls],
   ["taking back comes before a write that was granted", asked().calls("write").granted(1).waiting(revoke), takeInbox],
 
-  // The wall between outside and private
+  // Untrusted and private data
   ["a read that reaches out runs by itself", asked().calls("fetch"), runTools],
   ["words from outside alone do not gate it", asked().calls("read").brings(1, "outside").calls("fetch"), runTools],
   ["nor does private data alone", asked().calls("read").brings(1, "private").calls("fetch"), runTools],
@@ -153,7 +153,7 @@ const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent]
   ["one that reaches out waits for its decision", walled().calls("fetch").proposes(3), awaitPerson],
   ["and runs when it is agreed to", walled().calls("fetch").proposes(3).decides(1, "commit"), runTools],
 
-  // Taking back
+  // Undo
   ["an undo is proposed like any write", undoing(), propose],
   ["an undo waits for its decision", undoing().proposes(1), awaitPerson],
   ["an undo that was agreed to runs", undoing().proposes(1).decides(1, "commit"), runTools],
@@ -189,7 +189,7 @@ const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent]
   ["a run whose time is up proposes what a person has edited", timeUp().decides(1, "edit"), propose],
   ["a moment before it goes on", asked().calls("read").wait(179_999).result(1), ask],
 
-  // Choosing tools (an agent without a router asks at once, as in all rows above)
+  // Choosing tools (an agent without a router asks the model at once, as in all rows above)
   ["words are looked at before the model is asked", asked(), route, router],
   ["a decision that is on record is not made again", asked().routed("a"), ask, router],
   ["also not after a crash", asked().routed("a").restarts(), ask, router],
@@ -203,7 +203,7 @@ const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent]
   ["or decides, where nobody had", asked().ends("cancelled").run(), route, router],
   ["a run of before there were decisions goes on without", asked().calls("read").result(1), ask, router],
   ["an undo wants none", undoing(), propose, router],
-  // Stages (an agent without them asks at once, as in all rows above)
+  // Stages (an agent without stages asks the model at once, as in all rows above)
   ["words are judged before anything", asked(), judge, scholar],
   ["once", judged(), ask, scholar],
   ["also when the run was cancelled before, and goes on", asked().ends("cancelled").run(), judge, scholar],
@@ -221,7 +221,7 @@ const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent]
 
   ["a run whose time is up decides nothing", asked().wait(180_000).words("And?"), timeIsUp, router],
 
-  // Journals of a newer Pawl
+  // Journals of a newer version
   ["a journal this build cannot read is left alone", foreign(asked()), finish],
   ["also when input waits", foreign(asked()).waiting(cancel), finish],
 ]

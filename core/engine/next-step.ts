@@ -21,32 +21,32 @@ export type NextStep =
   | { readonly type: "give-up"; readonly because: "set_aside" | "run_timeout" }
   | Rest
 
-/** Nothing to do until somebody speaks or decides. */
+/** No work is left until there is input. */
 export type Rest = { readonly type: "pause"; readonly because: PauseReason } | { readonly type: "finish" }
 
 export interface Limits {
-  /** How long a run may work, waiting for people not counted. */
+  /** How long a run may work, without waiting for people. */
   readonly runSeconds: number
-  /** What sets that limit, for messages about it; `PAWL_RUN_SECONDS` by default. */
+  /** The name of the setting with that limit, for messages. Default: `PAWL_RUN_SECONDS`. */
   readonly runSetting?: string
-  /** How often the same step may end the process before its run is set aside; also how often a reply may break off. */
+  /** How often the same step may end the process before its run is stopped, and how often a reply may fail. */
   readonly restarts: number
-  /** How many characters a reply may hold: words, thinking and arguments together. */
+  /** The most characters of a reply: text, thinking and arguments together. */
   readonly replyCharacters: number
 }
 
-/** The error of a run whose time is up. */
+/** The error of a run that exceeded its time limit. */
 export const runTimeout = ({ runSeconds, runSetting }: Limits) =>
   failure("run_timeout", { seconds: runSeconds, setting: runSetting ?? RUN_SETTING })
 
 export const RUN_SETTING = "PAWL_RUN_SECONDS"
 
-/** What is recorded when the time of a run is up is recorded by then. */
+/** The end of a run that exceeded its time limit is recorded within this time. */
 const TO_RECORD_MS = 60_000
 
 /**
- * How long a run has worked. Whoever works on one stops when its time is up, so what took longer than that was no work: the
- * clock was set, another node's clock is ahead, or the machine slept.
+ * How long a run has worked. A run is stopped at its time limit, so a longer time was not spent working: the clock was
+ * set, another node's clock is ahead, or the machine slept.
  */
 export function workedMsWithin({ runSeconds }: Pick<Limits, "runSeconds">, run: RunState | undefined): number {
   const longest = runSeconds * 1000 + TO_RECORD_MS
@@ -59,10 +59,11 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<
   if (conversation.hasUnknownEvents) return { type: "finish" }
   if (run?.status !== "running") return takeable(conversation).length > 0 ? { type: "take-inbox" } : { type: "finish" }
   if (run.blamed && run.blames >= limits.restarts) return { type: "give-up", because: "set_aside" }
-  // Started but not ended, and nobody at work on it: the writer died. What happened is found out before anything else.
+  // Started but not ended, and no node is working on it: its writer failed. Its outcome is determined before anything
+  // else.
   if (calls.some((call) => call.state === "started")) return { type: "recover-calls" }
   if (takeable(conversation).length > 0) return { type: "take-inbox" }
-  // When its time is up a run begins nothing of its own any more; what a person has decided is still done.
+  // After its time limit a run starts nothing itself. What a person decided is still executed.
   const timeIsUp = workedMsWithin(limits, run) >= limits.runSeconds * 1000
   const isNew = (call: Call) => call.state === "new" && !timeIsUp
   if (
@@ -74,7 +75,7 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<
   if (calls.some((call) => call.state === "edited" || isNew(call))) return { type: "propose" }
   const because = pauseReason(conversation)
   if (because) return { type: "pause", because }
-  // Nobody has asked the model anything: what a person takes back, or has proposed again, is over when its call is.
+  // An undo or a repeated proposal is over when its call is: the model was not asked.
   if (isOurs(run) && !run.compacts && calls.every((call) => call.state === "ended"))
     return { type: "end-run", because: run.undoes ? "undo" : "again" }
   if (timeIsUp) return { type: "give-up", because: "run_timeout" }

@@ -13,7 +13,7 @@ const HITS_A_PAGE = 8
 const MAX_PAGE = 20
 const PAGE_CHARACTERS = 4000
 
-/** Ways back to what the model is no longer shown: by words, and by its place. They read this conversation and no other. */
+/** Tools that search and read messages that were removed from the model's history. They read this conversation only. */
 export function earlierTools(journal: Pick<Journal, "read" | "readPage">): readonly Tool[] {
   return [
     defineTool<FindInput>({
@@ -67,7 +67,7 @@ interface ReadInput {
 const toWords = ({ position, who, at, passage }: Hit): string =>
   `Position ${position}, ${new Date(at).toISOString().slice(0, 16).replace("T", " ")}, ${who}:\n${passage}`
 
-/** Text of others remains that when it is read again. */
+/** Untrusted text is still untrusted when it is read again. */
 function bringing(read: readonly Pick<EarlierText, "brings">[]): Pick<Answer, "taint"> {
   const found = new Set(read.map(({ brings }) => brings))
   return found.has("outside") ? { taint: "untrusted" } : found.has("folder") ? { taint: "folder" } : {}
@@ -75,7 +75,7 @@ function bringing(read: readonly Pick<EarlierText, "brings">[]): Pick<Answer, "t
 
 type Shape = Readonly<Record<string, "string" | "number">>
 
-/** A schema by hand: the heart loads no library for one. Numbers are whole and begin at 1. */
+/** A schema by hand, because the engine loads no schema library. Numbers are integers from 1. */
 function asSchema<Input>(shape: Shape, required: readonly string[]): Schema<Input> {
   const properties = Object.fromEntries(
     Object.entries(shape).map(([name, type]) => [name, type === "string" ? { type } : { type: "integer", minimum: 1 }]),
@@ -107,25 +107,25 @@ interface Hit extends Omit<EarlierText, "text"> {
   readonly position: number
   readonly at: number
   readonly passage: string
-  /** How many of the words stand in it. */
+  /** How many of the words it contains. */
   readonly score: number
 }
 
 interface WantedWords {
   readonly words: string
-  /** How many passages at most. */
+  /** The most passages. */
   readonly most: number
 }
 
 const MAX_WORDS = 16
-/** Rows of the journal that one look goes through, from the first on. */
+/** A search reads at most this many rows of the journal, from the first. */
 const MAX_ROWS = 200_000
 const PAGE = { limit: 500, maxLength: 2_000_000 }
 const AROUND = 160
 
 /**
- * Looks through a journal page by page, so that it is never held at once. What has most of the words comes first, and of
- * those the newest. The question that is being answered is left out: it has the words because it asks for them.
+ * Searches a journal page by page, so that it is never in memory at once. Passages with the most words come first, and
+ * the newest among them. The current question is left out: it contains the words because it asks for them.
  */
 async function findEarlier(
   journal: Pick<Journal, "readPage">,
@@ -150,9 +150,9 @@ class Search {
   readonly #wanted: readonly string[]
   readonly #most: number
   #best: Hit[] = []
-  /** Of the newest run, of which the question is not known until its journal ends. */
+  /** Hits of the newest run. Which of them is its question is known only at the end of the journal. */
   #newest: (Hit & { readonly isQuestion: boolean })[] = []
-  /** Calls of these very tools: what they found is found where it stands. */
+  /** Calls of these tools, whose results repeat what is found in its original place. */
   readonly #own = new Set<string>()
   #read = 0
 
@@ -202,11 +202,11 @@ function around(text: string, index: number): string {
 interface EarlierText {
   readonly who: string
   readonly text: string
-  /** If it contains text of others: which. */
+  /** Set if it contains untrusted text. */
   readonly brings?: "outside" | "folder" | undefined
 }
 
-/** A row of the journal as it is told to a model that looks back; undefined for one that says nothing to it. */
+/** An event as text for a model that searches the journal; undefined if the event has none. */
 function earlierText(event: JournalEvent | UnknownEvent): EarlierText | undefined {
   if (!isKnown(event)) return undefined
   if (event.type === "tool_end") return resultText(event)
@@ -226,6 +226,6 @@ function resultText({ text, data, brings }: EventOf<"tool_end">): EarlierText {
   const sources = sourcesIn(data)
   const numbers = new Map(sources?.flatMap(({ id, number }) => (number === undefined ? [] : [[id, number] as const])))
   const shown = showHidden(text)
-  // A passage keeps the number under which it was shown, and lends none of its own.
+  // A passage keeps its number, and the numbers in its text are removed.
   return { who: "a result", text: sources ? showNumbers(shown, numbers, sources) : shown, brings: othersIn(brings) }
 }

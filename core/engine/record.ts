@@ -10,26 +10,26 @@ import { nextStep, rests } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { stage } from "./replay/replay.ts"
 
-/** One conversation at work: what every kind of step is given. */
+/** A conversation at work: what each kind of step gets. */
 export interface Work {
   readonly conversation: Conversation
   readonly agent: Agent
   readonly ports: Ports
   /** Aborts with a `Stop` as its reason. */
   readonly signal: AbortSignal
-  /** Stops the time of the run while a call waits for others. */
+  /** Pauses the run's time limit while a call waits for another party. */
   readonly pause?: Pause
 }
 
-/** Hands out the signal that stops the work on a run; a run that starts after a cancelled one gets a fresh one. */
+/** Provides the signal that stops a run. A run that starts after a cancelled one gets a new signal. */
 export interface RunSignals extends Pick<Work, "pause"> {
   signalFor(run: RunId | undefined, workedMs: number): AbortSignal
 }
 
-/** Why work is broken off. */
+/** Why the work on a run stops. */
 export type Stop = "cancel" | "run_timeout" | "shutdown"
 
-/** Makes events durable and visible. When it returns they survive anything; when it throws, nothing may be assumed. */
+/** Makes events durable and visible. After it returns they survive a crash; after it throws, assume nothing. */
 export function record(
   work: Pick<Work, "conversation" | "agent" | "ports">,
   events: readonly NewEvent[],
@@ -38,21 +38,21 @@ export function record(
 }
 
 /**
- * The same for events that are staged already, with the inbox items they came from. Where it takes some and others have
- * arrived nothing is recorded, and the fold is an old one: then only the loop may go on, which loads it anew.
+ * The same for staged events, with the inbox items they came from. If other input has arrived, nothing is recorded and
+ * the state is outdated: only the loop may continue then, which loads it again.
  */
 export async function commitStaged(
   { conversation, agent, ports }: Pick<Work, "conversation" | "agent" | "ports">,
   events: readonly JournalEvent[],
   taken: readonly InboxItem[] = [],
 ): Promise<void> {
-  // The commit that leaves nothing to do also lets go of the lease: no second write, and no moment in between.
+  // The commit after which no work is left also releases the lease, without a second write and a moment in between.
   const release = rests(nextStep(conversation, agent, ports.limits))
   if (!(await ports.journal.append(conversation, events, { taken, release }))) return
   ports.bus.publish(conversation.id, { type: "events", user: conversation.user, events })
 }
 
-/** How a run ends that failed: what was queued behind it waits until somebody speaks. */
+/** The end of a failed run. Messages queued behind it wait for the user's next message. */
 export function failedEnd({ arrivals }: Conversation, { code, message }: RunError, refuses?: Refuses): NewEvent {
   const what = refuses === undefined ? {} : { refuses }
   return { type: "run_ended", status: "failed", error: { code, message }, ...what, heldUpTo: arrivals }

@@ -9,24 +9,27 @@ import { isGated } from "./gate/taint.ts"
 import { isCancelled } from "./inbox.ts"
 import { record, type Work } from "./record.ts"
 
-/** At most this many reads of one reply run at the same time. */
+/** The most reads of one reply that run concurrently. */
 const PARALLEL_READS = 8
 
-/** Runs what may run now: the reads, beside each other, and one of the writes that a person (or policy) has approved. */
+/** Executes the calls that are ready: all reads concurrently, and one approved write. */
 export async function runTools(work: Work): Promise<void> {
   const { conversation, agent } = work
   const isFree = ({ name }: Call) => !isGated(conversation, agent.tools.find(name))
-  // A tool of ours comes first, whatever a program calls its own.
+  // A tool of the agent takes precedence over a client's tool of the same name.
   const isHandedOver = (call: Call) => !agent.tools.find(call.name) && isClientCall(conversation, call)
   const open = openCalls(conversation)
   const reads = open.filter((call) => call.state === "new" && isFree(call))
   await inParallel(reads, (call) => (isHandedOver(call) ? handOver(work, call) : runRead(work, call)))
-  // One a step: whoever says stop, or read-only, between two writes is heard before the second.
+  // One per step, so that a cancel or a change to read-only between two writes takes effect before the second.
   const write = open.find((call) => call.state === "approved")
   if (write) await runOrLeave(work, write)
 }
 
-/** A write that has not begun when the work must stop never does; left without a result it would be tried for ever. */
+/**
+ * A write that has not started when the work must stop is not started. Without a result, a later run would try it
+ * again.
+ */
 function runOrLeave(work: Work, call: Call): Promise<void> {
   const { signal, ports } = work
   if (!signal.aborted) return runWrite(work, call)
@@ -35,7 +38,7 @@ function runOrLeave(work: Work, call: Call): Promise<void> {
   return record(work, [call.attempts > 0 ? { ...end, status: "in_doubt", text } : end])
 }
 
-/** At most PARALLEL_READS at a time. All have ended when it returns or throws: nothing goes on behind the loop's back. */
+/** At most PARALLEL_READS concurrently. All have ended when it returns or throws, so nothing is left running. */
 export async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
   if (items.length === 1) return run(items[0] as T)
   let next = 0
@@ -45,11 +48,14 @@ export async function inParallel<T>(items: readonly T[], run: (item: T) => Promi
   const lanes = Array.from({ length: Math.min(PARALLEL_READS, items.length) }, lane)
   const ended = await Promise.allSettled(lanes)
   const reasons = ended.flatMap((lane): unknown[] => (lane.status === "rejected" ? [lane.reason] : []))
-  // Where one commit fails the others find the lease gone: what counts is the first cause, not its echo.
+  // If one commit fails, the others fail with `lease_lost`. Throw the first cause, not its consequences.
   if (reasons.length > 0) throw reasons.find((reason) => !hasCode(reason, "lease_lost")) ?? reasons[0]
 }
 
-/** Calls that were started by a writer that died. Each tool has said what that means for it; none is repeated unasked. */
+/**
+ * Recovers calls that were started by a writer that failed. `afterCrash` of each tool decides whether a call is
+ * repeated.
+ */
 export async function recoverCalls(work: Work): Promise<void> {
   const started = work.conversation.calls.filter((call) => call.state === "started")
   await inParallel(
@@ -60,10 +66,10 @@ export async function recoverCalls(work: Work): Promise<void> {
 }
 
 function recoverRead(work: Work, call: Call): Promise<void> {
-  // Cancelled before the crash, or since: nobody wants its answer any more.
+  // The run was cancelled, so the result is not needed.
   if (isCancelled(work.conversation))
     return record(work, [cancelledEnd(work.conversation, call, work.ports.clock.now())])
-  // One that has kept something goes on with what it has begun: its target is asked, not told again.
+  // A call that has stored state continues with it: its target is asked for the result and not called again.
   if (call.kept || work.agent.tools.find(call.name)?.afterCrash === "run-again") return runRead(work, call)
   const text = "Interrupted by a restart before it ended. Do not repeat it unless the person asks."
   return record(work, [toolEnd(work.conversation, call, { status: "interrupted", text, now: work.ports.clock.now() })])

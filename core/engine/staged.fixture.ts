@@ -10,7 +10,6 @@ import { dropSettled, stage } from "./replay/replay.ts"
 export const ID = "conv_test" as ConversationId
 export const ADA = "user_ada" as UserId
 
-/** The n-th call, proposal or run of a staged conversation, counted from 1. */
 export const call = (n: number) => `call_${n}` as CallId
 export const proposal = (n: number) => `prop_${n}` as ProposalId
 export const run = (n: number) => `run_${n}` as RunId
@@ -26,7 +25,7 @@ export const message = (words: string, when: MessageInput["when"] = "queue"): Me
 
 type Called = string | readonly [name: string, input: Record<string, unknown>]
 
-/** A conversation written event by event, in the words of what happens to it. */
+/** Builds a conversation event by event. */
 export class Staged {
   readonly conversation: Conversation = emptyConversation(ID, ADA)
   readonly events: JournalEvent[] = []
@@ -48,7 +47,7 @@ export class Staged {
     })
   }
 
-  /** The same as the store does it: what a commit has settled leaves the fold. */
+  /** Like the store: what a commit has settled leaves the state. */
   add(...events: NewEvent[]): this {
     this.events.push(...stage(this.conversation, events, this.#now))
     dropSettled(this.conversation)
@@ -64,7 +63,7 @@ export class Staged {
     return this.add({ type: "run_started", runId: run(++this.#runs), maxIterations })
   }
 
-  /** A run that takes back an applied write. */
+  /** A run that undoes an applied write. */
   undoes(): this {
     const undoes = "aud_1" as AuditId
     return this.add({ type: "run_started", runId: run(++this.#runs), maxIterations: 1, undoes })
@@ -74,12 +73,12 @@ export class Staged {
     return this.#message({ role: "user", parts: [text(words)] })
   }
 
-  /** A run begins with words. */
+  /** A run starts with a message. */
   asks(words: string, maxIterations = 5): this {
     return this.run(maxIterations).words(words)
   }
 
-  /** Somebody has decided which tools these words are given. */
+  /** Records which tools the message is offered. */
   routed(...profiles: string[]): this {
     const detail = { profiles, tools: ["read"], reason: "", scores: {}, by: "rules" }
     return this.add({ type: "step", step: "routing", detail })
@@ -94,14 +93,14 @@ export class Staged {
     return this.#message({ role: "assistant", parts: whole, finish: "stop" })
   }
 
-  /** The last words of a run. */
+  /** The final reply of a run. */
   answers(...parts: (string | Part)[]): this {
     return this.says(...parts).ends("completed")
   }
 
   calls(...called: Called[]): this {
     const parts = called.map((given): CallPart => {
-      // Each asks for something else, unless a test says what: the same twice would be one.
+      // Each call has other arguments unless a test passes them, because identical calls count as one.
       const [name, input] = typeof given === "string" ? [given, { n: this.#calls }] : given
       return { type: "call", id: call(++this.#calls), name, input }
     })
@@ -120,12 +119,12 @@ export class Staged {
     return this.add({ ...this.#end(n), status, text: words })
   }
 
-  /** A result that shows what it found to programs too. */
+  /** A result with data. */
   shows(n: number, data: unknown): this {
     return this.add({ ...this.#end(n), data })
   }
 
-  /** A result that holds words of others or the person's own data. */
+  /** A result with untrusted text or private data. */
   brings(n: number, brings: "outside" | "private" | "both"): this {
     return this.add({ ...this.#end(n), brings })
   }
@@ -158,12 +157,12 @@ export class Staged {
     return this.add({ type: "decision", proposalId: proposal(n), decision, by: ADA })
   }
 
-  /** Agrees, and to so many later ones of the same tool. */
+  /** Approves, and also this many later writes of the same tool. */
   grants(n: number, uses: number): this {
     return this.add({ type: "decision", proposalId: proposal(n), decision: "commit", by: ADA, grant: { uses } })
   }
 
-  /** Proposed and agreed to by a grant in one. */
+  /** Proposed and approved by a grant in one event. */
   granted(n: number, changes: Partial<Proposed> = {}): this {
     return this.add({ type: "proposal", proposal: { ...this.proposed(n), ...changes }, approvedBy: "grant" })
   }
@@ -180,7 +179,7 @@ export class Staged {
     return this.add({ type: "restarted", because })
   }
 
-  /** The process died, and this run is not, or not alone, to blame. */
+  /** The process died, and this run is not the only possible cause. */
   dies(blame: "shared" | "none"): this {
     return this.add({ type: "restarted", because: "crash", blame })
   }
@@ -193,7 +192,7 @@ export class Staged {
     return this.add({ type: "history_cut", seq, tokens: 0 })
   }
 
-  /** Lets input wait in the inbox. */
+  /** Adds input to the inbox. */
   waiting(...inputs: Input[]): this {
     const items = inputs.map((input) => ({ id: "in_waiting" as InboxId, number: ++this.#inputs, input }))
     this.conversation.inbox = [...this.conversation.inbox, ...items]

@@ -1,23 +1,23 @@
 import type { MessageFile, UploadedFile } from "../protocol/conversation/message.ts"
 import type { CallId, ConnectionId, ConversationId, FileId, MessageId, UserId } from "../protocol/ids.ts"
 
-/** Bytes that the store has taken in. Until a file is made of them nobody sees them, and they are swept up after a while. */
+/** Bytes in the store. Without a file that uses them they are not visible, and are deleted after a while. */
 export interface StoredBytes {
-  /** Of these bytes and no others: a file whose bytes are replaced has another id. */
+  /** Identifies these bytes: a file whose bytes are replaced has another id. */
   readonly id: string
-  /** SHA-256, in hexadecimal digits. */
+  /** SHA-256, hexadecimal. */
   readonly hash: string
   readonly size: number
 }
 
-/** The bytes of a file on this machine. */
+/** A file on this machine. */
 export interface LocalFile {
   readonly stored: StoredBytes
-  /** Where they are, within `folderOf` its person. */
+  /** Its path, within the user's `folderOf`. */
   readonly local: string
 }
 
-/** New bytes for a file, in place of those with the id `from`. */
+/** New bytes for a file, replacing those with the id `from`. */
 export interface Replacement {
   readonly user: UserId
   readonly path: string
@@ -25,87 +25,90 @@ export interface Replacement {
   readonly to: StoredBytes
 }
 
-/** Files of people that every machine has to reach: kept in the store, and on each machine's disk for as long as they are used. */
+/** Users' files that every node can read: stored in the store, and cached on a node's disk while they are used. */
 export interface KeptFiles {
-  /** All that is on this machine's disk of a person's files lies in here. */
+  /** The folder of a user's files on this machine. */
   folderOf(user: UserId): string
-  /** Which bytes a file has now. */
+  /** The current bytes of a file. */
   find(user: UserId, path: string): Promise<StoredBytes | undefined>
-  /** A file as it is now, to be read. Whoever reads it has some minutes; undefined where there is none. */
+  /** Returns the current file for reading, which must end within minutes. Undefined if it does not exist. */
   fetch(user: UserId, path: string): Promise<LocalFile | undefined>
-  /** The same as a copy of one's own, to be changed; gone when the work ends. */
+  /** Calls `work` with a copy that it may change. The copy is deleted afterwards. */
   withCopy<T>(user: UserId, path: string, work: (copy: LocalFile) => Promise<T>): Promise<T | undefined>
   put(user: UserId, local: string): Promise<StoredBytes>
-  /** Removes bytes that were put and are not wanted after all; not where a file has been made of them. */
+  /** Deletes bytes that are not needed after all, unless a file uses them. */
   drop(stored: Pick<StoredBytes, "id">): Promise<void>
-  /** Moves the file that was put to where it is looked for first, so that it need not be fetched. */
+  /** Moves a stored file into the cache, so that it need not be fetched. */
   adopt(user: UserId, stored: StoredBytes, local: string): Promise<void>
-  /** Makes a file of bytes for a connection that is there. False where it is not, or has a file already. */
+  /** Creates a file for an existing connection. False if the connection does not exist or has a file. */
   add(user: UserId, path: string, stored: StoredBytes, of: ConnectionId): Promise<boolean>
-  /** What the files of a person take together. */
+  /** The total size of a user's files. */
   bytesOf(user: UserId): Promise<number>
-  /** Removes a person's files from this machine's disk; the store is not touched. */
+  /** Deletes a user's files from this machine's disk. The store is not changed. */
   forget(user: UserId): Promise<void>
-  /** Now and then: clears away what nobody has made a file of, and on this disk what is no longer in the store. */
+  /** Periodically deletes bytes that no file uses, and cached files that are no longer in the store. */
   sweep(): Promise<void>
 }
 
-/** On which disk files are that are changed where they lie, because nobody has put them into the store. */
+/** Records on which disk files are that are changed in place, because they are not in the store. */
 export interface FileDisks {
-  /** Undefined for a file that nobody has changed. */
+  /** Undefined for a file that was not changed. */
   diskOf(user: UserId, path: string): Promise<string | undefined>
-  /** Says that it is this one, where nobody has said so before; answers which one it is. */
+  /** Records this disk if none is recorded, and returns the recorded one. */
   claimDisk(user: UserId, path: string, disk: string): Promise<string>
 }
 
-/** What packs get where several machines share the store. */
+/** File services for packs if several machines share the store. */
 export interface SharedFiles {
   readonly kept: KeptFiles
   readonly disks: FileDisks
 }
 
-/** A file that was looked at and found good. */
+/** A file that passed the checks. */
 export interface NewMessageFile {
   readonly name: string
   readonly type: string
   readonly width?: number
   readonly height?: number
   readonly bytes: Uint8Array
-  /** SHA-256, in hexadecimal digits. */
+  /** SHA-256, hexadecimal. */
   readonly sha256: string
-  /** Nobody has called it so but a program: bytes that are there already keep the name that their person gave them. */
+  /** A program chose the name. If the bytes are already stored, they keep the name that the user chose. */
   readonly isNamedByProgram?: true
 }
 
-/** What is read out of a file: its text, or what keeps it from being read, in words. */
+/** The text of a file, or why it cannot be read. */
 export interface FileText {
   readonly text: string
-  /** Of a document that has pages. */
+  /** For a document with pages. */
   readonly pages?: number
   readonly problem?: string
 }
 
-/** Where a file is named: by a message, or by the result of a call. Without either it is all of the conversation. */
+/** Where a file is used: in a message or in the result of a call. Without either: anywhere in the conversation. */
 export interface FileUse {
   readonly conversation: ConversationId
   readonly message?: MessageId | CallId
 }
 
-/** Files of messages and of results. Each is seen by its person only: another's is undefined, like one that is not there. */
+/** Files of messages and results. Another user's file is undefined, as if it did not exist. */
 export interface MessageFiles {
-  /** Keeps a file, or finds the one with these bytes. Throws `files_full` where the person has more than `most` bytes. */
+  /** Stores a file, or finds the one with these bytes. Throws `files_full` if the user has more than `most` bytes. */
   keep(user: UserId, file: NewMessageFile, most: number): Promise<UploadedFile>
   find(user: UserId, id: FileId): Promise<UploadedFile | undefined>
-  /** The bytes, in portions, as far as `most`. Ends early where they are removed meanwhile. */
+  /** The bytes in chunks, at most `most`. Ends early if they are deleted meanwhile. */
   read(user: UserId, id: FileId, most?: number): AsyncIterable<Uint8Array>
-  /** Says that a message or a result names these files, before it does; from then on they stay. Undefined where one is not there. */
+  /**
+   * Records that a message or a result uses these files, before it is recorded itself. They are not deleted from then
+   * on. Undefined if one does not exist.
+   */
   use(user: UserId, use: FileUse, files: readonly FileId[]): Promise<MessageFile[] | undefined>
-  /** Says that what one conversation names, another one names too. */
+  /** Records that the second conversation uses the files of the first, too. */
   shareUses(user: UserId, from: ConversationId, to: ConversationId): Promise<void>
   remove(user: UserId, id: FileId): Promise<boolean>
   readText(user: UserId, id: FileId): Promise<FileText | undefined>
-  /** The first text that is kept for a file is the one that counts. */
+  /** Stores the text of a file. The first text that is stored is final. */
   keepText(user: UserId, id: FileId, text: FileText): Promise<void>
-  /** Now and then: clears away what was cut off, and what no message has named for a day. */
+  /** Periodically deletes interrupted uploads, and files that no message has used for a day. */
   sweep(): Promise<void>
 }

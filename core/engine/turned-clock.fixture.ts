@@ -1,6 +1,6 @@
 import type { Clock } from "../shared/time/clock.ts"
 
-/** A clock that stands still until a test turns it. */
+/** A clock that stands still until a test advances it. */
 export class TurnedClock implements Clock {
   #now: number
   #alarms: { at: number; ring: () => void }[] = []
@@ -17,7 +17,7 @@ export class TurnedClock implements Clock {
     return this.#now
   }
 
-  /** Alarms that wait, as milliseconds from now. */
+  /** Pending alarms, as milliseconds from now. */
   get pending(): number[] {
     return this.#alarms.map(({ at }) => at - this.#now)
   }
@@ -30,7 +30,7 @@ export class TurnedClock implements Clock {
     }
   }
 
-  /** Lets time pass; alarms ring in order, each at its own time. */
+  /** Advances the time. Alarms ring in order, each at its own time. */
   turn(ms: number): void {
     const end = this.#now + ms
     for (;;) {

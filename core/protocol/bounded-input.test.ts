@@ -73,8 +73,8 @@ test("no frame of a client has a list or a record without a bound", () => {
 })
 
 /**
- * Where a schema has an array that is not the inside of a `boundedList`, or a record that is not the inside of a
- * `boundedRecord`. A record of unknown values judges none of them; `readJson` bounds its names.
+ * Finds arrays outside a `boundedList` and records outside a `boundedRecord`. A record of unknown values checks none of
+ * them; `readJson` bounds its keys.
  */
 function* unboundedLists(schema: z.core.$ZodType, path = ""): Generator<string> {
   const { def } = schema._zod as unknown as { def: z.core.$ZodTypes["_zod"]["def"] }

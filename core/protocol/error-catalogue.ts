@@ -9,7 +9,7 @@ import {
 
 /** Every failure a caller can see. The code is the contract; the sentence may change. */
 export const CATALOGUE = {
-  // At the start of a server, for whoever starts it; nobody is asked to answer with it.
+  // At the start of a server, for its operator. No route returns it.
   pack_refused: {
     status: 500,
     say: (d: { pack: string; problem: string; todo: string }) =>
@@ -93,7 +93,7 @@ export const CATALOGUE = {
       `This token is valid only for ${d.resource}. For the API, create a token in the settings or with \`pawl token create\`.`,
   },
   forbidden: { status: 403, say: (d: { scope: string }) => `Your token does not have the scope "${d.scope}".` },
-  // What a token has made is bounded by that token; a chain of them would be bounded by nobody who is looking.
+  // A token created by another one is limited by it. A chain of such tokens would be hard to supervise.
   minted_token: {
     status: 403,
     say: () =>
@@ -104,7 +104,7 @@ export const CATALOGUE = {
     say: (d: { minutes: number }) =>
       `A token with the scope "admin" can only be created within ${d.minutes} minutes of signing in. Sign in with a new link from \`pawl invite --admin\`.`,
   },
-  // The same sentence for a missing id and for somebody else's, so that neither can be told from the other.
+  // The same sentence for a missing id and for another user's, so that they cannot be distinguished.
   not_found: { status: 404, say: () => "Not found, or it belongs to another user." },
   message_taken: {
     status: 409,
@@ -254,10 +254,10 @@ export const CATALOGUE = {
   },
   host_not_allowed: {
     status: 400,
-    /** `variables`: which settings connect what stands at this address for everybody. */
+    /** `variables`: the settings that connect the address for all users. */
     say: (d: { host: string; variables?: string }) => {
       const how = `${d.variables ? `connect it with ${d.variables}, or ` : ""}allow it with PAWL_ALLOW_PRIVATE_HOSTS`
-      // A private name and an unknown one get the same words: a stranger does not learn which names exist inside.
+      // The same sentence for a private and an unknown name, so that internal names are not revealed.
       return /^[\d.]+$|:/.test(d.host)
         ? `${d.host} is not a public address. The operator of this server can ${how}.`
         : `${d.host} has no public address, or does not exist. If its address is private, the operator of this server can ${how}.`
@@ -276,7 +276,7 @@ export const CATALOGUE = {
     say: (d: { problem: string }) => `Secrets cannot be stored: ${d.problem}. See MASTER_ENCRYPTION_KEY.`,
   },
   store_unavailable: { status: 503, say: (d: { problem: string }) => `The database is not available: ${d.problem}.` },
-  // The two that only a caller can notice, in the same table so that it matches them as it matches all others.
+  // Only a caller can detect these two. They are in the same table so that they match like all others.
   unreachable: {
     status: 503,
     say: (d: { route: string; problem: string }) =>
@@ -293,9 +293,9 @@ export const CATALOGUE = {
     say: (d: { device: string }) =>
       `The device ${d.device} is not connected, and this change runs there. Nothing was done. Connect the device (\`pawl device\`), then decide.`,
   },
-  // Of a write on a device: it was sent, and nobody can say whether it was done.
+  // For a write on a device: it was sent, and it is unknown whether it was applied.
   outcome_unknown: { status: 504, say: (d: { problem: string }) => d.problem },
-  // What a socket says about a run that somebody has stopped, before its last frame.
+  // Sent on a socket after a run was cancelled, before its last frame.
   cancelled: { status: 409, say: () => "The run was cancelled." },
   too_many: {
     status: 409,

@@ -115,8 +115,8 @@ export const MessageAdded = event("message", () => ({
   files: z.array(MessageFile).optional(),
   /** For a user's message: the JSON schema for its answer. */
   schema: JsonObject.optional(),
-  data: z.unknown().optional(), // of a reply, for programs and views: what its citations are bound to
-  request: z.string().optional(), // of a whole reply: the digests of what it answers, by which `pawl replay` compares
+  data: z.unknown().optional(), // of a reply, for programs and views: its checked citations
+  request: z.string().optional(), // of a whole reply: the digests of its request, which `pawl replay` compares
 }))
 
 /** A named stage of the run (guardrail, routing, grading …), with its decision and its model call. */

@@ -135,7 +135,7 @@ export function newId(kind: keyof Kinds, of?: Owner | null | number, at?: number
  */
 export function slotOf(id: string): number | undefined {
   const [, kind, digits = ""] = SHAPE.exec(id) ?? []
-  // A person's id has always ended in digits of chance, also when it had no others behind them.
+  // The ids of users have always ended in random characters, also when other ids did not.
   const tells = digits.length === DIGITS + SLOT_DIGITS || (kind === "user" && digits.length === DIGITS)
   return tells && kind !== "node" ? toSlot(digits) : undefined
 }
@@ -152,7 +152,7 @@ let lastSlot = ""
 
 /** The digits that end an id or secret of this owner; empty if the owner's slot is unknown. */
 export function slotDigitsOf(owner: Owner): string {
-  // Most ids are made for whoever the last one was made for: a turn makes half a dozen.
+  // Most ids are created for the same owner as the one before: a turn creates six.
   if (owner !== lastOwner) {
     lastSlot = slotOf(owner) === undefined ? "" : owner.slice(-SLOT_DIGITS)
     lastOwner = owner

@@ -1,7 +1,7 @@
 import { whenWords } from "../shared/time/words.ts"
 import { formatBytes, type StorageKind, storageKinds } from "./account/storage.ts"
 
-/** What can go wrong with a database of a person. Part of the one table in errors.ts. */
+/** Errors of users' databases. Part of the table in errors.ts. */
 export const databaseErrors = {
   connection_failed: {
     status: 502,
@@ -13,7 +13,8 @@ export const databaseErrors = {
     say: (d: { user: string }) =>
       `${d.user} is a superuser of that database. Connect as a user with read-only access, or ask the operator to set PAWL_ALLOW_SUPERUSER_CONNECTIONS.`,
   },
-  // The same for a file that is missing, is none and lies elsewhere: a guess learns nothing about this machine.
+  // The same for a file that is missing, is not a database or is outside the folder, so that a caller learns nothing
+  // about this machine.
   file_not_allowed: {
     status: 400,
     say: (d: { path: string }) =>
@@ -71,7 +72,7 @@ export const databaseErrors = {
   },
 } as const
 
-/** What can go wrong with the files of messages. Part of the one table in errors.ts. */
+/** Errors of the files in messages. Part of the table in errors.ts. */
 export const fileErrors = {
   file_refused: {
     status: 400,
@@ -113,7 +114,7 @@ export const fileErrors = {
   },
 } as const
 
-/** What can go wrong with collections of documents and on the way to the web, for the one table of errors. */
+/** Errors of document collections and of web requests. Part of the table in errors.ts. */
 export const libraryErrors = {
   name_taken: {
     status: 409,
@@ -142,7 +143,7 @@ export const libraryErrors = {
   },
 } as const
 
-/** What can go wrong on the way into an MCP server that wants a sign-in. Each says what its person can do. */
+/** Errors of signing in to an MCP server. Each says what the user can do. */
 export const mcpErrors = {
   mcp_sign_in_needed: {
     status: 409,
@@ -158,7 +159,7 @@ export const mcpErrors = {
     status: 502,
     say: (d: { name: string; problem: string }) => `Signing in to the MCP server "${d.name}" failed: ${d.problem}.`,
   },
-  // The same for somebody else's, for one that is finished again, and for one that is late.
+  // The same for another user's sign-in, for one that was finished before, and for an expired one.
   mcp_sign_in_not_begun: {
     status: 409,
     say: () =>
@@ -166,16 +167,16 @@ export const mcpErrors = {
   },
 } as const
 
-/** What a provider's failure is told with: who it was, and its own sentence where it gave one. */
+/** Details of a provider's failure: its name, and its own message if it sent one. */
 export interface FromProvider {
   readonly provider: string
   readonly problem?: string | undefined
 }
 
-/** The provider's own sentence, beside ours: it may say what ours cannot know. */
+/** The provider's message after ours, because it may contain details that we do not know. */
 const inItsWords = ({ problem }: FromProvider): string => (problem ? ` It says: "${problem}"` : "")
 
-/** When it makes sense again, as far as the provider has said. */
+/** When to retry, if the provider tells. */
 export interface Later {
   readonly retryAfterMs?: number
   readonly retryAt?: string
@@ -184,7 +185,7 @@ export interface Later {
 const againIn = ({ retryAfterMs, retryAt }: Later): string =>
   retryAfterMs === undefined ? "later" : whenWords(retryAfterMs, retryAt)
 
-/** What may go wrong between us and a model. */
+/** Errors of model calls. */
 export const modelErrors = {
   no_model_selected: {
     status: 409,
@@ -204,7 +205,7 @@ export const modelErrors = {
     status: 409,
     say: (d: { model: string; need: string }) => `${d.model} is not configured: ${d.need}.`,
   },
-  // Nothing was sent: its endpoint says so.
+  // Nothing was sent, because the endpoint refused it.
   model_lacks_tools: {
     status: 409,
     say: (d: { model: string; agent: string }) =>
@@ -225,7 +226,7 @@ export const modelErrors = {
     say: (d: FromProvider & Later) =>
       `${d.provider} has reached its rate limit. Try again ${againIn(d)}.${inItsWords(d)}`,
   },
-  // Of money or a month's share, which no waiting brings back.
+  // Of a budget or a monthly quota, which waiting does not restore.
   quota_spent: {
     status: 502,
     say: (d: FromProvider) =>
@@ -251,7 +252,7 @@ export const modelErrors = {
     say: (d: { problem: string; times: number }) =>
       `The answer does not fit the requested format, even after ${d.times} corrections: ${d.problem}`,
   },
-  // Of the scripted model, for whoever tests an agent.
+  // Of the scripted model, for tests of agents.
   script_ended: {
     status: 500,
     say: (d: { replies: number; request: number; last: string }) =>
@@ -269,9 +270,9 @@ export const modelErrors = {
   },
 } as const
 
-/** What can go wrong on the way in through an issuer (OIDC), for the one table of errors. Each says who can do something about it. */
+/** Errors of signing in through an issuer (OIDC). Part of the table in errors.ts. Each says who can do something. */
 export const issuerErrors = {
-  // The same for a browser that did not begin it, for one that finishes it again, and for one that is late.
+  // The same for a browser that did not start it, for one that finishes it again, and for an expired one.
   sign_in_not_begun: {
     status: 401,
     say: () =>
@@ -282,7 +283,7 @@ export const issuerErrors = {
     say: (d: { label: string }) =>
       `${d.label} could not be reached, or sent an invalid response. Try again later, or use a sign-in link. The server's log has the details.`,
   },
-  // `reason` is one of the words of OAuth, never a sentence that somebody has put into an address.
+  // `reason` is one of OAuth's codes, never text from an address.
   sign_in_refused: {
     status: 403,
     say: (d: { label: string; reason: string }) => `${d.label} did not sign you in (${d.reason}).`,

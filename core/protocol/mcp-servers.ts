@@ -2,17 +2,16 @@ import { z } from "zod"
 import { boundedList, boundedRecord } from "../shared/text/bounded-list.ts"
 
 /**
- * Where a person stands with a server that wants a sign-in: not signed in yet, signed in, signed in until the tokens ended,
- * or signed in and asked for more than was allowed.
+ * The sign-in state of a user at an MCP server: not signed in, signed in, expired, or signed in with too few scopes.
  */
 export const mcpSignInStates = ["needed", "done", "ended", "more"] as const
 export type McpSignInState = (typeof mcpSignInStates)[number]
 
-/** What is decided about a tool: it runs unasked, a person is asked each time, or no model sees it. */
+/** The rule for a tool: run without approval, ask each time, or hide it from models. */
 export const mcpToolRules = ["read", "ask", "off"] as const
 export type McpToolRule = (typeof mcpToolRules)[number]
 
-/** MCP servers that people name: how they are reached goes in, and of it only the address comes out. */
+/** MCP servers of users. Of their configuration only the address is returned. */
 
 const ServerName = z.string().regex(/^[a-z][a-z0-9]{0,23}$/, {
   message:
@@ -47,7 +46,7 @@ const OneLine = z
   .max(2000)
   .regex(/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/, { message: "must be plain characters on one line" })
 
-/** For servers that take only programs that they know, or have to be told what for. */
+/** For servers that accept only registered clients, or need a named scope. */
 const OAuth = z.strictObject({
   clientId: OneLine.optional(),
   clientSecret: OneLine.optional(),
@@ -61,17 +60,17 @@ export const NewMcpServer = z.strictObject({
   headers: boundedRecord(z.record(HeaderName, HeaderValue), MAX_HEADERS).default({}),
   /** The agents that may have its tools. */
   agents: boundedList(AgentName, 50, { least: 1 }).default(["workspace"]),
-  /** `public` where what it tells is anybody's; otherwise it counts as the person's own. */
+  /** `public` if its results are public; otherwise they count as the user's private data. */
   data: z.enum(["private", "public"]).default("private"),
   oauth: OAuth.optional(),
 })
 export type NewMcpServer = z.infer<typeof NewMcpServer>
 
-/** What is not told of stays. With another address it keeps nothing that was given for the one before. */
+/** Omitted fields do not change. A new address drops the credentials of the previous one. */
 export const ChangedMcpServer = z.strictObject({
   name: ServerName.optional(),
   url: Address.optional(),
-  /** `null` takes one away. */
+  /** `null` removes one. */
   headers: boundedRecord(z.record(HeaderName, HeaderValue.nullable()), MAX_HEADERS).optional(),
   agents: boundedList(AgentName, 50, { least: 1 }).optional(),
   data: z.enum(["private", "public"]).optional(),
@@ -83,7 +82,7 @@ const McpDefinition = z.object({
   hash: z.string(),
   description: z.string(),
   inputSchema: z.record(z.string(), z.unknown()),
-  /** What it says of itself, which decides nothing. */
+  /** What the tool declares about itself, which decides nothing. */
   claims: z.object({
     readOnly: z.boolean().optional(),
     destructive: z.boolean().optional(),
@@ -93,46 +92,51 @@ const McpDefinition = z.object({
 })
 
 export const McpToolView = z.object({
-  /** What its server calls it. */
+  /** Its name on its server. */
   tool: z.string(),
   rule: z.enum(mcpToolRules),
-  /** Whether it may run again after a crash: it says that this changes nothing, and somebody agrees. Otherwise a person decides. */
+  /**
+   * Whether it may be repeated after a crash: it declares that this changes nothing, and the user accepts that.
+   * Otherwise a person decides.
+   */
   again: z.boolean(),
-  /** `new` and `changed` ones no model is shown, until somebody agrees to what they are now. */
+  /** Models are not offered `new` and `changed` tools until a person accepts their current definition. */
   state: z.enum(["agreed", "new", "changed"]),
   now: McpDefinition,
-  /** Of one that has changed: what was agreed to. */
+  /** For a changed tool: the definition that was accepted. */
   before: McpDefinition.optional(),
 })
 export type McpToolView = z.infer<typeof McpToolView>
 
 export const McpServerView = z.object({
   name: z.string(),
-  /** Who has named it. */
+  /** Who has added it. */
   by: z.enum(["operator", "person"]),
-  /** Where it is; of a program its name. */
+  /** Its address; for a program its name. */
   address: z.string(),
   /** The names of the headers that are sent to it. */
   headers: z.array(z.string()),
   agents: z.array(z.string()),
   data: z.enum(["private", "public"]),
-  /** Where it wants a sign-in: whether you are signed in, have to (again), or should allow more. */
+  /** If it requires a sign-in: whether you are signed in, must sign in (again), or should grant more scopes. */
   signIn: z.enum(mcpSignInStates).optional(),
   tools: z.array(McpToolView),
 })
 export type McpServerView = z.infer<typeof McpServerView>
 
-/** What somebody decides about a tool, having seen it as `hash` says. */
+/** A decision about a tool, for the definition with this `hash`. */
 export const McpDecision = z.strictObject({
   tool: z.string().min(1).max(128),
   hash: z.string().min(1).max(100),
   rule: z.enum(mcpToolRules).optional(),
-  /** That it may run again after a crash, where it says itself that this changes nothing. */
+  /** That it may be repeated after a crash, if it declares that this changes nothing. */
   again: z.boolean().optional(),
 })
 export type McpDecision = z.infer<typeof McpDecision>
 
-/** Where the answer goes: to the page of this server, or to a program on the machine of who asks, which brings it here. */
+/**
+ * Where the sign-in returns to: the page of this server, or a program on the user's machine, which forwards the result.
+ */
 export const McpSignInRequest = z.strictObject({
   redirect: z
     .string()
@@ -141,5 +145,5 @@ export const McpSignInRequest = z.strictObject({
     .optional(),
 })
 
-/** What stood behind the question mark when the person came back. */
+/** The query string with which the user came back. */
 export const McpSignInAnswer = z.strictObject({ answer: z.string().min(1).max(16_000) })

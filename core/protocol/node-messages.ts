@@ -3,19 +3,19 @@ import { ids } from "./schema.ts"
 import { CallOutcome, CallReport, ToolCall } from "./socket.ts"
 
 /**
- * What one node says to another. It comes from outside the process, so it is checked before it is believed; a type that is
- * not known here is of a newer node, and is passed over.
+ * Messages between nodes. They come from outside the process, so they are validated. Unknown types are of newer nodes
+ * and are ignored.
  */
 const AskId = z.string().min(1).max(100)
 const CallName = z.string().min(1).max(200)
-/** The number that the database has given a device's socket. */
+/** The number that the database assigned to a device's socket. */
 const Line = z.number().int()
 const Milliseconds = z
   .number()
   .min(0)
   .max(24 * 60 * 60 * 1000)
 
-/** Something that may be asked twice. */
+/** A request that may be repeated. */
 const DeviceRead = z.object({
   type: z.literal("device_read"),
   id: AskId,
@@ -23,7 +23,7 @@ const DeviceRead = z.object({
   call: ToolCall,
   ms: Milliseconds,
 })
-/** Nobody waits for that read any more. */
+/** The read is no longer needed. */
 const DeviceStop = z.object({ type: z.literal("device_stop"), id: AskId })
 /** A write takes two steps: without a ticket of the device's own node nothing is sent to the device. */
 const DeviceTicket = z.object({ type: z.literal("device_ticket"), id: AskId, line: Line, callId: CallName })
@@ -34,12 +34,12 @@ const DeviceWrite = z.object({
   call: ToolCall,
   ms: Milliseconds,
 })
-/** What does the device say about that call? */
+/** Asks the device for the status of a call. */
 const DeviceReport = z.object({ type: z.literal("device_report"), id: AskId, line: Line, callId: CallName })
 
 const Answer = z.discriminatedUnion("is", [
   z.object({ is: z.literal("outcome"), outcome: CallOutcome }),
-  /** The call ended without the device's word. */
+  /** The call ended without a response of the device. */
   z.object({ is: z.literal("ended"), how: z.enum(["closed", "silent", "stopped", "unknown"]) }),
   /** The device answered, and its answer cannot be read. */
   z.object({ is: z.literal("unreadable"), problem: z.string() }),
@@ -55,7 +55,7 @@ const Answer = z.discriminatedUnion("is", [
 const DeviceAnswer = z.object({ type: z.literal("device_answer"), id: AskId, answer: Answer })
 export type DeviceAnswer = z.infer<typeof Answer>
 
-/** Another credential asks to be that device. */
+/** Another credential requests to be this device. */
 const DeviceAsked = z.object({ type: z.literal("device_asked"), line: Line })
 /** From now on that device is this credential's. */
 const DeviceTaken = z.object({
@@ -82,7 +82,10 @@ export type NodeMessageOf<Type extends NodeMessage["type"]> = Extract<NodeMessag
 export interface NodeMessages {
   /** This node's id. */
   readonly self: string
-  /** False: surely not handed over. True says nothing of its arrival: each message may be lost, late or doubled. */
+  /**
+   * False: it was certainly not passed on. True does not mean that it arrived, because each message may be lost, late
+   * or doubled.
+   */
   send(to: string, message: NodeMessage): Promise<boolean>
   subscribe(listener: (message: NodeMessage, from: string) => void): () => void
 }

@@ -165,7 +165,7 @@ export const workspaceTables: Readonly<Record<TableName, TableSpecification>> = 
     row: Project,
     defaults: { clientId: null, status: "active", aiSummary: null },
     made: ["id", "createdAt"],
-    // A client's projects hold the work of months: no single yes takes them along.
+    // A client's projects contain the work of months, so that one approval must not delete them.
     references: { clientId: { table: "clients", whenGone: "refuses" } },
     equals: ["clientId", "status"],
     hides: { column: "status", value: "archived" },

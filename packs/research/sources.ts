@@ -3,7 +3,7 @@ import type { FoundPassage } from "../../core/protocol/library.ts"
 import type { Source } from "../../core/protocol/conversation/stages.ts"
 import { ARXIV, isArxivNumber } from "./read-arxiv.ts"
 
-/** What a tool has found, for the page, for grading and for the check of citations. */
+/** Sources that a tool found, for the page, for grading and for the check of citations. */
 export interface Sources {
   readonly kind: "sources"
   readonly sources: readonly Source[]

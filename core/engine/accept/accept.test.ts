@@ -55,7 +55,7 @@ test("words and resumptions leave in the journal with what their sender came in"
   expect(resumed).toMatchObject([{ type: "run_started", credential: "sess_b" }])
 })
 
-/** The types of what words become that name a place, and the place that comes with them. */
+/** The types of the events that a message with a new location becomes, and that location. */
 function moved(bound: Partial<Conversation>, place: RunSite, when: "queue" | "steer" = "queue") {
   const conversation = Object.assign(
     when === "steer" ? running() : emptyConversation(newId("conv"), newId("user")),

@@ -13,17 +13,17 @@ import { acceptResults, expiredCalls, SAY, settleOpenCalls } from "./settle-call
 
 interface Accepting {
   readonly now: number
-  /** What a run may use where its message does not say. */
+  /** The limit of a run whose message does not set one. */
   readonly maxIterations: number
-  /** The server's own, for a person who has never told theirs. Recorded, so that no other node puts its own in its place. */
+  /** The server's zone, for users whose zone is unknown. It is recorded, so that no other node uses its own. */
   readonly timeZone: string
-  /** The input's number in the inbox, where it came through there. */
+  /** The input's number in the inbox, if it was there. */
   readonly number?: number
 }
 
 /**
- * The events an input becomes. Pure. What has been overtaken meanwhile (a decision about a call that is settled, a
- * cancel of a finished run) becomes nothing.
+ * Returns the events that an input becomes. Pure. Input that was overtaken (a decision about a settled call, a cancel
+ * of a finished run) becomes no events.
  */
 export function accept(conversation: Conversation, input: Input, accepting: Accepting): NewEvent[] {
   switch (input.type) {
@@ -52,7 +52,7 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
     case "client_results":
       return acceptResults(conversation, input, accepting.now)
     case "answer":
-      return [] // the call that asks has taken it, or is over
+      return [] // the call that asked has taken it, or has ended
     case "undo":
       return acceptUndo(conversation, input, accepting)
     case "again":
@@ -65,7 +65,7 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
 }
 
 function acceptMessage(conversation: Conversation, input: MessageInput, accepting: Accepting): NewEvent[] {
-  if (conversation.said.includes(input.id)) return [] // sent again because its answer was lost
+  if (conversation.said.includes(input.id)) return [] // sent again because the response was lost
   const { now, maxIterations } = accepting
   const told = input.timeZone ? { timeZone: input.timeZone } : {}
   const words: NewEvent = {
@@ -86,12 +86,13 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
     ...told,
     ...(trace ? { trace } : {}),
   }
-  // After what waited was settled where it was proposed, and in the commit of the words: nothing moves without them.
+  // After open proposals are settled at their original location, and in the commit of the message, because nothing
+  // moves without it.
   const settled = supersede(conversation, now, input.results)
   return [...settled, ...moveTo(conversation, input.place), start, words, ...declareClientTools(input.clientTools)]
 }
 
-/** Only what changes: words may have waited behind others that moved it, or moved it back. */
+/** Only the changes, because messages before this one in the queue may have moved the conversation, too. */
 function moveTo({ site, deviceId, connectionId }: Conversation, place: RunSite = {}): NewEvent[] {
   const device = site === "device" && place.deviceId !== undefined && place.deviceId !== deviceId
   const connection = place.connectionId !== undefined && place.connectionId !== connectionId
@@ -112,7 +113,10 @@ function acceptUndo(conversation: Conversation, input: UndoInput, accepting: Acc
   return ownRun(conversation, accepting, { about, words: `Undo: ${summary}`, call })
 }
 
-/** While its run waits for it, the call is proposed anew as after an edit that changed nothing; else by a run of its own. */
+/**
+ * While its run still waits for it, the call is proposed again as after an edit without changes; otherwise in a run of
+ * its own.
+ */
 function acceptAgain(conversation: Conversation, input: AgainInput, accepting: Accepting): NewEvent[] {
   const { proposalId, summary, tool, arguments: given, callId, undoes, by, credential } = input
   const who = { by, ...(credential ? { credential } : {}) }
@@ -128,7 +132,10 @@ interface OwnRun {
   readonly call: Omit<Extract<Part, { type: "call" }>, "type">
 }
 
-/** A run of the same events as any other, written by us instead of the model: from here on there is one path to every write. */
+/**
+ * A run with the same events as any other, but started by the server instead of the model, so that every write takes
+ * one path.
+ */
 function ownRun(conversation: Conversation, accepting: Accepting, { about, words, call }: OwnRun): NewEvent[] {
   const { now } = accepting
   const seq = conversation.seq + 1
@@ -149,7 +156,7 @@ function ownRun(conversation: Conversation, accepting: Accepting, { about, words
   ]
 }
 
-/** Ends the run that waits for a person, where there is one. */
+/** Ends a run that waits for a person. */
 function supersede(conversation: Conversation, now: number, results?: ClientResultsInput): NewEvent[] {
   if (conversation.run?.status !== "running") return []
   const end: NewEvent = { type: "run_ended", status: "cancelled", reason: "superseded" }
@@ -171,7 +178,10 @@ const toWords = (id: MessageId, seq: number, text: string): Extract<NewEvent, { 
   parts: [{ type: "text", text }],
 })
 
-/** What was queued before the cancel is held, unless it is of one question; what was said after it is the next message. */
+/**
+ * Messages queued before the cancel are held, except if it concerns one run only. A message after it starts the next
+ * run.
+ */
 function acceptCancel(conversation: Conversation, input: CancelInput, { now, number }: Accepting): NewEvent[] {
   const { run } = conversation
   if (run?.status !== "running" || !concernsRun(run, input)) return []
@@ -219,7 +229,7 @@ function acceptResolution(conversation: Conversation, input: Extract<Input, { ty
   return [toolEnd(conversation, call, { ...end, now: call.startedAt }), resolution]
 }
 
-/** Works on after a failed or cancelled run, from the journal as it is, without repeating the message. */
+/** Continues after a failed or cancelled run from the journal, without repeating the message. */
 function acceptResume(
   conversation: Conversation,
   { by: person, credential, asks, trace }: Extract<Input, { type: "resume" }>,
@@ -229,7 +239,7 @@ function acceptResume(
   const unfinished = unfinishedRun(conversation)
   if (unfinished) {
     const most = Math.max(maxIterations, unfinished.maxIterations)
-    // Whoever resumes it, it goes on with the words of who began it.
+    // Anyone may resume it, but it keeps the restrictions of the caller who started it.
     const by = { ...(credential ? { credential } : {}), ...(asks || unfinished.asks ? ({ asks: true } as const) : {}) }
     const asked = { ...by, ...(trace ? { trace } : {}) }
     const start = {
@@ -252,7 +262,8 @@ function acceptResume(
 function acceptLateResult(conversation: Conversation, input: Extract<Input, { type: "late_result" }>): NewEvent[] {
   const { status, text, type, callId, whileInDoubt, attempt, ...effect } = input
   const call = conversation.calls.find((open) => open.id === callId && open.state === "in_doubt")
-  // That an earlier try came to nothing says nothing of the one that is in doubt: told as not done it would be done again.
+  // The failure of an earlier attempt says nothing about the attempt in doubt. Reported as "not done", the write would
+  // be repeated.
   if (call && status === "error" && attempt !== undefined && attempt < call.attempts) return []
   if (call) return [{ ...toolEnd(conversation, call, { status, text, now: conversation.at }), ...effect }]
   return whileInDoubt ? [] : [{ type, callId, status, text, ...effect }]
@@ -270,13 +281,13 @@ const newRun = ({ user }: Conversation, now: number): RunId => newId("run", user
 
 interface Moment {
   readonly now: number
-  /** The server's own, for a person who has never told theirs. */
   readonly timeZone: string
 }
 
 /**
- * Where something is at work it sums up before its next reply. One that waits for a person goes on waiting: what it has
- * proposed stays open. Where nothing is, it is a run of its own: cancelled, resumed, paid and taken over like any other.
+ * A running run summarizes before its next reply. A run that waits for a person keeps waiting, and its proposals stay
+ * open. An idle conversation gets a run of its own, which can be cancelled, resumed, billed and taken over like any
+ * other.
  */
 function acceptCompact(
   conversation: Conversation,
@@ -292,8 +303,8 @@ function acceptCompact(
 type RunStart = Omit<Extract<NewEvent, { type: "run_started" }>, "type" | "compacts">
 
 /**
- * A run that only sums up. An older version knows `run_started` without `compacts`, and would ask its model to go on: the
- * event in the same commit that it does not know keeps it from taking the run up.
+ * A run that only summarizes. Older versions know `run_started` without `compacts` and would continue with the model;
+ * they leave the conversation alone because the second event is unknown to them.
  */
 const startCompacting = (start: RunStart, by: string): NewEvent[] => [
   asked(by),
@@ -304,19 +315,22 @@ const asked = (by: string): NewEvent => ({ type: "compaction", what: "due", beca
 
 type SettingsInput = Extract<Input, { type: "settings" }>
 
-/** Whether an input does nothing except narrow the mode, or set the one that the conversation has. */
+/** True if an input only narrows the mode or sets the current one. */
 export function onlyNarrows({ mode: current }: Pick<Conversation, "mode">, input: SettingsInput): boolean {
   const { type: _, mode, mayNotWiden: __, ...others } = input
   return mode !== undefined && Object.keys(others).length === 0 && !isWider(mode, current)
 }
 
-/** What was set becomes one event. A title is judged here, where everything is in order: a model's gives way to a person's. */
+/**
+ * Settings become one event. Whether a title is accepted is decided here, in the order of the journal: a model's title
+ * does not replace a user's.
+ */
 function acceptSettings(conversation: Conversation, input: SettingsInput): NewEvent[] {
   const { titled, mode: current } = conversation
-  // Taken also if storage is full, so it must write nothing: else somebody could send it without end.
+  // Accepted also if storage is full, so it must write nothing. Otherwise a client could fill the disk with it.
   if (input.mode === current && onlyNarrows(conversation, input)) return []
   const { type, fallback, title, mode, mayNotWiden, ...others } = input
-  // Refused when it was sent (`refuseInput`), but an input before it in the inbox may have narrowed the mode since.
+  // `refuseInput` refused it when it was sent, but an input before it in the inbox may have narrowed the mode since.
   const mayChange = mode !== undefined && !(mayNotWiden && isWider(mode, current))
   const isLate = input.titledBy !== undefined && titled !== undefined
   const named = title === undefined || isLate ? {} : { title }
@@ -325,7 +339,7 @@ function acceptSettings(conversation: Conversation, input: SettingsInput): NewEv
   return Object.keys(changes).length > 0 || mode === undefined ? [{ type, ...changes }] : []
 }
 
-/** What a resume goes on with: the last run, where it has failed or was stopped; before a summary the question behind it. */
+/** The run to resume: the last one if it failed or was cancelled; if that was a summary, the run before it. */
 export function unfinishedRun({ run }: Conversation): RunState["before"] {
   if (!run || run.status === "running") return undefined
   return [run.before, run].find((each) => each?.status === "failed" || each?.status === "cancelled")

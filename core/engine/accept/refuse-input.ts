@@ -8,7 +8,7 @@ import type { AgainInput, Beginning, ClientResultsInput, Input, UndoInput } from
 import { isWider } from "../gate/policy.ts"
 import { isDecidedByPerson } from "../gate/taint.ts"
 
-/** Text of a person is refused where it cannot be stored: mending it would put words into their mouth. */
+/** Refuses a user's text that cannot be stored. Repairing it would change what the user wrote. */
 export function refuseText(words: Input | Beginning): void {
   const bad = Object.entries(words).find(([, value]) => !isStorableValue(value))
   if (bad) throw failure("unstorable_text", { field: bad[0] })
@@ -24,8 +24,8 @@ function isStorableValue(value: unknown): boolean {
 }
 
 /**
- * Whether an input can be left to a node that understands a conversation which this one does not: only what nothing in the
- * journal speaks against. A decision is judged by the row of its proposal.
+ * True if a conversation that this version does not understand can still accept this input for a newer node: no event
+ * of the journal may be able to forbid it. A decision is checked against its proposal's row.
  */
 export function canBeLeftToNewer(input: Input): boolean {
   switch (input.type) {
@@ -50,7 +50,7 @@ export function canBeLeftToNewer(input: Input): boolean {
   }
 }
 
-/** Refuses what makes no sense in the state of the conversation, before anything is stored, with an error that says why. */
+/** Throws if the input makes no sense in the conversation's state, before anything is stored. */
 export function refuseInput(conversation: Conversation, input: Input, now: number): void {
   if (conversation.hasUnknownEvents) throw failure("newer_journal", { id: conversation.id })
   switch (input.type) {
@@ -59,7 +59,7 @@ export function refuseInput(conversation: Conversation, input: Input, now: numbe
       if (input.type === "decide" && input.grant && isDecidedByPerson(conversation, { staysIn: "folder" }))
         throw failure("bad_request", { problem: NO_GRANT_WITH_OUTSIDE_AND_PRIVATE })
       const proposal = conversation.proposals.get(input.proposalId)
-      if (!proposal) return // settled or unknown: the row in the store tells which
+      if (!proposal) return // settled or unknown, which the proposal's row decides
       if (input.type === "decide" && input.grant && proposal.proposed.insists)
         throw failure("bad_request", { problem: INSISTS })
       if (input.type === "decide" && input.grant?.prefix !== undefined) {
@@ -105,7 +105,7 @@ export function refuseInput(conversation: Conversation, input: Input, now: numbe
       return guardAgain(conversation, input, now)
     case "message":
       if (input.behind === undefined || conversation.run?.id === input.behind) return
-      if (conversation.said.includes(input.id)) return // sent again because its answer was lost
+      if (conversation.said.includes(input.id)) return // sent again because the response was lost
       throw failure("bad_request", { problem: `The conversation has newer messages.` })
     case "settings":
       if (input.mode && input.mayNotWiden && isWider(input.mode, conversation.mode))
@@ -118,7 +118,7 @@ export function refuseInput(conversation: Conversation, input: Input, now: numbe
   }
 }
 
-/** Of several results for one call the first counts, and none after its time. */
+/** Of several results for one call the first counts, and none after its timeout. */
 function refuseResults(conversation: Conversation, { results }: ClientResultsInput, now: number): void {
   for (const { callId } of results) {
     const call = conversation.calls.find(({ id, state }) => id === callId && state === "handed_over")
@@ -132,21 +132,27 @@ const INSISTS = "always: the like of this is asked about each time, so it can on
 const NO_GRANT_WITH_OUTSIDE_AND_PRIVATE =
   "always: this conversation holds both your own data and text from outside, so each call in it is decided by itself."
 
-/** What has expired is proposed again where nothing else is open; whether it has expired, and is not settled otherwise, its row tells. */
+/**
+ * An expired proposal is proposed again if nothing else is open. Its row says whether it expired or was settled
+ * otherwise.
+ */
 function guardAgain(conversation: Conversation, { proposalId, undoes }: AgainInput, now: number): void {
   const proposal = conversation.proposals.get(proposalId)
   const waits = proposal?.status === "pending"
   if (waits && proposal.proposed.expiresAt > now) throw failure("still_pending", { count: 1 })
   if (!waits && undoes) return guardUndo(conversation, { auditId: undoes }, now)
   if (conversation.mode === "read-only") throw failure("read_only", { id: conversation.id })
-  // Its own run still waits for it: then what else is open there stays open.
+  // If its own run still waits for it, the other proposals stay open.
   if (!waits) requireRest(conversation, openProposals(conversation, now).length)
 }
 
 const openProposals = ({ proposals }: Conversation, now: number) =>
   [...proposals].filter(([, { status, proposed }]) => status !== "pending" || proposed.expiresAt > now)
 
-/** An undo finds the conversation at rest and with nothing open, or is refused: it never waits behind something unseen. */
+/**
+ * An undo requires an idle conversation without open proposals. It never waits behind changes that the user has not
+ * seen.
+ */
 function guardUndo(conversation: Conversation, { auditId }: Pick<UndoInput, "auditId">, now: number): void {
   const open = openProposals(conversation, now)
   const undone = conversation.undone.get(auditId)
@@ -164,7 +170,7 @@ function requireRest(conversation: Conversation, open: number): void {
   if (open > 0) throw failure("still_pending", { count: open })
 }
 
-/** Why an input about a proposal comes too late. */
+/** Why an input about a proposal came too late. */
 export function decidedBefore(input: Input, status: string): AppError {
   const id = "proposalId" in input ? input.proposalId : ""
   if (input.type === "resolve") return failure("not_in_doubt", { id, status })

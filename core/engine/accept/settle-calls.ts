@@ -16,14 +16,14 @@ export const SAY = {
   in_doubt: "It was interrupted, and it is unknown whether it was done. Do not repeat it unless the person asks.",
 } as const
 
-/** One result for each open call, so that a run can end here: nothing that was recorded is touched. */
+/** Gives each open call a result, so that a run can end. Recorded results are not changed. */
 export function settleOpenCalls(
   conversation: Conversation,
   status: "superseded" | "cancelled" | "timed_out",
   now: number,
 ): NewEvent[] {
   return openCalls(conversation).map((call) => {
-    // Begun at least once, also where a second try was agreed to and not begun: whether it was done is not known.
+    // Started at least once, also if a second attempt was approved and not started: whether it was applied is unknown.
     const doubtful = call.state === "in_doubt" || (call.proposal !== undefined && call.attempts > 0)
     if (doubtful) return toolEnd(conversation, call, { status: "in_doubt", text: SAY.in_doubt, now })
     if (call.state === "handed_over")
@@ -34,7 +34,7 @@ export function settleOpenCalls(
           ? { status: "expired", text: SAY.unanswered, now }
           : { status: "interrupted", text: SAY.left, now },
       )
-    // A read that was begun and never heard of again is merely a missing answer.
+    // An interrupted read changes nothing, so it only lacks a result.
     if (call.state === "started")
       return toolEnd(conversation, call, { status: "interrupted", text: SAY.interrupted, now })
     const late = status === "superseded" && isExpired(conversation, call, now)
@@ -56,13 +56,13 @@ function isExpired(conversation: Conversation, call: Call, now: number): boolean
   return call.state === "proposed" && proposal !== undefined && proposal.proposed.expiresAt <= now
 }
 
-/** Calls whose results become nothing: while these waited in the inbox others came first, or a stop, or their time was up. */
+/** Calls whose results are dropped, because another result, a cancel or the timeout came first. */
 export function overtakenResults(conversation: Conversation, input: Input, now: number): CallId[] {
   if (input.type !== "client_results") return []
   return input.results.flatMap((result) => (waitingCall(conversation, result, now) ? [] : [result.callId]))
 }
 
-/** What comes for a call that is not waited for any more becomes nothing: the first result counts. */
+/** Results for calls that do not wait any more are dropped: the first result counts. */
 export function acceptResults(
   conversation: Conversation,
   { results, by }: ClientResultsInput,

@@ -16,14 +16,14 @@ import type { Reservation, Spent } from "../ports.ts"
 import { failedEnd, record, type Stop, type Work } from "../record.ts"
 import { Reply, reportBeside, streamReply } from "./reply.ts"
 
-/** A decision is asked for so often until its answer fits. */
+/** How many answers are requested until one fits. */
 const TRIES = 3
-/** For a decision, which is short. */
+/** A decision is short. */
 const SECONDS = 60
 const AGAIN = "Send the JSON object again, whole and mended, and nothing else."
 
 interface AsideQuestion<Answer> {
-  /** What is decided, such as `guardrail`. */
+  /** The name of the decision, such as `guardrail`. */
   readonly name: string
   readonly instructions: string
   readonly text: string
@@ -31,19 +31,19 @@ interface AsideQuestion<Answer> {
 }
 
 interface AsideAnswer<Answer> {
-  /** Undefined where none fitted, and then `problem` says why. */
+  /** Undefined if no answer fitted; `problem` says why. */
   readonly value?: Answer
   readonly problem?: string
   readonly asked?: RecordedModelCall
-  /** What was set aside for it, to be let go of once `asked` is on record. */
+  /** Reserved costs, to be released after `asked` is recorded. */
   readonly reservations: readonly Reservation[]
 }
 
 /**
- * Asks the conversation's model for a decision in JSON, beside the conversation: nothing of it is shown or remembered but
- * what the caller records. An answer that does not fit is sent back with what is wrong with it, a bounded number of times.
- * A provider that fails is a `problem`. Undefined where the work was stopped, or where the run has gone over to another
- * model: then there is nothing to record.
+ * Asks the conversation's model for a decision as JSON. Nothing of it is shown or becomes part of the history; the
+ * caller records the result. An answer that does not fit is sent back with the problem, a limited number of times. A
+ * failure of the provider is returned as `problem`. Returns undefined if the work was stopped, or if the run changed to
+ * another model: then there is nothing to record.
  */
 export async function askAside<Answer>(
   work: Work,
@@ -79,7 +79,7 @@ export async function askAside<Answer>(
     }
   } catch (error) {
     if (work.signal.aborted) {
-      // What was answered before that is on no record, and has to be paid for all the same.
+      // Answers that are not recorded are paid for all the same.
       for (const reservation of reservations)
         await settle(
           work,
@@ -89,7 +89,8 @@ export async function askAside<Answer>(
       return stoppedAside(work)
     }
     if (hasCode(error, "store_unavailable")) throw error
-    // Before it has answered once another one may decide in its place: recorded, and the loop asks for this decision again.
+    // Before a first answer another model may decide instead. The change is recorded, and the loop asks for this
+    // decision again.
     const from = model?.name ?? conversation.run?.fallback?.model ?? conversation.model ?? ""
     const next = tries <= 1 ? await fallBack(work, from, error) : undefined
     if (next) return void (await record(work, [next]))
@@ -100,7 +101,7 @@ export async function askAside<Answer>(
   return { problem, reservations, ...(asked ? { asked } : {}) }
 }
 
-/** What a model is asked first for a decision. */
+/** The first request for a decision. */
 export const asideRequest = (question: AsideQuestion<unknown>): ModelRequest => ({
   system: `${question.instructions}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n${schemaOf(question)}`,
   history: [{ role: "user", text: showHidden(question.text) }],
@@ -109,7 +110,7 @@ export const asideRequest = (question: AsideQuestion<unknown>): ModelRequest => 
   answers: question.name,
 })
 
-/** A cancel is in the inbox, and ends the run with the next step; time that is up ends it here. */
+/** A cancel is in the inbox and ends the run with the next step; a run timeout ends it now. */
 export async function stoppedAside(work: Work): Promise<undefined> {
   const { conversation, ports, signal } = work
   const why = signal.reason as Stop
@@ -123,7 +124,7 @@ interface Asking {
   readonly model: Model
   readonly request: ModelRequest
   readonly reservations: Reservation[]
-  /** How long it may take; a model that says nothing at all is given up long before. */
+  /** The time limit. A model that sends nothing is given up much earlier. */
   readonly seconds?: number
 }
 
@@ -148,16 +149,16 @@ export async function askWhole(work: Work, asking: Asking): Promise<Reply> {
     if (reservation) reservations.push(reservation)
     return reply
   }
-  // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
+  // Providers do not charge for an error before the first token, but for an interrupted reply.
   if (reservation)
     await settle(work, reservation, reply.offset > 0 || signal.aborted ? estimateOf(reservation, reply) : undefined)
   signal.throwIfAborted()
   if (ended.type === "threw") throw ended.error
-  ended.rest.catch(() => {}) // what it says comes too late for anyone
+  ended.rest.catch(() => {}) // the result comes too late
   throw failure("provider_error", { provider: model.provider, problem: `no answer came within ${seconds} s` })
 }
 
-/** Tolerates what models put around JSON: a fence, a word before it. */
+/** Accepts what models write around JSON: a code fence, or text before it. */
 async function toAnswer<Answer>(schema: Schema<Answer>, text: string) {
   const from = text.indexOf("{")
   const to = text.lastIndexOf("}")
@@ -177,7 +178,7 @@ function schemaOf({ answer }: AsideQuestion<unknown>): string {
   return JSON.stringify(json)
 }
 
-/** What tokens cost, in dollars to the millionth; null where the price or the counts are not known. */
+/** The cost in dollars, rounded to a millionth; null if the price or the token counts are unknown. */
 export function costOf(price: Price | null, usage: Usage): number | null {
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens } = usage
   if (!price || inputTokens === null || outputTokens === null) return null
@@ -188,7 +189,7 @@ export function costOf(price: Price | null, usage: Usage): number | null {
   return Math.round(input + outputTokens * price.output) / 1_000_000
 }
 
-/** The usage of a whole reply as it is recorded: with what it cost and who pays, where the model says its price. */
+/** The usage of a whole reply as recorded: with its cost and who pays, if the model has a price. */
 export function accounted(
   model: Model,
   usage: Usage | undefined,
@@ -196,12 +197,12 @@ export function accounted(
 ): Usage | undefined {
   const { price, provider, paidBy = "shared" } = model
   if (price === undefined || !usage) return usage
-  // Under a ceiling a provider that does not count is not for free: it is taken for what was set aside.
+  // Under a cost limit, calls without token counts are not free: they cost what was reserved.
   const cost = costOf(price, usage) ?? reservation?.cost ?? null
   return { ...usage, cost, provider, paidBy }
 }
 
-/** Sets the worst case of a request aside. Throws `over_budget`, and then nothing may be sent. */
+/** Reserves the highest possible cost of a request. Throws `over_budget`; then the request must not be sent. */
 export async function reserve(
   { conversation, ports }: Work,
   model: Model,
@@ -215,14 +216,14 @@ export async function reserve(
   return ports.budget.reserve({ conversation: id, run: run.id, user, model, inputTokens, maxOutputTokens })
 }
 
-/** Lets go of what was set aside. What cannot be let go of now expires by itself. */
+/** Releases a reservation. If that fails, it expires by itself. */
 export async function settle({ conversation, ports }: Work, reservation: Reservation, spent?: Spent): Promise<void> {
   await ports.budget?.settle(reservation, spent).catch((error: unknown) => {
     ports.log.warn("settle_failed", { conversation: conversation.id, error })
   })
 }
 
-/** What a reply that broke off will be charged for, as far as we can tell: it was read, and these words were written. */
+/** The estimated charge for an interrupted reply: the whole request and the text that arrived. */
 export function estimateOf(reservation: Reservation, reply: Reply): Spent {
   const { model, inputTokens } = reservation
   const outputTokens = estimateTokens(reply.shown)

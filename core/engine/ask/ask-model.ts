@@ -21,14 +21,14 @@ import { judgeAnswer } from "./promised-answer.ts"
 import { withFiles } from "./with-files.ts"
 import { accounted, estimateOf, reserve, settle } from "./ask-aside.ts"
 
-/** Asks the model once and records its whole reply. Text is shown while it comes; only what is whole is kept. */
+/** Asks the model once and records its whole reply. Text is shown as it arrives; only whole parts are recorded. */
 export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { type: "ask-model" }>): Promise<void> {
   const { conversation, agent, ports } = work
   let model: Model
   try {
     model = await currentModel(work)
   } catch (error) {
-    // The store could not be asked for the person's keys: no fault of the run, and tried again.
+    // The store could not read the user's API keys. The run is not at fault, and it is tried again.
     if (hasCode(error, "store_unavailable")) throw error
     return broken(work, conversation.run?.fallback?.model ?? conversation.model ?? "", error)
   }
@@ -52,7 +52,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     if (!hasCode(error, "over_budget")) throw error
     return broken(work, model.name, error)
   }
-  // Before the provider is waited for: what is told beside the reply is folded in as it comes.
+  // Before the request is sent, because status parts change the history while the reply arrives.
   const digest = digestRequest(asked, request, conversation.history)
   const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
   const reply = new Reply(model.name, conversation.user, ports.clock)
@@ -64,9 +64,9 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     const asking = { model, request: bounded, signal, most, tell: reportBeside(work, model.name), think }
     isCut = (await streamReply(asking, (part) => show(work, reply, part))) === "cut"
   } catch (error) {
-    // Not the provider's failure but ours: a wait could not be put on record.
+    // Our own failure, not the provider's: a wait could not be recorded.
     if (hasCode(error, "store_unavailable") || hasCode(error, "lease_lost")) throw error
-    // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
+    // Providers do not charge for an error before the first token, but for an interrupted reply.
     const begun = work.signal.aborted || reply.offset > 0
     if (reservation) await settle(work, reservation, begun ? estimateOf(reservation, reply) : undefined)
     return work.signal.aborted ? stopped(work, reply) : broken(work, model.name, error, reply)
@@ -74,11 +74,11 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   const ends = reply.calls === 0 && reply.finish === "stop" && !isCut
   const judged = ends ? await judgeAnswer(work, messageText(reply.parts)) : undefined
   await record(work, await toEvents(work, { reply, isCut, model, toolChoice, reservation, judged, digest }))
-  // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
+  // After its cost is recorded. In between it counts twice, so that the limit cannot be exceeded.
   if (reservation) await settle(work, reservation)
 }
 
-/** Text is shown as it comes, after what is recorded so far. */
+/** Shows text as it arrives, after the recorded events. */
 function show(work: Work, reply: Reply, part: ReplyPart): void {
   const { conversation, ports } = work
   const { id, position } = conversation
@@ -94,25 +94,25 @@ function showThought({ conversation: { id, position }, ports }: Work, { thinking
 
 interface Whole {
   readonly reply: Reply
-  /** It was longer than a reply may be. */
+  /** It exceeded the most characters of a reply. */
   readonly isCut: boolean
   readonly model: Model
   readonly toolChoice: "auto" | "none"
   readonly reservation: Reservation | undefined
-  /** What follows of it where it was promised to fit a schema. */
+  /** Events for an answer that must fit a schema. */
   readonly judged: readonly NewEvent[] | undefined
-  /** Of the request that it answers. */
+  /** The digest of its request. */
   readonly digest: string
 }
 
 async function toEvents({ conversation, agent: { stages } }: Work, whole: Whole): Promise<NewEvent[]> {
   const { reply, isCut, model, toolChoice, reservation, judged, digest } = whole
-  // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
+  // If the model calls tools although it was asked for text, its calls are dropped, because they would not run.
   const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
   const said = takenBack(parts).length > 0
   const calledInstead = !said && reply.parts.length > parts.length
   const { run } = conversation
-  // Once more, and told so; the fold counts these, so that a crash in between does not make it oftener.
+  // Asked once more with a hint. The state counts these, so that a crash does not repeat them.
   const isAskedAgain = calledInstead && !isCut && run?.wordless === 0
   const { data, steps } = stages && !isAskedAgain ? await stageRecords(stages, conversation, parts) : NO_STAGES
   const message = {
@@ -138,7 +138,7 @@ const NO_STAGES = { data: undefined, steps: [] }
 const toMessage = ({ user, seq }: Conversation, parts: Part[]) =>
   ({ type: "message", id: newId("msg", user), seq: seq + 1, role: "assistant", parts }) as const
 
-/** Broken off by a person or a limit: what was shown is kept, and says so. */
+/** Stopped by a user or a limit. The text that was shown is recorded and marked as interrupted. */
 async function stopped(work: Work, reply: Reply): Promise<void> {
   const { conversation, ports, signal } = work
   const why = signal.reason as Stop
@@ -147,13 +147,14 @@ async function stopped(work: Work, reply: Reply): Promise<void> {
   if (why === "run_timeout") {
     kept.push(failedEnd(conversation, runTimeout(ports.limits)))
   }
-  // The cancel itself is in the inbox and ends the run with the next step.
+  // The cancel is in the inbox and ends the run with the next step.
   if (kept.length > 0) await record(work, kept)
 }
 
 /**
- * The provider failed. What may be tried again is, visibly; before a word was seen another model of the list may be asked;
- * else the run ends with a typed error, and what was shown last stays, marked as broken off.
+ * The provider failed. A retriable error is retried, visibly. Before the first visible text another model of the list
+ * may be asked. Otherwise the run ends with an error, and the text that was shown last is recorded and marked as
+ * interrupted.
  */
 async function broken(work: Work, model: string, error: unknown, reply?: Reply): Promise<void> {
   const { conversation, ports } = work
@@ -164,12 +165,13 @@ async function broken(work: Work, model: string, error: unknown, reply?: Reply):
   if (next) return record(work, [next])
   const cut = code === "context_overflow" ? cutPoint(conversation, conversation.tokens / 2) : undefined
   if (cut) return record(work, [{ type: "history_cut", ...cut }])
-  // Before anything was shown, models/ has tried again by itself; after that only the loop may, and says so.
+  // Before anything was shown, models/ has retried already. After that only the loop may retry, because it tells the
+  // user.
   const retriable =
     error instanceof AppError && error.details.retriable === true && reply !== undefined && reply.hasBegun
   const restarts = conversation.run?.restarts ?? 0
   if (retriable && restarts + 1 < ports.limits.restarts) {
-    // One that had only thought leaves what an attempt before it had shown.
+    // An attempt that had only thought does not replace text that an earlier attempt had shown.
     const shown = reply.offset > 0 ? { shown: reply.shown } : {}
     return record(work, [{ type: "restarted", because: "provider", detail: code, ...shown }])
   }

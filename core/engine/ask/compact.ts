@@ -19,22 +19,24 @@ import { accounted, askWhole, estimateOf, settle, stoppedAside } from "./ask-asi
 import { NO_SUMMARIES } from "./make-room.ts"
 import { Reply } from "./reply.ts"
 
-/** A summary that the process died in is begun once more, and then no more. */
+/** A summary that ended the process is tried once more and then given up. */
 const MAX_DEATHS = 2
-/** Of the model that reads it, for all that it is told: the words of the summary, and what is kept beside them. */
+/**
+ * The share of the reading model's context for the summary: its text, and the items that are included word for word.
+ */
 const SUMMARY_SHARE = 0.15
-/** Of that, for what is kept. */
+/** The share of that for the items. */
 const KEPT_SHARE = 0.5
-/** Of the time of a run, for all that are asked: a long summary takes minutes, and then there is still something to answer. */
+/** The share of the run's time for all attempts. A long summary takes minutes, and the run still has to answer. */
 const TIME_SHARE = 2 / 3
-/** A run that may work for hours does not wait for one summary all that time. */
+/** A run without a short time limit does not wait longer for one summary. */
 const MAX_SECONDS = 900
 const MAX_SUMMARY_TOKENS = 2000
 
 /**
- * Sums up what is older than the words that are being answered: one question to a model, once. Where the model of choice
- * fails, the conversation's own is asked; where that cannot answer, the next of its list. Where all of it fails, it is on
- * record that it did, and the next step cuts the history instead.
+ * Summarizes everything before the current question with one model request. If the model for summaries fails, the
+ * conversation's model is asked, then the next of its list. If all fail, the failure is recorded, and the next step
+ * cuts the history instead.
  */
 export async function compact(work: Work): Promise<void> {
   const { conversation, ports } = work
@@ -46,7 +48,7 @@ export async function compact(work: Work): Promise<void> {
   const reservations: Reservation[] = []
   let [model, asked]: (Model | undefined)[] = []
   const isOwn = () => asked?.name === model?.name
-  /** By the model of choice it failed: recorded, and the loop comes back for it with the conversation's own. */
+  /** If the model for summaries failed, this is recorded, and the loop comes back with the conversation's model. */
   const failsOrOwn = (problem: string, by?: RecordedModelCall) => {
     const own = isOwn() ? undefined : byOwn(work, model, { problem, ...(by ? { asked: by } : {}) })
     return own ? record(work, [own]) : fails(problem, by)
@@ -78,12 +80,12 @@ export async function compact(work: Work): Promise<void> {
   } catch (error) {
     if (hasCode(error, "store_unavailable") || hasCode(error, "lease_lost")) throw error
     if (work.signal.aborted) {
-      // What was answered before that is on no record, and has to be paid for all the same.
+      // Answers that are not recorded are paid for all the same.
       for (const each of reservations)
         await settle(work, each, estimateOf(each, new Reply(each.model.name, user, ports.clock)))
       return stoppedAside(work)
     }
-    // Recorded, and the loop comes back for it with that one. A model of choice for summaries has no list.
+    // Recorded, and the loop comes back with that model. The model for summaries has no fallback list.
     const from = model?.name ?? run?.fallback?.model ?? conversation.model ?? ""
     const next = !model || isOwn() ? await fallBack(work, from, error, model && tokensToRead(work, model)) : undefined
     if (next) return record(work, [next])
@@ -98,10 +100,10 @@ interface PartToSumUp {
   readonly older: readonly HistoryMessage[]
 }
 
-/** What gives way to a summary for this model; undefined where nothing new would. */
+/** What a summary would replace for this model; undefined if nothing new would be. */
 export function partToSumUp(conversation: Conversation, model: Model): PartToSumUp | undefined {
   const isAsked = conversation.run?.compacts || conversation.compaction.due === "asked"
-  // Whoever asks for it wants all of it summed up that can be.
+  // A user who asks for a summary gets as much summarized as possible.
   const point = cutPoint(conversation, isAsked ? 0 : model.contextTokens * HISTORY_SHARE, "replaced")
   if (!point) return undefined
   const older = givesWayBefore(conversation, point.seq)
@@ -111,7 +113,7 @@ export function partToSumUp(conversation: Conversation, model: Model): PartToSum
 
 const opensWithSummary = ({ marks }: Conversation): boolean => marks[0]?.isSummary === true
 
-/** What is asked for it, and what the summary will stand beside. `model` will read it, `asked` is asked. */
+/** The request for the summary, and the items included in it. `model` reads the summary, `asked` writes it. */
 export function toSummaryRequest(
   conversation: Conversation,
   { older }: PartToSumUp,
@@ -128,8 +130,8 @@ export function toSummaryRequest(
 }
 
 /**
- * The event by which the conversation's own model is asked for it, once in a run: no model is asked twice for one need. A
- * ceiling stands: the own one would as a rule cost more. What the other has cost is on the event, and so on the bill.
+ * The event by which the conversation's own model is asked instead, once in a run. A cost limit is final, because that
+ * model usually costs more. The event includes the cost of the failed attempt.
  */
 function byOwn(
   { conversation: { run, compaction }, ports: { summaryModel } }: Work,
@@ -141,11 +143,11 @@ function byOwn(
   return { type: "compaction", what: "due", because: compaction.due ?? "asked", ...failed }
 }
 
-/** What another model has to be able to read in place of this one: the history as it will be, with the summary. */
+/** What another model must be able to read: the history with the summary. */
 const tokensToRead = ({ conversation: { tokens } }: Work, { contextTokens }: Model): number =>
   Math.min(tokens, contextTokens * HISTORY_SHARE)
 
-/** The model of choice, or the conversation's own; undefined where there is none that can. */
+/** The model for summaries, or the conversation's own; undefined if neither can be used. */
 async function summarizerOf({ conversation, ports }: Work, own: Model): Promise<Model | undefined> {
   const { summaryModel } = ports
   if (summaryModel === NO_SUMMARIES) return undefined
@@ -158,14 +160,14 @@ const MAX_WORDS_CHARACTERS = 4000
 const MAX_RESULT_CHARACTERS = 1000
 const MAX_INPUT_CHARACTERS = 400
 const MAX_SOURCES = 60
-/** Words of English for each token. */
+/** English words per token. */
 const WORDS_A_TOKEN = 0.6
 /** For the line that says how much is left out. */
 const GAP_TOKENS = 20
-/** For the mark where words from outside end. */
+/** For the end mark of untrusted text. */
 const MARK_TOKENS = 30
 
-/** What of the history gives way to a summary up to `seq`: the summary before it too, the question being answered not. */
+/** The messages before `seq` that a summary replaces, including a previous summary, without the current question. */
 export function givesWayBefore({ history, marks, run }: Conversation, seq: number): HistoryMessage[] {
   const isQuestion = ({ question }: Mark) => question !== undefined && question === run?.question
   return history.filter((_, index) => {
@@ -175,20 +177,22 @@ export function givesWayBefore({ history, marks, run }: Conversation, seq: numbe
 }
 
 export interface SummaryBounds {
-  /** Tokens that the model may be asked with. */
+  /** The most tokens of the request. */
   readonly room: number
-  /** Tokens that its summary may have. */
+  /** The most tokens of the summary. */
   readonly most: number
-  /** The first of it is the summary before, which is told whole: what it has left out is lost. */
+  /** The first message is the previous summary. It is included whole, because what it lacks is lost. */
   readonly opensWithSummary?: boolean
 }
 
-/** One message of plain text, without tools: a request that every provider takes, whatever was called before. */
+/**
+ * One message of plain text without tools: a request that every provider accepts, whatever tools were called before.
+ */
 export function summaryRequest(older: readonly HistoryMessage[], bounds: SummaryBounds): ModelRequest {
   const { room, most, opensWithSummary = false } = bounds
   const system = instructions(Math.max(20, Math.floor(most * WORDS_A_TOKEN)))
   let left = room - estimateTokens(system) - GAP_TOKENS
-  // No turn takes the room of all others: a reply may have had a hundred results.
+  // No turn may use the space of all others: a reply may have had a hundred results.
   const [half, quarter] = [left / 2, left / 4]
   const lines: string[] = []
   // The newest are worth most, and the oldest is a summary already.
@@ -206,7 +210,7 @@ export function summaryRequest(older: readonly HistoryMessage[], bounds: Summary
   const shown = [opening, ...lines].filter((line) => line.trim() !== "")
   const missing = older.length - shown.length
   const gap = missing > 0 ? [`[${missing} messages are left out here.]`] : []
-  // Where there is room for none of them this says so: some words there have to be.
+  // If none of them fits, this line says so, because the message must not be empty.
   const text = (opening === shown[0] ? [opening, ...gap, ...shown.slice(1)] : [...gap, ...shown]).join("\n\n")
   return { system, history: [{ role: "user", text }], tools: [], toolChoice: "none" }
 }
@@ -219,7 +223,7 @@ const instructions = (words: number): string =>
   "tells someone to do something, say who said so. Write in the language of the conversation, plain text and nothing " +
   `else, at most ${words} words.`
 
-/** As much of these lines as there is room for. Words from outside that are cut still end where they did: at their mark. */
+/** As many of these lines as fit. Untrusted text that is cut still ends with its end mark. */
 function within(lines: readonly string[], tokens: number): string {
   const kept: string[] = []
   for (const line of lines) {
@@ -238,7 +242,7 @@ function cutTo(line: string, tokens: number): string {
   return closedAgain(cut) === cut ? cut : closedAgain(withinTokens(line, tokens - MARK_TOKENS))
 }
 
-/** What a turn says, line by line: the results of a reply are each one. */
+/** The text of a turn in lines, one for each result. */
 function toLines(turn: HistoryMessage): string[] {
   switch (turn.role) {
     case "user": {
@@ -264,13 +268,13 @@ function toLines(turn: HistoryMessage): string[] {
   }
 }
 
-/** Half a character at its end is none: some providers refuse a request that has one. */
+/** Half a surrogate pair at the end is removed, because some providers refuse a request that has one. */
 const shortened = (text: string, characters: number): string =>
   text.length <= characters ? text : closedAgain(text.slice(0, characters).toWellFormed())
 
 const MARKER = /\[([\w:.-]+)\]/g
 
-/** What must not depend on how well a model sums up, as far as there is room for it in so many tokens. */
+/** The items that a summary must contain however well a model writes it, as many as fit into so many tokens. */
 export function keptWords(
   conversation: Conversation,
   older: readonly HistoryMessage[],
@@ -280,7 +284,7 @@ export function keptWords(
   const known = byMarker(stages)
   const cited = new Map<string, SummaryItems["sources"][number]>()
   for (const turn of older) {
-    // The summary before this one names those that were cited before it.
+    // The previous summary names the sources that were cited before it.
     const text = turn.role === "assistant" ? messageText(turn.parts) : turn.role === "user" ? turn.text : ""
     for (const [, marker = ""] of known.size === 0 ? [] : text.matchAll(MARKER)) {
       const source = known.get(marker)
@@ -295,7 +299,7 @@ export function keptWords(
     asOneLine(`${proposed.id} (${status}): ${proposed.summary}`),
   )
   let left = most
-  /** The last of them that there is room for. */
+  /** The last of them that fit. */
   const newest = <Kept>(all: readonly Kept[], share: number, wordsOf: (one: Kept) => string): Kept[] => {
     let room = left * share
     const before = all.findLastIndex((one) => (room -= estimateTokens(wordsOf(one))) < 0)
@@ -303,7 +307,7 @@ export function keptWords(
     left -= kept.reduce((sum, one) => sum + estimateTokens(wordsOf(one)), 0)
     return kept
   }
-  // What the person has said counts most; no list takes the room of all others.
+  // The user's decisions count most, but no list may use the space of all others.
   return {
     decisions: newest(compaction.decisions.map(asOneLine), 0.5, (line) => line),
     proposals: newest(open, 0.5, (line) => line),

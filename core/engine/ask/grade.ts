@@ -6,12 +6,15 @@ import { record, type Work } from "../record.ts"
 import { conversationSoFar } from "./to-request.ts"
 import { GRADING, type GradingStage } from "../definition/stages.ts"
 
-/** More of a passage than this is not needed to tell what it is about. */
+/** This much of a passage is enough to judge it. */
 const SHOWN_CHARACTERS = 1200
 const MAX_REASON = 200
 const MAX_REWRITE = 300
 
-/** Judges all passages that came since the last time in one question. Thin evidence asks for other words, a bounded number of times. */
+/**
+ * Grades all passages since the last grading with one model request. If there is too little evidence, another search is
+ * requested, a limited number of times.
+ */
 export async function grade(work: Work): Promise<void> {
   const { conversation, agent } = work
   const stage = agent.stages?.grading
@@ -43,7 +46,7 @@ export async function grade(work: Work): Promise<void> {
 
 const ungraded = ({ stages }: Conversation): Source[] => stages.ungraded.flatMap((id) => stages.sources.get(id) ?? [])
 
-/** What is asked about passages that nobody has graded yet. */
+/** The request about passages without a grade. */
 export function gradingQuestion(conversation: Conversation, { instructions, answer }: GradingStage) {
   const { numbers } = conversation.stages
   const passages = ungraded(conversation).map((source) => inFull(source, numbers.get(source.id)))
@@ -53,7 +56,7 @@ export function gradingQuestion(conversation: Conversation, { instructions, answ
 
 const step = (detail: Grading) => ({ type: "step", step: GRADING, detail }) as const
 
-/** Evidence counts over the whole run: what was found first still stands when a second search brings little. */
+/** Evidence counts over the whole run: earlier passages still count when a second search finds little. */
 function conclude(
   { stages }: Conversation,
   { enough, rewrites: most }: GradingStage,
@@ -65,7 +68,7 @@ function conclude(
   const all = [...new Set([...earlier, ...kept])]
   const evidence = all.length >= enough ? "enough" : all.length > 0 ? "thin" : "none"
   const told = stages.grading?.rewrites ?? 0
-  // Where only passages came that were there before, other words are no way out.
+  // If a search found only known passages, searching with other words does not help.
   const again = evidence !== "enough" && told < most && stages.searched !== "nothing_new"
   const words = rewrite?.trim() ? mendText(rewrite.trim().slice(0, MAX_REWRITE)) : "something more general"
   return {
@@ -78,7 +81,9 @@ function conclude(
   }
 }
 
-/** A judge may forget a passage or make one up: every passage gets one verdict, and one that was forgotten is kept. */
+/**
+ * The model may omit a passage or invent one: every passage gets one verdict, and an omitted one counts as relevant.
+ */
 function onePerSource(
   sources: readonly Source[],
   grades: readonly Grade[],
@@ -95,7 +100,9 @@ function onePerSource(
 const inFull = ({ id, title, passage }: Source, number: number | undefined): string =>
   `[${number ?? id}] ${title}\n${passage.slice(0, SHOWN_CHARACTERS)}`
 
-/** The words of the run that is being answered, after what was said before them: "any of 2024?" is about something. */
+/**
+ * The messages of the current run, after those before them, because a message such as "any of 2024?" needs its context.
+ */
 function questionOf({ history, marks, run }: Conversation): string {
   const isQuestion = (index: number) => run !== undefined && marks[index]?.question === run.question
   const first = history.findIndex((_, index) => isQuestion(index))

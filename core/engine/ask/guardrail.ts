@@ -11,8 +11,8 @@ import { GUARDRAIL, type GuardrailStage, OUT_OF_SCOPE, passes, type StagesState 
 
 const FOLLOW_UP_WORDS = 8
 /**
- * Words that name nothing: no subject, no task, no text to write. A message made of these alone can only continue what it
- * follows. Every other message is judged, however short it is: "a love poem" is short too.
+ * Words without a subject, a task or a text to write. A message of only these words can only continue the previous one.
+ * Every other message is judged, however short: "a love poem" is short, too.
  */
 const PLAIN_WORDS = new Set(
   [
@@ -28,8 +28,8 @@ const PLAIN_WORDS = new Set(
 const MAX_REASON = 500
 
 /**
- * Judges what a person has said and nobody has judged yet, with what was said before in view: the words a run begins with,
- * and those that were let into it later. A judge who fails lets them pass, and says so.
+ * Judges the user's unjudged messages, with the previous ones as context: the message that starts a run, and those that
+ * join it later. If the model fails, they pass, and the record says so.
  */
 export async function guardrail(work: Work): Promise<void> {
   const stage = work.agent.stages?.guardrail
@@ -49,7 +49,7 @@ export async function guardrail(work: Work): Promise<void> {
   for (const reservation of reservations) await settle(work, reservation)
 }
 
-/** What is asked about words that nobody has judged yet. */
+/** The request about unjudged messages. */
 export function guardrailQuestion(conversation: Conversation, { instructions, answer }: GuardrailStage) {
   const { before, words } = unjudged(conversation)
   return { name: GUARDRAIL, instructions, text: `${conversationSoFar(before)}The person now says:\n${words}`, answer }
@@ -62,12 +62,15 @@ function judged({ threshold }: GuardrailStage, { score, reason }: { score: numbe
   return { verdict: kind, score, threshold, reason: mendText(reason.slice(0, MAX_REASON)) }
 }
 
-/** Out of scope, the polite answer stands in the same commit: no crash in between can make anything of these words. */
+/**
+ * If a message is out of scope, the refusal is recorded in the same commit, so that no crash in between can lead to an
+ * answer.
+ */
 function verdict(work: Work, detail: Guardrail, asked?: RecordedModelCall): Promise<void> {
   const { agent, conversation } = work
   const step: NewEvent = { type: "step", step: GUARDRAIL, detail, ...(asked ? { asked } : {}) }
   if (detail.verdict !== "out_of_scope") return record(work, [step])
-  // A verdict that stands already was about the words this run began with.
+  // An earlier verdict was about the message that started this run.
   const steered = conversation.stages.guardrail !== undefined
   const text = mendText(agent.stages?.guardrail?.decline(detail, { steered }) ?? "")
   const message = {
@@ -92,7 +95,7 @@ function isPlainFollowUp(text: string): boolean {
 
 const isPlain = (word: string): boolean => PLAIN_WORDS.has(word) || /^\d{1,4}$/.test(word)
 
-/** What the last words were judged as: in the run that goes on, else in the one before it. */
+/** The verdict on the last message: of the current run, else of the run before it. */
 const isInScope = ({ guardrail, wasInScope }: StagesState): boolean => (guardrail ? passes(guardrail) : wasInScope)
 
 interface Unjudged {

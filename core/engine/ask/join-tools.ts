@@ -4,12 +4,12 @@ import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
 import { JOINED_TOOLS, type JoinedTool } from "../definition/joined-tools.ts"
 import type { Work } from "../record.ts"
 
-/** A server that takes longer to say what it has is left out of this run. */
+/** A server that takes longer to list its tools is left out of this run. */
 const SECONDS = 15
 
 /**
- * What has to be on record before the model is asked: which tools of other people's servers this run has, where they are
- * others than before. Once a run, and before its first call: from then on its list stays as it is.
+ * Returns the event to record before the model is asked: the MCP tools of this run, if they changed. Once a run, before
+ * its first call; from then on its tools stay the same.
  */
 export async function joinTools(work: Work): Promise<NewEvent | undefined> {
   const { conversation, agent, ports, signal } = work

@@ -6,10 +6,7 @@ const route = latePart(() => import("./route.ts"))
 const grade = latePart(() => import("./grade.ts"))
 const compact = latePart(() => import("./compact.ts"))
 
-/**
- * What agents with stages and long conversations need, and a first turn of any other does not. With what checks citations
- * (`late-stage-events.ts`) it is a fifth of what a start would have to compile.
- */
+/** Modules for agents with stages and for long conversations. The first turn of other agents does not need them. */
 export const lateSteps = {
   guardrail: async (work: Work) => (await guardrail()).guardrail(work),
   route: async (work: Work) => (await route()).route(work),

@@ -4,22 +4,23 @@ import { cutPoint, referencePoint } from "../history/cut.ts"
 import { HISTORY_SHARE, type Model } from "../model.ts"
 import type { Work } from "../record.ts"
 
-/** A summary is a model call: it has to free so much of the budget. */
+/** A summary is a model call, so it must free this share of the budget. */
 const WORTH = 0.25
 
-/** A setting that is no model: nothing is summed up. */
+/** A value of the setting that is not a model: summaries are turned off. */
 export const NO_SUMMARIES = "none"
 
 /**
- * What has to happen before a model can read the history; undefined where it can. Results give way first, because a tool
- * reads them again; then a summary is made, once; where there is none, the beginning is cut off.
+ * Returns the event that must come before the model can read the history; undefined if it can. First long results are
+ * replaced by references, because a tool can read them again. Then one summary is written. If there is none, the oldest
+ * messages are cut off.
  */
 export function makeRoom(
   { conversation, ports }: Pick<Work, "conversation" | "ports">,
   model: Model,
 ): NewEvent | undefined {
   const share = model.contextTokens * HISTORY_SHARE
-  // Asked before each call of a model: files are looked for only where it matters.
+  // This runs before each model call, so files are inspected only if necessary.
   if (conversation.tokens <= share) return undefined
   const budget = share + overcounted(conversation.history, model)
   if (conversation.tokens <= budget) return undefined
@@ -27,10 +28,10 @@ export function makeRoom(
   if (references) return { type: "compaction", what: "references", ...references }
   const { summaryModel } = ports
   const isWanted = summaryModel !== NO_SUMMARIES && (summaryModel !== undefined || model.decides !== false)
-  // One that was tried at this very message, made or not, is not tried again: what is left to do is to cut.
+  // A summary that was tried at this message is not tried again, successful or not. The only option left is to cut.
   if (isWanted && conversation.seq > conversation.compaction.tried) {
     const point = cutPoint(conversation, budget, "replaced")
-    // The summary before gives way too, but to one that is about as long.
+    // The previous summary is replaced as well, by one of about the same length.
     const [first] = conversation.marks
     const freed = (point?.tokens ?? 0) - (first?.isSummary ? first.tokens : 0)
     if (freed >= budget * WORTH) return { type: "compaction", what: "due", because: "full" }

@@ -2,9 +2,9 @@ import { isTimeZone } from "../../shared/time/zone.ts"
 import type { Conversation } from "../conversation.ts"
 
 /**
- * What every model is told beside its instructions: the person's day and zone, and where the conversation works. Made of
- * what the journal says about the run, never of the clock: a replay asks the same, and a provider's prompt cache that was
- * filled by one request of a run serves the next. It changes with the day and not with the minute for the same reason.
+ * Adds the user's date and time zone, and where the conversation works. It depends only on the journal and never on the
+ * clock: a replay sends the same request, and requests of one run share a provider's prompt cache. For the same reason
+ * it has the date and not the time.
  */
 export function withPersonContext(instructions: string, conversation: Conversation, fallback: string): string {
   const { run, site, at } = conversation
@@ -15,14 +15,14 @@ export function withPersonContext(instructions: string, conversation: Conversati
   return instructions === "" ? context : `${instructions}\n\n${context}`
 }
 
-/** What counts as the person's day. `fallback`: the server's own, for journals from before it was recorded. */
+/** The user's time zone. `fallback`: the server's zone, for journals that do not contain one. */
 export function zoneOf({ run, timeZone }: Conversation, fallback: string): string {
   const zone = run?.timeZone ?? timeZone ?? fallback
-  // A journal may name a zone that only the machine which wrote it has rules for: no reason to fail the run.
+  // The zone may be one that only another machine knows. That must not fail the run.
   return isTimeZone(zone) ? zone : "UTC"
 }
 
-/** Days begin on a quarter of an hour, in every zone there is: within one the day is the same, and worked out once. */
+/** Days begin at a quarter of an hour in every time zone, so within one the date is the same and computed once. */
 const QUARTER_MS = 15 * 60_000
 const days = new Map<string, { readonly format: Format; quarter: number; day: string }>()
 const MAX_ZONES = 500
@@ -48,7 +48,7 @@ function formatIn(timeZone: string): Format {
   }
 }
 
-/** Without `Intl`, whose first use takes a tenth of a start: most servers are on UTC. */
+/** Without `Intl`, whose first use takes a tenth of the start-up time. Most servers use UTC. */
 const formatUtc: Format = (at) => `${WEEKDAYS[new Date(at).getUTCDay()]}, ${new Date(at).toISOString().slice(0, 10)}`
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 

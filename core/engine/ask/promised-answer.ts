@@ -6,11 +6,14 @@ import { parse, type Schema } from "../definition/schema.ts"
 import { ANSWER } from "../definition/stages.ts"
 import { failedEnd, type Work } from "../record.ts"
 
-/** How often the model is asked to mend an answer that does not fit. The fold counts, so that no crash makes it oftener. */
+/**
+ * How often the model is asked to correct an answer that does not fit. The state counts, so that a crash does not
+ * repeat it.
+ */
 const MENDS = 2
 const MAX_PROBLEM = 500
 
-/** What the answer of this run has to be: as its words ask for, or as its agent promises. */
+/** The schema of this run's answer: as its message or its agent requires. */
 async function promiseOf({ conversation, agent, ports }: Work): Promise<Schema<unknown> | undefined> {
   const { schema } = conversation.run ?? {}
   if (schema === undefined) return agent.answers
@@ -18,24 +21,24 @@ async function promiseOf({ conversation, agent, ports }: Work): Promise<Schema<u
   return ports.answerSchema(schema, conversation.user)
 }
 
-/** The schema as the model is told it; undefined where nothing was promised. */
+/** The schema for the model; undefined if none is required. */
 export function promisedSchema({ conversation, agent }: Pick<Work, "conversation" | "agent">): JsonObject | undefined {
   if (conversation.run?.schema) return conversation.run.schema
   const { $schema: _, ...json } = agent.answers?.["~standard"].jsonSchema.input({ target: "draft-07" }) ?? {}
   return agent.answers && json
 }
 
-/** What the model is told of it, after its instructions. */
+/** The text about the schema, after the instructions. */
 export const promiseWords = (schema: JsonObject): string =>
   `When you have all you need, answer with JSON that fits this schema, and nothing else:\n${JSON.stringify(schema)}`
 
-/** What follows a reply that ends its run: that it fits, that it is to be mended, or that it will not be. */
+/** Returns the events after a reply that ends its run: the answer fits, must be corrected, or has failed. */
 export async function judgeAnswer(work: Work, text: string): Promise<readonly NewEvent[] | undefined> {
   let schema: Schema<unknown> | undefined
   try {
     schema = await promiseOf(work)
   } catch (error) {
-    // The reply is paid for and is recorded: only the check of it is refused.
+    // The reply is paid for and recorded. Only its check is refused.
     if (!(error instanceof AppError) || error.code !== "too_many") throw error
     return [failedEnd(work.conversation, error)]
   }
@@ -43,7 +46,7 @@ export async function judgeAnswer(work: Work, text: string): Promise<readonly Ne
   const read = readJsonAnswer(text)
   const judged = "problem" in read ? read : await parse(schema, read.value)
   if (!("problem" in judged)) {
-    // As it was written, not as a transform has it: a program that reads it parses it again.
+    // The value as written, without the schema's transforms: a program that reads it parses it again.
     const value = "value" in read ? read.value : null
     return [
       { type: "step", step: ANSWER, detail: { fits: true, value } },

@@ -14,14 +14,16 @@ import type { Model, ModelRequest, ReplyPart, StatusPart, ThinkingPart } from ".
 import { record, type Work } from "../record.ts"
 import { citationData } from "./stage-events.ts"
 
-/** More calls than this in one reply are a model gone wrong; the rest is dropped. */
+/** A reply with more calls is a malfunction of the model; the rest is dropped. */
 const MAX_CALLS = 256
-/** Characters of the arguments of all calls in one reply together. */
+/** The most characters of the arguments of all calls in one reply. */
 const MAX_INPUTS_CHARACTERS = 4_000_000
 const INPUT_LIMITS: JsonLimits = { ...jsonLimits.message, characters: 1_000_000 }
 const MAX_NAME_CHARACTERS = 128
 
-/** Gathers the parts of one reply as they come. The text it shows and the text it keeps are the same, to the letter. */
+/**
+ * Collects the parts of one reply as they arrive. The text that is shown and the text that is recorded are identical.
+ */
 export class Reply {
   readonly parts: Part[] = []
   readonly #model: string
@@ -29,12 +31,12 @@ export class Reply {
   readonly #clock: Pick<Clock, "now">
   #text = new GrowingText()
   #shown = 0
-  /** Half of a surrogate pair at the end of a delta: its other half is in the next one. */
+  /** Half of a surrogate pair at the end of a delta. Its other half is in the next one. */
   #half = ""
   #calls = 0
   #inputs = 0
   readonly thinking: LiveThinking
-  /** Of a block of thinking that has just become whole: what nobody was shown yet. */
+  /** The part of a completed thinking block that was not shown yet. */
   thoughtToShow = ""
   finish: ReplyFinish | undefined
   usage: Usage | undefined
@@ -46,17 +48,17 @@ export class Reply {
     this.thinking = new LiveThinking(clock)
   }
 
-  /** How much text has been shown. */
+  /** The length of the text that was shown. */
   get offset(): number {
     return this.#shown
   }
 
-  /** Whether its model has said or thought something: its provider is no longer asked again unseen. */
+  /** True after the first text or thinking. From then on the provider is not asked again without telling the user. */
   get hasBegun(): boolean {
     return this.#shown > 0 || this.thinking.hasBegun
   }
 
-  /** The words that were shown so far. */
+  /** The text that was shown. */
   get shown(): string {
     return this.parts.map((part) => (part.type === "text" ? part.text : "")).join("") + String(this.#text)
   }
@@ -65,7 +67,7 @@ export class Reply {
     return this.#calls
   }
 
-  /** Takes a part in and returns the text to show now. */
+  /** Adds a part and returns the text to show now. */
   add(part: ReplyPart): string {
     switch (part.type) {
       case "text":
@@ -86,7 +88,8 @@ export class Reply {
         const metadata = part.metadata === undefined ? {} : { metadata: mendValue(part.metadata) }
         this.parts.push({
           type: "call",
-          // Whether a device was another's when it was called is read off this time, at any node.
+          // With the time in it, so that any node can tell whether the device belonged to another credential when it
+          // was called.
           id: newId("call", this.#user, this.#clock.now()),
           name: toName(part.name),
           ...((this.#inputs += part.input.length) > MAX_INPUTS_CHARACTERS ? invalid(part.input) : toInput(part.input)),
@@ -101,9 +104,9 @@ export class Reply {
     }
   }
 
-  /** The words of a reply that was broken off, without the calls it may have begun. */
+  /** The text of an interrupted reply, without its calls. */
   shownParts(): Part[] {
-    this.#half = "" // nobody has seen it
+    this.#half = "" // no client has seen it
     this.#closeText()
     return this.parts.filter((part) => part.type === "text")
   }
@@ -135,16 +138,18 @@ export class Reply {
   }
 }
 
-/** No provider takes back a call without a name. */
+/** Providers reject a call without a name in the history. */
 const toName = (name: string): string => mendText(name.slice(0, MAX_NAME_CHARACTERS)) || "unnamed"
 
-/** Arguments as the model wrote them; what is not a JSON object is kept aside for the error the model will be told. */
+/**
+ * Parses arguments as the model wrote them. Text that is not a JSON object is kept for the error that the model gets.
+ */
 function toInput(json: string): { input: JsonObject; invalidInput?: string } {
   if (json.trim() === "") return { input: {} }
   try {
     const value = readJson(json, INPUT_LIMITS)
     if (typeof value !== "object" || value === null || Array.isArray(value)) return invalid(json)
-    // Only an escape writes what cannot be stored: most need no second look.
+    // Only an escape can write what cannot be stored, so most texts need no second check.
     const isPlain = isStorable(json) && !json.includes("\\u")
     return { input: (isPlain ? value : mendValue(value)) as JsonObject }
   } catch {
@@ -159,8 +164,8 @@ const MOST_TOKENS = 1e12
 const COUNTS = ["inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens"] as const
 
 /**
- * What was used in counts that can be recorded: a provider may send anything in their place. What is no count is one that
- * it does not say: kept as it came, PostgreSQL would refuse the whole reply, and its model be asked again and again.
+ * Replaces token counts that cannot be recorded. A provider may send anything; PostgreSQL would refuse the whole reply,
+ * and the model would be asked again and again.
  */
 function withCounts(usage: Usage): Usage {
   const counted = { ...usage }
@@ -173,13 +178,13 @@ const toCount = (count: number | null): number | null =>
 
 interface Block {
   readonly since: number
-  /** What was shown of it. */
+  /** The text that was shown of it. */
   text: string
-  /** Half of a surrogate pair at the end of a delta: its other half is in the next one. */
+  /** Half of a surrogate pair at the end of a delta. Its other half is in the next one. */
   half: string
 }
 
-/** The thinking of one reply while it comes: what of it is to be shown, and how long it has taken. Only whole blocks are kept. */
+/** The thinking of a reply in progress: what to show, and how long it took. Only whole blocks are recorded. */
 export class LiveThinking {
   readonly #clock: Pick<Clock, "now">
   #block: Block | undefined
@@ -191,12 +196,12 @@ export class LiveThinking {
     this.#clock = clock
   }
 
-  /** Whether it has thought at all, shown or not. */
+  /** True if it has thought at all, shown or not. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
 
-  /** How much of it has been shown. */
+  /** The length of the thinking that was shown. */
   get offset(): number {
     return this.#shown
   }
@@ -205,7 +210,7 @@ export class LiveThinking {
     return this.#endedMs + (this.#block ? this.#clock.now() - this.#block.since : 0)
   }
 
-  /** Takes more of a block in, nothing at its beginning, and returns what to show now. */
+  /** Adds a piece of a block, empty at its start, and returns what to show now. */
   more(text: string): string {
     this.#hasBegun = true
     const block = (this.#block ??= { since: this.#clock.now(), text: "", half: "" })
@@ -219,7 +224,7 @@ export class LiveThinking {
     return this.#show(block, mendText(whole))
   }
 
-  /** The block is whole: what is left to show of it, and how long it took where it was seen to come. */
+  /** Ends a block: the rest to show, and the time it took if its pieces arrived one by one. */
   end(whole: string): { readonly rest: string; readonly ms?: number } {
     this.#hasBegun = true
     const block = this.#block
@@ -246,20 +251,20 @@ interface ReplyRequest {
   readonly model: Model
   readonly request: ModelRequest
   readonly signal: AbortSignal
-  /** The reply may hold so many characters: words, thinking and arguments together. Then it is cut, as a whole reply. */
+  /** The most characters of text, thinking and arguments together. A longer reply is cut, and counts as whole. */
   readonly most?: number
-  /** Told when the provider has to be waited for, and what of the settings it does not take. */
+  /** Called if the provider must be waited for, and for settings that it does not support. */
   readonly tell?: (part: Exclude<StatusPart, ThinkingPart>) => Promise<void>
-  /** Hears what it thinks while it does: what counts of it comes with the parts. */
+  /** Called with thinking as it arrives. The recorded blocks come with the parts. */
   readonly think?: (text: string) => void
 }
 
-/** About a quarter of a million tokens, twice what models write at most. One gone wrong would fill a disk. */
+/** About a quarter of a million tokens, twice what models write at most. A malfunctioning model would fill a disk. */
 export const REPLY_CHARACTERS = 1_000_000
 
 /**
- * Hears a reply part by part. Resolves when it is whole; rejects when it breaks, ends unfinished, or must stop. Says
- * whether it was longer than it may be: then what was heard ends with `limit`, and the provider is told to stop.
+ * Reads a reply part by part. Resolves when it is whole; rejects if it fails, ends unfinished, or must stop. Returns
+ * `cut` if it is too long: then its last part is `limit`, and the provider is stopped.
  */
 export async function streamReply(asked: ReplyRequest, hear: (part: ReplyPart) => void): Promise<"whole" | "cut"> {
   const { model, request, signal, most = REPLY_CHARACTERS } = asked
@@ -271,7 +276,7 @@ export async function streamReply(asked: ReplyRequest, hear: (part: ReplyPart) =
     let left = most
     for await (const part of model.stream(request, signal)) {
       if (!listening) return
-      // Nearly all of a reply, so it comes first.
+      // Most parts are text, so this comes first.
       if (part.type === "text" && part.text.length <= left) {
         left -= part.text.length
         hear(part)
@@ -294,7 +299,7 @@ export async function streamReply(asked: ReplyRequest, hear: (part: ReplyPart) =
       return
     }
   }
-  // A provider that ignores the signal must not hold up a cancel: from then on nobody listens to it.
+  // A provider that ignores the signal must not delay a cancel. Its later parts are dropped.
   await new Promise<void>((resolve, reject) => {
     const listenNoMore = whenAborted(signal, () => end(signal.reason ?? new Error("stopped")))
     const end = (error?: unknown) => {
@@ -315,7 +320,7 @@ function sizeOf(part: ReplyPart): number {
   return part.type === "call" ? part.name.length + part.input.length : part.text.length
 }
 
-/** Words are cut to what there is room for. Thinking and calls are worth nothing in part: no provider takes them back. */
+/** Text is cut to what fits. Thinking and calls are dropped, because providers reject partial ones. */
 function cutTo(part: ReplyPart, left: number): ReplyPart[] {
   const room = part.type === "text" ? part.text.slice(0, left) : ""
   const end: ReplyPart = { type: "finish", finish: "limit", usage: { inputTokens: null, outputTokens: null } }
@@ -323,8 +328,8 @@ function cutTo(part: ReplyPart, left: number): ReplyPart[] {
 }
 
 /**
- * What was shown of a reply that no whole one takes the place of, as a message that says so; nothing where nothing was.
- * A reply that failed may have had earlier attempts: where the last one had not come to its first word, theirs is kept.
+ * The message for an interrupted reply, with the text that was shown; empty if none was. If the last of several
+ * attempts failed before its first text, that of the attempt before it is recorded.
  */
 export async function brokenOffReply(
   { conversation, agent }: Pick<Work, "conversation" | "agent">,
@@ -347,8 +352,8 @@ export async function brokenOffReply(
 }
 
 /**
- * Puts on record what is told beside a reply: that a provider is waited for, so that whoever watches knows why nothing
- * comes, and once in a conversation that a setting does not count. Both are there after a reload, too.
+ * Records the status parts of a reply: waiting for a provider, so that clients see why nothing arrives, and once per
+ * conversation each setting that the model does not support. Both are still visible after a reload.
  */
 export function reportBeside(work: Work, model: string): (part: Exclude<StatusPart, ThinkingPart>) => Promise<void> {
   return async (part) => {

@@ -7,13 +7,13 @@ import { record, type Work } from "../record.ts"
 import { ROUTING } from "../definition/stages.ts"
 import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
 
-/** A guess that takes longer is worth less than an answer. */
+/** A route that takes longer is not worth waiting for. */
 const SECONDS = 1
 const MAX_REASON = 500
 
 /**
- * Decides, once for words that have come, which tools the model is shown. On record before the model is asked: after a
- * crash the decision is found and not made again. Whatever goes wrong here is no more than not being sure.
+ * Decides once for each message which tools the model is offered. It is recorded before the model is asked, so that it
+ * is not decided again after a crash. Any error counts as "unsure".
  */
 export async function route(work: Work): Promise<void> {
   const { conversation, agent } = work
@@ -22,7 +22,7 @@ export async function route(work: Work): Promise<void> {
   const asked = agent.route && pending ? await ask(work, agent.route) : (before ?? UNSURE)
   const decision = toDecision(agent, asked)
   const ms = Math.round(monotonicOf(work.ports.clock) - begun)
-  // Words that were let into a run do not undo the ones it began with: what served those stays in sight.
+  // A message that joins a run does not remove the tools that its first message needs.
   const detail = { ...(before ? both(agent, before, decision) : decision), ms }
   const tools = isLastToCall(conversation) ? toolsOf(agent, undefined) : detail.tools
   await record(work, [{ type: "step", step: ROUTING, detail: { ...detail, tools } }])
@@ -40,15 +40,14 @@ async function ask({ conversation, agent, ports, signal }: Work, router: Router)
     ports.log.warn("route_failed", { conversation: conversation.id, error: ended.error })
     return { ...UNSURE, reason: "The router failed." }
   }
-  ended.rest.catch(() => {}) // what it says comes too late for anyone
-  // Going down is nobody's wish for these words: the next writer decides about them.
+  ended.rest.catch(() => {}) // The result comes too late. A shutdown decides nothing about this message; the next writer does.
   if (signal.reason === "shutdown") throw signal.reason
   return { ...UNSURE, reason: "The router took too long." }
 }
 
 const UNSURE: Routed = { profiles: [], reason: "Nothing was decided.", scores: {}, by: "unsure" }
 
-/** A router is other people's code: names that do not exist, and numbers that are none, are dropped here. */
+/** A router is third-party code: unknown names and invalid numbers are dropped. */
 function toDecision(agent: Agent, routed: Routed): RouterDecision {
   const { profiles, reason, scores, by } = (routed ?? UNSURE) as Partial<Routed>
   const known = new Set(agent.profiles?.map(({ name }) => name))
@@ -64,7 +63,7 @@ function toDecision(agent: Agent, routed: Routed): RouterDecision {
   }
 }
 
-/** The tools of these profiles and those that are in none: no choice was made against them. */
+/** The tools of these profiles, and those in no profile. */
 function toolsOf({ profiles = [], tools }: Agent, chosen: readonly string[] | undefined): string[] {
   const all = tools.names.filter((name) => name !== MORE_TOOLS)
   if (!chosen) return all

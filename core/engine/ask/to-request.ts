@@ -11,18 +11,21 @@ import { promisedSchema, promiseWords } from "./promised-answer.ts"
 interface AskedHow {
   readonly model: Pick<Model, "name">
   readonly toolChoice: "auto" | "none"
-  /** What the agent tells beside its instructions; empty where it tells nothing. */
+  /** The agent's grounding text; empty if it has none. */
   readonly grounding: string
 }
 
-/** What a model is asked next, without the files in it. The same fold gives the same request: a replay makes it with this too. */
+/**
+ * Builds the next request to a model, without file contents. The same state gives the same request, which a replay
+ * relies on.
+ */
 export function toRequest(
   work: Pick<Work, "conversation" | "agent" | "ports">,
   { model, toolChoice, grounding }: AskedHow,
 ): ModelRequest {
   const { conversation, agent, ports } = work
   const last = conversation.history.at(-1)
-  // Promise 7: rather no request than one in which a call lacks its result. `every` would pass over empty places.
+  // Promise 7: no request is sent in which a call has no result. `every` would skip empty elements.
   if (last?.role === "tool" && (last.results as (CallResult | undefined)[]).includes(undefined)) {
     throw new Error(`${conversation.id}: a call of the last reply has no result`)
   }
@@ -30,7 +33,7 @@ export function toRequest(
   const tools = toolsToShow(conversation, agent)
   if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
   const told = withPersonContext(agent.instructions, conversation, ports.timeZone)
-  // Last, so that what changes leaves the beginning of the request as it was for a provider's cache.
+  // At the end, so that what changes leaves the cached prefix at the provider valid.
   const answerSchema = promisedSchema(work)
   const parts = [told, grounding, answerSchema ? promiseWords(answerSchema) : ""]
   const system = parts.filter((part) => part !== "").join("\n\n")
@@ -38,14 +41,14 @@ export function toRequest(
   return answerSchema ? { ...asked, answerSchema } : asked
 }
 
-/** Some providers refuse a history of calls where no tool is declared, as when all of an agent's are hidden. */
+/** Some providers reject a history with calls if no tool is declared, as when all tools of an agent are hidden. */
 const NO_TOOLS: ToolDeclaration = {
   name: "no_tools",
   description: "There are no tools at the moment. Answer in words.",
   inputSchema: { type: "object", properties: {} },
 }
 
-/** How the model is to reply now: as the server says, over that the agent, over that the conversation, over that the message. */
+/** The reply settings, by rising precedence: the server's, the agent's, the conversation's, the message's. */
 function replySettingsOf({
   ports,
   agent,
@@ -55,13 +58,13 @@ function replySettingsOf({
   return withSettings(withSettings(ofServer, conversation.settings), conversation.run?.settings)
 }
 
-/** The same one always: who has no settings asks as before, and that is seen without comparing them. */
+/** Always the same object, so that "no settings" is recognized without comparing. */
 const NONE: ReplySettings = {}
 
 const TURNS = 8
 const CHARACTERS = 800
 
-/** What was said, without what tools have answered, for a judge who has to know what a short question is about. */
+/** The messages without tool results, for a decision about a short question. */
 export function conversationSoFar(history: readonly HistoryMessage[]): string {
   const lines = history.flatMap(toLine)
   return lines.length === 0 ? "" : `The conversation so far:\n${lines.slice(-TURNS).join("\n")}\n\n`
@@ -73,10 +76,10 @@ function toLine(turn: HistoryMessage): string[] {
   return text ? [`${turn.role === "user" ? "Person" : "Assistant"}: ${text}`] : []
 }
 
-/** Characters of grounding for each token that the model can read: an eighth of its context, at four characters a token. */
+/** Characters of grounding per token of context: an eighth of the context, at four characters per token. */
 const ROOM = 0.5
 
-/** What an agent tells its model beside the instructions; undefined when the work was stopped meanwhile. */
+/** Returns the agent's grounding text; undefined if the work was stopped meanwhile. */
 export async function ground(work: Work, tell: Ground, model: Model): Promise<string | undefined> {
   const { conversation, ports, signal } = work
   const { id, user, connectionId, state, history } = conversation
@@ -86,7 +89,7 @@ export async function ground(work: Work, tell: Ground, model: Model): Promise<st
     return signal.aborted ? undefined : showHidden(told.slice(0, room).toWellFormed())
   } catch (error) {
     if (signal.aborted) return undefined
-    // A model that knows less can still ask its tools; a run that fails here could not even say so.
+    // A model without this text can still call its tools. A failed run could not even report the problem.
     ports.log.warn("grounding_failed", { conversation: conversation.id, error })
     return ""
   }

@@ -9,7 +9,7 @@ type Given = Partial<MessageFile> & { readonly pages?: number }
 const image = (more: Given = {}): Given => ({ type: "image/png", size: 1000, width: 10, height: 10, ...more })
 const pdf = (pages: number): Given => ({ type: "application/pdf", size: 1000, pages })
 
-/** How each of these files is shown to a model that sees, one message after the other. */
+/** How each of these files is shown to a model with vision, in the order of the messages. */
 async function shownOf(...given: readonly Given[]): Promise<string[]> {
   const files = given.map((file, index) => ({ id: `file_${index}`, name: `${index}`, ...file }))
   const ports = {
@@ -32,7 +32,7 @@ test("all documents of one request together have as many pages as a provider tak
   expect(await shownOf(pdf(101))).toEqual(["words"])
   expect(await shownOf(pdf(60), pdf(40))).toEqual(["bytes", "bytes"])
   expect(await shownOf(pdf(61), pdf(40))).toEqual(["words", "bytes"])
-  // Behind one that has no room there is none, also for a small one; one that never has any takes none.
+  // Behind one that does not fit none is shown, not even a small one. One that can never fit takes no space.
   expect(await shownOf(pdf(1), pdf(61), pdf(40))).toEqual(["words", "words", "bytes"])
   expect(await shownOf(pdf(60), pdf(500), pdf(40))).toEqual(["bytes", "words", "bytes"])
 })

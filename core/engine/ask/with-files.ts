@@ -13,23 +13,23 @@ import type { Work } from "../record.ts"
 // Converse: 3.75 MB per image, 20 images. OpenAI (50 MB of images) and Gemini (100 MB inline) accept more.
 /** Files in one request. With more than 20 images, none may have a side of more than 2000 pixels. */
 const MAX_SHOWN = 20
-/** Of one image. In base64 it is a third larger, and then 5 MB. */
+/** Of one image. Base64 adds a third, which makes 5 MB. */
 const MAX_IMAGE_BYTES = 3_750_000
 const MAX_IMAGE_SIDE = 8000
 /** Of all documents in one request. */
 const MAX_PDF_PAGES = 100
-/** A beginning that is shorter says nothing. */
+/** A shorter beginning of a file is not worth showing. */
 const LEAST_TEXT = 200
-/** What a token takes about. In bytes: letters of most of the world's writing take two or three, and as much more of a token. */
+/** Bytes per token. Letters of most scripts take two or three bytes, and as much more of a token. */
 const TOKEN_BYTES = 4
 
 /**
- * The request with its files as this model is shown them: the bytes where it can see them, else their text, else a sentence
- * that says why not. The same files are shown in the same way in each request, so that a provider's cache of the
- * beginning holds. Undefined where the work has to stop.
+ * Returns the request with its files as this model accepts them: bytes if it can read them, else their text, else a
+ * sentence that says why not. The same files are shown in the same way in each request, so that a provider's cached
+ * prefix stays valid. Undefined if the work must stop.
  */
 export async function withFiles(work: Work, model: Model, request: ModelRequest): Promise<ModelRequest | undefined> {
-  if (!work.conversation.hasFiles) return request // a long history is not looked through at each step
+  if (!work.conversation.hasFiles) return request // a long history is not searched at each step
   const text = Math.floor(model.contextTokens * ALL_TEXT_SHARE) * TOKEN_BYTES
   const showing: Showing = {
     work,
@@ -38,7 +38,7 @@ export async function withFiles(work: Work, model: Model, request: ModelRequest)
   }
   const history: HistoryMessage[] = [...request.history]
   try {
-    // From the newest: where there is no room for all, the older ones give way.
+    // From the newest: if not all fit, the older ones are left out.
     for (let index = history.length - 1; index >= 0; index--) {
       const turn = history[index] as HistoryMessage
       if (turn.role === "user" && turn.files) {
@@ -58,11 +58,11 @@ export async function withFiles(work: Work, model: Model, request: ModelRequest)
 interface Showing {
   readonly work: Work
   readonly model: Model
-  /** What there is room for: bytes of files as they are, how many of them, pages of documents, and bytes of text. */
+  /** What still fits: bytes and number of files, pages of documents, and bytes of text. */
   readonly left: { bytes: number; files: number; pages: number; text: number }
 }
 
-/** Where a file came from: the message or the call that it is marked with, and how it came. */
+/** Where a file came from: the id of its message or call, and how it was added. */
 interface Source {
   readonly id: MessageId | CallId
   readonly how: string
@@ -94,7 +94,7 @@ async function show(showing: Showing, named: NamedFile, withheld: true | undefin
     if (type === "application/pdf" && !withheld && showing.model.sees?.files) return await showPdf(showing, named)
     return type === "application/pdf" || isTextType(type) ? await showText(showing, named) : cannot(named, NO_WORDS)
   } catch (error) {
-    // Its bytes are lost or out of reach: that costs this file, and not the answer.
+    // Its bytes are lost or unreachable. That must not fail the answer.
     if (!hasCode(error, "file_unreadable")) throw error
     return cannot(named, `it cannot be read: ${String((error as AppError).details.problem)}. Say so`)
   }
@@ -108,22 +108,22 @@ async function showImage(showing: Showing, named: NamedFile, withheld: true | un
   return (await showBytes(showing, named)) ?? cannot(named, showing.left.files > 0 ? REMOVED : NO_ROOM)
 }
 
-/** A document that our own reader cannot read a provider could not either, and would refuse the whole request. */
+/** A document that our reader cannot read would make a provider reject the whole request. */
 async function showPdf(showing: Showing, named: NamedFile): Promise<ShownFile> {
   const { left } = showing
-  const { pages } = (await readText(showing, named.file)) ?? {} // also where they are scanned, and hold no text
+  const { pages } = (await readText(showing, named.file)) ?? {} // also if they are scanned and contain no text
   if (pages === undefined || pages > MAX_PDF_PAGES) return showText(showing, named)
   const shown = pages <= left.pages ? await showBytes(showing, named) : undefined
-  // As with bytes: what is older has no room either.
+  // As with bytes: older ones do not fit either.
   left.pages = shown ? left.pages - pages : 0
   return shown ?? showText(showing, named)
 }
 
 async function showBytes({ work, left }: Showing, { file, source }: NamedFile): Promise<ShownFile | undefined> {
   const { id, name, type: mediaType, size } = file
-  if (size > MAX_BYTES_SHOWN) return undefined // never has room, and takes that of no other
+  if (size > MAX_BYTES_SHOWN) return undefined // can never fit, and takes no other file's space
   if (size > left.bytes || left.files === 0) {
-    left.files = 0 // what is older has no room either, or which is shown would change with each message
+    left.files = 0 // older ones do not fit either; otherwise the set of shown files would change with each message
     return undefined
   }
   const bytes = await work.ports.files?.bytes(work.conversation.user, id)
@@ -169,7 +169,7 @@ const cannot = ({ file, source }: NamedFile, why: string): ShownFile => ({
   text: `[${describe(file)}, was ${source.how} and is not shown: ${why}.]`,
 })
 
-/** The name is somebody's words too: on one line, and without what hides. */
+/** The name is untrusted, too: it is shown on one line and without hidden characters. */
 function describe({ name, path, type, size, width, height }: MessageFile): string {
   const pixels = width && height ? `, ${width} × ${height} pixels` : ""
   const where = path === undefined ? "" : " of the work folder"

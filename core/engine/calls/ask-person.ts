@@ -10,14 +10,14 @@ import type { AskedQuestion } from "../definition/tool.ts"
 import type { AnswerInput, InboxItem } from "../input.ts"
 import { record, type Work } from "../record.ts"
 
-/** How long a server is kept waiting for a person: its connection is open meanwhile, and dies with this process. */
+/** How long a server waits for a person. Its connection stays open meanwhile and ends with this process. */
 const QUESTION_MS = 5 * 60_000
-/** A hint that an answer has come may be lost; then it is found by looking. */
+/** A notification of an answer may be lost. Then polling finds it. */
 const LOOK_EVERY_MS = 2000
 
 /**
- * Asks the person. The question is on record before anybody sees it; the answer comes as any input does, and the first that is
- * found counts. Rejects when the call is stopped.
+ * Asks the user. The question is recorded before it is shown; the answer comes as input, and the first one counts.
+ * Rejects if the call is stopped.
  */
 export async function askPerson(
   work: Work,
@@ -30,10 +30,10 @@ export async function askPerson(
   const id = newId("ques", conversation.user, now)
   const question: Question = { ...asked, id, callId: call.id, expiresAt: now + QUESTION_MS }
   await record(work, [{ type: "step", step: QUESTION, detail: question }])
-  signal.throwIfAborted() // while that was recorded: one that aborts before it is listened to is never heard
+  signal.throwIfAborted() // aborted while the question was recorded, so the abort event will not come
   const settled = toSettled(id, await firstAnswer(work, id, signal))
-  // Answers stay in the inbox until the next step, which makes nothing of them. To take them here would be refused where
-  // something else has just arrived, and with it all that this call has yet to say: its fold would be an old one.
+  // Answers stay in the inbox until the next step, which ignores them. Taking them here would fail if other input has
+  // just arrived, and this call could record nothing more with its outdated state.
   await record(work, [{ type: "step", step: QUESTION_SETTLED, detail: settled }])
   return settled
 }
@@ -44,7 +44,7 @@ function toSettled(questionId: QuestionId, answer: AnswerInput | undefined): Set
   return { questionId, outcome, ...(outcome === "accept" && content ? { content } : {}), by }
 }
 
-/** Undefined where none has come in time. */
+/** Undefined if no answer came in time. */
 function firstAnswer(
   { conversation, ports }: Work,
   id: QuestionId,
@@ -57,12 +57,12 @@ function firstAnswer(
     const item = read?.inbox.find((each) => isAnswerTo(id, each))
     if (item) found.resolve(item.input as AnswerInput)
   }
-  const lookAgain = () => void look().catch(() => {}) // the next look may find it
+  const lookAgain = () => void look().catch(() => {}) // the next poll may find it
   let cancelLook = clock.alarm(LOOK_EVERY_MS, function again() {
     cancelLook = clock.alarm(LOOK_EVERY_MS, again)
     lookAgain()
   })
-  // An answer that has come in time may not have been seen yet: whoever gave it was told that it counts.
+  // An answer that came in time may not have been read yet, although its sender was told that it counts.
   const expire = () =>
     void look()
       .catch(() => {})

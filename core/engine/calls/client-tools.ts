@@ -7,10 +7,10 @@ import type { ClientResult } from "../input.ts"
 import type { ToolDeclaration } from "../model.ts"
 import { toolEnd } from "./tool-end.ts"
 
-/** Characters of a result that a model is told. */
+/** The most characters of a result that a model is sent. */
 const MAX_RESULT = 50_000
 
-/** The row that says which tools a program has, for the run that its words begin; none where nothing changes. */
+/** The event with a client's tools, for the run that its message starts; none if nothing changes. */
 export function declareClientTools(tools: readonly ClientTool[] = []): NewEvent[] {
   return tools.length > 0 ? [{ type: "step", step: CLIENT_TOOLS, detail: { tools } }] : []
 }
@@ -20,7 +20,7 @@ export function toClientTools(detail: unknown): readonly ClientTool[] {
   return Array.isArray(tools) ? (tools as readonly ClientTool[]) : []
 }
 
-/** What the model is shown of them. What a program writes about them is cleaned as all words from outside are. */
+/** The tools as the model is sent them. Their descriptions are untrusted and are cleaned like all untrusted text. */
 export function clientDeclarations({ clientTools }: Conversation): ToolDeclaration[] {
   return clientTools.map(({ name, description, inputSchema }) => ({
     name: toClientName(name),
@@ -34,7 +34,7 @@ export function isClientCall({ clientTools }: Conversation, { name }: Pick<Call,
   return known !== undefined && clientTools.some((tool) => tool.name === known)
 }
 
-/** The call that a result is for, while it is waited for. */
+/** The call that a result is for, if it still waits. */
 export function waitingCall(conversation: Conversation, { callId }: ClientResult, now: number): Call | undefined {
   const call = conversation.calls.find(({ id, state }) => id === callId && state === "handed_over")
   return call && !isLate(call, now) ? call : undefined
@@ -48,13 +48,13 @@ interface Ending {
   readonly now: number
 }
 
-/** What a program brings are words from outside, and nobody can tell whether they are the person's own too. */
+/** Results of client tools are untrusted, and may be the user's private data as well. */
 export function clientEnd(conversation: Conversation, call: Call, { result, by, now }: Ending): NewEvent {
   const { status, text } = result
   return { ...toolEnd(conversation, call, { status, text: toldResult(text), now }), brings: "both", by }
 }
 
-/** A result as it stands in the journal. */
+/** A result as recorded. */
 export function toldResult(text: string): string {
   const cut = text.length > MAX_RESULT ? `\n[Cut: the first ${MAX_RESULT} of ${text.length} characters.]` : ""
   return mendText(text.slice(0, MAX_RESULT).toWellFormed() + cut)

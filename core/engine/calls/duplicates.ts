@@ -3,12 +3,12 @@ import { firstOfEach } from "../../protocol/calls/follow-calls.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { Call, Conversation } from "../conversation.ts"
 
-/** A duplicate repeats so much of what its call was answered; the whole of it stands in the same turn. */
+/** How much of the first call's result a duplicate repeats. The whole result is in the same turn. */
 const REPEATED = 500
 
 /**
- * Calls of one reply that are the same, tool and arguments, are carried out once: the first of them, and the others wait
- * for its result. A model that stutters makes one proposal, not two hundred.
+ * Marks identical calls of one reply, with the same tool and arguments. Only the first is executed, and the others get
+ * its result. A model that repeats itself makes one proposal, not two hundred.
  */
 export function markDuplicates(calls: readonly Call[]): void {
   const firstOf = firstOfEach(calls)
@@ -22,7 +22,7 @@ export function duplicatesOf({ calls }: Conversation, { id }: Pick<Call, "id">):
   return calls.filter((call) => call.state === "duplicate" && call.duplicateOf === id)
 }
 
-/** The results of the calls that wait for this one's, to be recorded in the same commit: no crash can part them. */
+/** The results of the duplicates of this call, recorded in the same commit so that a crash cannot separate them. */
 export function duplicateEnds(conversation: Conversation, event: NewEvent, now: number): NewEvent[] {
   if (event.type !== "tool_end") return []
   return duplicatesOf(conversation, { id: event.callId }).map((call) => toEnd(conversation, call, { end: event, now }))

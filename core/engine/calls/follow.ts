@@ -7,7 +7,7 @@ import type { Effect, OpenProposal } from "../conversation-writes.ts"
 
 type CallEvent = EventOf<keyof CallEvents>
 
-/** Does to the calls and proposals of the fold what an event makes of them, and says what that was. */
+/** Applies an event to the state's calls and proposals, and returns what changed. */
 export function followEvent(conversation: Conversation, event: CallEvent): readonly CallChange[] {
   const changes = followCalls(event.type, event, followedIn(conversation))
   for (const change of changes) {
@@ -17,7 +17,7 @@ export function followEvent(conversation: Conversation, event: CallEvent): reado
   return changes
 }
 
-/** The calls and proposals of a fold, for whoever follows them. */
+/** The calls and proposals of a conversation's state. */
 class FoldedCalls implements Followed {
   readonly #conversation: Conversation
 
@@ -44,13 +44,13 @@ class FoldedCalls implements Followed {
 
 export const followedIn = (conversation: Conversation): Followed => new FoldedCalls(conversation)
 
-/** Only where the run of the call is over: while a journal is replayed there may be many. */
+/** Only if the call's run is over: during a replay there may be many. */
 function proposalOfEarlierCall(proposals: Conversation["proposals"], callId: CallId): ProposalId | undefined {
   for (const [id, { proposed, status }] of proposals) if (proposed.callId === callId && !isSettled(status)) return id
   return undefined
 }
 
-/** A settled proposal leaves the fold with the commit that settles it; its row and its event stay. */
+/** A settled proposal leaves the state with the commit that settles it. Its row and its event stay. */
 function changeProposal(
   conversation: Conversation,
   { id, status, code, by }: Extract<CallChange, { of: "proposal" }>,

@@ -9,9 +9,9 @@ import { record, type Work } from "../record.ts"
 import { askPerson } from "./ask-person.ts"
 import { toolEnd, withoutSecrets } from "./tool-end.ts"
 
-/** Whoever runs a read waits one turn of the event loop for its answer, and may have begun to after us. */
+/** The caller of a read waits one turn of the event loop for its result, and may have started to after us. */
 const TURNS = 3
-/** More than these of one call are no questions but a siege. */
+/** A call that asks more questions is an attack, not a dialogue. */
 const MAX_QUESTIONS = 5
 
 interface Waiting {
@@ -19,7 +19,7 @@ interface Waiting {
   readonly pause: Pause
 }
 
-/** Gives a call what it needs to outlast its limits and its process. */
+/** Provides what a call needs to outlast its time limit and its process. */
 export function lastingCall(work: Work, call: Call, { signal, pause }: Waiting): LastingCall {
   const isAsking = call.question !== undefined || (call.asked ?? 0) >= MAX_QUESTIONS
   const lasting: LastingCall = {
@@ -34,7 +34,7 @@ export function lastingCall(work: Work, call: Call, { signal, pause }: Waiting):
     kept: call.kept,
     async keep(what: JsonObject) {
       await untilBegun(call)
-      // What is stopped writes nothing any more: its end is on record, or its conversation another's.
+      // A stopped call writes nothing more: its end is recorded, or another node is the writer.
       signal.throwIfAborted()
       await record(work, [{ type: "step", step: KEPT, detail: { callId: call.id, kept: what } }])
     },
@@ -50,20 +50,19 @@ export function lastingCall(work: Work, call: Call, { signal, pause }: Waiting):
   return lasting
 }
 
-/** A read that may run again is put on record a moment after it has begun: what it says of itself comes after that. */
+/**
+ * The start of a read that may run again is recorded a moment after it started, and what it reports comes after that.
+ */
 async function untilBegun(call: Call): Promise<void> {
   for (let turns = 0; call.state === "new" && turns < TURNS; turns++)
     await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** How often it is shown: whoever tells it oftener is shown with what they said last. */
+/** Progress is shown at most this often. Of more frequent reports the last one is shown. */
 const EVERY_MS = 250
 const MAX_TEXT = 200
 
-/**
- * Shows people how far a call is. It is told to whoever watches now and kept nowhere, so it costs the journal nothing; and
- * it changes nothing about the call, whose time runs on.
- */
+/** Shows progress of a call to current subscribers. It is not recorded, and does not extend the call's time limit. */
 export function liveProgress(work: Work, call: Call): (told: ReportedProgress) => void {
   const { conversation, ports } = work
   let newest: ReportedProgress | undefined
@@ -92,7 +91,7 @@ function toShown({ text = "", done, total }: ReportedProgress, callId: Call["id"
   } as CallProgress
 }
 
-/** Hands a call over to its program. It is on record before anybody is told, and until when the result is waited for. */
+/** Delegates a call to its client. The event with its timeout is recorded before the client is notified. */
 export function handOver(work: Work, call: Call): Promise<void> {
   const { conversation, ports } = work
   const now = ports.clock.now()

@@ -18,8 +18,8 @@ export interface AskingCall {
 }
 
 /**
- * The conversation's model as a tool has it: what it is asked counts like a question of the loop's own, against the same
- * ceilings and on the same bill. Its parts come when the reply is whole and on record; a tool has nobody to show them to.
+ * The conversation's model for a tool. Requests count against the same limits and on the same bill as those of the
+ * loop. The parts arrive after the reply is whole and recorded, because a tool shows them to no user.
  */
 export function modelForTool(work: Work, call: AskingCall, model: Model): Model {
   const { name, provider, contextTokens, price, paidBy, decides } = model
@@ -42,14 +42,14 @@ interface Question {
   readonly signal: AbortSignal
 }
 
-/** Nobody sees such a reply before it is whole, so that another model may always answer for one that cannot. */
+/** No reply is shown before it is whole, so another model can always answer instead. */
 async function ask(work: Work, call: AskingCall, question: Question): Promise<ReplyPart[]> {
   try {
     return await askOnce(work, call, question)
   } catch (error) {
     const { model, signal } = question
     if (signal.aborted) throw error
-    // Another tool's question may have been first, and the run has gone over already.
+    // Another tool's request may have failed first, and the run has changed the model already.
     if ((await currentModel(work)).name === model.name) {
       const next = await fallBack(work, model.name, error)
       if (!next) throw error
@@ -73,7 +73,7 @@ async function askOnce(work: Work, call: AskingCall, question: Question): Promis
       reply.add(part)
       parts.push(part)
     })
-    // Whoever was told to stop has its call settled by now, and may be the writer no longer: nothing is recorded.
+    // The call was stopped: it is settled, and another node may be the writer. Record nothing.
     signal.throwIfAborted()
   } catch (error) {
     const begun = signal.aborted || reply.offset > 0
@@ -85,7 +85,7 @@ async function askOnce(work: Work, call: AskingCall, question: Question): Promis
   return parts
 }
 
-/** What a tool asks about is often what others wrote: documents, pages, cells of a database. */
+/** Tools often ask about untrusted text: documents, pages, cells of a database. */
 const withoutHiding = (request: ModelRequest): ModelRequest => ({
   ...request,
   system: showHidden(request.system),
@@ -113,7 +113,7 @@ const textOf = (turn: HistoryMessage): string => {
 
 const turns = new WeakMap<Conversation, Promise<unknown>>()
 
-/** What is set aside is one sum a conversation: under a ceiling, tools that run beside each other ask one after another. */
+/** A conversation has one reservation. Under a cost limit, concurrent tools ask one after another. */
 function inTurn<T>({ conversation, ports }: Work, question: () => Promise<T>): Promise<T> {
   if (!ports.budget) return question()
   const asked = (turns.get(conversation) ?? Promise.resolve()).then(question)

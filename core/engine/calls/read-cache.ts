@@ -6,13 +6,13 @@ const MAX_ENTRIES = 1000
 interface Entry {
   readonly answer: Answer
   readonly until: number
-  /** The call that got it. */
+  /** The call with this result. */
   readonly callId: CallId
-  /** It holds stored text that is marked as untrusted. */
+  /** The result contains stored text that is marked as untrusted. */
   readonly taint?: "untrusted" | "folder"
 }
 
-/** Answers of reads that declare a `cacheSeconds`, kept for other runs of the same user; forgotten when that user writes. */
+/** Results of reads that declare `cacheSeconds`, reused in other runs of the same user until that user writes. */
 export class ReadCache {
   readonly #byUser = new Map<UserId, Map<string, Entry>>()
   #size = 0

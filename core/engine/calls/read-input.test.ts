@@ -45,7 +45,7 @@ describe("arguments as small models write them", () => {
   test("are left alone where they are valid, whatever else is mended", async () => {
     const valid = { id: "true", note: "", when: "33" }
     expect(await read({ ...valid, urgent: "true" })).toMatchObject({ given: { ...valid, urgent: true } })
-    expect(await read({ ...valid, id: "" })).toHaveProperty("problem") // it has to be said
+    expect(await read({ ...valid, id: "" })).toHaveProperty("problem") // it must be reported
     const same = { id: "x", priority: "low" }
     expect(((await read(same)) as { given: unknown }).given).toBe(same)
   })

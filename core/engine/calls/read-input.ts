@@ -7,10 +7,10 @@ import type { Tool } from "../definition/tool.ts"
 /** At most this many hints are added to a problem, so that the sentence stays readable. */
 const MAX_HINTS = 5
 
-/** `given`: the arguments as they are understood; `value`: the same as the tool's schema reads them. */
+/** `given`: the arguments after correction; `value`: the same, parsed by the tool's schema. */
 type ReadInput = { readonly given: JsonObject; readonly value: unknown } | { readonly problem: string }
 
-/** A call's arguments, judged for every tool in this one place: as they stand, or else as they can only have been meant. */
+/** Validates a call's arguments, for every tool: as they are, or else corrected if their meaning is unambiguous. */
 export async function readInput({ input: schema, declaration }: Tool, input: JsonObject): Promise<ReadInput> {
   const strictly = await parseNaming(schema, input)
   if (!("problem" in strictly)) return { given: input, value: strictly.value }
@@ -41,13 +41,13 @@ const hint = (name: string, meant: string) => (meant === "" ? "" : `${name}:${me
 
 type Shape = Readonly<Record<string, unknown>>
 
-/** A longer text is no slip: it is not read as anything else. */
+/** A longer text is not a slip and is not corrected. */
 const LONGEST = 1000
 
 /**
- * Arguments as small models write them, read as their schema has them: `""` for nothing, `"High"` for `high`, `"yes"` for
- * true, `"3"` for 3, `"Ben"` for a list of one. Only arguments that were refused (`refused`) are touched, so what is valid
- * stays as it is; and only where there is exactly one thing that they can mean. The same object where nothing was.
+ * Corrects arguments as small models write them: `""` for nothing, `"High"` for `high`, `"yes"` for true, `"3"` for 3,
+ * `"Ben"` for a list of one. It changes only rejected arguments (`refused`), and only if exactly one meaning is
+ * possible. Returns the same object if nothing was changed.
  */
 function toPlainInput(schema: Shape, given: JsonObject, refused: ReadonlySet<string>): JsonObject {
   const properties = (schema.properties ?? {}) as Record<string, Shape>
@@ -57,7 +57,7 @@ function toPlainInput(schema: Shape, given: JsonObject, refused: ReadonlySet<str
   for (const [name, value] of Object.entries(given)) {
     const property = refused.has(name) ? own(properties, name) : undefined
     if (property && typeof value === "string" && value.trim() === "" && !required.has(name)) {
-      isChanged = true // nothing was said
+      isChanged = true // no value was given
       continue
     }
     const meant = property ? meaningOf(value, shapesOf(property)) : undefined
@@ -67,14 +67,14 @@ function toPlainInput(schema: Shape, given: JsonObject, refused: ReadonlySet<str
   return isChanged ? (Object.fromEntries(read) as JsonObject) : given
 }
 
-/** What may stand there, one by one. */
+/** The alternatives of a schema. */
 function shapesOf(schema: Shape): Shape[] {
   const several = schema.anyOf ?? schema.oneOf
   if (Array.isArray(several)) return (several as Shape[]).slice(0, 20).flatMap(shapesOf)
   return Array.isArray(schema.type) ? (schema.type as string[]).map((type) => ({ ...schema, type })) : [schema]
 }
 
-/** The choices of a text, where it has some. */
+/** The choices of a text, if it has any. */
 const choicesOf = (shapes: readonly Shape[]): string[] =>
   shapes.flatMap(({ enum: choices, const: only }) =>
     [...(Array.isArray(choices) ? choices : []), only].filter((choice): choice is string => typeof choice === "string"),
@@ -130,12 +130,14 @@ function fromJson(text: string): unknown[] | undefined {
   return Array.isArray(list) ? list : undefined
 }
 
-/** A longer name is no slip of anybody's, and is compared with nothing. */
+/** Longer names are not compared. */
 const MAX_CHARACTERS = 64
-/** Of more names than this the first are looked at. */
+/** Only the first of more names are compared. */
 const MAX_NAMES = 2000
 
-/** The name that was probably meant, where exactly one is near: a letter or two away, or alike but for case and punctuation. */
+/**
+ * The name that was probably meant, if exactly one is similar: one or two letters differ, or only case and punctuation.
+ */
 export function nearName(said: string, names: Iterable<string>): string | undefined {
   const plain = toPlain(said)
   if (plain === "" || said.length > MAX_CHARACTERS) return undefined
@@ -152,7 +154,7 @@ export function nearName(said: string, names: Iterable<string>): string | undefi
   return best.names.length === 1 ? best.names[0] : undefined
 }
 
-/** ` Did you mean x?`, or nothing. */
+/** Returns ` Did you mean x?`, or an empty string. */
 export function didYouMean(said: string, names: Iterable<string>): string {
   const near = nearName(said, names)
   return near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`
@@ -161,7 +163,9 @@ export function didYouMean(said: string, names: Iterable<string>): string {
 /** The same for `dueDate`, `due_date` and `Due date`. */
 const toPlain = (name: string): string => name.toLowerCase().replaceAll(/[\s_.-]/g, "")
 
-/** How many letters have to be added, dropped, changed, or swapped with their neighbour; more than `most` is `most + 1`. */
+/**
+ * The edit distance: letters added, dropped, changed, or swapped with their neighbour. More than `most` is `most + 1`.
+ */
 function distanceOf(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1
   let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)]

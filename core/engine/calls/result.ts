@@ -23,7 +23,7 @@ export const TOOL_SECONDS = 30
 
 type ReadTaint = "untrusted" | "folder"
 
-/** Calls that have read text which is marked as untrusted, whichever tool they are of. */
+/** The taint of calls that have read stored text marked as untrusted, for any tool. */
 const taints = new WeakMap<Call, ReadTaint>()
 
 export function noteTaint(call: Call, taint: ReadTaint): void {
@@ -33,8 +33,8 @@ export function noteTaint(call: Call, taint: ReadTaint): void {
 export const taintReadBy = (call: Call): ReadTaint | undefined => taints.get(call)
 
 /**
- * How long a call is waited for. One on a device is given up by whoever asks the device, who also asks it what became of
- * a write and lets it come back: that has to come first.
+ * How long a call may take. On a device the device client has its own limit: it also asks what became of a write and
+ * waits for a reconnect, which must come first.
  */
 export function secondsFor({ conversation }: Work, { onSite, timeoutSeconds }: Tool): number {
   if (!onSite || conversation.site !== "device") return timeoutSeconds ?? TOOL_SECONDS
@@ -45,13 +45,13 @@ type ToolEnd = Extract<NewEvent, { type: "tool_end" }>
 
 export interface CheckedCall {
   readonly tool: Tool
-  /** The arguments as the tool's schema reads them. */
+  /** The arguments as parsed by the tool's schema. */
   readonly input: unknown
-  /** The same before: the call's own, or what they can only have meant. What a person is shown, and agrees to. */
+  /** The arguments before parsing: the call's own, or corrected. A person sees and approves these. */
   readonly given: Call["input"]
 }
 
-/** A call's tool and its arguments, or the result that tells the model what is wrong. */
+/** Returns a call's tool and arguments, or a result that tells the model what is wrong. */
 export async function checkCall(work: Work, call: Call): Promise<CheckedCall | { end: ToolEnd }> {
   const { conversation, agent, ports } = work
   const error = (text: string) => ({
@@ -81,7 +81,7 @@ export async function checkCall(work: Work, call: Call): Promise<CheckedCall | {
   }
 }
 
-/** What bounds a call: made by those who wait for it. Without a `pause` it cannot outlast them. */
+/** The limits of a call, from its caller. Without `pause` it cannot outlast them. */
 interface Bounding {
   readonly signal: () => AbortSignal
   readonly pause?: Pause
@@ -118,7 +118,7 @@ export function contextFor(work: Work, call: Call, { signal, pause }: Bounding):
   }
 }
 
-/** The result a tool's own answer becomes, bounded and fit to be stored. */
+/** Returns the result for a tool's answer, bounded and storable. */
 export function answered(
   { conversation, ports }: Pick<Work, "conversation" | "ports">,
   call: Call,
@@ -133,7 +133,7 @@ export function answered(
       now,
     })
   }
-  // What it did is done, so a word too much is dropped and the rest is told.
+  // The call has had its effect, so excess text is dropped and the rest reported.
   const state = toObject(answer.state, secrets)
   const notice = answer.state === undefined || state ? "" : "\n[What it adds to the state could not be kept.]"
   const text = bounded(withoutSecrets(answer.text, secrets), tool) + notice
@@ -145,7 +145,7 @@ export function answered(
   return end
 }
 
-/** The result a throw becomes: the model learns what happened, the run goes on. */
+/** Returns the result for a thrown error. The model gets the error, and the run continues. */
 export function threw(
   { conversation, ports }: Pick<Work, "conversation" | "ports">,
   call: Call,
@@ -186,7 +186,7 @@ function withTaintRead(brings: ToolEnd["brings"], call: Call): ToolEnd["brings"]
 
 function together(one: ToolEnd["brings"], other: NonNullable<ToolEnd["brings"]>): ToolEnd["brings"] {
   if (one === undefined || one === other) return other
-  // What the folder brings is private as well.
+  // Files of the folder are private as well.
   const both = new Set([one, other])
   return both.has("folder") && both.has("private") ? "folder" : "both"
 }
@@ -206,7 +206,7 @@ function bounded(text: string, tool: Tool): string {
   return mendText(text.slice(0, limit)) + notice
 }
 
-/** A copy of what a tool shows programs and people, or a mark in its place. */
+/** Returns a copy of a result's data, or a mark if it is too large. */
 function boundedData(data: unknown, secrets: Iterable<string> = []): unknown {
   const json = toJson(data)
   if (json === undefined) return { unreadable: true }
@@ -218,7 +218,7 @@ export const boundedDiff = ({ before, after }: Diff, secrets: Iterable<string> =
   after: boundedData(after, secrets),
 })
 
-/** A copy of an object that a tool gave, fit to be stored; undefined where it is none. */
+/** Returns a storable copy of an object from a tool; undefined if it is not an object. */
 export function toObject(value: unknown, secrets: Iterable<string> = []): Record<string, unknown> | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined
   const json = toJson(value)
@@ -226,7 +226,7 @@ export function toObject(value: unknown, secrets: Iterable<string> = []): Record
   return parseWithoutSecrets(json, secrets) as Record<string, unknown>
 }
 
-/** Undefined for what has no JSON: a circle, a BigInt, a getter that throws, something endlessly deep. */
+/** Undefined if there is no JSON for it: a cycle, a BigInt, a getter that throws, endless depth. */
 function toJson(value: unknown): string | undefined {
   try {
     return toStorableJson(value)
@@ -236,8 +236,8 @@ function toJson(value: unknown): string | undefined {
 }
 
 /**
- * The other writes that the same reply asks for. Applied ones come first, in the order in which they ran; one that was
- * applied before this call was proposed is `over`, because the preview has seen its result.
+ * The other writes of the same reply. Applied ones come first, in the order in which they ran. One that was applied
+ * before this call was proposed is `over`, because the preview has seen its result.
  */
 function siblingsOf({ conversation, agent }: Pick<Work, "conversation" | "agent">, call: Call): SiblingCall[] {
   const { calls } = conversation

@@ -22,7 +22,7 @@ import {
 } from "./result.ts"
 import { toolEnd } from "./tool-end.ts"
 
-/** Runs one read, or answers it from what this run or this user has read before. */
+/** Executes one read, or reuses a result of this run or this user. */
 export async function runRead(work: Work, call: Call): Promise<void> {
   const { conversation, ports, signal } = work
   const now = ports.clock.now()
@@ -46,21 +46,21 @@ export async function runRead(work: Work, call: Call): Promise<void> {
 
   const begun = { type: "tool_start", callId: call.id } as const
   if (checked.tool.afterCrash === "in-doubt") {
-    // It may not be repeated, so it must be known to have begun before it does.
+    // It must not be repeated, so its start must be recorded before its effect.
     await record(work, [begun])
     return record(work, [await runTool(work, call, checked)])
   }
-  // Nothing else that a read does can be doubled by a crash: one that answers at once needs one commit, not two.
+  // A crash can repeat only the reading, so a read that returns at once needs one commit, not two.
   const reading = runTool(work, call, checked)
   const quick = await atOnce(reading)
   if (quick) return record(work, [begun, quick])
   const started = record(work, [begun])
-  started.catch(() => {}) // met below; until then it must not pass for unhandled
+  started.catch(() => {}) // handled below; until then it must not count as an unhandled rejection
   const end = await reading
   await Promise.all([started, record(work, [end])])
 }
 
-/** Undefined where it takes longer than what can be done now. */
+/** Undefined if it takes longer than what can be done in this turn. */
 function atOnce<T>(work: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const late = setImmediate(resolve, undefined)
@@ -71,7 +71,7 @@ function atOnce<T>(work: Promise<T>): Promise<T | undefined> {
   })
 }
 
-/** Runs it, whatever was read before. */
+/** Executes it, without the cache. */
 export async function runTool(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
   const { conversation, ports, signal } = work
   const seconds = secondsFor(work, tool)
@@ -95,7 +95,7 @@ export async function runTool(work: Work, call: Call, { tool, input }: { tool: T
     case "threw":
       return threw(work, call, { error: ended.error, tool })
     case "timed_out":
-      ended.rest.catch(() => {}) // its answer comes too late for anyone
+      ended.rest.catch(() => {}) // the result comes too late
       return toolEnd(conversation, call, {
         status: "timed_out",
         text: `${call.name} did not answer within ${seconds} s.`,
@@ -111,10 +111,10 @@ function isCached(tool: Tool): tool is Tool & { readonly cacheSeconds: number } 
   return tool.effect === "read" && tool.cacheSeconds !== undefined
 }
 
-/** The result of a call that the work was stopped before or in. */
+/** The result of a call that was stopped before or during its execution. */
 export function stoppedEnd({ conversation, signal, ports }: Work, call: Call, now: number) {
   const why = signal.reason as Stop
-  // Going down is nobody's wish for this call: no result, so that the next writer runs it again.
+  // A shutdown decides nothing about this call. Without a result, the next writer executes it again.
   if (why === "shutdown") throw signal.reason
   if (why === "run_timeout") {
     const text = `Stopped: the run reached its time limit (${ports.limits.runSetting ?? RUN_SETTING}).`
@@ -126,7 +126,7 @@ export function stoppedEnd({ conversation, signal, ports }: Work, call: Call, no
 export const cancelledEnd = (conversation: Conversation, call: Call, now: number) =>
   toolEnd(conversation, call, { status: "cancelled", text: "The person cancelled the run.", now })
 
-/** The newest answer to the same question, if there is one. Compared here and not indexed: hardly any read comes twice. */
+/** The newest result of the same call, if any. It is compared here and not indexed, because few reads are repeated. */
 function findRead(
   reads: readonly ReusableRead[],
   call: { readonly name: string; readonly input: JsonObject },
@@ -138,9 +138,9 @@ function findRead(
 }
 
 /**
- * What a write has changed and how it is taken back, as its tool tells now: recorded with its result, so that a later
- * version of the tool cannot change it. A tool is other people's code: what it gets wrong here only makes the write one
- * that cannot be undone, for it was done all the same.
+ * What a write changed and how it is undone, as its tool reports now. It is recorded with the result, so that a later
+ * version of the tool cannot change it. A tool is third-party code: if this fails, the write was applied all the same
+ * and just cannot be undone.
  */
 export function effectOf({ ports }: Work, tool: Tool, { input, answer }: { input: unknown; answer: Answer }): Effect {
   if (answer.status !== "ok") return {}

@@ -10,7 +10,7 @@ interface Ending {
   readonly now: number
 }
 
-/** The event that ends a call, with what the model is told of it. */
+/** The event that ends a call, with the text for the model. */
 export function toolEnd(
   { user }: Pick<Conversation, "user">,
   call: Call,
@@ -23,10 +23,12 @@ export function toolEnd(
 
 const HIDDEN = "[hidden]"
 
-/** Shorter ones are words too: a password `postgres` would blacken half of what is said about a database. */
+/**
+ * Shorter secrets are ordinary words, too: removing a password `postgres` would redact half of a text about a database.
+ */
 const SHORTEST = 12
 
-/** A text in which none of these secrets stands any more, as it is, in JSON or in a URL. */
+/** Returns the text without these secrets, as they are, in JSON or in a URL. */
 export function withoutSecrets(text: string, secrets: Iterable<string>): string {
   let clean = text
   for (const form of formsOf(secrets)) if (clean.includes(form)) clean = clean.replaceAll(form, HIDDEN)
@@ -34,8 +36,8 @@ export function withoutSecrets(text: string, secrets: Iterable<string>): string 
 }
 
 /**
- * The value of a JSON text without them. Each text and name in it is cleaned by itself: across its signs, or behind an
- * escape, the letters of a secret may stand by chance, and without them it would be no JSON any more.
+ * Parses JSON without these secrets. Each string in it is cleaned by itself: across punctuation or after an escape, the
+ * letters of a secret may occur by chance, and removing them would break the JSON.
  */
 export function parseWithoutSecrets(json: string, secrets: Iterable<string>): unknown {
   const forms = formsOf(secrets)
@@ -49,19 +51,19 @@ export function parseWithoutSecrets(json: string, secrets: Iterable<string>): un
 }
 
 /**
- * The same for bytes that come in pieces: a secret whose halves come one after the other is found too. What may be the
- * beginning of one is held back until it is known.
+ * The same for bytes that arrive in chunks: a secret across two chunks is found, too. What may be the start of one is
+ * held back.
  */
 export class SecretFilter {
   readonly #forms: readonly string[]
   #held = ""
 
   constructor(secrets: Iterable<string>) {
-    // As bytes: a piece may end in the middle of a letter.
+    // As bytes, because a chunk may end in the middle of a character.
     this.#forms = formsOf(secrets).map((form) => Buffer.from(form, "utf8").toString("latin1"))
   }
 
-  /** What may be shown now. */
+  /** What can be shown now. */
   add(chunk: Buffer): Buffer {
     if (this.#forms.length === 0) return chunk
     let text = this.#held + chunk.toString("latin1")
@@ -71,7 +73,7 @@ export class SecretFilter {
     return Buffer.from(text.slice(0, text.length - held), "latin1")
   }
 
-  /** What was held back, and was the beginning of nothing. */
+  /** What was held back and is not the start of a secret. */
   end(): Buffer {
     const rest = Buffer.from(this.#held, "latin1")
     this.#held = ""
@@ -79,14 +81,14 @@ export class SecretFilter {
   }
 }
 
-/** How many letters at the end of a text are the beginning of another. */
+/** The length of the longest suffix of `text` that is a prefix of `form`. */
 function begunAtEnd(text: string, form: string): number {
   for (let count = Math.min(form.length - 1, text.length); count > 0; count--)
     if (text.endsWith(form.slice(0, count))) return count
   return 0
 }
 
-/** The longest first: one may be part of another. */
+/** The longest first, because one may contain another. */
 function formsOf(secrets: Iterable<string>): string[] {
   const long = [...secrets].filter((secret) => secret.length >= SHORTEST)
   const forms = long.flatMap((secret) => [

@@ -15,40 +15,40 @@ export interface Agent {
   readonly description: string
   readonly instructions: string
   readonly tools: ToolSet
-  /** Replies with calls that one run may make. */
+  /** The most replies with tool calls in one run. */
   readonly maxIterations: number
-  /** Which models answer, one after the other, where the chosen one cannot. A conversation may say otherwise. */
+  /** The models to try, in this order, if the chosen one fails. A conversation's own list takes precedence. */
   readonly fallback?: readonly string[]
-  /** How its model is to reply, where neither the conversation nor a message says otherwise. */
+  /** Default reply settings. Those of the conversation and the message take precedence. */
   readonly settings?: ReplySettings
-  /** What its answers are promised to be: JSON that fits. One that does not is mended, twice at most, or its run fails. */
+  /** The schema of its answers. One that does not fit is corrected at most twice; then its run fails. */
   readonly answers?: Schema<unknown>
-  /** Groups of its tools, for a `route` that chooses among them for what a person says. Without one all are shown. */
+  /** Groups of its tools, among which `route` chooses for each message. Without a route all tools are offered. */
   readonly profiles?: readonly Profile[]
   readonly route?: Router
-  /** What is decided beside its own replies. */
+  /** Decisions in addition to its replies. */
   readonly stages?: Stages
-  /** What every model call is told beside the instructions, as it is now: the schema of a database, the last result. */
+  /** Text that is added to the instructions of every model call: a database's schema, the last result. */
   readonly ground?: Ground
 }
 
 export type Ground = (asked: Grounding) => Promise<string>
 
-/** What a grounding may go by. */
+/** The argument of `Ground`. */
 export interface Grounding {
   readonly conversation: ConversationId
   readonly user: UserId
   readonly connectionId: ConnectionId | null
-  /** What tools have added to the conversation so far. */
+  /** State that tools have added. */
   readonly state: Readonly<Record<string, unknown>>
-  /** What the person said last. */
+  /** The user's last message. */
   readonly question: string
   /**
-   * Whether a result that the model is shown has these words. What it has need not be told again: what stands before the
-   * history is read anew by a provider, with all that follows, whenever it changes.
+   * True if a result in the model's history contains this text. It need not be repeated then: text before the history
+   * invalidates the provider's cache of everything after it whenever it changes.
    */
   readonly hasResult: (words: string) => boolean
-  /** How many characters it may have at most. */
+  /** The most characters of the text. */
   readonly room: number
   readonly signal: AbortSignal
 }
@@ -63,7 +63,7 @@ const DEFAULT_ITERATIONS = 5
 export function defineAgent(definition: AgentDefinition): Agent {
   const { tools, maxIterations = DEFAULT_ITERATIONS, ...rest } = definition
   const { profiles = [], route } = rest
-  // One that has some of its tools is fine: a tool may need what this server does not have.
+  // A profile may name tools that this server does not have.
   const empty = profiles.find((profile) => !tools.some(({ name }) => profile.tools.includes(name)))
   if (empty) throw new TypeError(`Profile "${empty.name}" names no tool of this agent.`)
   if (route && profiles.length === 0) throw new TypeError(`"${rest.name}" has a route and no profiles to choose from.`)
@@ -73,20 +73,20 @@ export function defineAgent(definition: AgentDefinition): Agent {
   return { ...rest, tools: new ToolSet(route ? [...tools, moreTools(profiles)] : tools), maxIterations }
 }
 
-/** The tools of an agent by name. Two of one name are refused: the model could not tell them apart. */
+/** The tools of an agent by name. Two tools with one name are refused, because the model could not distinguish them. */
 class ToolSet {
   readonly #byName = new Map<string, Tool>()
   readonly #all: readonly Tool[]
   readonly #reads: readonly Tool[]
-  /** Found when they are called, and shown only where there is something for them to find. */
+  /** Tools that exist but are offered only if there is something for them to find. */
   readonly beside: readonly Tool[]
-  /** Those of other people's servers: shown behind all others, and chosen by nobody. */
+  /** Tools of MCP servers. They are listed after all others, and no route chooses among them. */
   readonly joined: readonly Tool[]
 
   constructor(tools: readonly Tool[], beside: readonly Tool[] = [], joined: readonly Tool[] = []) {
     this.beside = beside.filter(({ name }) => !tools.some((tool) => tool.name === name))
     const own = [...tools, ...this.beside]
-    // One that is called like a tool of ours is none: what it would be asked for is asked of ours.
+    // An MCP tool with the name of an agent's tool is left out; calls go to the agent's tool.
     this.joined = joined.filter(({ name }) => !own.some((tool) => tool.name === name))
     for (const tool of [...own, ...this.joined]) {
       if (this.#byName.has(tool.name)) throw new TypeError(`Two tools are called "${tool.name}"; rename one.`)
@@ -104,13 +104,13 @@ class ToolSet {
     return this.#all.map(({ name }) => name)
   }
 
-  /** The same tools with others beside them, where there are any at all: a model without tools is not given these either. */
+  /** The same tools with additional ones. An agent without tools gets none. */
   with(beside: readonly Tool[]): ToolSet {
     const tools = [...this.#byName.values()].filter((tool) => !this.beside.includes(tool))
     return tools.length === 0 ? this : new ToolSet(tools, beside)
   }
 
-  /** The same tools with those of other people's servers. */
+  /** The same tools with those of MCP servers. */
   join(joined: readonly Tool[]): ToolSet {
     const own = [...this.#byName.values()].filter((tool) => !this.joined.includes(tool) && !this.beside.includes(tool))
     return new ToolSet(own, this.beside, joined)
@@ -120,7 +120,7 @@ class ToolSet {
     return mode === "read-only" ? this.joined.filter(({ effect }) => effect === "read") : this.joined
   }
 
-  /** What a model may see: in read-only mode a write does not exist. */
+  /** The tools that a model may see. In read-only mode it sees no writes. */
   visibleIn(mode: Mode): readonly Tool[] {
     return mode === "read-only" ? this.#reads : this.#all
   }
@@ -132,7 +132,7 @@ export const onlyUndoes = (tool: Tool): boolean => tool.effect === "write" && to
 export class Agents {
   readonly #byName = new Map<string, Agent>()
   readonly #joining: Pick<ToolJoining, "toTool"> | undefined
-  /** By what is on record: made once for each list, which lives as long as its fold. */
+  /** By the recorded list of tools, which exists as long as the conversation's state. */
   readonly #joined = new WeakMap<readonly JoinedTool[], Map<string, Agent>>()
 
   constructor(agents: readonly Agent[], joining?: Pick<ToolJoining, "toTool">) {
@@ -146,12 +146,12 @@ export class Agents {
     return agent
   }
 
-  /** For a conversation whose agent this server no longer has: it can still answer, without tools. */
+  /** The agent, or an agent without tools for a conversation whose agent was removed, so that it can still answer. */
   orEmpty(name: string): Agent {
     return this.#byName.get(name) ?? defineAgent({ name, description: "", instructions: "", tools: [] })
   }
 
-  /** The agent of a conversation with the tools that have joined it. */
+  /** The agent of a conversation, including its MCP tools. */
   of({
     agent: name,
     joined,
@@ -178,48 +178,47 @@ export class Agents {
   }
 }
 
-/** A group of an agent's tools that serve one subject. */
+/** A named group of an agent's tools. */
 export interface Profile {
   readonly name: string
   readonly description: string
   readonly tools: readonly string[]
 }
 
-/** What a router is shown. */
+/** The input of a router. */
 export interface Routing {
-  /** What the person says now. */
+  /** The user's message. */
   readonly words: string
-  /** What was said and called before it, oldest first. Shared with the fold: read it, never change it. */
+  /** The messages and calls before it, oldest first. Shared with the conversation's state: do not change it. */
   readonly history: readonly HistoryMessage[]
   readonly profiles: readonly Profile[]
 }
 
-/** What a router says; which tools that means is worked out from the profiles. */
+/** A router's result. The tools follow from the profiles. */
 export type Routed = Omit<RouterDecision, "tools">
 
 /**
- * Chooses the profiles that fit what a person says. It asks no provider anything, and it may guess: what it
- * leaves out is one `more_tools` away.
+ * Chooses the profiles that fit a user's message. It asks no model and may be wrong: the model can call `more_tools`.
  */
 export type Router = (routing: Routing, signal: AbortSignal) => Routed | Promise<Routed>
 
-/** Where a conversation stands with it. */
+/** The state of the routing in a conversation. */
 export interface RoutingState {
   decision: RouterDecision | undefined
-  /** Words have come that nobody has decided about and no reply has followed. */
+  /** True if a message has arrived and there is neither a decision nor a reply. */
   pending: boolean
   /**
-   * What the model has been shown since the conversation began: nothing of it is taken away again, because providers keep
-   * the beginning of a request in their caches, and tools come first there. Undefined before the first decision.
+   * The tools that the model has been offered so far. None is removed again, because tools come first in a provider's
+   * prompt cache. Undefined before the first decision.
    */
   shown: readonly string[] | undefined
-  /** All tools are shown, for good. */
+  /** All tools are offered from now on. */
   wide: boolean
 }
 
 /**
- * Folds a decision in. What the first one chose is enough until another needs more: then all tools are shown at once, so
- * that the list changes once in a conversation and not with each new subject.
+ * Applies a decision. If a later message needs other tools than the first, all tools are offered at once, so that the
+ * list changes once per conversation and not with each subject.
  */
 export function show(routing: RoutingState, { tools, by }: RouterDecision): void {
   const { shown } = routing
@@ -227,7 +226,7 @@ export function show(routing: RoutingState, { tools, by }: RouterDecision): void
   routing.shown ??= tools
 }
 
-/** The detail of a routing step, if it is one that this build can go by. */
+/** The detail of a routing step, if this version can use it. */
 export function toDecision(detail: unknown): RouterDecision | undefined {
   const { profiles, tools, by } = (detail ?? {}) as Partial<Record<keyof RouterDecision, unknown>>
   const fits = Array.isArray(profiles) && Array.isArray(tools) && typeof by === "string"
@@ -236,7 +235,7 @@ export function toDecision(detail: unknown): RouterDecision | undefined {
 
 export const MORE_TOOLS = "more_tools"
 
-/** The way back from a wrong guess. The fold takes note of its result, and from then on the run sees everything. */
+/** Corrects a wrong choice: from its result on, the run is offered all tools. */
 function moreTools(profiles: readonly Profile[]): Tool {
   const others = profiles.map(({ name, description }) => `${name} (${description})`).join("; ")
   return defineTool({
@@ -251,7 +250,7 @@ function moreTools(profiles: readonly Profile[]): Tool {
   })
 }
 
-/** Takes whatever it is given: a model that says why it asks has asked all the same. */
+/** Accepts any arguments, because models like to add a reason. */
 const NOTHING: Schema<unknown> = {
   "~standard": {
     validate: (value) => ({ value }),

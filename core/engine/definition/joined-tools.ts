@@ -3,37 +3,38 @@ import type { JsonObject } from "../../protocol/schema.ts"
 import type { Tool } from "./tool.ts"
 
 /**
- * A tool of somebody else's server, as it stands in the journal: all that a model is shown of it and all that decides about
- * its calls. A conversation goes by what is on record and not by what the server says meanwhile, so that whoever takes it
- * up after a crash has the same tools.
+ * An MCP tool as recorded in the journal, with everything that the model sees and that decides about its calls. A
+ * conversation uses this record and not the server's current list, so that it has the same tools after a crash.
  */
 export interface JoinedTool {
-  /** What it is called here: `server__tool`. */
+  /** Its name for the model: `server__tool`. */
   readonly name: string
   readonly description: string
   readonly inputSchema: JsonObject
-  /** What a person or the operator has decided about it, never what its server says of it. */
+  /** Decided by a person or the operator, never by its server. */
   readonly effect: "read" | "write"
   readonly afterCrash: "run-again" | "in-doubt"
-  /** What its results may hold. */
+  /** The taint of its results. */
   readonly brings: "outside" | "both"
   readonly timeoutSeconds: number
-  /** Set on one that is called as a task, which goes on over there while nobody listens: how long it may take. */
+  /**
+   * Set if it is called as a task, which continues on the server without a connection: the most seconds it may take.
+   */
   readonly taskSeconds?: number
-  /** Whose tool it is, and what it is called there. */
+  /** Its server, and its name on it. */
   readonly server: string
   readonly tool: string
-  /** Of the definition that somebody has agreed to. */
+  /** The hash of the accepted definition. */
   readonly hash: string
 }
 
-/** Where tools of other people's servers come from, and how they are called. */
+/** Lists and calls tools of MCP servers. */
 export interface ToolJoining {
-  /** Nobody has any, as was seen a moment ago: nothing need be asked for. */
+  /** True if no MCP tools were found a moment ago, so that none need be requested. */
   readonly isNone: boolean
-  /** What this person's agent has of them now. Undefined where that cannot be told: then what was there stays. */
+  /** The current tools for this user's agent. Undefined if they cannot be determined: then the recorded ones stay. */
   toolsFor(asked: AskedTools): Promise<readonly JoinedTool[] | undefined>
-  /** For a conversation of this person. */
+  /** Creates the tool for conversations of this user. */
   toTool(joined: JoinedTool, user: UserId): Tool
 }
 
@@ -44,15 +45,15 @@ export interface AskedTools {
   readonly signal: AbortSignal
 }
 
-/** The step that says which tools have joined. */
+/** The step that records the MCP tools of a run. */
 export const JOINED_TOOLS = "joined_tools"
 
-/** The detail of such a step, if it is one that this build can go by. */
+/** The detail of such a step, if this version can use it. */
 export function toJoinedTools(detail: unknown): readonly JoinedTool[] {
   const { tools } = (detail ?? {}) as { readonly tools?: unknown }
   return Array.isArray(tools) ? (tools as readonly JoinedTool[]) : []
 }
 
-/** The tools that find what has given way: what the model is told of it names them. */
+/** The tools that search text removed from the history. Notes to the model name them. */
 export const FIND_EARLIER = "find_earlier"
 export const READ_EARLIER = "read_earlier"

@@ -13,7 +13,7 @@ const define = (input: unknown) =>
     run: () => answer("3"),
   })
 
-/** As libraries speak it that know nothing of JSON schema. */
+/** Like libraries without JSON Schema support. */
 const checksOnly = {
   "~standard": {
     version: 1,

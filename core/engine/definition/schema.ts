@@ -117,7 +117,7 @@ export function toJsonSchema(tool: string, schema: Schema<unknown>): Record<stri
 function convert({ input }: Schema<unknown>["~standard"]["jsonSchema"], refuse: (problem: string) => TypeError) {
   let json: unknown
   try {
-    // As JSON, because that is what a provider is sent: a field that has no place in it is found out now.
+    // As JSON, because that is what a provider is sent: a field that JSON cannot represent is detected now.
     json = JSON.parse(JSON.stringify(input({ target: "draft-07" })) ?? "null")
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)

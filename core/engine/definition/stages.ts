@@ -17,23 +17,23 @@ export const ROUTING = "routing"
 export const EXECUTING = "executing"
 export const GRADING = "grading"
 export const GENERATION = "generation"
-/** A tool has asked the model something: what that has used. */
+/** A tool has called the model: its usage. */
 export const ASKED_MODEL = "asked_model"
-/** A provider is waited for before it is asked again. */
+/** Waiting before a provider is asked again. */
 export const WAITING = "waiting"
-/** Settings were left out that the model does not know. */
+/** Settings that the model does not support were left out. */
 export const LEFT_OUT = "left_out"
-/** An answer that was promised to fit a schema was checked. */
+/** An answer that must fit a schema was checked. */
 export const ANSWER = "answer"
 
 /**
- * The stages that an agent switches on, with its own words for them. They are steps of the one loop: each decision is
- * on record before anything follows from it, so that after a crash it is found and not asked for again.
+ * The stages of an agent. They are steps of the loop: each decision is recorded before it takes effect, so that it is
+ * not made again after a crash.
  */
 export interface Stages {
-  /** Judges a person's words before anything is done for them. */
+  /** Judges a user's message before anything is done for it. */
   readonly guardrail?: GuardrailStage
-  /** Judges the passages that tools have found before the model answers from them. */
+  /** Grades the passages that tools found, before the model answers with them. */
   readonly grading?: GradingStage
   /** Checks what a reply cites. The result is recorded with the reply, so it is not computed again. */
   readonly citations?: CitationCheck
@@ -62,11 +62,11 @@ export interface CitationReport {
 }
 
 export interface GuardrailStage {
-  /** From 0 to 100: what scores less is out of scope. */
+  /** From 0 to 100. A lower score is out of scope. */
   readonly threshold: number
   readonly instructions: string
   readonly answer: Schema<{ readonly score: number; readonly reason: string }>
-  /** What a person is told whose words are out of scope. `steered`: they came into a run that was at work on others. */
+  /** The reply to a message that is out of scope. `steered`: the message joined a run that was working on another. */
   decline(verdict: Guardrail, words: { readonly steered: boolean }): string
 }
 
@@ -74,40 +74,40 @@ export interface GradingStage {
   readonly instructions: string
   readonly answer: Schema<{
     readonly grades: readonly Grade[]
-    /** Other words to search with, where these passages do not answer the question. */
+    /** Other words for another search, if these passages do not answer the question. */
     readonly rewrite: string | null
   }>
-  /** With this many relevant passages there is enough evidence, and no further search is asked for. */
+  /** With this many relevant passages no further search is requested. */
   readonly enough: number
-  /** How often a run is told to search again with other words. */
+  /** How often a run searches again with other words. */
   readonly rewrites: number
 }
 
-/** Where a conversation stands with its stages. */
+/** The state of the stages in a conversation. */
 export interface StagesState {
-  /** There are words that nobody has judged. */
+  /** True if a message was not judged. */
   pending: boolean
-  /** Up to this `seq` words have been judged, or answered without it. */
+  /** Messages up to this `seq` were judged, or answered without a verdict. */
   judged: number
-  /** The newest verdict of the newest run. */
+  /** The last verdict of the newest run. */
   guardrail: Guardrail | undefined
-  /** The words before those were what the agent is for: a plain follow-up ("why?") needs no new verdict. */
+  /** The messages before were in scope. A plain follow-up ("why?") then needs no new verdict. */
   wasInScope: boolean
   choice: RouterChoice | undefined
-  /** Everything that was ever found here, by id: what answers may cite. */
+  /** Everything that searches found in this conversation, by id. Answers may cite it. */
   sources: ReadonlyMap<string, Source>
-  /** The short number of each of them, by id, for as long as the conversation lasts. */
+  /** The short number of each source, by id, for the whole conversation. */
   numbers: ReadonlyMap<string, number>
-  /** Of the newest run: what was found, and whether the newest reply's searches brought anything new. */
+  /** Of the newest run: what was found, and whether the searches of the last reply found anything new. */
   found: string[]
   searched: "no" | "nothing_new" | "news"
-  /** Ids that have come since the last grading; a search that found nothing counts too. */
+  /** Ids found since the last grading. A search without results counts, too. */
   ungraded: string[]
   gradingPending: boolean
   grading: Grading | undefined
 }
 
-/** Shared by all that found nothing. Whoever adds to it makes a new one. */
+/** Shared by all conversations without sources. Copy it to add an entry. */
 const NONE: ReadonlyMap<string, never> = new Map<string, never>()
 
 export const noStages = (): StagesState => ({
@@ -125,9 +125,9 @@ export const noStages = (): StagesState => ({
   grading: undefined,
 })
 
-/** A run of a staged agent that has nothing to gain from more calls: it has to answer now. */
+/** True if more calls cannot help, so that the model must answer now. */
 export function mustAnswer({ grading, searched }: StagesState, { grading: stage }: Stages): boolean {
-  // The same passages again: a model that goes round in a circle is stopped here, not at its limit.
+  // The same passages again: a model that repeats its searches is stopped now and not at its limit.
   if (searched === "nothing_new") return true
   return stage !== undefined && grading !== undefined && isThin(grading) && grading.rewrite === null
 }
@@ -136,6 +136,6 @@ export const passes = ({ verdict }: Guardrail): boolean => verdict === "in_scope
 
 export const isThin = ({ evidence }: Pick<Grading, "evidence">): boolean => evidence === "thin" || evidence === "none"
 
-/** What a person knows when they were told that settings were left out, to tell it once. */
+/** Keys for the settings that were reported as left out, so that each is reported once. */
 export const toldSettings = ({ model, settings }: LeftOut): string[] =>
   settings.map(({ name, because }) => `${model} ${name} ${because}`)

@@ -209,7 +209,7 @@ export interface AskableWriteTool<Input> extends WriteCommon<Input> {
 type ToolDefinition<Input> = ReadTool<Input> | RetriableWriteTool<Input> | AskableWriteTool<Input>
 
 /** A tool in the registry. Its input type is erased; its own schema validates the input before `run`. */
-// oxlint-disable-next-line typescript/no-explicit-any -- the one place where tools of every input type stand side by side
+// oxlint-disable-next-line typescript/no-explicit-any -- tools of all input types are in one registry
 export type Tool = ToolDefinition<any> & { readonly declaration: ToolDeclaration }
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/

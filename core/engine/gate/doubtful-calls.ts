@@ -7,19 +7,19 @@ import { whatBecameOf } from "./run-write.ts"
 
 const FIRST_PAUSE_MS = 5000
 const LONGEST_PAUSE_MS = 5 * 60_000
-/** Longer than any write is waited for. Before that, "not done" may only mean that it has not arrived yet. */
+/** Longer than any write takes. Before that, "not applied" may mean that it has not arrived yet. */
 const SURE_AFTER_MS = 2 * 60_000
-/** Looked for no more often, however often somebody calls: thousands may be waiting for decisions beside them. */
+/** The least time between two searches for doubtful calls: there may be thousands. */
 const LOOK_MS = 5000
 const MAX_CONVERSATIONS = 200
-/** Asked side by side: with several nodes a device takes seconds to be sure that a call will not arrive any more. */
+/** Asked concurrently: with several nodes a device takes seconds to be sure that a call cannot arrive any more. */
 const AT_ONCE = 16
 
 const NOT_DONE = "Not done: its target says that it never arrived. Propose it again if it is still wanted."
 
 const REFUSED = "Not done: its target answered late, and refused it."
 
-/** A write in doubt, as this process has seen it, by its own monotonic clock. */
+/** A write in doubt, with times of this process's monotonic clock. */
 interface Doubt {
   readonly since: number
   readonly nextAt: number
@@ -27,8 +27,9 @@ interface Doubt {
 }
 
 /**
- * Writes that are in doubt because their target was away. It is asked again by itself, with growing pauses, until it can tell
- * or a person has decided. Nothing is done anew: what it says becomes the call's result, like that of a write that ended late.
+ * Writes that are in doubt because their target was unreachable. The target is asked again, with growing pauses, until
+ * it can tell or a person has decided. Nothing is repeated: the report becomes the call's result, like that of a write
+ * that ended late.
  */
 export class DoubtfulCalls {
   readonly #ports: Ports
@@ -64,7 +65,7 @@ export class DoubtfulCalls {
     const last = this.#doubts.get(call.id)
     if (!last) return { since: now, nextAt: now + FIRST_PAUSE_MS, pauseMs: FIRST_PAUSE_MS }
     if (now < last.nextAt) return last
-    // A target that throws is as good as away: others are asked all the same.
+    // An error counts as unreachable, and the others are asked all the same.
     const isSure = now - last.since >= SURE_AFTER_MS
     await askTarget(this.#ports, { id, call, isSure, signal, notDone: NOT_DONE }).catch((error: unknown) =>
       log.warn("target_query_failed", { conversation: id, call: call.id, error }),
@@ -74,7 +75,7 @@ export class DoubtfulCalls {
   }
 }
 
-/** Asks at once about one write, because its target has just answered. Nothing happens if it is not in doubt. */
+/** Asks at once about one write, because its target has just responded. Does nothing if it is not in doubt. */
 export async function settleDoubt(ports: Ports, id: ConversationId, callId: CallId): Promise<void> {
   const { calls } = await ports.journal.load(id)
   const call = calls.find((each) => each.id === callId && each.state === "in_doubt")
@@ -85,7 +86,7 @@ export async function settleDoubt(ports: Ports, id: ConversationId, callId: Call
 interface Asking {
   readonly id: ConversationId
   readonly call: Call
-  /** It can no longer be on its way. */
+  /** It cannot be on its way any more. */
   readonly isSure: boolean
   readonly signal: AbortSignal
   readonly notDone: string

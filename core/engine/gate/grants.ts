@@ -6,13 +6,16 @@ import type { Conversation } from "../conversation.ts"
 import type { CountedGrant } from "../conversation-writes.ts"
 import { isDecidedByPerson } from "./taint.ts"
 
-/** From mild to bad. A grant covers what was shown and anything milder: agreeing to a change agrees to no deletion. */
+/**
+ * From mild to severe. A grant covers the class that was shown and milder ones: a grant for updates does not cover
+ * deletions.
+ */
 const BADNESS: readonly ActionClass[] = ["safe_create", "safe_update", "destructive_update", "destructive_delete"]
 
 type Covered = Pick<Proposed, "tool" | "action" | "commandLine">
 
 /**
- * The grant that covers a proposal. One for a tool that runs commands has to name the command: those of older versions,
+ * The grant that covers a proposal. For a tool that runs commands it must name the command. Grants of older versions,
  * which covered every command, match none.
  */
 export function grantFor({ grants }: Pick<Conversation, "grants">, proposed: Covered): CountedGrant | undefined {
@@ -21,23 +24,24 @@ export function grantFor({ grants }: Pick<Conversation, "grants">, proposed: Cov
     grant.left > 0 && BADNESS.indexOf(action) <= BADNESS.indexOf(grant.action)
   const found = [...grants.values()].filter((grant) => grant.tool === tool && coversAction(grant))
   if (commandLine === undefined) return found.find((grant) => !isOfCommand(grant))
-  // The one for just this command first: a prefix stays for others.
+  // The grant for exactly this command first, so that a prefix remains for others.
   const ofCommand = found.filter((grant) => coversCommand(grant, commandLine))
   return ofCommand.find(({ prefix }) => prefix === undefined) ?? ofCommand[0]
 }
 
 const isOfCommand = ({ commandLine, prefix }: CountedGrant) => commandLine !== undefined || prefix !== undefined
 
-/** Of a tool alone, of a tool and a command line, or of a tool and a prefix: each is one grant. */
+/** The key of a grant: a tool; a tool and a command line; or a tool and a prefix. */
 function keyOf({ tool, commandLine, prefix }: CountedGrant): string {
   if (prefix !== undefined) return `${tool}\nprefix ${prefix}`
   return commandLine === undefined ? tool : `${tool}\nline ${commandLine}`
 }
 
-/** The part of the fold that follows grants. They come from decisions of people only: nothing a model says makes one. */
+/** Applies grants of decisions. Only a person's decision creates one, never a model's text. */
 export function grant(conversation: Conversation, { grant, proposalId, by, at }: EventOf<"decision">): void {
   const proposed = conversation.proposals.get(proposalId)?.proposed
-  // Nothing is agreed to beforehand there. Of a folder's text alone: `approverOf` lets it count for changes of the folder.
+  // Not with untrusted text and private data. Untrusted text of a folder alone does not exclude changes of that folder:
+  // see `approverOf`.
   if (!grant || !proposed || isDecidedByPerson(conversation, { staysIn: "folder" })) return
   const { tool, action, commandLine } = proposed
   const { uses, prefix } = grant
@@ -56,7 +60,7 @@ export function useGrant(granting: Pick<Conversation, "grants">, proposed: Cover
   granting.grants = grants
 }
 
-/** What a grant has agreed to and what has not begun is asked about after all. */
+/** Calls that a grant approved and that have not started need a decision again. */
 export function revoke(conversation: Conversation, event: EventOf<"grant_revoked">): void {
   const { tool } = event
   const isLeft = ([, grant]: readonly [string, CountedGrant]) => tool !== undefined && grant.tool !== tool
@@ -64,17 +68,17 @@ export function revoke(conversation: Conversation, event: EventOf<"grant_revoked
   followEvent(conversation, event)
 }
 
-/** One for every command, as older versions made them. It counts no longer, so it is not listed either. */
+/** A grant for every command, as older versions created them. It has no effect, so it is not listed. */
 const coversNothing = (grant: CountedGrant) => grant.tool === "run_command" && !isOfCommand(grant)
 
-/** Whether there is anything to take back. */
+/** True if there is a grant to revoke. */
 export function isRevocable(conversation: Conversation, tool: string | undefined): boolean {
   const { grants } = conversation
   const isGranted = [...grants.values()].some((grant) => tool === undefined || grant.tool === tool)
   return isGranted || grantedProposals(followedIn(conversation), tool).length > 0
 }
 
-/** Those that hold now, without the ones that somebody has taken back in words the writer has yet to read. */
+/** The grants in effect, without those that an unread input revokes. */
 export function grantsOf({ grants, inbox }: Conversation): CountedGrant[] {
   const revoked = inbox.flatMap(({ input }) => (input.type === "revoke" ? [input.tool] : []))
   return [...grants.values()].filter(

@@ -6,7 +6,7 @@ import { ADA, type Staged, staged } from "../staged.fixture.ts"
 
 const asked = (mode: "read-only" | "confirm" | "auto") => staged().add({ type: "settings", mode }).asks("?")
 
-/** A conversation in which `write` was granted twice, with an action of this class. */
+/** A conversation with two grants for `write` with an action of this class. */
 function granted(action: ActionClass, uses = 2): Staged {
   const story = asked("confirm").calls("write")
   story.add({ type: "awaiting_confirmation", proposals: [{ ...story.proposed(1), action }] })

@@ -6,16 +6,16 @@ import type { Mode } from "../../protocol/schema.ts"
 import type { Tool } from "../definition/tool.ts"
 import { isDecidedByPerson } from "./taint.ts"
 
-/** What a conversation may do in each mode, from the least to the most. */
+/** The modes, from the narrowest to the widest. */
 const MODES: readonly Mode[] = ["read-only", "confirm", "auto"]
 
-/** Whether a mode lets a conversation do more than another one. */
+/** True if a mode permits more than another. */
 export const isWider = (mode: Mode, than: Mode): boolean => MODES.indexOf(mode) > MODES.indexOf(than)
 
-/** The mode that lets a conversation do the least. */
+/** The narrowest of these modes. */
 export const narrowest = (...modes: readonly Mode[]): Mode => modes.reduce((a, b) => (isWider(a, b) ? b : a))
 
-/** A read-only conversation does not even look at what a write would do. */
+/** A read-only conversation does not even preview a write. */
 export function isDenied({ mode }: Pick<Conversation, "mode">, { effect }: Pick<Tool, "effect">): boolean {
   return mode === "read-only" && effect === "write"
 }
@@ -23,8 +23,8 @@ export function isDenied({ mode }: Pick<Conversation, "mode">, { effect }: Pick<
 type Approving = Pick<Conversation, "mode" | "run" | "grants" | "hasSeen" | "site" | "deviceId">
 
 /**
- * Whether it would be written on the very device that its words came from, which its operator lets agree. What that device
- * sent along itself is no reason to doubt it; what tools have brought from outside is.
+ * True if the write goes to the device that sent the message, and its operator lets the device approve writes to
+ * itself. Context sent by that device does not prevent this, but untrusted tool results do.
  */
 function isOwnDevice({ run, site, deviceId, hasSeen }: Approving, tool: Pick<Tool, "staysIn">): boolean {
   const { brought: _, ...ofTools } = hasSeen
@@ -36,8 +36,8 @@ export interface GatedTool extends Pick<Tool, "staysIn"> {
 }
 
 /**
- * Who agrees to a proposal in the person's place; undefined where they are asked. The model has no say in this: only the
- * mode and the grants, which a person sets, and the operator's policy.
+ * Who approves a proposal instead of the user; undefined if the user must decide. Only the mode, the user's grants and
+ * the operator's policy decide. The model has no influence.
  */
 export function approverOf(
   conversation: Approving,
@@ -45,7 +45,7 @@ export function approverOf(
   policy: Pick<Policy, "forbidAuto">,
 ): "policy" | "grant" | "device" | undefined {
   const { mode, run } = conversation
-  // What takes something back, or proposes it again, is shown to whoever asked: they have not seen yet what it does now.
+  // An undo or a repeated proposal is always shown, because the user has not seen what it does now.
   if (mode === "read-only" || insists || (run && isOurs(run)) || run?.asks) return undefined
   if (onSite && !policy.forbidAuto && isOwnDevice(conversation, { staysIn })) return "device"
   if (isDecidedByPerson(conversation, { staysIn })) return undefined

@@ -3,7 +3,10 @@ import type { Proposed } from "../../protocol/proposals/proposal.ts"
 import type { Call, Conversation } from "../conversation.ts"
 import { canonicalJson } from "../../shared/text/json.ts"
 
-/** Covers everything a person was shown and is agreeing to; computed again from what would run, just before it runs. */
+/**
+ * Covers everything that a person saw and approves. It is computed again from what would be executed, just before it
+ * is.
+ */
 export function proposalHash(
   conversation: Pick<Conversation, "id" | "user"> & Partial<Pick<Conversation, "site" | "deviceId">>,
   call: Pick<Call, "input">,
@@ -24,7 +27,7 @@ export function proposalHash(
     user: conversation.user,
     conversation: conversation.id,
     expiresAt,
-    // Which machine is changed is part of what was agreed to.
+    // The device is part of what was approved.
     ...(conversation.site === "device" ? { device: conversation.deviceId } : {}),
   }
   return hash("sha256", canonicalJson(shown), "base64url")

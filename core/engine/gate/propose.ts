@@ -15,21 +15,20 @@ import { hasSeenOutsideAndPrivate, whyAsked } from "./taint.ts"
 import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
 
 /**
- * At most this many changes of one reply are proposed at a time: they fill about a screen, and a person can still look
- * them over.
+ * The most changes of one reply that are proposed at a time: they fill about a screen, which a person can still review.
  */
 const MAX_WAITING = 20
 
 /**
- * Turns every gated call of the reply into a proposal, in one commit, so that the run pauses once. Where policy
- * approves by itself the proposal exists all the same: there is one path to every write.
+ * Turns every gated call of the reply into a proposal, in one commit, so that the run pauses once. A call that the
+ * policy approves gets a proposal as well, so that every write takes one path.
  */
 export async function propose(work: Work): Promise<void> {
   const calls = openCalls(work.conversation).filter((call) => call.state === "new" || call.state === "edited")
   const outcomes = await Promise.all(calls.map((call) => toOutcome(work, call)))
   const waiting: Proposed[] = []
   const events: NewEvent[] = []
-  // One behind the other, in call order: each may use up what the grant of its tool has left.
+  // In call order, because each may use up what remains of its tool's grant.
   const granting = { grants: work.conversation.grants }
   for (const outcome of outcomes) {
     if ("end" in outcome) {
@@ -38,7 +37,7 @@ export async function propose(work: Work): Promise<void> {
     }
     const { proposed, edited, gated } = outcome
     const approvedBy = approverOf({ ...work.conversation, ...granting }, { ...proposed, ...gated }, work.ports.policy)
-    // What a person has just changed they want to see; a grant is for what they do not.
+    // A person who edited a call wants to see the result; a grant covers only calls that nobody looks at.
     if (!approvedBy || (approvedBy !== "policy" && edited)) {
       if (waiting.length < MAX_WAITING) waiting.push(withReason(work, { ...outcome, granting }))
       else events.push(tooMany(work, proposed))
@@ -49,7 +48,7 @@ export async function propose(work: Work): Promise<void> {
   await record(work, events)
 }
 
-/** Says why it asks, where only what the conversation has read stands between the call and the mode or the grant. */
+/** Adds the reason if only the taint of the conversation prevents the mode or a grant from approving. */
 function withReason(
   { conversation, ports }: Work,
   { proposed, gated, granting }: Extract<Gated, { proposed: Proposed }> & { granting: Pick<Conversation, "grants"> },
@@ -93,15 +92,16 @@ async function look(
   { tool, input, given }: CheckedCall,
 ): Promise<Preview | { error: unknown }> {
   if (tool.effect === "read") return toSend({ tool, input, given })
-  // A write that says nothing about itself is shown as the worst it could be; its arguments are shown in any case.
+  // A write without a preview counts as the worst case. Its arguments are shown in any case.
   const fallback: Preview = { summary: `Run ${tool.name}`, action: "destructive_update" }
-  // A look at a target outside would send there what nobody has seen yet.
+  // Previewing a call with egress would send its arguments before approval.
   if (!tool.preview || isGatedLook(work, tool)) return fallback
   const { clock } = work.ports
   const ended = await withTimeLimit<Preview>(
     { clock, seconds: secondsFor(work, tool), signal: work.signal, graceMs: 0 },
     (inner) =>
-      // A write tool always has `preview` here; the call is repeated because the compiler forgets it inside the arrow.
+      // A write tool always has `preview`; the optional call is for the compiler, which forgets the check inside the
+      // arrow.
       tool.preview?.(input, contextFor(work, call, { signal: inner })) ?? fallback,
   )
   if (ended.type === "threw") return { error: ended.error }
@@ -114,7 +114,7 @@ async function look(
   return { error: new Error("what it would change could not be read in time") }
 }
 
-/** It overwrites nothing, so no face may say that it does; that it sends, and that this is for good, they say. */
+/** It overwrites nothing, so no client may say so. Clients say that it sends data and cannot be undone. */
 function toSend({ tool, input, given }: CheckedCall): Preview {
   const plain = `Send outside with ${tool.name}`
   const told = { summary: `${plain}: ${JSON.stringify(given)}`, title: plain, action: "safe_create" } as const
@@ -123,7 +123,7 @@ function toSend({ tool, input, given }: CheckedCall): Preview {
     const words = String(tool.sending(input))
     return { ...told, summary: words, title: words }
   } catch {
-    return told // a tool that has no words for it is asked about all the same
+    return told // a tool without a description of it is proposed all the same
   }
 }
 

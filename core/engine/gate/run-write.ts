@@ -11,19 +11,22 @@ import { record, type Work } from "../record.ts"
 import { type Answer, isAnswer, type WriteOutcome, type Tool } from "../definition/tool.ts"
 import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
 
-/** A write that was told to stop is not torn: it gets this long to end by itself. */
+/** A write that must stop is not aborted at once: it gets this long to end. */
 const WRITE_GRACE_MS = 2000
 
 /**
- * The same when the process is told to stop: a device is still asked to answer, over the socket that it has. Below the time
- * that requests have to end, so that they report the outcome.
+ * The same for a shutdown: a device is still asked for its result over its current socket. Shorter than the time that
+ * requests get to end, so that they report the outcome.
  */
 export const SHUTDOWN_GRACE_MS = 4000
 
-/** Writes of this process that nobody waits for any more and that have not ended: what their target says is not final. */
+/**
+ * Writes of this process that have not ended although their callers stopped waiting. Reports of their targets are not
+ * final.
+ */
 const atWork = new Set<Call["id"]>()
 
-/** How often a write to our own store is begun before a store that fails only for it is no longer believed to come back. */
+/** How often a write to our own store is started, if the store fails for this write only. */
 const MAX_TRIES = 5
 
 const isOurStore = (error: unknown, { afterCrash }: Tool) =>
@@ -34,14 +37,16 @@ const isShutdown = ({ reason }: AbortSignal) => reason === "shutdown"
 const isAbort = (error: unknown, { reason }: AbortSignal) =>
   (reason !== undefined && error === reason) || (error as { name?: unknown } | undefined)?.name === "AbortError"
 
-/** A write; or a read with egress in a conversation that has seen untrusted text and private data, which needs approval. */
+/**
+ * A write; or a read with egress in a conversation that has seen untrusted text and private data, which needs approval.
+ */
 interface Write {
   readonly call: Call
   readonly tool: Tool
   readonly input: unknown
 }
 
-/** Runs one approved call, at most once: its start is durable before its effect, its end after. */
+/** Executes one approved call at most once: its start is durable before its effect, its end after. */
 export async function runWrite(work: Work, call: Call): Promise<void> {
   const checked = await checkCall(work, call)
   if ("end" in checked) return refuse(work, call, checked.end)
@@ -50,7 +55,7 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
     return refuse(work, call, refusedEnd(work, call, { problem: "it is no longer a write" }))
 
   if (call.attempts > 0 && write.tool.afterCrash === "ask-target") {
-    // Another device than the one it was sent to would say that it knows nothing of it.
+    // Another device than the one it was sent to would report that it does not know the call.
     if (write.tool.onSite && !isAsShown(work, write))
       return inDoubt(
         work,
@@ -66,18 +71,18 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
     }
   }
   const problem = await whyNot(work, write)
-  // Stopped by now: it has not begun, or not anew after a crash, and never does. That is no reason of the target's.
+  // Stopped: it has not started, or not again after a crash, and never will. The target is not the cause.
   const stopped = whyStopped(work, call)
   if (stopped) return refuse(work, call, stopped, write)
   if (problem) return refuse(work, call, told(work, call, problem), write)
 
-  // From here on a crash leaves a call that was started: recover-calls.ts knows what that means.
+  // After a crash from here on, the call counts as started: see `recoverCalls`.
   await record(work, [{ type: "tool_start", callId: call.id }])
   if (write.tool.effect === "write") return perform(work, write)
   await record(work, [told(work, call, await runTool(work, call, write))])
 }
 
-/** A cancel from before a crash waits in the inbox: nobody was at work who could have been told. */
+/** A cancel before a crash waits in the inbox, because no writer was there to be notified. */
 function whyStopped(work: Work, call: Call): EndOfCall | undefined {
   const now = work.ports.clock.now()
   if (work.signal.aborted) return stoppedEnd(work, call, now)
@@ -88,11 +93,11 @@ export type EndOfCall = ReturnType<typeof toolEnd>
 
 interface Became {
   readonly end: EndOfCall
-  /** Nothing that is still on its way can make it untrue. */
+  /** True if no request still on its way can change it. */
   readonly isFinal: boolean
 }
 
-/** The end of a write that was broken off and is not to be tried again, where its target can tell; undefined where not. */
+/** The outcome of an interrupted write that is not tried again, if its target can tell; undefined if not. */
 export async function whatBecameOf(work: Work, call: Call, notDone: string): Promise<Became | undefined> {
   const checked = await checkCall(work, call)
   if ("end" in checked) return undefined
@@ -107,11 +112,11 @@ export async function whatBecameOf(work: Work, call: Call, notDone: string): Pro
   return { end: told(work, call, end), isFinal: barred === "not-applied" }
 }
 
-/** What was begun before may have been done: that it may not run again does not make it "not done". */
+/** An earlier attempt may have been applied. That the call must not run again does not make it "not applied". */
 async function refuse(work: Work, call: Call, end: EndOfCall, write?: Write): Promise<void> {
   const open = call.proposal !== undefined && work.conversation.proposals.has(call.proposal)
   if (call.attempts === 0 || !open) return record(work, [end])
-  // "Not done" may only mean "not yet", unless the target takes it for good.
+  // "Not applied" may mean "not yet", unless the target bars the call.
   const outcome = write ? await askTarget(work, write, "bar") : "unknown"
   if (outcome === "not-applied") return record(work, [end])
   if (outcome !== "unknown" && write) return record(work, [told(work, call, applied(work, write, outcome))])
@@ -128,25 +133,26 @@ async function perform(work: Work, write: Write): Promise<void> {
     (inner, pause) => tool.run(input, contextFor(work, call, { signal: inner, pause })),
   )
   const now = ports.clock.now()
-  // Forgotten now and not before: what was read while it ran may be from before it.
+  // Now and not earlier: what was read during the write may be from before it.
   ports.cache.forget(conversation.user)
   if (ended.type === "returned") return record(work, [told(work, call, applied(work, write, ended.value))])
-  // What throws after it was told to stop has been torn, by us: that says nothing about what its target has done.
+  // An error after the stop is caused by the stop. It says nothing about whether the target applied the write.
   const how = ended.type === "threw" ? ended.told : ended.type
   if (ended.type === "threw" && hasCode(ended.error, "outcome_unknown"))
     return inDoubt(work, call, (ended.error as Error).message)
-  // Our own store was away, and its COMMIT may have been done: the loop begins anew from disk and asks before it repeats.
+  // Our own store was unreachable, and its COMMIT may have succeeded. The loop starts again from the journal and asks
+  // before it repeats.
   if (ended.type === "threw" && !how && isOurStore(ended.error, tool)) {
     if (call.attempts < MAX_TRIES) throw ended.error
     return inDoubt(work, call, "The store was away, again and again, while this was being written.")
   }
   if (ended.type === "threw" && !how) {
-    // Its target has looked once more, in the moment of writing, and found what was shown no longer there.
+    // The target checked again while writing, and what was shown has changed.
     const stale = hasCode(ended.error, "row_stale") ? { code: "proposal_stale" } : {}
     return record(work, [told(work, call, { ...threw(work, call, { error: ended.error, tool }), ...stale })])
   }
 
-  // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
+  // The write continues. Its actual result follows through the inbox when it ends.
   const tell = async ({ status, text, change, inverse, brings }: ReturnType<typeof toolEnd>) => {
     const effect = { ...(change ? { change } : {}), ...(inverse ? { inverse } : {}), ...(brings ? { brings } : {}) }
     const result = { status: status === "ok" ? "ok" : "error", text, attempt, ...effect } as const
@@ -160,7 +166,7 @@ async function perform(work: Work, write: Write): Promise<void> {
       .finally(() => atWork.delete(call.id))
       .then(
         (answer) => tell(applied(work, write, answer)),
-        // Who cannot know what became of it has nothing to tell: as a failure it would be done again.
+        // If the outcome is unknown, nothing is reported: after "failed" it would be repeated.
         (error: unknown) =>
           isAbort(error, signal) || hasCode(error, "outcome_unknown")
             ? undefined
@@ -172,8 +178,8 @@ async function perform(work: Work, write: Write): Promise<void> {
   }
   if (how === "timed_out") return inDoubt(work, call, `It has not ended within ${seconds} s, and may still be done.`)
   if (isShutdown(signal)) {
-    // Its target would say "not applied" while it is still on its way there: the next writer must not ask and repeat it.
-    // A device carries out a call id once, so the next writer asks it as after a crash.
+    // The target would report "not applied" while the call is on its way, so the next writer must not ask and repeat
+    // it. A device executes a call id once, so the next writer asks it as after a crash.
     const isOnDevice = conversation.site === "device" && tool.onSite !== undefined
     if (tool.afterCrash === "ask-target" && !isOnDevice)
       return inDoubt(work, call, "The server stopped while this was being done.")
@@ -183,13 +189,16 @@ async function perform(work: Work, write: Write): Promise<void> {
   return record(work, [toolEnd(conversation, call, { status: "interrupted", text, now })])
 }
 
-/** The result of a write that has ended, with what is needed to audit it and to take it back. */
+/** The result of a write, with what the audit log and an undo need. */
 function applied(work: Work, { call, tool, input }: Write, answer: Answer): ReturnType<typeof toolEnd> {
   const end = answered(work, call, { tool, answer })
   return isAnswer(answer) ? { ...end, ...effectOf(work, tool, { input, answer }) } : end
 }
 
-/** `bar`: and see to it that what was not done never is; unknown where the target cannot promise that. */
+/**
+ * `bar`: also prevents a call that was not applied from being applied later. "unknown" if the target cannot guarantee
+ * that.
+ */
 async function askTarget(
   work: Work,
   { call, tool, input }: Write,
@@ -198,7 +207,7 @@ async function askTarget(
   const ask = tool.afterCrash === "ask-target" ? tool[how] : undefined
   if (!ask) return "unknown"
   const { ports, signal } = work
-  // With a grace: a cancel must not leave a write in doubt whose target is about to tell.
+  // With a grace period: a cancel must not leave a write in doubt whose target is about to report.
   const bounds = { clock: ports.clock, seconds: TOOL_SECONDS, signal, graceMs: WRITE_GRACE_MS }
   const ended = await withTimeLimit<WriteOutcome>(bounds, (inner) =>
     ask.call(tool, call.id, input, contextFor(work, call, { signal: inner })),
@@ -211,7 +220,7 @@ async function askTarget(
   return told === "not-applied" || isAnswer(told) ? told : "unknown"
 }
 
-/** Why an approved write may not run after all; undefined when it may. What was shown is what runs, or nothing does. */
+/** Why an approved write must not be executed; undefined if it may. Only what was shown is executed. */
 async function whyNot(work: Work, { call, tool, input }: Write): Promise<EndOfCall | undefined> {
   const { conversation, ports, signal } = work
   const no = (problem: string, code?: ErrorCode) => refusedEnd(work, call, code ? { problem, code } : { problem })
@@ -220,7 +229,7 @@ async function whyNot(work: Work, { call, tool, input }: Write): Promise<EndOfCa
   if (!proposed) return no("it was never proposed")
   if (!isAsShown(work, { call, tool })) return no("it is not what was approved")
   const preview = tool.effect === "write" ? tool.preview : undefined
-  // A first try may itself have changed what is there, unless its target has just said that it never arrived.
+  // An earlier attempt may itself have changed the target, unless the target has just reported that it did not arrive.
   const untouched = call.attempts === 0 || tool.afterCrash === "ask-target"
   if (proposed.revision === undefined || !preview || !untouched) return undefined
   const { clock } = ports
@@ -231,14 +240,14 @@ async function whyNot(work: Work, { call, tool, input }: Write): Promise<EndOfCa
     return no(ended.value.unmet, "proposal_unmet")
   if (ended.type === "returned" && mendText(ended.value?.revision ?? "") === proposed.revision) return undefined
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
-  if (ended.type === "stopped" && isShutdown(signal)) throw signal.reason // it is the next writer's to do
+  if (ended.type === "stopped" && isShutdown(signal)) throw signal.reason // the next writer decides
   return no("what it would change has changed since it was proposed")
 }
 
 const proposedOf = ({ conversation }: Work, { proposal }: Call) =>
   proposal ? conversation.proposals.get(proposal)?.proposed : undefined
 
-/** Whether what would run now is what was shown, down to the place where it would. */
+/** True if what would be executed is what was shown, including where it runs. */
 function isAsShown(work: Work, { call, tool }: Pick<Write, "call" | "tool">): boolean {
   const proposed = proposedOf(work, call)
   if (!proposed) return false
@@ -263,7 +272,7 @@ function refusedEnd(
   return status === "denied" ? end : { ...end, code }
 }
 
-/** The model called with its own arguments; where a person changed them it has to know what ran. */
+/** If a person edited the arguments, the model must learn what was executed. */
 function told({ conversation }: Work, call: Call, end: ReturnType<typeof toolEnd>) {
   const { arguments: edited, understood } = (call.proposal && conversation.proposals.get(call.proposal)?.proposed) || {}
   if (!edited || understood) return end

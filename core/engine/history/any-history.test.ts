@@ -33,7 +33,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 
 class Story {
   readonly staged = staged()
-  /** The words that are being answered. */
+  /** The messages of the current question. */
   questions: string[] = []
   #number = 0
   #results = 0
@@ -66,7 +66,7 @@ class Story {
     if (given.type === "break") this.staged.broken(words(given.size)).ends("cancelled")
     if (given.type === "fail") this.staged.ends("failed")
     if (given.type === "steer") {
-      // Said to a run before anything else was, these words are its question.
+      // A message before anything else in a run is its question.
       if (conversation.run?.firstSeq === conversation.seq + 1) this.questions = []
       this.questions.push(`Steer ${++this.#number} ${words(given.size)}`)
       this.staged.words(this.questions.at(-1) as string)
@@ -85,13 +85,14 @@ class Story {
     if (before <= budget) return expect(point).toBeUndefined()
     if (!point) return
     this.staged.add({ type: "history_cut", ...point })
-    // Something goes with every cut, as much as it says, and there is no second one: half, or all that can go, is gone.
+    // Each cut removes exactly what it reports, and a second one removes nothing: half, or all that can be removed, is
+    // gone.
     expect(before - conversation.tokens).toBe(point.tokens)
     expect(point.tokens).toBeGreaterThan(0)
     expect(cutPoint(conversation, budget / 2)?.summary ?? "dropped").toBe("dropped")
   }
 
-  /** Makes room as the loop does before it asks: it comes to an end, and sums up once at most. */
+  /** Makes room as the loop does: it terminates, and summarizes once at most. */
   #room(budget: number): void {
     const { conversation } = this.staged
     const model = { contextTokens: budget / HISTORY_SHARE } as Model
@@ -116,7 +117,7 @@ class Story {
     if (!point) return
     const older = givesWayBefore(conversation, point.seq)
     expectWords(summaryRequest(older, { room: 1000, most: size }).history)
-    // Every third one fails, and then nothing has changed.
+    // Every third one fails and changes nothing.
     if (size % 3 === 0) return void this.staged.add({ type: "compaction", what: "failed", problem: "refused" })
     const before = conversation.tokens
     const kept = keptWords(conversation, older, { most: size })
@@ -143,7 +144,7 @@ test("whatever happens, a history opens with a person, pairs every call, and hol
         expect(wordsOf(history)).toEqual(expect.arrayContaining(story.questions))
       }
     }),
-    // Chance seldom makes so many long results in a row that they give way.
+    // Random cases seldom have enough long results in a row to be replaced by references.
     { numRuns: 150, examples: [[[...LONG_RESULTS, { type: "room", size: 2000 }]]] },
   )
   expect(new Set(met)).toEqual(new Set(["references", "due", "summary", "cut"]))
@@ -152,7 +153,7 @@ test("whatever happens, a history opens with a person, pairs every call, and hol
 const met: string[] = []
 const LONG_RESULTS = Array.from({ length: 6 }, (): Act => ({ type: "call", sizes: [300] }))
 
-/** A question for a summary is plain words, whatever was called before. */
+/** A summary request contains only text, whatever was called before. */
 function expectWords(history: readonly HistoryMessage[]): void {
   expect(history.map(({ role }) => role)).toEqual(["user"])
   expect(wordsOf(history)[0]?.trim()).not.toBe("")

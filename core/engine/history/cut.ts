@@ -4,10 +4,10 @@ import { READ_EARLIER } from "../definition/joined-tools.ts"
 import type { CallResult, HistoryMessage } from "../model.ts"
 import { resultTokens } from "./tokens.ts"
 
-/** Forgets what stands before `seq`, except the question being answered, and the summary unless that is said. */
+/** Removes everything before `seq` from the history, except the current question, and the summary unless stated. */
 export function cutHistory(conversation: Conversation, { seq, summary }: Pick<HistoryCut, "seq" | "summary">): void {
   const { history, marks } = conversation
-  conversation.brought = new Map() // what was cut off with it has to be told again
+  conversation.brought = new Map() // what was removed with it must be sent again
   conversation.compaction.hasGivenWay = true
   const stays = (mark: Mark) =>
     mark.isSummary ? summary !== "dropped" : mark.seq >= seq || isQuestion(conversation, mark)
@@ -20,8 +20,8 @@ export function cutHistory(conversation: Conversation, { seq, summary }: Pick<Hi
 const isQuestion = ({ run }: Conversation, mark: Mark) => mark.question !== undefined && mark.question === run?.question
 
 /**
- * Where to cut a history that has outgrown its budget: down to half of it, so that the next cut is far away and the
- * provider's prompt cache stays warm until then. Undefined while it fits, and when nothing more can be dropped.
+ * Where to cut a history that exceeds its budget: down to half, so that the next cut is far away and the provider's
+ * prompt cache stays valid until then. Undefined if it fits, or if nothing more can be removed.
  */
 export function cutPoint(
   conversation: Conversation,
@@ -42,9 +42,9 @@ export function cutPoint(
   for (let index = 0; index <= newest; index++) {
     const mark = marks[index] as Mark
     const { role } = history[index] as HistoryMessage
-    // What has one number stays together: a reply with its results, and with the words put before it.
+    // Messages with one number stay together: a reply with its results, and notes with their message.
     const first = marks[index - 1]?.seq !== mark.seq
-    // A history opens with words of the person: an older run is cut at its question, only the open one inside.
+    // A history starts with a user message: an older run is cut at its question, and only the open run inside.
     if (dropped > 0 && first && (role === "user" || (insideRun && role === "assistant"))) {
       best = { seq: mark.seq, tokens: dropped }
       if (conversation.tokens - dropped <= budget / 2) break
@@ -54,21 +54,21 @@ export function cutPoint(
   }
   const [first] = marks
   if (!first || !stays(first) || (best && conversation.tokens - best.tokens <= budget)) return best
-  // Made for a model that reads more than this one: it is part of what is too much.
+  // It was written for a model with a larger context, and is part of the excess.
   return { seq: best?.seq ?? 0, tokens: (best?.tokens ?? 0) + first.tokens, summary: "dropped" }
 }
 
 type HistoryCut = EventOf<"history_cut">
 type CutPoint = Pick<HistoryCut, "seq" | "tokens" | "summary">
 
-/** Shorter results stay: a reference would be hardly shorter. */
+/** Shorter results stay, because a reference would be hardly shorter. */
 const LONG_CHARACTERS = 600
-/** The results of so many replies stay whole: they are what the model is at work with. */
+/** The results of this many replies stay whole, because the model is working with them. */
 const NEWEST_WHOLE = 3
-/** Of the budget: less is not worth a prompt cache that has to be filled anew. A summary would cost more than that. */
+/** Of the budget: less is not worth invalidating the prompt cache. A summary would cost more than that. */
 const WORTH = 0.125
 
-/** Up to where results may give way to references, and what that saves; undefined where it is too little. */
+/** Up to where results can be replaced by references, and what that saves; undefined if it is too little. */
 export function referencePoint(
   conversation: Conversation,
   budget: number,
@@ -85,10 +85,10 @@ export function referencePoint(
   return tokens >= budget * WORTH ? { seq, tokens } : undefined
 }
 
-/** Folds it in: long results before `seq` are told as references. */
+/** Replaces long results before `seq` with references. */
 export function giveWay(conversation: Conversation, seq: number): void {
   const { history, marks } = conversation
-  // A new list of new messages: a request that is under way may hold the old ones.
+  // A new list of new messages, because a request in progress may hold the old ones.
   conversation.history = history.map((message, index) => {
     const mark = marks[index] as Mark
     if (message.role !== "tool" || mark.seq >= seq) return message
@@ -108,7 +108,7 @@ function referred(message: HistoryMessage, { positions = [] }: Mark): HistoryMes
   return { role: "tool", results }
 }
 
-/** Without its files: they would take more room than its words. */
+/** Without its files, which would take more space than its text. */
 const toReference = ({ files: _, ...result }: CallResult, position: number): CallResult => ({
   ...result,
   text: `[This result, ${result.text.length} characters, has given way to newer ones. ${READ_EARLIER} {"position": ${position}} reads it again.]`,

@@ -11,7 +11,7 @@ const wordsOf = (history: readonly HistoryMessage[]) => history.flatMap((m) => (
 const thought = (model: string): Part => ({ type: "reasoning", text: `${model} thinks`, model })
 const words = (tokens: number) => "x".repeat(4 * tokens)
 
-/** Cuts as the loop does: while it is too long and something can go. */
+/** Cuts like the loop: while it is too long and something can be removed. */
 function cut(story: Staged, budget: number): number {
   let cuts = 0
   for (let point = cutPoint(story.conversation, budget); point; point = cutPoint(story.conversation, budget)) {
@@ -54,7 +54,7 @@ describe("what a model is shown", () => {
     expect(roles(shown(staged().asks("a").answers(thought("m")).asks("b")))).toEqual(["user", "user"])
     const story = staged().asks("a").answers(thought("m"), text("Hi"), thought("m"), text(" \n")).asks("b")
     expect(shown(story)[1]).toEqual({ role: "assistant", parts: [thought("m"), text("Hi")] })
-    // Nobody's thinking is left of the first one, so there is nothing to take out for another model.
+    // The first one has no thinking left, so there is nothing to remove for another model.
     expect(staged().asks("a").answers(thought("m")).conversation.reasoners.size).toBe(0)
   })
 
@@ -117,7 +117,7 @@ describe("a model's private reasoning", () => {
 })
 
 describe("a history that outgrows its budget", () => {
-  /** Turns of 100 tokens each, give or take. */
+  /** Turns of about 100 tokens each. */
   function long(turns: number): Staged {
     const story = staged()
     for (let n = 1; n <= turns; n++) story.asks(`${n} ${words(40)}`).answers(words(50))

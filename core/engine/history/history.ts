@@ -10,7 +10,10 @@ import type { CallResult, HistoryMessage } from "../model.ts"
 import { asOneLine, asOutside } from "../untrusted-text.ts"
 import { messageTokens, resultTokens } from "./tokens.ts"
 
-/** Tells the model something between its replies. It shares the mark of what it is about, so that a cut never parts the two. */
+/**
+ * Adds a note for the model between its replies. It has the mark of the message it is about, so that a cut never
+ * separates the two.
+ */
 export function tell(conversation: Conversation, text: string): void {
   addToHistory(
     conversation,
@@ -19,7 +22,7 @@ export function tell(conversation: Conversation, text: string): void {
   )
 }
 
-/** Puts a result into the place its call has reserved. */
+/** Puts a result into the slot that its call has reserved. */
 export function rememberResult(conversation: Conversation, call: Call, result: CallResult): void {
   const turn = conversation.history.at(-1)
   if (turn?.role !== "tool")
@@ -37,23 +40,25 @@ export function rememberResult(conversation: Conversation, call: Call, result: C
 export function putFirst(conversation: Conversation, text: string): void {
   const message: HistoryMessage = { role: "user", text, isNote: true }
   const tokens = messageTokens(message)
-  // New lists: a request that is under way may hold the old ones.
+  // New lists, because a request in progress may hold the old ones.
   conversation.history = [message, ...conversation.history]
   conversation.marks = [{ seq: 0, tokens, isSummary: true }, ...conversation.marks]
   conversation.tokens += tokens
 }
 
-/** Stands between two replies where a run was resumed after a cancelled one: providers want words of a person there. */
+/** Between two replies if a run was resumed after a cancelled one, because providers require a user message there. */
 export const TOLD_TO_GO_ON: HistoryMessage = { role: "user", text: "Go on." }
 
-/** For a model that has called where it was asked for words: the same request again would get the same reply. */
+/**
+ * For a model that has called tools although it was asked for text. The same request again would get the same reply.
+ */
 const IN_WORDS: HistoryMessage = {
   role: "user",
   text: "[You called a tool, but no more calls can be made in this run: nothing was run. Answer now, in words, from what there is.]",
   isNote: true,
 }
 
-/** What this model is shown: the history without other models' private reasoning. */
+/** The history for this model, without other models' reasoning. */
 export function historyFor(conversation: Conversation, model: string): readonly HistoryMessage[] {
   const { reasoners, run } = conversation
   const isReply = conversation.history.at(-1)?.role === "assistant"
@@ -69,7 +74,7 @@ export function historyFor(conversation: Conversation, model: string): readonly 
   })
 }
 
-/** Adds a message at the end, with what it takes. */
+/** Adds a message at the end, with its size. */
 export function addToHistory(conversation: Conversation, message: HistoryMessage, mark: Mark): void {
   mark.tokens = messageTokens(message)
   conversation.history.push(message)
@@ -78,8 +83,9 @@ export function addToHistory(conversation: Conversation, message: HistoryMessage
 }
 
 /**
- * What providers take back of a reply: no blank text, and no thinking that led to nothing. Anthropic refuses a turn whose
- * last block is thinking, and OpenAI thinking without what it was about: from then on every request would be refused.
+ * The parts of a reply that providers accept in a later request: no blank text and no thinking without a result.
+ * Anthropic rejects a turn that ends with thinking, OpenAI thinking without what it led to, and then every later
+ * request.
  */
 export function takenBack(parts: readonly Part[]): readonly Part[] {
   const said = parts.some(isBlank) ? parts.filter((part) => !isBlank(part)) : parts
@@ -87,7 +93,7 @@ export function takenBack(parts: readonly Part[]): readonly Part[] {
   return last === said.length - 1 ? said : said.slice(0, last + 1)
 }
 
-/** A reply without its calls and the thinking that led to them, which is worth nothing alone. */
+/** A reply without its calls and without the thinking that led to them, which is useless alone. */
 export function withoutCalls(parts: readonly Part[]): Part[] {
   let led: Part["type"] | undefined
   const kept = parts.toReversed().filter((part) => {
@@ -99,21 +105,20 @@ export function withoutCalls(parts: readonly Part[]): Part[] {
 
 const isBlank = (part: Part): boolean => part.type === "text" && /^[\s\p{Cc}]*$/u.test(part.text)
 
-/** The words of a message, without its calls and its thinking. */
+/** The text of a message, without its calls and its thinking. */
 export function messageText(parts: readonly Part[]): string {
   if (parts.length === 1 && parts[0]?.type === "text") return parts[0].text
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("")
 }
 
 /**
- * What of it the model does not know yet: what stands in its history unchanged is not told again with each message, and a
- * conversation that goes on remembers by itself what was said in it.
+ * The client context that is new to the model. What is unchanged in its history is not sent again with each message.
  */
 function newlyBrought({ brought, seq }: Conversation, given: readonly ClientContext[] = []): ClientContext[] {
   return given.filter(({ name, text }) => brought.get(name) !== text && (name !== CLIENT_HISTORY || seq === 0))
 }
 
-/** What a message says beside its words, as its event keeps it: only what was said, and what is news. */
+/** The optional fields of a message's event: those that are set, and only changed context. */
 export function besideWords(conversation: Conversation, input: MessageInput) {
   const { settings, schema, asks, approves, files = [] } = input
   const brought = newlyBrought(conversation, input.brought)
@@ -127,16 +132,16 @@ export function besideWords(conversation: Conversation, input: MessageInput) {
   }
 }
 
-/** As the model is shown it: words from outside, between marks that name the message. Nobody who wrote them knew its id. */
+/** The context for the model: untrusted text between marks with the message's id, which its authors could not know. */
 export function broughtWords(id: MessageId, given: readonly ClientContext[]): string {
   const sections = given.map(({ name, text }) => `${name}:\n${text}`)
   return asOutside(id, showHidden(`Sent along by the person's program.\n\n${sections.join("\n\n")}`))
 }
 
-/** What a provider did not take: the request as such, or what stands in it, which its files may be the reason for. */
+/** What a provider rejected: the request, or its content, which may be caused by files. */
 export type Refuses = NonNullable<EventOf<"run_ended">["refuses"]>
 
-/** Undefined for what passes, as an outage does, and says nothing of files. Of the model asked last, whichever failed before it. */
+/** Undefined for errors that pass, such as an outage, which are not caused by files. */
 export function whatIsRefused(error: unknown): Refuses | undefined {
   const code = codeOf(error)
   if (code === "refused" || code === "context_overflow") return "content"
@@ -145,15 +150,15 @@ export function whatIsRefused(error: unknown): Refuses | undefined {
 }
 
 /**
- * A provider has refused a request, perhaps for a file in it, and would refuse every later one: no model is shown it as it
- * is again. Those of the run that failed; or all where it had none of its own and the request as such was refused.
+ * A provider rejected a request, perhaps because of a file, and would reject every later one. So the files are no
+ * longer sent: those of the failed run, or all if it had none of its own and the request itself was rejected.
  */
 export function withholdFiles(conversation: Conversation, refuses: Refuses): void {
   const { history, marks, run } = conversation
   const isOf = (index: number) => marks[index]!.seq >= (run?.firstSeq ?? 0)
   const own = history.some((turn, index) => hasFiles(turn) && isOf(index))
   if (!history.some(hasFiles) || (!own && refuses !== "request")) return
-  // A new list: a request that is under way may hold the old one.
+  // A new list, because a request in progress may hold the old one.
   conversation.history = history.map((turn, index) => (!own || isOf(index) ? withheld(turn) : turn))
 }
 
@@ -174,12 +179,12 @@ function withheld(turn: HistoryMessage): HistoryMessage {
 
 type Summary = Pick<EventOf<"compaction">, "summary" | "kept" | "outside">
 
-/** What the model is told in the place of all that was said before. */
+/** The text that replaces everything before it. */
 export function summaryWords({ summary = "", kept, outside }: Summary): string {
   const { decisions = [], proposals = [], sources = [] } = kept ?? {}
   const written = joined(summary, listed("Sources that were cited, and may be cited again:", sources.map(sourceHead)))
   const told = joined(
-    // What a model has written after it read words of others, they may have written: none of it passes for what follows.
+    // A summary by a model that has read untrusted text is untrusted, too. It cannot imitate what follows.
     outside ? asOutside(outside, written) : written,
     listed("What the person has decided:", decisions.map(asOneLine)),
     listed("What is proposed and not settled:", proposals.map(asOneLine)),

@@ -3,22 +3,24 @@ import { crc32 } from "node:zlib"
 import type { RecordedModelCall } from "../../protocol/conversation/stages.ts"
 import type { HistoryMessage, ModelRequest, ShownFile, ToolDeclaration } from "../model.ts"
 
-/** How it is digested. One of another version is as good as none: nothing would be equal. */
+/** The version of the digests. Those of another version are ignored, because nothing would be equal. */
 const VERSION = "2"
-/** The version before had more letters of the same digests, with dots between them. */
+/** The previous version had more characters of the same digests, with dots between them. */
 const LONGER = "1"
-/** Letters of base64url, six bits each, of what seldom changes and is digested then. */
+/** Base64url characters, six bits each, for values that seldom change. */
 const LENGTH = 4
-/** How many of the newest messages have a digest on record: a request nearly always has two more than the one before it. */
+/** How many of the newest messages have a recorded digest: a request usually has two more than the one before it. */
 const NEWEST = 2
-/** Behind the number of messages: they were not those that the fold holds, and what follows cannot go on from them. */
+/**
+ * Follows the number of messages if they differ from those of the state, so that the next digest cannot continue from
+ * them.
+ */
 const CHANGED = "c"
 
 /**
- * The digests of a request, as they are recorded with its reply: system prompt, tools, options, what is shown of files, the
- * number of messages, and of the newest messages what all up to each of them come to. Each is of the bytes as they were,
- * in their order: a provider's cache would tell them apart too. `maxOutputTokens` is not among them: under a ceiling it
- * follows from what others have spent meanwhile.
+ * The digests of a request, as recorded with its reply: system prompt, tools, options, shown files, the number of
+ * messages, and for the newest messages the digest of everything up to each. They cover the exact bytes in their order,
+ * like a provider's cache. `maxOutputTokens` is excluded: under a cost limit it depends on other spending.
  */
 export interface RequestDigest {
   readonly system: string
@@ -30,7 +32,7 @@ export interface RequestDigest {
   readonly newest: readonly string[]
 }
 
-/** `asked`: with the history that the fold holds, or a changed one; `sent`: the same with what the model is shown of files. */
+/** `asked`: with the state's history, or a changed one; `sent`: the same with file contents. */
 export function digestRequest(asked: ModelRequest, sent: ModelRequest, held: readonly HistoryMessage[]): string {
   const { system, tools, history } = asked
   const options = ofOptions(asked)
@@ -39,7 +41,7 @@ export function digestRequest(asked: ModelRequest, sent: ModelRequest, held: rea
   return `${VERSION}${ofSystem(system)}${ofTools(tools)}${options}${files}.${count}.${ofHistory(history).newest.join(".")}`
 }
 
-/** What `digestRequest` has made; undefined for what is none. */
+/** Reads a recorded digest; undefined if it is malformed. */
 export function readDigest(recorded: string): RequestDigest | undefined {
   const all = recorded.split(".")
   const [messages = "", ...newest] = ofMessages(all)
@@ -51,27 +53,27 @@ export function readDigest(recorded: string): RequestDigest | undefined {
   return { system, tools, options, files, messages: Number.parseInt(messages, 10), newest }
 }
 
-/** The number of messages and what the newest come to, of either version. */
+/** The number of messages and the digests of the newest, of either version. */
 function ofMessages(all: readonly string[]): string[] {
   const [first = ""] = all
   return first === LONGER ? all.slice(5) : first.startsWith(VERSION) ? all.slice(1) : []
 }
 
-/** What all messages up to each come to. For whoever compares: the loop keeps only the newest. */
+/** The digest up to each message. For comparisons: the loop stores only the newest. */
 export function digestsOf(history: readonly HistoryMessage[]): string[] {
   let before = ""
   return history.map((message) => (before = after(before, message)))
 }
 
-/** How far a list was digested, and what its newest messages came to. */
+/** How far a list was digested, and the digests of its newest messages. */
 export interface Digested {
   count: number
   newest: string[]
 }
 
 /**
- * By the list that a fold holds, which only grows: what was digested for the request before is not looked at again, so that
- * a request costs the same in a long conversation as in a short one. A list that was cut is another one.
+ * By the state's list of messages, which only grows: digested messages are not read again, so a request costs the same
+ * in a long conversation as in a short one. A list that was cut is a new one.
  */
 const digested = new WeakMap<readonly HistoryMessage[], Digested>()
 
@@ -87,26 +89,29 @@ function ofHistory(history: readonly HistoryMessage[]): Digested {
 }
 
 /**
- * Goes on from what is on record when a fold was read from disk: the thousands of messages before are not digested again
- * only because a process is new. `history`: as it was before the reply.
+ * Continues from a recorded digest after the state was read from disk, so that thousands of earlier messages are not
+ * digested again. `history`: as it was before the reply.
  */
 export function goOnFrom(recorded: string, history: readonly HistoryMessage[]): void {
-  if (digested.get(history)?.count === history.length) return // it was asked by this very process
+  if (digested.get(history)?.count === history.length) return // this process sent it
   const [messages, ...newest] = ofMessages(recorded.split("."))
   if (messages === String(history.length)) digested.set(history, { count: history.length, newest })
 }
 
-/** For a fold that is kept, which has no longer the replies by which to go on; undefined before the first request. */
+/** For a snapshot, which does not have the replies to continue from; undefined before the first request. */
 export const digestedOf = (history: readonly HistoryMessage[]): Digested | undefined => digested.get(history)
 
 export const goOnWith = (known: Digested, history: readonly HistoryMessage[]): void => void digested.set(history, known)
 
-/** Of a message it is a checksum, which goes on from the one before it: each request has new ones, and SHA-256 costs three times as much. */
+/**
+ * A checksum for each message that continues from the one before it: each request has new messages, and SHA-256 takes
+ * three times as long.
+ */
 const after = (before: string, message: HistoryMessage): string =>
   crc32(JSON.stringify(message), before === "" ? 0 : Number.parseInt(before, 36)).toString(36)
 const digest = (text: string): string => hash("sha256", text, "base64url").slice(0, LENGTH)
 
-/** What is the same as for the request before it is not worked out again: instructions and options hardly ever change. */
+/** Remembers the last value, because instructions and options seldom change. */
 function remembering(of: (text: string) => string): (text: string) => string {
   let last = { text: "", digest: of("") }
   return (text) => {
@@ -119,7 +124,7 @@ const ofSystem = remembering(digest)
 
 let lastOptions = { toolChoice: "", settings: undefined as unknown, answerSchema: undefined as unknown, digest: "" }
 
-/** By identity too: nearly all requests have none of their own. */
+/** By identity, too: most requests have none. */
 function ofOptions({ toolChoice, settings, answerSchema }: ModelRequest): string {
   const last = lastOptions
   if (last.toolChoice !== toolChoice || last.settings !== settings || last.answerSchema !== answerSchema) {
@@ -131,7 +136,7 @@ function ofOptions({ toolChoice, settings, answerSchema }: ModelRequest): string
 
 let lastTools = { tools: [] as readonly ToolDeclaration[], digest: digest("[]") }
 
-/** By identity: a tool makes its declaration once. */
+/** By identity: a tool creates its declaration once. */
 function ofTools(tools: readonly ToolDeclaration[]): string {
   const { tools: last } = lastTools
   let at = tools.length === last.length ? 0 : -1
@@ -140,7 +145,7 @@ function ofTools(tools: readonly ToolDeclaration[]): string {
   return lastTools.digest
 }
 
-/** A file's bytes are not read again for it: the message names them by what they are. */
+/** A file's bytes are not read for this, because the message names them by their hash. */
 function ofFiles(history: readonly HistoryMessage[]): string {
   const shown = history.flatMap((turn, at) =>
     turn.role !== "assistant" && turn.shown ? [[at, turn.shown.map(toWords)]] : [],
@@ -151,13 +156,12 @@ function ofFiles(history: readonly HistoryMessage[]): string {
 const toWords = (file: ShownFile): unknown =>
   file.type === "words" ? file.text : [file.text, file.name, file.mediaType, file.bytes.length]
 
-/** Letters of base64url, six bits each. */
+/** Base64url characters, six bits each. */
 const QUESTION_LENGTH = 8
 
 /**
- * What is on record of a request beside the replies (a decision of a stage, a summary, a title): its instructions and what was asked with
- * them, so that `pawl replay` can tell whether it would be asked the same. Whole, since it is a model call of its own and no part of a turn
- * without stages.
+ * Digests of a request that is not for a reply (a decision of a stage, a summary, a title): its instructions and its
+ * messages, so that `pawl replay` can tell whether the same request would be sent.
  */
 export const digestAside = ({ system, history }: ModelRequest): Pick<RecordedModelCall, "promptHash" | "question"> => ({
   promptHash: createHash("sha256").update(system).digest("hex"),

@@ -2,15 +2,15 @@ import type { NewEvent } from "../../protocol/events.ts"
 import type { Source } from "../../protocol/conversation/stages.ts"
 import { asOneLine } from "../untrusted-text.ts"
 
-/** What was found in a conversation, and the number of each of it, both by id. */
+/** The sources of a conversation, and the number of each, both by id. */
 interface NumberedSources {
   readonly sources: ReadonlyMap<string, Source>
   readonly numbers: ReadonlyMap<string, number>
 }
 
 /**
- * Short numbers for what was found: the first passage of a conversation is `[1]`, and keeps that number wherever it is found
- * again. They follow from the journal alone, by the order of its results, so a replay, a fork and another node count alike.
+ * Assigns short numbers: the first passage of a conversation is `[1]` and keeps that number. They follow from the
+ * journal alone, by the order of results, so that a replay, a fork and another node get the same numbers.
  */
 export function countSources(before: ReadonlyMap<string, number>, sources: readonly Source[]): Map<string, number> {
   const numbers = new Map(before)
@@ -18,7 +18,7 @@ export function countSources(before: ReadonlyMap<string, number>, sources: reado
   return numbers
 }
 
-/** What a result says it has found. Tools are other people's code: what does not look like a source is none. */
+/** The sources in a result. Tools are third-party code, so anything that is not a source is dropped. */
 export function sourcesIn(data: unknown): Source[] | undefined {
   const { kind, sources } = (data ?? {}) as { kind?: unknown; sources?: unknown }
   if (kind !== "sources" || !Array.isArray(sources)) return undefined
@@ -30,7 +30,7 @@ function isSource(source: unknown): source is Source {
   return typeof id === "string" && typeof passage === "string" && typeof title === "string"
 }
 
-/** The same result with the numbers that its sources have or get, for whoever reads the journal without folding it. */
+/** The result with the numbers of its sources, for programs that read single events. */
 export function withNumbers(
   { stages }: { readonly stages: Pick<NumberedSources, "numbers"> },
   event: NewEvent,
@@ -44,7 +44,7 @@ export function withNumbers(
   return { ...event, data: { ...data, sources } }
 }
 
-/** By every marker that names one, its number or its id: what answers may cite. A number is what the model was shown. */
+/** The sources by every marker that names one: its number or its id. The model is shown the number. */
 export function byMarker({ sources, numbers }: NumberedSources): Map<string, Source> {
   const found = new Map(sources)
   for (const [id, number] of numbers) {
@@ -56,12 +56,12 @@ export function byMarker({ sources, numbers }: NumberedSources): Map<string, Sou
 
 /** A passage's head, as tools write it: `[id] Title`. */
 const HEAD = /(?<![^\n])\[([\w:.-]+)\]/g
-/** References of a passage to others look like our numbers. In parentheses they do not, and a quote may have either. */
+/** References in a passage look like our numbers. In parentheses they do not, and a quote may have either. */
 const REFERENCES = /(?<!\w)\[\^?(\d+(?:\s*[,;–-]\s*\d+)*)\]/g
 
 /**
- * What a model is shown of a result: `[3] (id) Title` in place of `[id] Title`, and no other number in brackets, so that a
- * document can neither name itself a source nor lend its list of references to an answer.
+ * The text of a result for the model: `[3] (id) Title` instead of `[id] Title`, and no other number in brackets, so
+ * that a document can neither declare itself a source nor pass its references off as sources.
  */
 export function showNumbers(text: string, numbers: ReadonlyMap<string, number>, sources: readonly Source[]): string {
   const told = new Set<string>()
@@ -77,7 +77,7 @@ export function showNumbers(text: string, numbers: ReadonlyMap<string, number>, 
   return `${shown}\n\n[Cite as:]\n${heads.join("\n")}`
 }
 
-/** How a model is told of a source in words of ours: others have named it. */
+/** A source as the model is told of it. Its name is untrusted. */
 export function sourceHead({ id, title, number }: SourceHead): string {
   return `[${number ?? asOneLine(id)}] (${asOneLine(id)}) ${asOneLine(title)}`
 }

@@ -2,7 +2,7 @@ import { isImageType, type MessageFile } from "../../protocol/conversation/messa
 import { isTextType } from "../../protocol/conversation/tool-calls.ts"
 import type { CallResult, HistoryMessage, Model } from "../model.ts"
 
-/** What a message takes; the results in it are counted as they come. */
+/** The size of a message. Results are counted when they arrive. */
 export function messageTokens(message: HistoryMessage): number {
   if (message.role === "user") return estimateTokens(message.text) + filesTokens(message.files?.items)
   if (message.role === "tool") return 0
@@ -11,38 +11,41 @@ export function messageTokens(message: HistoryMessage): number {
   }, 0)
 }
 
-/** What a result takes, with its files. */
+/** The size of a result, with its files. */
 export const resultTokens = ({ text, files }: CallResult): number => estimateTokens(text) + filesTokens(files?.items)
 
-/** About four bytes of UTF-8 a token, which holds for English, code and (three bytes a sign) Chinese alike. */
+/** About four bytes of UTF-8 per token, which holds for English, code and (three bytes a character) Chinese. */
 export const estimateTokens = (text: string): number => 4 + Math.ceil(Buffer.byteLength(text) / 4)
 
-/** As much of a text as has so many tokens by this count. */
+/** The beginning of a text with so many tokens. */
 export function withinTokens(text: string, tokens: number): string {
   if (estimateTokens(text) <= tokens) return text
-  // Whole characters only: what does not fit any more is not begun.
+  // Whole characters only.
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(Math.max(0, Math.floor(tokens) - 4) * 4))
   return text.slice(0, read)
 }
 
-/** Bytes of files in one request: what the narrowest of the providers takes, with room for the words. */
+/** Bytes of files in one request: the smallest limit of all providers, with space for the text. */
 export const MAX_BYTES_SHOWN = 16 * 1024 * 1024
-/** The shares of a model's context that the text of one file may fill, and that of all. */
+/** The shares of a model's context for the text of one file, and of all files. */
 export const TEXT_SHARE = 0.25
 export const ALL_TEXT_SHARE = 0.5
 
-/** Bytes of the text of one file, whatever its model could read. */
+/** Bytes of the text of one file, whatever the context. */
 export const MAX_TEXT_OF_FILE = 100_000
 
-/** What providers take for an image at most, and for how many pixels they count a token. */
+/** The most tokens that providers count for an image, and how many pixels make a token. */
 const MAX_IMAGE_TOKENS = 1600
 const PIXELS = 750
-/** A page of a document is about so many bytes, and is counted as its text and a picture of it. */
+/** A page of a document has about so many bytes, and counts as its text and an image. */
 const PAGE_BYTES = 40_000
 const PAGE_TOKENS = 2000
 const MAX_PDF_TOKENS = 60_000
 
-/** About what files take of a model's context. Made of what the journal says of them alone, so that a fold is the same everywhere. */
+/**
+ * The estimated size of files in a model's context. It depends on the journal only, so that every node gets the same
+ * state.
+ */
 const filesTokens = (files: readonly MessageFile[] = []): number => files.reduce((sum, file) => sum + tokensOf(file), 0)
 
 function tokensOf({ type, size, width = 1000, height = 1000 }: MessageFile): number {
@@ -52,7 +55,7 @@ function tokensOf({ type, size, width = 1000, height = 1000 }: MessageFile): num
   return Math.ceil(Math.min(size, MAX_TEXT_OF_FILE) / 4) + 50
 }
 
-/** What came with a person's words, or with results. */
+/** The files of a message or of results. */
 function filesOf(turn: HistoryMessage): readonly MessageFile[] {
   if (turn.role === "user") return turn.files?.items ?? []
   return turn.role === "tool" ? turn.results.flatMap(({ files }) => files?.items ?? []) : []
@@ -62,8 +65,8 @@ function filesOf(turn: HistoryMessage): readonly MessageFile[] {
 const SENTENCE_TOKENS = 100
 
 /**
- * By how much that is more than a model is shown of the files in a history: one with little context sees the beginning of a
- * text alone, and a run must not forget its own steps for the rest.
+ * How much the estimate exceeds what this model is shown of the files. A model with a small context gets only the
+ * beginning of a text, and a run must not forget its own steps for the rest.
  */
 export function overcounted(history: readonly HistoryMessage[], { contextTokens, sees }: Model): number {
   let counted = 0

@@ -27,31 +27,31 @@ import { dropSettled, foldIn, isKnown } from "../replay/replay.ts"
 
 type RecordedReply = EventOf<"message">
 
-/** One request to the model, made again of the rows before its reply. */
+/** A request to the model, rebuilt from the events before its reply. */
 export interface RebuiltRequest {
-  /** Of the reply in the journal. */
+  /** The position of the reply in the journal. */
   readonly position: number
   readonly reply: RecordedReply
   /**
-   * `not recorded`: the reply is from before digests were kept. `broken off`: nobody was answered whole. `not rebuilt`: what
-   * it needs is not there, and `because` says what.
+   * `not recorded`: the reply is older than digests. `broken off`: the reply was interrupted. `not rebuilt`: something
+   * it needs is missing; see `because`.
    */
   readonly verdict: "equal" | "differs" | "not recorded" | "broken off" | "not rebuilt"
   readonly because?: string
   readonly differences: readonly Difference[]
-  /** As it would be sent now; undefined where it was not rebuilt. */
+  /** As it would be sent now; undefined if it was not rebuilt. */
   readonly request: ModelRequest | undefined
 }
 
 export interface RebuiltRun {
   readonly requests: readonly RebuiltRequest[]
-  /** What was asked beside the replies. */
+  /** Requests that are not for replies. */
   readonly asides: readonly RebuiltAside[]
-  /** The fold behind the last row. */
+  /** The state after the last event. */
   readonly conversation: Conversation
-  /** The first row that a newer Pawl has written: from there on nothing can be said. */
+  /** The first event of a newer version, where the comparison ends. */
   readonly newer: { readonly position: number; readonly type: string } | undefined
-  /** The first row that is not there though a later one is: from there on nothing can be said either. */
+  /** The first missing event before a later one, where the comparison ends. */
   readonly missing: number | undefined
 }
 
@@ -59,18 +59,18 @@ interface Rebuilding {
   readonly ports: Ports
   readonly id: ConversationId
   readonly user: UserId
-  /** The rows of the run; those before it are only folded. */
+  /** The events of the run. Those before it are only replayed. */
   readonly rows: { readonly start: number; readonly upTo: number }
   readonly signal: AbortSignal
-  /** Who is asked instead of who was asked then. */
+  /** The model to ask instead of the original one. */
   readonly model?: Model
-  /** Looks at a request before the next is made; `stop` makes it the last. */
+  /** Called with each request before the next is rebuilt; `stop` ends the comparison. */
   readonly look?: (rebuilt: RebuiltRequest) => Promise<"stop" | "continue">
 }
 
 /**
- * Folds a journal from its first row and makes each request of a run again, with the code, agents and settings of now. It asks no
- * model, calls no tool and writes nothing; an agent that grounds its model reads what it reads.
+ * Replays a journal and rebuilds each request of a run with the current code, agents and settings. It asks no model,
+ * calls no tool and writes nothing, but an agent's grounding reads what it reads.
  */
 export async function rebuildRequests(
   events: Iterable<JournalEvent | UnknownEvent>,
@@ -105,7 +105,7 @@ export async function rebuildRequests(
   return { requests, asides, conversation, newer: undefined, missing: undefined }
 }
 
-/** A reply of a model. One that we have written, as an undo does, names none, and answers no request. */
+/** A reply of a model. Replies written by the server, as for an undo, name no model and answer no request. */
 const isReply = (event: JournalEvent): event is RecordedReply =>
   event.type === "message" && event.role === "assistant" && (event.model !== undefined || isBrokenOff(event))
 
@@ -136,7 +136,7 @@ async function rebuild(
   const asked = toRequest(work, { model, toolChoice: step.toolChoice, grounding: grounding ?? "" })
   const request = "stream" in model ? await withFiles(work, model, asked) : asked
   if (!request) throw signal.reason
-  // The fold goes on growing: what is kept of it is as long as it is now.
+  // The state's list keeps growing, so copy it.
   const kept = { ...request, history: [...request.history] }
   const recorded = readDigest(reply.request ?? "")
   if (!recorded) return { ...nothing, verdict: "not recorded", request: kept }
@@ -148,7 +148,7 @@ async function rebuild(
   return { position, reply, verdict: differences.length > 0 ? "differs" : "equal", differences, request: kept }
 }
 
-/** The model that was asked, or what is in the way: how much is told, and how files are shown, follows from it. */
+/** The model that was asked, or the problem. The size of the request and how files are shown depend on it. */
 async function modelOf({ ports, conversation }: Work, name: string): Promise<Model | string> {
   try {
     return await ports.models.get(name, conversation.user)
@@ -158,10 +158,10 @@ async function modelOf({ ports, conversation }: Work, name: string): Promise<Mod
   }
 }
 
-/** What a model is asked for beside the replies. */
+/** The kinds of requests that are not for replies. */
 type AsideKind = "guardrail" | "grading" | "summary" | "title"
 
-/** Such a request, made again of the rows before what came of it: the first one, where an answer was sent back to be mended. */
+/** Such a request, rebuilt from the events before its result: the first attempt, if the answer had to be corrected. */
 export interface RebuiltAside {
   readonly position: number
   readonly beside: AsideKind
@@ -171,7 +171,7 @@ export interface RebuiltAside {
   readonly differences: readonly { readonly what: "system" | "question" }[]
 }
 
-/** Undefined for an event that no model was asked for. */
+/** Undefined for an event without a model request. */
 async function rebuildAside(
   ports: Ports,
   conversation: Conversation,
@@ -205,7 +205,7 @@ function asideOf(event: JournalEvent): RecordedAside | undefined {
   return { beside: event.step, asked: event.asked }
 }
 
-/** As it would be asked now, or what is in the way. */
+/** The request as it would be sent now, or the problem. */
 async function requestOf(
   ports: Ports,
   conversation: Conversation,
@@ -227,7 +227,7 @@ async function requestOf(
   }
 }
 
-/** How much is asked about follows from what the models can read. */
+/** The size of the request depends on the context of the models. */
 async function summaryOf(ports: Ports, conversation: Conversation, name: string): Promise<ModelRequest | string> {
   try {
     const [model, asked] = [
@@ -242,20 +242,23 @@ async function summaryOf(ports: Ports, conversation: Conversation, name: string)
   }
 }
 
-/** What of a request is not as it was sent. A message is counted from 1; `from` is before `to` where the record cannot say which it was. */
+/**
+ * How a request differs from what was sent. Messages are counted from 1; `from` is before `to` if the record does not
+ * say which message it was.
+ */
 export type Difference =
   | { readonly what: "step"; readonly step: string }
   | { readonly what: "system" | "tools" | "options" | "files" }
   | { readonly what: "message"; readonly from: number; readonly to: number; readonly role: HistoryMessage["role"] }
   | { readonly what: "messages"; readonly then: number; readonly now: number }
 
-/** What is on record of the history of an earlier request: how many messages it had, and what they came to. */
+/** The recorded history of an earlier request: the number of messages and their digest. */
 interface EarlierHistory {
   readonly messages: number
   readonly digest: string
 }
 
-/** How a request that was rebuilt differs from what is on record of the one that was sent, in the order of the request. */
+/** Compares a rebuilt request with the record, in the order of its parts. */
 function compareRequest(
   recorded: RequestDigest,
   rebuilt: { readonly digest: string; readonly history: readonly HistoryMessage[] },
@@ -282,13 +285,13 @@ function compareHistory(
   if (at < 0) return history.length === messages ? undefined : { what: "messages", then: messages, now: history.length }
   const to = first + at + 1
   if (to > history.length) return { what: "messages", then: messages, now: history.length }
-  // Of what stands before the newest only the sum is on record, unless an earlier request has told it.
+  // Only a digest up to the newest messages is recorded, unless an earlier request has an intermediate one.
   const known = earlier.findLast((each) => each.messages < to && digests[each.messages - 1] === each.digest)
   const from = at > 0 ? to : (known?.messages ?? 0) + 1
   return { what: "message", from, to, role: history[to - 1]!.role }
 }
 
-/** What a model said: its words, and what it called. */
+/** A model's reply: its text and its calls. */
 export interface SaidReply {
   readonly text: string
   readonly calls: readonly { readonly name: string; readonly input: unknown }[]
@@ -304,7 +307,7 @@ export const toSaid = (parts: readonly Part[]): SaidReply => ({
   calls: parts.filter((part): part is CallPart => part.type === "call").map(({ name, input }) => ({ name, input })),
 })
 
-/** Asks a model once and keeps what it says to itself: no tool is called, nothing is recorded, nobody is shown it. */
+/** Asks a model once without any effect: no tool is called, nothing is recorded or shown. */
 export async function askDry(
   model: Model,
   request: ModelRequest,
@@ -317,6 +320,6 @@ export async function askDry(
   return { ...toSaid(reply.parts), usage: accounted(model, reply.usage, undefined), ms }
 }
 
-/** Whether both ask for the same: then what the one was answered serves the other too. */
+/** True if both replies make the same calls, so that the recorded results fit both. */
 export const callsAgree = (one: SaidReply, other: SaidReply): boolean =>
   canonicalJson(one.calls) === canonicalJson(other.calls)

@@ -14,8 +14,8 @@ import { showNumbers, sourcesIn } from "../history/source-numbers.ts"
 import { hasTextOfOthers, noteResultSeen } from "../gate/taint.ts"
 
 /**
- * The part of the fold that follows calls and proposals. How far each of them is, `follow` says, as it does to everybody;
- * what else a row means to the loop stands here. Pairing is kept here, by recorded states.
+ * Applies events of calls and proposals to the state. `followEvent` tracks the state of each, as for every client; this
+ * adds what else an event means to the loop. Calls and results are paired here, by recorded states.
  */
 export const applyCalls = {
   tool_start(conversation: Conversation, event: EventOf<"tool_start">) {
@@ -23,7 +23,7 @@ export const applyCalls = {
     const call = callOf(conversation, event.callId)
     call.attempts++
     call.startedAt = event.at
-    closeQuestion(call) // of a process that has died
+    closeQuestion(call) // of a failed process
   },
 
   handed_over(conversation: Conversation, event: EventOf<"handed_over">) {
@@ -39,7 +39,7 @@ export const applyCalls = {
     followEvent(conversation, event)
     applySources(conversation, event)
     const isOutside = hasTextOfOthers(event)
-    // Here and not in the journal, which says what came: cleaned on its way to the model, whatever tool it came from.
+    // Only for the model: the journal stores the original text. Cleaned for every tool.
     const seen = numbered(conversation, event, showHidden(text))
     const words = { callId, name: call.name, status, text: isOutside ? asOutside(callId, seen) : seen }
     const files = filesIn(event.data)
@@ -52,10 +52,9 @@ export const applyCalls = {
     if (!run) return
     madeProgress(run)
     run.toolHistory.push({ callId, name: call.name, status })
-    if (call.duplicateOf && event.reusedFrom === call.duplicateOf) return // it says no more than the first
-    // A write may have changed what reads would find; even a failed one may have got half-way.
+    if (call.duplicateOf && event.reusedFrom === call.duplicateOf) return // A duplicate adds nothing. A write may have changed what reads would return, even if it failed midway.
     if (call.proposal && call.attempts > 0) run.reads = []
-    // One that has changed the state is asked anew: what came after it may have changed it again, and the answer with it.
+    // A read that changed the state is not reused, because its result may depend on the state.
     else if (status === "ok" && !event.state) {
       const { data, brings } = event
       run.reads.push({ callId, name: call.name, input: call.input, text, data, brings })
@@ -98,14 +97,14 @@ export const applyCalls = {
   resolution(conversation: Conversation, event: EventOf<"resolution">) {
     goesOnFor(conversation, event.credential)
     followEvent(conversation, event)
-    // Who has it done again wants it begun anew, not to hear of what was begun before.
+    // A person who wants it repeated wants a new start, not the state of the earlier attempt.
     const call = conversation.calls.find(({ id }) => id === event.callId)
     if (event.choice === "retry" && call?.kept) delete call.kept
   },
 
   late_result(conversation: Conversation, event: EventOf<"late_result">) {
     noteResultSeen(conversation, event)
-    if (conversation.run) conversation.run.reads = [] // a write has landed after all
+    if (conversation.run) conversation.run.reads = [] // a write was applied after all
     for (const change of followEvent(conversation, event)) {
       if (change.of !== "proposal") continue
       const name = conversation.proposals.get(change.id)?.proposed.tool ?? "a call"
@@ -115,14 +114,14 @@ export const applyCalls = {
   },
 }
 
-/** Only what has found something, or repeats that, speaks of sources. */
+/** Only a result with sources, or a reuse of one, mentions sources. */
 function numbered({ stages }: Conversation, { data, reusedFrom }: EventOf<"tool_end">, text: string): string {
   const sources = sourcesIn(data)
   if (stages.numbers.size === 0 || (!sources && !reusedFrom)) return text
   return showNumbers(text, stages.numbers, sources ?? [])
 }
 
-/** Files a proposal beside its call; `follow` says how far both are. */
+/** Adds a proposal for its call. `followEvent` sets the state of both. */
 function open(
   conversation: Conversation,
   proposed: Proposed,
@@ -148,8 +147,8 @@ function open(
 }
 
 /**
- * From a decision on the run belongs to the credential of the person who decided: it stops when that one is revoked, no
- * longer with the one that began it.
+ * After a decision the run belongs to the credential of the person who decided: it stops if that credential is revoked,
+ * and no longer with the one that started it.
  */
 function goesOnFor({ run }: Conversation, credential: string | undefined): void {
   if (run && credential !== undefined) run.credential = credential

@@ -19,10 +19,10 @@ import {
 import { goOnFrom } from "../history/request-digest.ts"
 import type { CallResult, HistoryMessage } from "../model.ts"
 
-/** Two requests with the same message race for moments, not for so many messages. */
+/** Two requests with the same message arrive within moments, not this many messages apart. */
 const SAID = 32
 
-/** Folds a message in: words of the person, or a whole reply with the places of its results. */
+/** Applies a message: of the user, or a whole reply with slots for its results. */
 export function remember(conversation: Conversation, event: EventOf<"message">): void {
   conversation.seq = event.seq
   if (event.role === "user") rememberWords(conversation, event)
@@ -37,23 +37,24 @@ function rememberWords(conversation: Conversation, event: EventOf<"message">): v
   conversation.notes = []
   const { run } = conversation
   if (asks && run) run.asks = true
-  // Words of anybody else that were let in end it: what they ask for is not the device's to agree to.
+  // A message of another sender ends it: the device must not approve what that message requests.
   if (run) run.approves = seq === run.firstSeq || run.approves === approves ? approves : undefined
   if (timeZone !== undefined) {
     conversation.timeZone = timeZone
     if (run && run.timeZone !== timeZone) {
       run.timeZone = timeZone
-      run.reads = [] // what was due "today" there need not be due here
+      run.reads = [] // what is due "today" depends on the zone
     }
   }
   const { routing, stages } = conversation
   routing.pending = stages.pending = true
-  // The words a run begins with are a new question; what is said later, and what a resumed run does, still serves the old.
+  // The message that starts a run is a new question. Later messages of the run, and resumed runs, belong to the same
+  // question.
   if (run && seq === run.firstSeq) {
     run.question = run.id
     run.settings = {}
     run.schema = undefined
-    conversation.clientTools = [] // those of who speaks now follow
+    conversation.clientTools = [] // the settings of the new sender apply
     routing.decision = undefined
   }
   if (run) run.settings = withSettings(run.settings, event.settings)
@@ -67,7 +68,7 @@ function rememberWords(conversation: Conversation, event: EventOf<"message">): v
   addToHistory(conversation, words, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
 
-/** Before the words, under their number, so that a cut takes both or none; no question, because nobody asked it. */
+/** Before the message, with its number, so that a cut removes both or none. It is not a question. */
 function rememberBrought(
   conversation: Conversation,
   { id, seq }: EventOf<"message">,
@@ -83,7 +84,7 @@ function rememberReply(conversation: Conversation, event: EventOf<"message">): v
   if (request !== undefined) goOnFrom(request, conversation.history)
   const calls = parts.filter((part): part is CallPart => part.type === "call")
   const { run } = conversation
-  // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.
+  // A message that was answered without a decision (by an older version, by an undo) needs none any more.
   conversation.routing.pending = false
   const { stages } = conversation
   stages.pending = false
@@ -91,7 +92,7 @@ function rememberReply(conversation: Conversation, event: EventOf<"message">): v
   stages.searched = "no"
   const taken = takenBack(parts)
   if (calls.length === 0 && taken.length > 0) conversation.firstAnswer ??= seq
-  // A reply that said nothing is a fact in the journal but no message a provider would take back.
+  // An empty reply is an event of the journal, but providers reject it as a message.
   if (taken.length > 0) {
     if (conversation.history.at(-1)?.role === "assistant") addToHistory(conversation, TOLD_TO_GO_ON, { seq, tokens: 0 })
     addToHistory(conversation, { role: "assistant", parts: taken }, { seq, tokens: 0 })
@@ -112,7 +113,7 @@ function rememberReply(conversation: Conversation, event: EventOf<"message">): v
   conversation.calls = calls.map((part, index): Call => toCall(part, seq + 1 + index, conversation.at))
   markDuplicates(conversation.calls)
   conversation.seq = seq + calls.length
-  // The turn that will hold the results shares its reply's mark, so that a cut can never part the two.
+  // The turn for the results has its reply's mark, so that a cut never separates the two.
   const results = new Array<CallResult>(calls.length)
   addToHistory(conversation, { role: "tool", results }, { seq, tokens: 0, positions: [] })
 }
@@ -136,27 +137,27 @@ const toCall = (part: CallPart, seq: number, at: number): Call => ({
   duplicateOf: undefined,
 })
 
-/** Folds in what a conversation is called, by whom, and what asking for it has used. */
+/** Applies a title, who wrote it, and the usage of generating it. */
 export function applyTitle(conversation: Conversation, { title, titledBy }: EventOf<"settings">): void {
   const { run } = conversation
   if (titledBy?.usage && run) run.usage = addUsage(run.usage, titledBy.usage)
   if (title === undefined) return
   conversation.title = title
-  // Before anything was said it may be the words that are about to be.
+  // A title before the first message may be the beginning of that message.
   if (titledBy || conversation.seq > 0) conversation.titled = titledBy ? "model" : "person"
 }
 
-/** Names a conversation after its first message, unless a person has chosen a title before. */
+/** Uses the first message as the title, unless a user chose one before. */
 function titleFromFirstMessage(conversation: Conversation, text: string): void {
   const firstWords = titleOf(text)
   if (conversation.title === null) conversation.title = firstWords || null
   else if (conversation.title !== firstWords) conversation.titled = "person"
 }
 
-/** So many decisions are told again with each summary; older ones are in the journal, where a tool finds them. */
+/** So many decisions are included in each summary. Older ones are in the journal, where a tool finds them. */
 const MAX_DECISIONS = 40
 
-/** Folds in how the history makes room. What it is made of is on record, so that every fold comes to the same. */
+/** Applies a compaction. Everything it uses is recorded, so that every node gets the same state. */
 export function applyCompaction(conversation: Conversation, event: EventOf<"compaction">): void {
   const { compaction, run } = conversation
   if (run) {
@@ -164,7 +165,7 @@ export function applyCompaction(conversation: Conversation, event: EventOf<"comp
     if (event.asked?.usage) run.usage = addUsage(run.usage, event.asked.usage)
   }
   if (event.what === "due" && event.problem !== undefined) {
-    if (run) run.sumsUpItself = true // it was due before, and is
+    if (run) run.sumsUpItself = true // it was due before
     return
   }
   if (event.what === "due") {
@@ -174,15 +175,14 @@ export function applyCompaction(conversation: Conversation, event: EventOf<"comp
   if (event.what === "references") giveWay(conversation, event.seq ?? 0)
   else Object.assign(compaction, { due: undefined, tried: conversation.seq })
   if (event.what === "summary") {
-    cutHistory(conversation, { seq: event.seq ?? 0, summary: "dropped" }) // the one before is part of this one
-    // A fork has no decisions of its own on record: those that the summary tells are told again by the next.
+    cutHistory(conversation, { seq: event.seq ?? 0, summary: "dropped" }) // The previous one is included in this one. A fork has no recorded decisions of its own; the next summary repeats those of this one.
     compaction.decisions = [...(event.kept?.decisions ?? compaction.decisions)]
     putFirst(conversation, summaryWords(event))
   }
   if (event.what !== "failed") compaction.hasGivenWay = true
 }
 
-/** Keeps what was decided, for the next summary. */
+/** Remembers a decision for the next summary. */
 export function noteDecision(
   { compaction: { decisions } }: Conversation,
   { summary }: Proposed,
@@ -194,19 +194,21 @@ export function noteDecision(
 
 const DECIDED = { commit: "agreed to", reject: "rejected", edit: "changed" }
 
-/** Folds a choice of a person in: from here on that model is asked, also one that failed before. */
+/** Applies a person's choice of a model, also of one that failed before. */
 export function applyChosenModel(conversation: Conversation, model: string): void {
   conversation.model = model
   conversation.spared = new Map()
   if (conversation.run) conversation.run.fallback = undefined
 }
 
-/** Folds in that another model is asked. One that was only spared has not failed in this run, and is the last resort. */
+/**
+ * Applies a change to another model. A model that was only skipped has not failed in this run and is the last resort.
+ */
 export function applyFallback(conversation: Conversation, event: EventOf<"fallback">): void {
   const { from, to, because, message, earlier, until } = event
   conversation.spared = new Map(conversation.spared).set(from, { because, message, until })
   const { run, compaction } = conversation
-  // Whether there is room is another question for another model: it may read more.
+  // Another model may have a larger context.
   if (compaction.due === "full") compaction.due = undefined
   if (!run) return
   const failed = run.fallback?.failed ?? []

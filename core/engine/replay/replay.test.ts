@@ -4,7 +4,7 @@ import { type Conversation, conversationStatus, pauseReason, runStatus } from ".
 import { replay, stage } from "./replay.ts"
 import { ADA, call, ID, proposal, run, type Staged, staged } from "../staged.fixture.ts"
 
-/** What the events say after they have been on disk. */
+/** The state after the events were stored and read again. */
 function fromDisk(events: readonly (JournalEvent | UnknownEvent)[]): Conversation {
   return replay(ID, ADA, JSON.parse(JSON.stringify(events)) as JournalEvent[])
 }
@@ -14,7 +14,7 @@ const at = ({ events }: Staged, position: number) => fromDisk(events.slice(0, po
 const RUNNING = { run: "running", conversation: "running" }
 const PAUSED = { run: "paused", conversation: "awaiting_confirmation" }
 
-/** A conversation and what must be read at each position of it. */
+/** A conversation, and the expected state at each position. */
 const steps: [happens: (story: Staged) => Staged, state: Record<string, unknown>][] = [
   [(story) => story.run(), { ...RUNNING, iteration: 0 }],
   [(story) => story.words("Write two things."), { ...RUNNING, iteration: 0 }],
@@ -59,7 +59,7 @@ describe("the state at any position", () => {
   test("counts messages without a gap, the places of results included", () => {
     const seqs = story.events.flatMap((event) => ("seq" in event && event.type !== "history_cut" ? [event.seq] : []))
     expect(seqs).toEqual([1, 2, 3, 4, 5, 6])
-    expect(at(story, 4).seq).toBe(5) // three places are reserved by the reply
+    expect(at(story, 4).seq).toBe(5) // the reply reserves three numbers
   })
 })
 

@@ -20,54 +20,54 @@ import { cutHistory } from "../history/cut.ts"
 import { withholdFiles } from "../history/history.ts"
 import { withNumbers } from "../history/source-numbers.ts"
 
-/** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
+/** Returns the state of a conversation after these events. First run, retry, resume and time travel all start here. */
 export function replay(id: ConversationId, user: UserId, events: Iterable<JournalEvent | UnknownEvent>): Conversation {
   return replayOn(emptyConversation(id, user), events)
 }
 
-/** The same for the events behind those of a fold. */
+/** The same, continuing from a state. */
 export function replayOn(conversation: Conversation, events: Iterable<JournalEvent | UnknownEvent>): Conversation {
   for (const event of events) foldIn(conversation, event)
   dropSettled(conversation)
   return conversation
 }
 
-/** A proposal that is settled leaves the fold, not before the commit that settles it: until then its row is to be written. */
+/** Removes settled proposals, not before the commit that settles them, because it writes their rows. */
 export function dropSettled({ proposals }: Conversation): void {
   for (const [id, { status }] of proposals) if (isSettled(status)) proposals.delete(id)
 }
 
-/** Gives new events their places at the end of the journal and folds them in; they are not durable yet. */
+/** Appends new events to the state and assigns their positions. They are not durable yet. */
 export function stage(conversation: Conversation, events: readonly NewEvent[], now: number): JournalEvent[] {
   const staged: JournalEvent[] = []
   for (const event of events) {
-    const beside = duplicateEnds(conversation, event, now) // before it is folded in: then they do not wait any more
+    const beside = duplicateEnds(conversation, event, now) // before it is applied, after which they do not wait any more
     staged.push(place(conversation, withNumbers(conversation, event), now))
     for (const each of beside) staged.push(place(conversation, withNumbers(conversation, each), now))
   }
   return staged
 }
 
-/** The same for an event of another journal, which holds all that belongs to it. */
+/** The same for a copied event, which has its own fields already. */
 export function stageCopy(conversation: Conversation, event: NewEvent, now: number): JournalEvent {
   return place(conversation, { ...event }, now)
 }
 
-/** In the event itself: who stages one has made it for that, and a copy of each would be a fiftieth of a turn. */
+/** Changes the event itself, which was created for this: copying each would take a fiftieth of a turn. */
 function place(conversation: Conversation, event: NewEvent, now: number): JournalEvent {
   const staged = event as { -readonly [Key in keyof JournalEvent]: JournalEvent[Key] }
   staged.version = EVENT_VERSION
   staged.position = conversation.position + 1
-  staged.at = Math.max(now, conversation.at) // a clock that steps back must not make the journal run backwards
+  staged.at = Math.max(now, conversation.at) // the clock may step back, but times in the journal must not
   foldIn(conversation, staged as JournalEvent)
   return staged as JournalEvent
 }
 
 type Apply<Type extends EventType> = (conversation: Conversation, event: EventOf<Type>) => void
 
-/** One line per type of event; the compiler refuses a type without one. */
+/** One line per type of event; a missing type does not compile. */
 const table: { [Type in EventType]: Apply<Type> } = {
-  // Field by field, here and below: each resume of a conversation does this, and copying objects costs several times as much.
+  // Field by field, here and below: each resume does this, and copying objects takes several times as long.
   conversation_started(conversation, event) {
     conversation.agent = event.agent
     conversation.model = event.model
@@ -92,12 +92,12 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (deviceId !== undefined) conversation.deviceId = deviceId
     if (connectionId !== undefined) conversation.connectionId = connectionId
     const moves = site !== undefined || deviceId !== undefined || connectionId !== undefined
-    if (moves && conversation.run) conversation.run.reads = [] // the same question may have another answer there
+    if (moves && conversation.run) conversation.run.reads = [] // reads may have other results there
   },
   run_started(conversation, event) {
     const { runId, maxIterations, undoes, again, compacts, credential, asks = false, attended, timeZone, at } = event
     const { run: last } = conversation
-    // Whether there is room is another question for another run: the model may be another. One that sums up says so itself.
+    // Another run may have a model with a larger context. A run that summarizes sets this itself.
     if (compacts || conversation.compaction.due === "full") conversation.compaction.due = undefined
     conversation.run = {
       id: runId,
@@ -113,7 +113,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       approves: undefined,
       timeZone,
       question: last?.question ?? runId,
-      // One that resumes another answers its words, as they said.
+      // A run that resumes another has the settings of its message.
       settings: last?.settings ?? {},
       schema: last?.schema,
       mends: 0,
@@ -125,7 +125,8 @@ const table: { [Type in EventType]: Apply<Type> } = {
       usage: undefined,
       fallback: undefined,
       model: undefined,
-      // What was counted before stands until its own reply: a summary has none, and nobody's meter shall jump meanwhile.
+      // The last count stays until the run's own reply: a summary has none, and a client's meter must not jump
+      // meanwhile.
       counted: last?.counted,
       workedMs: 0,
       longGapsMs: [],
@@ -139,7 +140,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (attended) conversation.run.attended = attended
     beginStages(conversation)
     conversation.calls = []
-    // Nobody has spoken in one of our own: what waits for that goes on waiting, also when it is over.
+    // In a run that the server started no user has sent a message. Held messages stay held, also after it.
     if (!isOurs(event)) conversation.heldUpTo = 0
   },
   message: remember,
@@ -175,21 +176,24 @@ const endOf = ({ status, maxIterations, asks }: RunState) => ({ status, maxItera
 
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(table))
 
-/** Inputs that came without a type of event: a node that does not know them may not find one in an inbox. */
+/** Inputs without an event type of their own. A node that does not know them must not find them in an inbox. */
 const INPUTS_ADDED = ["answer"] satisfies Input["type"][]
 
-/** How much of a journal this build understands: types of events are only ever added, so that of a newer one is greater. */
+/**
+ * How much of a journal this version understands. Event types are only ever added, so a newer version has a greater
+ * number.
+ */
 export const EVENTS_KNOWN = EVENT_VERSION * 1000 + KNOWN.size + INPUTS_ADDED.length
 
-/** Shorter ones need not be told apart: no clock that is worth a word is off by less. */
+/** Shorter gaps are ignored, because clocks differ by less. */
 const LONG_GAP_MS = 60_000
 
-/** One more event. Only for whoever has a fold of its own: that of a conversation at work is the journal's. */
+/** Applies one event. Only for the owner of a state: that of a conversation at work belongs to the journal. */
 export function foldIn(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
   const { run } = conversation
-  // Time between two events is work, unless the run waited for a person, for others, or for a dead node to be replaced.
+  // Time between two events counts as work, unless the run waited for a person, for another party, or for a new writer.
   if (run?.status === "running" && event.type !== "restarted" && !isWaiting(conversation)) {
-    const gap = Math.max(0, event.at - conversation.at) // the time of day may be set back
+    const gap = Math.max(0, event.at - conversation.at) // the clock may be set back
     run.workedMs += gap
     if (gap > LONG_GAP_MS) run.longGapsMs.push(gap)
   }

@@ -8,7 +8,7 @@ import { ADA, call, ID, staged, type Staged, text } from "../staged.fixture.ts"
 import { FOLD_VERSION, fromKeptFold, toKeptFold } from "./snapshot.ts"
 import { replay, replayOn } from "./replay.ts"
 
-/** A conversation in which about everything happens that a fold remembers. */
+/** A conversation with nearly everything that a state contains. */
 function eventful(): Staged {
   const story = staged().asks("Hello").routed("tasks").calls("read", "write").starts(1).brings(1, "both").proposes(2)
   story.wait(90_000).grants(1, 3).starts(2).result(2, "in_doubt").says("Half.").ends("failed")
@@ -35,7 +35,7 @@ function eventful(): Staged {
 const comparable = ({ inbox: _, arrivals: __, ...rest }: Conversation) => rest
 const whole = ({ events }: Staged, upTo = events.length) => replay(ID, ADA, events.slice(0, upTo))
 
-/** Every fold of it that may be kept, by position. */
+/** Every state of it that may be a snapshot, by position. */
 const kept = (story: Staged) =>
   story.events.flatMap(({ position }) => {
     const text = toKeptFold(whole(story, position))
@@ -87,7 +87,7 @@ test.each([
 test("the same events come to the same folds as when their version was given", () => {
   const folds = kept(eventful()).map(({ text }) => text)
   const digest = createHash("sha256").update(JSON.stringify(folds)).digest("hex").slice(0, 16)
-  // Where this fails the fold has changed: raise the number in FOLD_VERSION, and put both here. Folds that were kept by
-  // the build before are passed over then; otherwise conversations would go on with them.
+  // If this fails, the state has changed: raise the number in FOLD_VERSION, and put both here. Snapshots of the
+  // previous version are then ignored; otherwise conversations would continue with them.
   expect({ version: FOLD_VERSION, digest }).toEqual({ version: "1021.4", digest: "8d8a361bdf7532db" })
 })

@@ -5,18 +5,18 @@ import { type Digested, digestedOf, goOnWith } from "../history/request-digest.t
 import { EVENTS_KNOWN } from "./replay.ts"
 
 /**
- * Which folds this build may go on with. The number behind the events is raised whenever the same events come to another
- * fold than before, or a fold has another shape: what was kept by the build before is then passed over. A test holds the
- * folds of many conversations against those of this number, so that it is not forgotten.
+ * The version of snapshots. Raise the number after the dot whenever the same events lead to another state, or a state
+ * has another shape. Snapshots of other versions are ignored. A test compares many states with this version, so that it
+ * is not forgotten.
  */
 export const FOLD_VERSION = `${EVENTS_KNOWN}.4`
 
-/** Longer ones are folded anew: to write them at once would hold up everybody else for too long. */
+/** Longer conversations have no snapshot, because writing it at once would block everything else for too long. */
 const MAX_TOKENS = 2_000_000
 
 /**
- * The fold as text, to be kept beside the journal; undefined where it is not at rest. In the middle of a run there are calls
- * without results, and it would be old with the next event. What waits in the inbox is no part of the journal.
+ * The snapshot to store with the journal; undefined during a run, when calls have no results and the next event would
+ * outdate it. The inbox is not part of it.
  */
 export function toKeptFold(conversation: Conversation): string | undefined {
   const { run, calls, tokens, hasUnknownEvents } = conversation
@@ -24,8 +24,8 @@ export function toKeptFold(conversation: Conversation): string | undefined {
   const { id: _, user: __, inbox: ___, arrivals: ____, ...fold } = conversation
   const { history, spared, leftOut, reasoners, proposals, undone, grants, brought, stages, ...rest } = fold
   const { sources, numbers, ...staged } = stages
-  // Whoever gives the fold another map or set is told here by the compiler: it would come back as an empty object. Turns
-  // may hold bytes, but only in a request.
+  // The compiler rejects a state with another map or set, which JSON would turn into an empty object. Turns may contain
+  // bytes, but only in a request.
   const plain: Plain<typeof rest> = rest
   const plainStages: Plain<typeof staged> = staged
   return JSON.stringify({
@@ -37,12 +37,12 @@ export function toKeptFold(conversation: Conversation): string | undefined {
   })
 }
 
-/** The fold that was kept; undefined where the text is none, or of another position. */
+/** The state of a snapshot; undefined if the text is malformed, or of another position. */
 export function fromKeptFold(whose: Whose, position: number, text: string): Conversation | undefined {
   try {
     return unpacked(whose, position, text)
   } catch {
-    // Something stands there that is no map or list where one belongs: the journal is read in its place.
+    // Malformed: the journal is read instead.
     return undefined
   }
 }
@@ -86,13 +86,13 @@ type Kept = Omit<Conversation, Maps | "stages" | "id" | "user" | "inbox" | "arri
 
 const toMap = <Key, Value>(entries: readonly (readonly [Key, Value])[]): ReadonlyMap<Key, Value> => new Map(entries)
 
-/** Written by us in one commit: it is whole, or not there. Somebody's hand may have been at it all the same. */
+/** Written in one commit, so it is whole or missing. It may have been edited by hand all the same. */
 function parsed(text: string): Kept | undefined {
   const kept = JSON.parse(text) as Partial<Kept> | null
   return Array.isArray(kept?.history) && Array.isArray(kept.marks) && kept.stages ? (kept as Kept) : undefined
 }
 
-/** What JSON gives back as it was. */
+/** Types that JSON preserves. */
 type Plain<T> = T extends string | number | boolean | null | undefined
   ? T
   : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | Date | ((...given: never[]) => unknown)

@@ -33,11 +33,11 @@ import { asOneLine } from "../untrusted-text.ts"
 
 const isNoProgress: ReadonlySet<string> = new Set([ASKED_MODEL, WAITING, LEFT_OUT, QUESTION, QUESTION_SETTLED])
 
-/** Folds a step in: what was decided, what the model is told of it, and what it has used. */
+/** Applies a step: the decision, its note for the model, and its usage. */
 export function applyStep(conversation: Conversation, { step, detail, asked }: EventOf<"step">): void {
   const { run, stages, routing } = conversation
   if (run) {
-    // A decision on record is progress. What a tool asked is none: it is asked again if the tool does not live to answer.
+    // A recorded decision is progress. A tool's model call is not: it is repeated if the tool does not return.
     if (!isNoProgress.has(step)) madeProgress(run)
     if (asked?.usage) run.usage = addUsage(run.usage, asked.usage)
   }
@@ -93,16 +93,16 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
 const isChoice = (detail: unknown): detail is RouterChoice =>
   typeof detail === "object" && detail !== null && "action" in detail
 
-/** The run that begins asks something new. */
+/** A new run has a new question. */
 export function beginStages({ stages }: Conversation): void {
   const { guardrail } = stages
-  // A run that was not judged (a resumed one, an undo) leaves standing what was said of the one before it.
+  // A run without a verdict (a resumed one, an undo) keeps the verdict of the run before it.
   if (guardrail) stages.wasInScope = passes(guardrail)
   const fresh = { guardrail: undefined, choice: undefined, grading: undefined, found: [], ungraded: [] }
   Object.assign(stages, fresh, { searched: "no", gradingPending: false })
 }
 
-/** Folds in what a search has found, where a result says so. */
+/** Applies the sources of a result. */
 export function applySources({ stages }: Conversation, { data, status }: EventOf<"tool_end">): void {
   const sources = status === "ok" ? sourcesIn(data) : undefined
   if (!sources) return
@@ -116,13 +116,13 @@ export function applySources({ stages }: Conversation, { data, status }: EventOf
     stages.ungraded.push(id)
   }
   if (fresh.length > 0) stages.searched = "news"
-  // One that found nothing at all has not gone in a circle: other words may.
+  // A search without results is not a repetition: other words may find something.
   else if (sources.length > 0 && stages.searched === "no" && found.size > 0) stages.searched = "nothing_new"
 }
 
 /**
- * What the model is told of its passages' grades. It stands where a person's words do, and says that it is none. A judge has
- * read words of others, and they may speak through it.
+ * The note about grades for the model. It has the role of a user message and says that it is not one. The grading model
+ * has read untrusted text, which may speak through it.
  */
 function inWords(grading: Grading, numbers: ReadonlyMap<string, number>): string {
   const { grades, rewrite, evidence } = grading
@@ -143,7 +143,7 @@ function inWords(grading: Grading, numbers: ReadonlyMap<string, number>): string
     : `[Grading: ${verdicts} That is thin. Search again with other words, such as: "${asOneLine(rewrite)}"]`
 }
 
-/** Folds in what a call has kept for whoever takes it up after a crash. */
+/** Applies the state that a call has stored for a restart after a crash. */
 function applyKept({ run, calls }: Conversation, detail: unknown): void {
   const { callId, kept } = (detail ?? {}) as { readonly callId?: unknown; readonly kept?: JsonObject }
   const call = calls.find(({ id }) => id === callId)
@@ -152,13 +152,13 @@ function applyKept({ run, calls }: Conversation, detail: unknown): void {
   run.hasWaited = true
 }
 
-/** Folds in what a tool's server asks the person: it is open until somebody answers, its time is up or its call is over. */
+/** Applies a question of a tool's server. It is open until it is answered or expires, or its call ends. */
 function applyQuestion({ run, calls }: Conversation, detail: unknown): void {
   const question = (detail ?? {}) as Question
   const call = calls.find(({ id }) => id === question.callId)
   if (!run || !call) return
   call.question = question
-  // A long form counts once, however many parts it is asked in.
+  // A long form counts once, however many parts it has.
   if ((question.part?.at ?? 1) === 1) call.asked = (call.asked ?? 0) + 1
   run.hasWaited = true
 }
@@ -169,7 +169,7 @@ function applySettledQuestion({ calls }: Conversation, detail: unknown): void {
   if (call) closeQuestion(call)
 }
 
-/** Nobody is there any more to whom an answer could be given. */
+/** Closes a question whose server no longer waits for an answer. */
 export function closeQuestion(call: Call): void {
   if (call.question) delete call.question
 }

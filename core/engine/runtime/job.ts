@@ -9,34 +9,34 @@ import { type Limits, nextStep } from "../next-step.ts"
 import type { Ports } from "../ports.ts"
 import type { RunSignals, Stop } from "../record.ts"
 
-/** One conversation at work in this process: what can be told to stop, and when it must stop by itself. */
+/** One conversation at work in this process: how it is stopped, and when it stops by itself. */
 export class Job implements RunSignals {
   readonly id: ConversationId
-  /** Somebody asked for work while it was ending: look once more. */
+  /** Work was requested while it was ending, so check once more. */
   again = false
-  /** What is held against its run for the death of the process that had it. */
+  /** How far its run may have caused the death of its process. */
   judged: Judged | undefined
-  /** Other nodes have it in their line too: at its turn this one puts its mark on it, or leaves it to another. */
+  /** Other nodes have it in their queues as well. At its turn this node marks it, or leaves it to another. */
   marksItself = false
-  /** Still finding out whether there is something to do. */
+  /** Still determining whether there is work. */
   claiming = false
-  /** Another node had left it, dead or in good order. */
+  /** Another node had released it, or failed. */
   tookOver = false
-  /** Only another process can continue it: it holds events of a newer version, or works in the folder of a terminal. */
+  /** Only another process can continue it: it has events of a newer version, or works in a terminal's folder. */
   isLeft = false
-  /** It ended as the writer, with nothing left to do. */
+  /** It ended as the writer, without work left. */
   rested = false
   done: Promise<void> = Promise.resolve()
   readonly #clock: Clock
   readonly #limits: Limits
   #run: RunId | undefined
-  // These two are made when somebody asks for them: few jobs are anybody's suspect, or taken over.
+  // Created on demand: few jobs are suspected or taken over.
   #unsuspected: AbortController | undefined
   #claimTried: PromiseWithResolvers<void> | undefined
   #goesOn = false
   #hasTried = false
   #controller = new AbortController()
-  /** Of the run it works on. */
+  /** Of the current run. */
   #limit: PausableAlarm | undefined
 
   constructor(id: ConversationId, clock: Clock, limits: Limits) {
@@ -50,17 +50,17 @@ export class Job implements RunSignals {
   signalFor(run: RunId | undefined, workedMs: number): AbortSignal {
     if (run !== this.#run) {
       this.#run = run
-      // Going down concerns every run, a cancel only the one it was meant for.
+      // A shutdown concerns every run, a cancel only its own.
       const { aborted, reason } = this.#controller.signal
       if (aborted && reason !== "shutdown") this.#controller = new AbortController()
-      // A new one: what a call of the run before still waits for, unheard, does not stop the time of this one.
+      // A new one, so that a call of the previous run that is still waiting does not pause this run's limit.
       this.#limit?.cancel()
       this.#limit = this.#limitOf(this.#limits.runSeconds * 1000 - workedMs)
     }
     return this.#controller.signal
   }
 
-  /** None where its time was up before: it begins nothing of its own then, and what a person has agreed to since has its call's time. */
+  /** None if its time was up before: it starts nothing itself then, and approved calls have their own limits. */
   #limitOf(leftMs: number): PausableAlarm | undefined {
     if (leftMs <= 0) return undefined
     const limit = new PausableAlarm(this.#clock, () => this.stop("run_timeout"))
@@ -68,7 +68,7 @@ export class Job implements RunSignals {
     return limit
   }
 
-  /** It need not wait for a turn any more: what it has to do ends no process. */
+  /** It need not wait for its turn any more, because the rest of its work cannot end the process. */
   get unsuspected(): AbortSignal {
     this.#unsuspected ??= new AbortController()
     if (this.#goesOn) this.#unsuspected.abort()
@@ -80,7 +80,7 @@ export class Job implements RunSignals {
     this.#unsuspected?.abort()
   }
 
-  /** Resolves when it has become the writer, or has found for the first time that it cannot. */
+  /** Resolves when it has become the writer, or has first failed to. */
   get claimTried(): Promise<void> {
     this.#claimTried ??= Promise.withResolvers()
     if (this.#hasTried) this.#claimTried.resolve()
@@ -113,12 +113,12 @@ interface Suspect {
 }
 
 /**
- * Judges what dead processes have left, where a step broke off that had broken off before. Runs in a tool call are suspects,
- * and from their second death on taken up one at a time. Waiting for a provider is none: such a run is blamed only for a
- * death at which nothing else was at work, and stands alone only when death after death has found no other culprit.
+ * Judges runs of failed processes whose step had failed before. Runs in a tool call are suspected, and from their
+ * second death on continued one at a time. Waiting for a provider is not suspicious: such a run is blamed only for a
+ * death at which nothing else was at work, and isolated only if repeated deaths have no other cause.
  *
- * Each death is judged once, before anything that it left is taken up: a node that finds only a part of it, because another
- * was quicker, goes by the judgement that is on record. In the order in which they are to be taken up.
+ * Each death is judged once, before any of its runs is continued. A node that finds only some of them, because another
+ * was faster, uses the recorded judgement. The result is in the order in which they are to be continued.
  */
 async function judgeDeaths(ports: Ports): Promise<Map<ConversationId, Judged>> {
   const judged: (readonly [ConversationId, Judged])[] = []
@@ -130,10 +130,13 @@ async function judgeDeaths(ports: Ports): Promise<Map<ConversationId, Judged>> {
   return new Map(judged)
 }
 
-/** How long another node is given to judge, and how often it is asked: what it folds need not be folded here too. */
+/**
+ * How long this node waits for another node's judgement, and how often it polls, to avoid replaying the same journals
+ * twice.
+ */
 const [ASKED_EVERY_MS, ASKED_AT_MOST] = [100, 20]
 
-/** Where several nodes find the same death the one that gets its mark on the first conversation judges, the others wait. */
+/** If several nodes find the same death, the one that marks the first conversation judges, and the others wait. */
 async function judgeOnce(ports: Ports, death: Death): Promise<Judgement> {
   const { journal, clock } = ports
   const judge = async () => journal.judge(death.node, await examineAll(ports, death))
@@ -166,7 +169,7 @@ function toJudged({ doing, deaths }: Suspect, restarts: number, [inTools, all]: 
   return { ...(all > 1 ? { blame: "none" } : {}), alone: deaths + 1 >= 2 * restarts }
 }
 
-/** Undefined where nothing was broken off, or where it cannot be read: taking it up finds out. */
+/** Undefined if no step was interrupted, or if it cannot be read, which continuing it will show. */
 async function examine({ journal, agents, limits }: Ports, id: ConversationId): Promise<Suspect | undefined> {
   const conversation = await journal.load(id, true).catch(() => undefined)
   const run = conversation?.run
@@ -177,11 +180,11 @@ async function examine({ journal, agents, limits }: Ports, id: ConversationId): 
 
 const TOOL_STEPS: ReadonlySet<string> = new Set(["recover-calls", "run-tools", "propose"])
 
-/** Lets runs go one at a time that may have ended the process, so that its next death tells which of them it was. */
+/** Runs suspected runs one at a time, so that the next death identifies the cause. */
 export class Isolation {
   readonly #ports: Ports
   readonly #lane = new Semaphore(1)
-  /** The look at what dead writers have left that is under way: all who ask at the same time share it. */
+  /** The judgement in progress, shared by all concurrent callers. */
   #judging: Promise<Map<ConversationId, Judged>> | undefined
 
   constructor(ports: Ports) {
@@ -193,9 +196,9 @@ export class Isolation {
   }
 
   /**
-   * Resolves when a job may go on: at its turn where it is a suspect, else at once. What it resolves with lets the next one
-   * go. A job that somebody woke is judged first: a dead writer may have had its conversation, and what comes for one run
-   * must not take it up before all that was left is judged.
+   * Resolves when a job may continue: at its turn if it is suspected, else at once. The returned function lets the next
+   * one continue. A job that was woken by input is judged first, because its conversation may belong to a failed
+   * writer.
    */
   async turnOf(job: Job): Promise<(() => void) | undefined> {
     try {
@@ -210,7 +213,7 @@ export class Isolation {
     }
   }
 
-  /** A run that is to be cancelled ends no process: it waits for no turn. */
+  /** A run that is to be cancelled cannot end the process, so it does not wait for a turn. */
   async letStop(job: Job): Promise<void> {
     if (isCancelled(await this.#ports.journal.load(job.id, true))) job.goOn()
   }
@@ -224,7 +227,7 @@ export class Isolation {
       return over.promise
     })
     const leave = () => {
-      over.resolve() // its place in the line goes to the next one when it comes up
+      over.resolve() // its slot passes to the next one at its turn
       turn.resolve()
     }
     if (unsuspected.aborted) leave()
@@ -241,5 +244,5 @@ export class Isolation {
   }
 }
 
-/** The step that broke off is behind it: the next suspect may go. */
+/** The step that had failed is complete, so the next suspected run may start. */
 const isOverIt = ({ run }: Conversation): boolean => run?.status !== "running" || run.deaths === 0

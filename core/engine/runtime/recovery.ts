@@ -7,51 +7,51 @@ import type { Ports } from "../ports.ts"
 import { stage } from "../replay/replay.ts"
 import type { Isolation, Job } from "./job.ts"
 
-/** Conversations taken up at a time, before the next are looked for: what a slow node has not marked others can have. */
+/** How many conversations are continued at a time, so that other nodes can take what a slow node has not marked. */
 const PORTION = 32
-/** So few go to the first node that looks: to share them out would only make some of them late. */
+/** So few go to the first node that finds them, because sharing would only delay some of them. */
 const NOT_SHARED = 8
 
 interface TakeUpPorts extends Pick<Ports, "journal" | "log"> {
   readonly isolation: Isolation
   isWorking(id: ConversationId): boolean
-  /** Left to nodes of a newer version, or to the terminal whose folder they work in. */
+  /** Left to nodes of a newer version, or to the terminal whose folder they use. */
   readonly left: ReadonlySet<ConversationId>
-  /** Begins to work on a conversation where nobody in this process does. */
+  /** Starts a job unless this process has one for the conversation. */
   begin(id: ConversationId, judged: Judged, marksItself: boolean): Promise<Job | undefined>
 }
 
 type Judgements = ReadonlyMap<ConversationId, Judged>
 
 /**
- * Takes up what dead writers have left behind. Where several processes share the database each takes its share, in
- * portions that no other takes too; what the others have not taken by the next look is anybody's.
+ * Continues the work of failed writers. If several processes share the database, each takes its share in portions; the
+ * rest is free for all at the next poll.
  */
 export class TakeUp {
   readonly #ports: TakeUpPorts
-  /** What was left to the other nodes at the last look. */
+  /** Conversations left to the other nodes at the last poll. */
   #passedOver: ReadonlySet<ConversationId> = new Set()
 
   constructor(ports: TakeUpPorts) {
     this.#ports = ports
   }
 
-  /** Returns how many conversations it has begun to take up. */
+  /** Returns how many conversations it has started to continue. */
   async look(limit: number): Promise<number> {
     const { journal, isolation, isWorking, left } = this.#ports
-    // What waits for a newer version must not hide the others behind it.
+    // Conversations that wait for a newer version must not hide the others.
     const all = await journal.abandoned(limit + left.size)
     const found = all.filter((id) => !isWorking(id) && !left.has(id))
     if (found.length === 0) return 0
     const judged = await isolation.judge()
-    // Suspects last, in their order: those beside them need not wait.
+    // Suspected ones last, in their order, so that the others need not wait.
     const mine = new Set(found)
     const suspects = [...judged.keys()].filter((id) => mine.has(id))
     const others = found.filter((id) => !judged.has(id))
     if (!journal.sharesWork) return this.#beginAll([...others, ...suspects], judged)
     const isAlone = (id: ConversationId) => judged.get(id)?.alone === true
     const taken = await this.#takeShare([...others, ...suspects.filter((id) => !isAlone(id))], judged)
-    // Each node has all of them in its line, and at its turn takes the next one that no other has.
+    // Each node queues all of them, and at its turn takes the next one that no other has.
     return taken + (await this.#beginAll(suspects.filter(isAlone), judged, true))
   }
 
@@ -64,7 +64,7 @@ export class TakeUp {
     const late = ids.filter((id) => this.#passedOver.has(id)).length
     const free = new Set(ids)
     let room = late + (await this.#shareOf(ids.length - late))
-    // Nothing once may mean that another node was quicker with the same ones; nothing twice, that there is none any more.
+    // One empty result may mean that another node was faster with the same ones; two mean that none is left.
     for (let inVain = 0; room > 0 && free.size > 0 && inVain < 2;) {
       const marked = await this.#ports.journal.earmark([...free], Math.min(room, PORTION))
       inVain = marked.length === 0 ? inVain + 1 : 0
@@ -82,7 +82,7 @@ export class TakeUp {
     return this.#ports.begin(id, judged.get(id) ?? { alone: false }, marksItself)
   }
 
-  /** Resolves when this node is the writer of them, or knows that it cannot be. Never rejects. */
+  /** Resolves when this node is their writer, or knows that it cannot be. Never rejects. */
   async #whenClaimed(ids: readonly ConversationId[], jobs: readonly (Job | undefined)[]): Promise<void> {
     const { journal, log } = this.#ports
     await Promise.all(jobs.flatMap((job) => (job ? [job.claimTried] : [])))
@@ -95,7 +95,7 @@ export class TakeUp {
   }
 }
 
-/** Of so many, in proportion to the room that each node has below what would be even. */
+/** This node's share, in proportion to how far each node is below the average load. */
 function shareOf(count: number, { here, others }: Loads): number {
   const even = (count + here + others.reduce((sum, load) => sum + load, 0)) / (others.length + 1)
   const room = Math.max(0, even - here)
@@ -105,17 +105,17 @@ function shareOf(count: number, { here, others }: Loads): number {
 
 const ATTEMPTS = 20
 
-/** Becomes the writer where there is none any more and something to do. Says so where work was broken off. */
+/** Becomes the writer if there is none and there is work, and records if work was interrupted. */
 export async function reclaim(ports: Ports, job: Job): Promise<boolean> {
   if (!job.marksItself) return claimLeftBehind(ports, job)
   const { journal } = ports
   job.marksItself = false
-  // Other nodes have it in their line too: whoever comes second does not even read it.
+  // Other nodes have it in their queues as well: only the first reads it.
   if ((await journal.earmark([job.id], 1)).length === 0) return false
   try {
     return await claimLeftBehind(ports, job)
   } finally {
-    // It runs out by itself: a claim that succeeded must not be undone for it.
+    // It expires by itself: a successful claim must not be undone for it.
     await journal.unmark([job.id]).catch((error: unknown) => ports.log.warn("unmark_failed", { error }))
   }
 }
@@ -130,11 +130,11 @@ async function claimLeftBehind(ports: Ports, job: Job): Promise<boolean> {
     const broken = conversation.run?.status === "running" && !pauseReason(conversation)
     const release = rests(nextStep(conversation, agent, limits))
     const { owned, elsewhere, handedOver, unread } = journal.leftBehind(conversation)
-    // The folder of a terminal: only a process that has it open can run these tools.
+    // The folder of a terminal: only the process that has it open can run these tools.
     const isOfTerminal = conversation.site === "server" && worksOnFiles(agent) && ports.isOfTerminal?.(id) === true
     job.isLeft = conversation.hasUnknownEvents || isOfTerminal
     if (job.isLeft || (release && !owned && !unread)) return false
-    // A writer that went down in good order let go first; one that died did not.
+    // A writer that shut down in order has released it first; one that failed has not.
     const blame = judged?.blame && !handedOver ? { blame: judged.blame } : {}
     const restarted = { type: "restarted", because: handedOver ? "handover" : "crash", ...blame } as const
     const events = stage(conversation, broken ? [restarted] : [], clock.now())

@@ -5,17 +5,19 @@ import { type Bus, type Live, type NewsKind, newsKinds, type Watched } from "../
 import { type Log } from "../../shared/log.ts"
 import type { Runtime } from "./runtime.ts"
 
-/** How often a process that shares its database looks what the others have written, where nothing else tells it. */
+/** How often a process that shares its database polls for changes of the others, if it is not notified of them. */
 const LOOK_MS = 750
-/** In how many of these rounds it looks where the others are heard: a word may be lost. About every 15 s. */
+/**
+ * How many of these rounds pass between two polls if it is notified, because a notification may be lost. About 15 s.
+ */
 const ROUNDS_BETWEEN = 20
 const NOTHING: Watched = { conversations: [], people: [] }
 
-/** Counts, for each person, how often something of theirs was changed, for whoever shares the database. */
+/** Counts changes of each user's data for all processes that share the database. */
 export interface News {
-  /** Counts one more, and says how far that is. */
+  /** Adds one change for these users and returns the counts. */
   tell(kind: NewsKind, users: readonly UserId[]): Promise<NewsCount[]>
-  /** Of those of these people for whom something was ever counted. */
+  /** The counts of those of these users that have any. */
   read(users: readonly UserId[]): Promise<NewsCount[]>
 }
 
@@ -33,7 +35,7 @@ export interface ElsewherePorts {
   readonly runtime: Pick<Runtime, "working" | "lose">
   readonly journal: Pick<Journal, "recorded">
   readonly news: News
-  /** What people have beside conversations, and who says whose was changed here. */
+  /** Data other than conversations, and the sources of its changes in this process. */
   readonly sources: Partial<Record<Exclude<NewsKind, "conversations">, ChangeSource>>
   readonly bus: Bus
   readonly clock: Clock
@@ -42,14 +44,14 @@ export interface ElsewherePorts {
 }
 
 /**
- * Looks at what other processes have recorded of the conversations that are watched or worked on here, and tells it here
- * as if it had been heard: who watches is told that there is more to read, a writer that input has arrived for it, and
- * one that is none any more to stop. Only the record is believed, so nothing is lost however late a look comes.
+ * Polls what other processes have recorded about conversations that are watched or worked on here, and publishes it
+ * like local changes: subscribers learn that there is more to read, a writer that input has arrived, and a former
+ * writer that it must stop. It relies on the record only, so nothing is lost however late a poll is.
  */
 export class Elsewhere implements AsyncDisposable {
   readonly #ports: ElsewherePorts
   readonly #counts = new Map<string, number>()
-  /** Whose things this process has changed, and the others have not been told. */
+  /** Users whose data this process changed without telling the others yet. */
   readonly #changed: Record<NewsKind, Set<UserId>> = {
     conversations: new Set(),
     workspace: new Set(),
@@ -59,10 +61,10 @@ export class Elsewhere implements AsyncDisposable {
   #looking: Promise<void> | undefined
   #cancel: () => void = () => {}
   #closed = false
-  /** The last look failed, which is said once and not with every look. */
+  /** The last poll failed. This is logged once and not with every poll. */
   #failed = false
   #rounds = 0
-  /** Of what something may have gone unheard since the last look. */
+  /** What may have changed without a notification since the last poll. */
   #doubtful: Watched | "all" | undefined
   #lookedAt: number
 
@@ -81,12 +83,12 @@ export class Elsewhere implements AsyncDisposable {
     this.#wait()
   }
 
-  /** How long ago the last look at everything was that succeeded. */
+  /** How long ago the last complete poll succeeded. */
   get ageMs(): number {
     return monotonicOf(this.#ports.clock) - this.#lookedAt
   }
 
-  /** To be told what is published here. */
+  /** Receives what is published in this process. */
   hear(live: Live): void {
     if ((live.type === "events" || live.type === "seen" || live.type === "gone") && live.user)
       this.#changed.conversations.add(live.user)
@@ -113,7 +115,7 @@ export class Elsewhere implements AsyncDisposable {
     })
   }
 
-  /** One look at a time: what is in doubt while one is under way is looked at after it. */
+  /** One poll at a time: doubts that arise during a poll are resolved after it. */
   #lookNow(about: Watched | "all"): void {
     this.#doubtful = this.#doubtful || about === "all" ? "all" : about
     if (this.#looking || this.#closed) return
@@ -121,7 +123,7 @@ export class Elsewhere implements AsyncDisposable {
     this.#round()
   }
 
-  /** Each by itself: counting that fails keeps nobody from hearing of a cancel. */
+  /** Each part by itself: a failure to count must not delay a cancel. */
   async #look(): Promise<void> {
     const doubtful = this.#doubtful
     this.#doubtful = undefined
@@ -151,8 +153,8 @@ export class Elsewhere implements AsyncDisposable {
   }
 
   /**
-   * Of its own conversations a writer tells everything itself, and sooner. All others are told with every look, also where
-   * nothing has changed: whoever began to listen in between must not wait for a change that has happened.
+   * A writer publishes changes of its own conversations itself, and sooner. All others are published with every poll,
+   * even without changes: a client that subscribed meanwhile must not wait for a change that has already happened.
    */
   #tell({ id, position, atWork, here }: Recorded): void {
     const { runtime, bus } = this.#ports
@@ -173,7 +175,7 @@ export class Elsewhere implements AsyncDisposable {
     this.#forgetUnwatched()
   }
 
-  /** Who is watched no more would stay for ever. */
+  /** Otherwise entries without subscribers would stay forever. */
   #forgetUnwatched(): void {
     const watched = new Set(this.#ports.bus.watched().people)
     if (this.#counts.size <= 2 * watched.size) return
@@ -181,14 +183,14 @@ export class Elsewhere implements AsyncDisposable {
       if (!watched.has(key.slice(0, key.indexOf(" ")) as UserId)) this.#counts.delete(key)
   }
 
-  /** What cannot be told now is told with the next look. */
+  /** What cannot be reported now is reported with the next poll. */
   async #tellOthers(): Promise<void> {
     for (const kind of newsKinds) {
       const users = [...this.#changed[kind]]
       if (users.length === 0) continue
       this.#changed[kind].clear()
       try {
-        // What only we have counted, the first that ever was included, is no news to those who watch here: they have heard it.
+        // Changes that only this process has counted are no news here, because its subscribers know them already.
         for (const { user, count } of await this.#ports.news.tell(kind, users))
           if ((this.#counts.get(`${user} ${kind}`) ?? 0) === count - 1) this.#counts.set(`${user} ${kind}`, count)
       } catch (error) {

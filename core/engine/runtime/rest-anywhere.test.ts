@@ -6,7 +6,7 @@ import { restAnywhere } from "./rest-anywhere.ts"
 const id = newId("conv")
 const closing = new AbortController()
 
-/** Tells one listener at most, which is all there is here. */
+/** Notifies one listener, which is all this test has. */
 class OneListener {
   #listener: ((live: Live) => void) | undefined
 
@@ -20,7 +20,7 @@ class OneListener {
   }
 }
 
-/** A conversation that another process works on, and what happens while that is being found out. */
+/** A conversation at work in another process, and what happens while this is being determined. */
 function elsewhere(meanwhile: (bus: OneListener) => void) {
   const bus = new OneListener()
   let asked = 0

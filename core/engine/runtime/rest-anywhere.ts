@@ -10,15 +10,15 @@ export interface RestPorts {
 }
 
 /**
- * Resolves when nothing is at work on a conversation in any process that shares the database; and when this one goes
- * down. `here`: it was this one that brought it to rest, so that all that happened was heard here.
+ * Resolves when no process that shares the database works on a conversation, or when this process shuts down. `here`:
+ * this process did the work, so that all its events were published here.
  */
 export async function restAnywhere(ports: RestPorts, id: ConversationId): Promise<"here" | "elsewhere"> {
   const { runtime } = ports
   while (!runtime.closing.aborted) {
     if (await runtime.rest(id)) return "here"
     if (runtime.closing.aborted) break
-    using change = listenFor(ports, id) // before asking, so that nothing changes unheard in between
+    using change = listenFor(ports, id) // before asking, so that no change is missed in between
     if (!(await isWorkingAnywhere(ports, id))) break
     await change.heard
   }
@@ -34,7 +34,7 @@ export async function isWorkingAnywhere(
   return recorded?.atWork === true
 }
 
-/** What others do is heard when it has been looked for: `Elsewhere` sees to that for whatever is watched. */
+/** Changes of other processes are found by polling: `Elsewhere` polls everything that is watched. */
 function listenFor({ runtime, bus }: RestPorts, id: ConversationId): Disposable & { readonly heard: Promise<void> } {
   const changed = Promise.withResolvers<void>()
   const stop = () => changed.resolve()

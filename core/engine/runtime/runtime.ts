@@ -19,23 +19,23 @@ import { Isolation, Job } from "./job.ts"
 import { reclaim, TakeUp } from "./recovery.ts"
 import { Titles } from "./titles.ts"
 
-/** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a conversation that is at work. */
+/** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a busy conversation. */
 type Submitted = "taken" | "kept"
 
 const ATTEMPTS = 20
 /**
- * What starts or prolongs work, or can be sent without end. Everything else is taken also if a person's storage is full: a
- * decision, a result or a cancellation ends what is under way.
+ * Input that starts or extends work, or can be sent without limit. All other input is accepted also if a user's storage
+ * is full: a decision, a result or a cancel ends work.
  */
 const NEEDS_ROOM: ReadonlySet<Input["type"]> = new Set(["message", "resume", "compact", "edit", "again", "settings"])
-/** It comes once, after the first answer, and with what it has cost. */
+/** It comes once, after the first answer, with its cost. */
 const isModelsTitle = (input: Input) => input.type === "settings" && input.titledBy !== undefined
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 5000
-/** Conversations resumed at a time: after a crash the first goes on while the last has not been read from disk yet. */
+/** Conversations resumed at a time after a crash, so that the first continues before the last is read from disk. */
 const TAKEN_UP_AT_ONCE = 32
 
-/** Takes input for conversations and keeps their loops running, in this process. */
+/** Accepts input for conversations and runs their loops in this process. */
 export class Runtime {
   readonly ports: Ports
   readonly #jobs = new Map<ConversationId, Job>()
@@ -44,12 +44,12 @@ export class Runtime {
   readonly #isolation: Isolation
   readonly #takeUp: TakeUp
   readonly #titles: Titles
-  /** Conversations that only other processes can continue: they are not read again at each look. */
+  /** Conversations that only other processes can continue. They are not read again at each poll. */
   readonly #left = new Set<ConversationId>()
   #takeovers = 0
   readonly #unsubscribe: () => void
   readonly #closed = new AbortController()
-  /** Aborts when this process goes down: it takes no input any more. */
+  /** Aborts when this process shuts down and accepts no more input. */
   readonly closing: AbortSignal = this.#closed.signal
 
   constructor(ports: Ports) {
@@ -64,12 +64,12 @@ export class Runtime {
     this.#unsubscribe = ports.bus.onWake((id, from) => void this.#woken(id, from))
   }
 
-  /** A new conversation with the journal of another one up to a position. */
+  /** Creates a conversation with the journal of another one up to a position. */
   fork(id: ConversationId, position: number, options: Forking): Promise<Conversation> {
     return fork(this.ports, id, position, options)
   }
 
-  /** Begins a conversation, with its first message in the same commit where there is one. */
+  /** Creates a conversation, with its first message in the same commit if there is one. */
   async begin(beginning: Beginning, message?: MessageInput): Promise<Conversation> {
     const { journal, agents, clock, bus } = this.ports
     const { user, model = null, provider = null, mode = "confirm", title = null } = beginning
@@ -99,13 +99,13 @@ export class Runtime {
     })
   }
 
-  /** Makes an input durable. A conversation at rest takes it at once; one at work finds it in its inbox. */
+  /** Makes an input durable: an idle conversation handles it at once, a busy one stores it in its inbox. */
   async submit(id: ConversationId, input: Input): Promise<Submitted> {
     refuseText(input)
     if (await this.#needsRoom(id, input)) await this.ports.room.demandRoomFor(id)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const job = this.#jobs.get(id)
-      // It has let go and is only on its way out: what comes now comes to a conversation at rest.
+      // It has released the conversation and is only ending, so the conversation counts as idle.
       if (job && !job.claiming && !this.ports.journal.isWriterOf(id)) await job.done
       const outcome = this.#jobs.has(id) ? "busy" : await this.#locks.run(id, () => this.#take(id, input))
       if (outcome === "taken") return outcome
@@ -114,7 +114,7 @@ export class Runtime {
     throw failure("busy", { id })
   }
 
-  /** Resolves when nothing is at work on the conversation in this process; true: it was, and had nothing left to do. */
+  /** Resolves when this process does not work on the conversation. True if it did, and no work is left. */
   async rest(id: ConversationId): Promise<boolean> {
     let rested = false
     for (let job = this.#jobs.get(id); job; job = this.#jobs.get(id)) {
@@ -128,18 +128,18 @@ export class Runtime {
     return this.#jobs.has(id)
   }
 
-  /** The conversations that are at work in this process. */
+  /** The conversations at work in this process. */
   working(): Iterable<ConversationId> {
     return this.#jobs.keys()
   }
 
-  /** Another process is the writer, or nobody: what is under way here comes to nothing, and is the other one's to do. */
+  /** Another process is the writer, or none: stops the work in this process. */
   lose(id: ConversationId): void {
     this.ports.journal.drop(id)
     this.#jobs.get(id)?.stop("shutdown")
   }
 
-  /** The runs at work in this process that a credential has set going, also those that an earlier life began. */
+  /** The runs at work in this process that a credential started, also those started before a restart. */
   async runsByCredential(): Promise<{ id: ConversationId; user: Conversation["user"]; credential: string }[]> {
     const held = [...this.#jobs.keys()].filter((id) => this.ports.journal.isWriterOf(id))
     const loaded = await Promise.allSettled(held.map((id) => this.ports.journal.load(id)))
@@ -150,22 +150,22 @@ export class Runtime {
     })
   }
 
-  /** Takes up what dead writers have left behind. Returns how many conversations it found. */
+  /** Continues the work of failed writers. Returns how many conversations it found. */
   recover(limit = 1000): Promise<number> {
     return this.#takeUp.look(limit)
   }
 
-  /** How many conversations that other nodes had left this one has gone on with. */
+  /** How many conversations of other nodes this one has continued. */
   get takeovers(): number {
     return this.#takeovers
   }
 
-  /** Stops taking input and lets go of what is at work, for the next process to continue. */
+  /** Stops accepting input and releases all conversations, for the next process to continue. */
   async close(): Promise<void> {
     this.#unsubscribe()
     this.#closed.abort()
     for (const job of this.#jobs.values()) job.stop("shutdown")
-    await this.#locks.idle() // what is just being put on record begins a job too, which only lets go
+    await this.#locks.idle() // a commit in progress starts a job, too, which only releases
     await Promise.all([...[...this.#jobs.values()].map((job) => job.done), this.#titles.idle()])
   }
 
@@ -177,14 +177,15 @@ export class Runtime {
 
   async #take(id: ConversationId, input: Input): Promise<"taken" | "moved" | "busy"> {
     const { journal, agents, clock, limits, bus } = this.ports
-    // What is judged is judged by what is on disk; other words fit any state, and a stale one is found out by the claim.
+    // Input that is checked against the state needs the state on disk. A message fits any state, and the claim detects
+    // an outdated one.
     const conversation = await journal.load(id, input.type !== "message" || input.behind !== undefined)
     const now = clock.now()
     if (conversation.hasUnknownEvents && canBeLeftToNewer(input) && (await journal.hasNewerNode())) return "busy"
     refuseInput(conversation, input, now)
     const isAtWork = this.#jobs.has(id) || journal.mayAppend(conversation)
     if (this.closing.aborted || isAtWork || !takesAtOnce(conversation, input)) return "busy"
-    // What came before is told before: a result that was late belongs to these words, not to the next.
+    // Input that arrived before comes first: a late result belongs to this message, not to the next.
     if (takeable(conversation).length > 0 || isBehindOthers(conversation, input)) return "busy"
     const agent = agents.get(conversation.agent) && agents.of(conversation)
     if (input.type === "message" || input.type === "resume")
@@ -195,14 +196,17 @@ export class Runtime {
     const events = stage(conversation, news, now)
     const release = rests(nextStep(conversation, agent, limits))
     const claimed = await this.#orLook(id, () => journal.claim(conversation, events, { release, deciding: input }))
-    if (claimed === "decided") return "busy" // keeping it is refused too, and tells the outcome
+    if (claimed === "decided") return "busy" // storing it is refused, too, and returns the outcome
     if (claimed !== "claimed") return claimed
     bus.publish(id, { type: "events", user: conversation.user, events })
     if (journal.mayAppend(conversation)) this.#work(id, true)
     return "taken"
   }
 
-  /** A commit is seen by others before its writer has heard of it: who saw the run end must not be told that it works. */
+  /**
+   * Others see a commit before its writer has the confirmation. A client that saw the run end must not be told that it
+   * is working.
+   */
   async #restsOnRecord(id: ConversationId, input: Input): Promise<boolean> {
     if (!this.#jobs.has(id) || !(await isImpatient(input, this.ports.journal))) return false
     const [recorded] = await this.ports.journal.recorded([id])
@@ -221,7 +225,7 @@ export class Runtime {
     return "kept"
   }
 
-  /** A commit that failed may have been done all the same: then this node is the writer and has to find out. */
+  /** A commit that failed may have succeeded all the same. Then this node is the writer and must check. */
   async #orLook<T>(id: ConversationId, commit: () => Promise<T>): Promise<T> {
     try {
       return await commit()
@@ -231,7 +235,7 @@ export class Runtime {
     }
   }
 
-  /** Behind the lock, so that an input whose commit is under way is not mistaken for one that nobody works on. */
+  /** Behind the lock, so that an input whose commit is in progress is not taken for one without a writer. */
   #beginLeftBehind(id: ConversationId, judged: Judged, marksItself: boolean): Promise<Job | undefined> {
     return this.#locks.run(id, async () => {
       if (this.#jobs.has(id)) return undefined
@@ -239,7 +243,7 @@ export class Runtime {
     })
   }
 
-  /** Sees to it that a job works on the conversation; `held` says that this node is its writer already. */
+  /** Ensures that a job works on the conversation. `held`: this node is its writer already. */
   #work(id: ConversationId, held: boolean): void {
     const running = this.#jobs.get(id)
     if (running) running.again = true
@@ -264,7 +268,7 @@ export class Runtime {
         job.rested = false
         job.claiming = !mine
         if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(job))))) {
-          if (job.again) continue // something came while we looked
+          if (job.again) continue // input arrived meanwhile
           break
         }
         job.claiming = false
@@ -274,13 +278,13 @@ export class Runtime {
         job.rested = true
         if (!job.again) break
       } catch (error) {
-        // What the loop had in memory may not be on disk. It begins anew from there, as after a crash.
+        // What the loop had in memory may not be on disk. It starts again from there, as after a crash.
         job.claiming = true
         job.endClaimTry()
         journal.drop(id)
         const code = codeOf(error)
         if (error === "shutdown" || code === "lease_lost" || code === "not_found") break
-        // A store that is away is no fault of the run: it must not be set aside for that.
+        // The run is not at fault if the store is unreachable, and must not be stopped for that.
         job.judged = { ...(code === "store_unavailable" ? { blame: "none" } : {}), alone: false }
         log.error("loop_failed", { conversation: id, error })
         await sleep(clock, Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS))
@@ -302,10 +306,10 @@ export class Runtime {
     return mine
   }
 
-  /** Something has arrived. Whoever is at work on it looks at once; where nobody is, a node that can takes it up. */
+  /** Input has arrived. A job at work reads it at once; without one, a node that can continues the conversation. */
   async #woken(id: ConversationId, from: "here" | "elsewhere"): Promise<void> {
     const job = this.#jobs.get(id)
-    if (job || from === "here") this.#work(id, false) // elsewhere whoever woke it has tried to take it up there
+    if (job || from === "here") this.#work(id, false) // on another node, the sender has tried to continue it there
     if (!job) return
     try {
       const conversation = await this.ports.journal.readInbox(id)
@@ -318,25 +322,25 @@ export class Runtime {
 }
 
 interface DecideAll {
-  /** `all` and `none` are also the answer to every later question: the mode becomes `auto` or `read-only`. */
+  /** `all` and `none` also answer later proposals: the mode becomes `auto` or `read-only`. */
   readonly decision: "yes" | "no" | "all" | "none"
-  /** What the person was shown: what has been proposed since is not decided unseen. */
+  /** The proposals that the user was shown. Later ones are not decided. */
   readonly proposalIds: readonly ProposalId[]
   readonly by: string
   readonly credential?: string
 }
 
-/** Decides several proposals of a conversation at once. What somebody else has decided meanwhile stays as it is. */
+/** Decides several proposals of a conversation at once. Those decided meanwhile stay as they are. */
 export async function decideAll(
   runtime: Runtime,
   id: ConversationId,
   { decision, proposalIds, ...who }: DecideAll,
 ): Promise<void> {
   if (decision === "all" && runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode: "auto" })
-  // Refused before anything is decided, not half done: a wider mode is not set while the storage is full.
+  // Refused before anything is decided: a wider mode cannot be set if the storage is full.
   if (decision === "all") await runtime.ports.room.demandRoomFor(id)
   const verdict = decision === "yes" || decision === "all" ? "commit" : "reject"
-  // Read-only comes first: between two rejections no further write may slip through.
+  // Read-only comes first, so that no write can run between two rejections.
   if (decision === "none") await runtime.submit(id, { type: "settings", mode: "read-only" })
   for (const proposalId of proposalIds) {
     try {

@@ -2,12 +2,13 @@ import { DoubtfulCalls } from "../gate/doubtful-calls.ts"
 import type { Log } from "../../shared/log.ts"
 import type { Runtime } from "./runtime.ts"
 
-/** How often conversations are looked for that a dead process has left behind. */
+/** How often conversations of failed processes are searched for. */
 const SWEEP_MS = 2000
 
 /**
- * Takes up what dead processes left, at once and then again and again: who was killed a moment ago is not known to be dead
- * yet. It keeps no process alive that has nothing else to do. Returns what ends it, which waits for a look under way.
+ * Continues the work of failed processes, now and then periodically: a process that was killed a moment ago is not yet
+ * known to have failed. It does not keep the process alive. Returns a function that stops it and waits for a poll in
+ * progress.
  */
 export function startSweeping(runtime: Runtime, log: Log): () => Promise<void> {
   let looking: Promise<unknown> | undefined

@@ -16,9 +16,9 @@ import type { Ports, Reservation } from "../ports.ts"
 const SECONDS = 30
 
 /**
- * Asks a small model for the title of a conversation, once, after its first answer and beside everything else: the
- * conversation is let go of by then. Whose process has recorded that answer asks, so that no two nodes do; if it dies in
- * between, the title stays what it was.
+ * Asks a small model for the title of a conversation, once, after its first answer. The conversation is released by
+ * then. The process that recorded the answer asks, so that no two nodes do. If it dies in between, the title stays as
+ * it was.
  */
 export class Titles {
   readonly #ports: Ports
@@ -32,7 +32,7 @@ export class Titles {
     this.#submit = submit
   }
 
-  /** Works on a conversation, and sees whether that has brought its first answer. */
+  /** Works on a conversation, and checks whether it got its first answer. */
   async after(id: ConversationId, work: () => Promise<void>): Promise<void> {
     const { titleModel, journal } = this.#ports
     if (titleModel === undefined) return work()
@@ -41,16 +41,16 @@ export class Titles {
     const conversation = firstAnswer === undefined ? await journal.load(id) : undefined
     if (conversation?.firstAnswer === undefined || conversation.titled || this.#closing.aborted) return
     const made = this.#make(conversation, titleModel).catch((error: unknown) => {
-      // Who goes down has stopped it itself: `pawl exec` would end each answer with a complaint that nobody understands.
+      // Stopped by the shutdown itself: otherwise `pawl exec` would end each answer with a confusing warning.
       if (this.#closing.aborted) return
-      // A title that was not made is worth a line, and nothing else: there is one already.
+      // A missing title is logged and has no other effect, because there is one already.
       this.#ports.log.warn("title_failed", { conversation: id, error: codeOf(error) ?? error })
     })
     this.#open.add(made)
     void made.finally(() => this.#open.delete(made))
   }
 
-  /** Resolves when nothing is asked any more. */
+  /** Resolves when no request is in progress. */
   async idle(): Promise<void> {
     await Promise.all(this.#open)
   }
@@ -61,7 +61,7 @@ export class Titles {
     const request = titleRequest(conversation)
     const model = await models.get(name, user)
     const inputTokens = estimateTokens(JSON.stringify(request))
-    // Under a name of its own: the conversation may have begun to ask its model again, and each sets one sum aside.
+    // With an id of its own: the conversation may be asking its model again, and each has one reservation.
     const plan = run && { conversation: `title_of_${id}` as ConversationId, run: run.id, user, model, inputTokens }
     const reservation = plan && (await budget?.reserve(plan))
     const reply = new Reply(model.name, user, clock)
@@ -71,12 +71,12 @@ export class Titles {
       const titledBy = toAsked(model, request, { reply, reservation })
       await this.#submit(id, { type: "settings", ...(title ? { title } : {}), titledBy })
     } catch (error) {
-      // On no record but the bill. An error before the first word is charged by nobody.
+      // Recorded on the bill only. Providers do not charge for an error before the first token.
       const spent = reservation && reply.offset > 0 ? estimateOf(reservation, reply) : undefined
       if (reservation && spent) await budget?.settle({ ...reservation, conversation: id }, spent)
       throw error
     } finally {
-      // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
+      // After its cost is recorded. In between it counts twice, so that the limit cannot be exceeded.
       if (reservation) await budget?.settle(reservation)
     }
   }
@@ -88,7 +88,7 @@ export class Titles {
     )
     if (ended.type === "returned") return
     if (ended.type === "threw") throw ended.error
-    ended.rest.catch(() => {}) // what it says comes too late for anyone
+    ended.rest.catch(() => {}) // the result comes too late
     throw new Error(`no title came within ${SECONDS} s`)
   }
 }

@@ -36,7 +36,7 @@ export interface Credential {
   readonly resource?: string
   /** For a token: the token that created it. */
   readonly mintedBy?: string
-  /** What successive credentials have in common, such as the JWTs of one client. */
+  /** An id that successive credentials share, such as the JWTs of one client. */
   readonly lineage?: string
   /** For a server inside `pawl chat`, `pawl exec` or an editor: the terminal. */
   readonly client?: "terminal"
@@ -53,8 +53,8 @@ export const clientKindOf = ({ type, client }: Credential): ClientKind =>
   client ?? (type === "session" ? "page" : "program")
 
 /**
- * What stays the same when a credential is renewed: the token that created it, the issuer's client, or the credential
- * itself.
+ * The id that stays the same when a credential is renewed: the token that created it, the issuer's client, or the
+ * credential itself.
  */
 export const lineageOf = ({ id, mintedBy, lineage }: Credential): string => lineage ?? mintedBy ?? id
 
@@ -148,18 +148,17 @@ export const IssuerAnswer = z.strictObject({
   answer: z.string().min(1).max(16_000),
 })
 
-/** OAuth 2.1 for programs that sign in by themselves: who registers, what they ask a person for, and what they get. */
+/** OAuth 2.1 for programs: registration, consent and tokens. */
 
-/** What a person may let a program do. Nothing that decides: a program is no place where a person agrees. */
+/** The scopes that a user may give a program. None permits decisions, because a program is not a person. */
 export const programScopes = ["read", "chat"] as const
 export type ProgramScope = (typeof programScopes)[number]
 
-/** How a program comes by its access, and by more of it. */
 export const grantTypes = ["authorization_code", "refresh_token"] as const
 
 const Address = z.string().min(1).max(1000)
 
-/** RFC 7591. What we have no use for is passed over, as it says there. */
+/** RFC 7591. Unknown fields are ignored, as it requires. */
 export const ClientRegistration = z.looseObject({
   redirect_uris: boundedList(z.string().min(1).max(500), 4, { least: 1 }),
   client_name: z.string().max(200).refine(isStorable).optional(),
@@ -174,7 +173,7 @@ export const RegisteredClient = z.object({
   token_endpoint_auth_method: z.literal("none"),
 })
 
-/** What we say of ourselves at servers that we sign people in to: its own address is our id there. */
+/** Our client metadata at other servers' sign-in: its own address is our client id there. */
 export const ClientDocument = z.object({
   client_id: z.string(),
   client_name: z.string(),
@@ -185,7 +184,7 @@ export const ClientDocument = z.object({
   token_endpoint_auth_method: z.literal("none"),
 })
 
-/** What a program asks a person for, as it stands in the address of the page. Only S256: a plain challenge protects nothing. */
+/** The consent request, as in the page's address. Only S256, because a plain challenge protects nothing. */
 export const AuthorizationRequest = z.object({
   response_type: z.literal("code"),
   client_id: z.string().min(1).max(4000),
@@ -199,7 +198,7 @@ export const AuthorizationRequest = z.object({
 })
 export type AuthorizationRequest = z.infer<typeof AuthorizationRequest>
 
-/** The same with the person's word. */
+/** The request with the user's decision. */
 export const Consent = AuthorizationRequest.extend({ agrees: z.boolean() }).strict()
 
 export const ConsentQuestion = z.object({
@@ -208,12 +207,12 @@ export const ConsentQuestion = z.object({
   user: z.object({ name: z.string() }),
 })
 
-/** Where the browser goes with the answer. */
+/** Where the browser is redirected with the result. */
 export const ConsentGiven = z.object({ redirectTo: z.string() })
 
 const ofAnyGrant = { client_id: z.string().min(1).max(4000), resource: Address.optional() }
 
-/** The form that a code is exchanged with, or a secret for the next one. */
+/** The form that exchanges a code, or a refresh token. */
 export const TokenRequest = z.discriminatedUnion("grant_type", [
   z.object({
     grant_type: z.literal("authorization_code"),

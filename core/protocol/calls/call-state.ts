@@ -2,9 +2,9 @@ import type { PauseReason } from "../conversation/conversation.ts"
 import type { ProposalStatus } from "../proposals/proposal.ts"
 
 /**
- * How far a call of the newest reply is. `duplicate`: the same as a call before it in its reply, whose result it waits
- * for. `edited`: a person has changed its arguments, and it has to be proposed anew. `handed_over`: the program that the
- * person uses runs it, and brings its result.
+ * The state of a call of the newest reply. `duplicate`: identical to an earlier call of its reply, whose result it
+ * waits for. `edited`: a person has changed its arguments, so it must be proposed again. `handed_over`: the client
+ * executes it and sends its result.
  */
 export type CallState =
   | "new"
@@ -17,10 +17,10 @@ export type CallState =
   | "in_doubt"
   | "ended"
 
-/** Who has to do something before a call can go on. `first`: the call that a duplicate repeats has to end. */
+/** Who must act before a call can continue. `first`: the call that a duplicate repeats must end. */
 export type Turn = "loop" | "person" | "client" | "first" | "nobody"
 
-/** A switch and no table: the fold asks it for every call with every row. */
+/** A switch instead of a table, because each event calls it for every call. */
 export function turnOf(state: CallState): Turn {
   switch (state) {
     case "ended":
@@ -40,7 +40,7 @@ export function turnOf(state: CallState): Turn {
   }
 }
 
-/** Why a run with these calls waits; undefined while the loop has something to do, or nobody is waited for. */
+/** Why a run with these calls waits; undefined if the loop has work, or nothing is waited for. */
 export function pauseReasonOf(calls: Iterable<{ readonly state: CallState }>): PauseReason | undefined {
   let reason: PauseReason | undefined
   for (const { state } of calls) {
@@ -53,7 +53,7 @@ export function pauseReasonOf(calls: Iterable<{ readonly state: CallState }>): P
   return reason
 }
 
-/** How far a call without a result is, by its newest proposal: all that a snapshot tells of it. */
+/** The state of a call without a result, by its newest proposal, which is all that a snapshot has. */
 export function stateByProposal(status: ProposalStatus): "proposed" | "approved" | "in_doubt" {
   if (status === "applying") return "approved"
   return status === "in_doubt" ? "in_doubt" : "proposed"

@@ -7,8 +7,8 @@ import type { ToolCall } from "../socket.ts"
 import type { CallState } from "./call-state.ts"
 
 /**
- * What an event makes of calls and proposals: the one place that says so. The fold of the journal, the maker of frames
- * and the transcript each keep them in their own way; they show them to `followCalls`, and do what it answers.
+ * The effect of each event on calls and proposals, defined only here. The conversation's state, the frames and the
+ * transcript store calls in different ways: each passes them to `followCalls` and applies the changes that it returns.
  */
 
 export interface FollowedCall {
@@ -21,11 +21,11 @@ export interface FollowedCall {
 export interface FollowedProposal {
   readonly proposed: Named
   readonly status: ProposalStatus
-  /** Undefined or null where nobody has decided, and where it is not known who has. */
+  /** Undefined or null if it is undecided, or if it is unknown who decided. */
   readonly decidedBy?: string | null | undefined
 }
 
-/** What is known so far. */
+/** The calls and proposals known so far. */
 export interface Followed {
   /** The calls of the newest reply. */
   calls(): Iterable<FollowedCall>
@@ -39,14 +39,14 @@ export type CallChange =
   | {
       readonly of: "proposal"
       readonly id: ProposalId
-      /** Undefined: it stays as it is. */
+      /** Undefined if it does not change. */
       readonly status: ProposalStatus | undefined
       readonly code: string | undefined
-      /** Who has decided, where the event says so; null takes a decision back. */
+      /** Who decided, if the event tells; null revokes the decision. */
       readonly by: string | null | undefined
     }
 
-/** Of each event about calls what matters here; its frame has the same fields under the same names. */
+/** The fields of each event that matter for calls. Its frame has the same fields under the same names. */
 export interface CallEvents {
   readonly tool_start: { readonly callId: CallId }
   readonly handed_over: { readonly callId: CallId }
@@ -73,10 +73,10 @@ interface Named {
   readonly callId: CallId
 }
 
-/** What a person's word makes of a write that was in doubt. */
+/** The proposal status after a person resolved a write in doubt. */
 export const statusAfterResolution = { retry: "applying", done: "applied", abandon: "abandoned" } as const
 
-/** What a decision makes of its proposal. One that is rejected is settled by the result of its call, in the same commit. */
+/** The proposal status after a decision. A rejected one is settled by the result of its call, in the same commit. */
 export const statusAfterDecision = { commit: "applying", reject: "rejected", edit: "superseded" } as const
 
 type Follow<Type extends keyof CallEvents> = (told: CallEvents[Type], followed: Followed) => readonly CallChange[]
@@ -89,7 +89,7 @@ const table: { readonly [Type in keyof CallEvents]: Follow<Type> } = {
 
   tool_end({ callId, status, code }, followed) {
     const changes = [toCall(callId, "ended")]
-    // Its duplicates are answered in the same commit; in a journal from before that they are calls like others.
+    // Its duplicates get their results in the same commit. In older journals they are ordinary calls.
     for (const { id, state, duplicateOf } of followed.calls())
       if (state === "duplicate" && duplicateOf === callId) changes.push(toCall(id, "new"))
     const open = followed.openProposal(callId)
@@ -111,7 +111,7 @@ const table: { readonly [Type in keyof CallEvents]: Follow<Type> } = {
     return [toCall(callId, "edited"), toProposal(id, statusAfterDecision.edit, by)]
   },
 
-  /** What a grant has agreed to and what has not begun is asked about after all; what was done stays as it is. */
+  /** Calls that a grant approved and that have not started need a decision again. Started ones do not change. */
   grant_revoked: ({ tool }, followed) =>
     grantedProposals(followed, tool).flatMap(({ proposed }) => propose(proposed, null)),
 
@@ -121,12 +121,12 @@ const table: { readonly [Type in keyof CallEvents]: Follow<Type> } = {
     return open ? [doubted, toProposal(open.proposed.id, "in_doubt")] : [doubted]
   },
 
-  /** What is said to be done or abandoned is ended by its result, in the same commit; the run may also be over. */
+  /** If it is declared done or abandoned, its result ends it in the same commit. Its run may have ended, too. */
   resolution({ callId, choice, by }, followed) {
     const open = followed.openProposal(callId)
     if (!open) return []
     if (choice === "done") return [toProposal(open.proposed.id, statusAfterResolution.done)]
-    // Nothing can be tried again whose run is over, and nobody is let ask for it.
+    // A call cannot be retried after its run has ended, and no client offers it.
     if (choice === "retry" && hasNoResult(followed, callId)) return approve(open.proposed, by)
     return [toProposal(open.proposed.id, statusAfterResolution.abandon)]
   },
@@ -143,7 +143,7 @@ export const isAboutCalls = <Event extends { readonly type: string }>(
   event: Event,
 ): event is Extract<Event, { readonly type: keyof CallEvents }> => TYPES.has(event.type)
 
-/** What becomes of calls and proposals with an event, in this order. Pure. */
+/** Returns how an event changes calls and proposals, in order. Pure. */
 export function followCalls<Type extends keyof CallEvents>(
   type: Type,
   told: CallEvents[Type],
@@ -158,7 +158,7 @@ export function grantedProposals(followed: Followed, tool: string | undefined): 
   for (const { id, name, state } of followed.calls()) {
     if (state !== "approved" || (tool !== undefined && name !== tool)) continue
     const open = followed.openProposal(id)
-    // A snapshot does not tell who has decided. What a person agreed to begins next, and says so itself.
+    // A snapshot does not tell who decided. A call that a person approved starts next, which its own event reports.
     if (open && (open.decidedBy ?? "grant") === "grant") granted.push(open)
   }
   return granted
@@ -185,12 +185,12 @@ function toProposal(id: ProposalId, status?: ProposalStatus, by?: string | null,
   return { of: "proposal", id, status, code, by }
 }
 
-/** A call as its reply makes it. */
+/** A call of a reply. */
 interface MadeCall {
   readonly id: CallId
   readonly name: string
   readonly input: JsonObject
-  /** Set where its arguments could not be read: then nobody knows whether it asks for the same as another. */
+  /** Set if its arguments could not be parsed, so that it cannot be compared with others. */
   readonly invalidInput?: string | undefined
 }
 
@@ -209,7 +209,7 @@ export function firstOfEach(calls: readonly MadeCall[]): ReadonlyMap<CallId, Cal
   return found
 }
 
-/** The same for two calls that ask the same thing, in whatever order their arguments were written. */
+/** The same key for identical calls, whatever the order of their arguments. */
 export function callKey(name: string, input: JsonObject): string {
   return `${name} ${canonicalJson(input)}`
 }

@@ -48,8 +48,8 @@ export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"
 export const isImageType = (type: string): boolean => (IMAGE_TYPES as readonly string[]).includes(type)
 
 /**
- * How a tool call ended, as one word. The tool reports `ok` or `error`; the server sets the others. `CallResult` has
- * it with the text for the model, and `CallOutcome` is what a device returns.
+ * The outcome of a tool call. The tool reports `ok` or `error`; the server sets the others. `CallResult` has it with
+ * the text for the model, and `CallOutcome` is what a device returns.
  */
 export const CallStatus = z.enum([
   "ok",
@@ -87,7 +87,7 @@ type AnyPart =
 
 /** Joins the thinking of a reply; undefined if it has none as text. */
 export function reasoningOf(parts: readonly AnyPart[]): Reasoning | undefined {
-  // Most replies are without: they cost a look at each part.
+  // Most replies have none, so this check is worth a pass over the parts.
   if (!parts.some(({ type }) => type === "reasoning")) return undefined
   const blocks = parts.flatMap((part) => (part.type === "reasoning" && "text" in part ? [part] : []))
   const text = blocks.flatMap((block) => (block.text.trim() === "" ? [] : [block.text])).join(THINKING_SEPARATOR)

@@ -4,7 +4,7 @@ import { MAX_FILES, MessageFile } from "./message.ts"
 
 /** Tools that a client declares and runs itself. A model calls them like any other tool; the call waits for the client's result. */
 
-/** Names of our tools have no hyphen, so the prefix keeps them apart. */
+/** Names of our tools have no hyphen, so that the prefix distinguishes them. */
 const PREFIX = "client-"
 
 export const ClientTool = z.object({

@@ -3,12 +3,12 @@ import { TimeZone } from "../../shared/time/zone.ts"
 import type { ConnectionId, ConversationId, ResultId, UserId } from "../ids.ts"
 import { ids } from "../schema.ts"
 
-/** Databases of people: what they send to reach one, and what they get from it. A password goes in and never comes out. */
+/** Users' databases: what a client sends to connect one, and what it gets back. A password is never returned. */
 
 const Name = z.string().trim().min(1).max(200)
 const Word = z.string().min(1).max(200)
 
-/** A name or an address, and nothing that a driver could take for a file, a socket or a setting. */
+/** A name or an address. Nothing that a driver could take for a file, a socket or a setting. */
 const Host = z
   .string()
   .trim()
@@ -21,7 +21,7 @@ const Port = z.number().int().min(1).max(65_535)
 /** Whether the way there is encrypted: `true` also checks whose certificate it is, `no-verify` does not. `false` sends the password in the clear. */
 const Ssl = z.union([z.boolean(), z.literal("no-verify")])
 
-/** Whether changes may be proposed, each of which somebody has to agree to. Without it a database is only ever read. */
+/** Whether changes may be proposed, each of which needs approval. Without it a database is read-only. */
 const Writable = z.boolean()
 
 export const PostgresTarget = z.strictObject({
@@ -43,13 +43,13 @@ export const SqliteTarget = z.strictObject({
 })
 export type SqliteTarget = z.infer<typeof SqliteTarget>
 
-/** Where a database is and how one gets in. */
+/** The address of a database, and the credentials. */
 export type Target = PostgresTarget | SqliteTarget
 
-/** Whether a host is the machine that asks: there a password does not travel. */
+/** True if the host is this machine, so that a password is not sent over a network. */
 export const isThisMachine = (host: string): boolean => /^(.+\.)?localhost$|^127(\.\d{1,3}){3}$|^\[?::1\]?$/i.test(host)
 
-/** Where nothing is said, everything that leaves the machine is encrypted, and it is checked to whom it goes. */
+/** By default, connections to other machines are encrypted and their certificates are checked. */
 export const usualSsl = (host: string): boolean => !isThisMachine(host)
 
 const NewPostgres = PostgresTarget.extend({ name: Name, ssl: Ssl.optional() }).transform(({ ssl, ...target }) => ({
@@ -89,14 +89,14 @@ export const ConnectionView = z.object({
   /** Of SQLite. */
   path: z.string().optional(),
   writable: Writable,
-  /** What it needs is stored and can be opened. Where it is false, the master key has changed: save it again. */
+  /** False if its stored password cannot be decrypted, because the master key has changed. Save it again then. */
   configured: z.boolean(),
   createdAt: z.string(),
   updatedAt: z.string(),
 })
 export type ConnectionView = z.infer<typeof ConnectionView>
 
-/** A connection as it is stored, with its secret opened; without `target` where it could not be. */
+/** A stored connection with its decrypted secret; without `target` if it cannot be decrypted. */
 export interface StoredConnection {
   readonly id: ConnectionId
   readonly name: string
@@ -110,10 +110,10 @@ export interface StoredConnection {
 
 export const ConnectionTest = z.object({
   ok: z.boolean(),
-  /** What is wrong, and in words. */
+  /** The problem as a sentence. */
   code: z.string().nullable(),
   problem: z.string().nullable(),
-  /** What is dangerous about a connection that works: powers of its role that no question needs. */
+  /** Risks of a working connection: privileges of its role that no query needs. */
   warnings: z.array(z.string()),
   ms: z.number().int(),
 })
@@ -130,31 +130,31 @@ export const SqlQuery = z.strictObject({
 
 export const Column = z.object({
   name: z.string(),
-  /** As the database calls it; null where it says nothing. */
+  /** The type as the database names it; null if it does not. */
   type: z.string().nullable(),
 })
 export type Column = z.infer<typeof Column>
 
 /**
- * What a query brought. A number is exact; what a JavaScript number cannot hold exactly is a text, as are dates, as the
- * database prints them; bytes are `{bytes, base64}`, JSON is JSON.
+ * The rows of a query. A number is exact. Numbers that JavaScript cannot represent exactly are texts, as are dates, as
+ * the database prints them; bytes are `{bytes, base64}`, JSON is JSON.
  */
 export const QueryAnswer = z.object({
   columns: z.array(Column),
   rows: z.array(z.array(z.unknown())),
   /** There was more than is shown. */
   truncated: z.boolean(),
-  /** What is odd in the columns that were read: whoever tells of the result says so. Not there where nothing is. */
+  /** Malformed values in the columns that were read, to be reported with the result. Absent if there are none. */
   warnings: z.array(z.string()).optional(),
-  /** The time zone in which the database counted days and wrote times; not there where it has none of its own. */
+  /** The time zone that the database used for dates and times; absent if it has none of its own. */
   timeZone: z.string().optional(),
 })
 export type QueryAnswer = z.infer<typeof QueryAnswer>
 
 export const SchemaQuery = z.object({
-  /** Shows the tables that fit it in full, where not all fit. */
+  /** Describes the matching tables in full if not all fit. */
   question: z.string().max(2000).optional(),
-  /** Asks the database again in place of showing what it said before. */
+  /** Reads the schema again instead of using the cache. */
   refresh: z.enum(["true", "false"]).optional(),
 })
 export type SchemaQuery = z.infer<typeof SchemaQuery>
@@ -169,7 +169,7 @@ export const SchemaAnswer = z.object({
 })
 export type SchemaAnswer = z.infer<typeof SchemaAnswer>
 
-/** What a query brought, kept as a whole: a table shows more of it, a chart is drawn from it, a file is made of it. */
+/** The whole result of a query. A table pages through it, a chart or a file is made from it. */
 export const StoredResult = z.object({
   id: ids.result,
   connectionId: ids.connection,
@@ -193,22 +193,22 @@ export const RESULT_DAYS = 7
 
 export interface NewResult {
   readonly connectionId: ConnectionId
-  /** The conversation that asked; null where a person did. */
+  /** The conversation with the query; null if a user ran it. */
   readonly conversationId: ConversationId | null
   readonly sql: string
   readonly answer: QueryAnswer
 }
 
-/** Where whole results are kept: the newest of a person, as many and as much as is allowed. */
+/** Stores whole results: the newest of each user, up to limits of number and size. */
 export interface QueryResults {
   keep(user: UserId, result: NewResult): Promise<StoredResult>
-  /** Undefined for one that has expired, never was, or is somebody else's. */
+  /** Undefined if it has expired, does not exist, or is another user's. */
   find(user: UserId, id: ResultId): Promise<StoredResult | undefined>
   /** The connection that an expired result came through. */
   findExpired(user: UserId, id: ResultId): Promise<ConnectionId | undefined>
 }
 
-/** What a conversation knows of its last result: enough to go on from, and where the whole is. */
+/** What a conversation remembers of its last result: enough to refer to it, and the id of the whole. */
 export const SqlResultState = z.object({
   resultId: ids.result,
   connectionId: ids.connection,

@@ -2,25 +2,25 @@ import { z } from "zod"
 import { encodings } from "../../shared/encoding/text-encoding.ts"
 import type { Column } from "./connections.ts"
 
-/** CSV files of people: what they may say of one, and what was understood of it. */
+/** Uploads of CSV files: options, and how a file was understood. */
 
 const Flag = z.enum(["true", "false"])
 
-/** What the cells of a file do not tell, or tell wrongly. Nothing of it has to be said. */
+/** Options for what a file does not tell, or tells wrongly. All are optional. */
 const said = () => ({
-  /** What stands before the decimals, where that could be either. */
+  /** The decimal separator, if the file is ambiguous. */
   decimal: z.enum(["point", "comma"]).optional(),
-  /** Whether 03/04/2025 is in April or in March, where it could be either. */
+  /** Whether 03/04/2025 is in April or in March, if the file is ambiguous. */
   dates: z.enum(["day-first", "month-first"]).optional(),
-  /** What parts the cells. */
+  /** The delimiter. */
   delimiter: z.enum(["comma", "semicolon", "tab", "bar"]).optional(),
   encoding: z.enum(encodings).optional(),
 })
 
 export const CsvQuery = z.object({
-  /** What the connection is called, and its table after it. */
+  /** The name of the connection and of its table. */
   name: z.string().trim().min(1).max(200).default("CSV"),
-  /** Tells what would be in it, and keeps nothing. */
+  /** Returns how the file would be read, and stores nothing. */
   preview: Flag.optional(),
   /** Whether the first row names the columns. */
   header: Flag.optional(),
@@ -31,31 +31,31 @@ export type CsvQuery = z.infer<typeof CsvQuery>
 const Said = z.object(said())
 export type CsvReading = z.infer<typeof Said> & { readonly header?: boolean | undefined }
 
-/** What somebody says of a file, out of the query of its upload. */
+/** The options as query parameters of the upload. */
 export function toReading({ header, decimal, dates, delimiter, encoding }: CsvQuery): CsvReading {
   return { decimal, dates, delimiter, encoding, header: header === undefined ? undefined : header === "true" }
 }
 
-/** What only a person can say; until then a column stays text. */
+/** A question that only the user can answer. Until then a column stays text. */
 const CsvQuestion = z.object({
-  /** Null where it is about the whole file. */
+  /** Null if it concerns the whole file. */
   column: z.string().nullable(),
-  /** The parameter of the upload that answers it, and what it may be. */
+  /** The query parameter that answers it, and its possible values. */
   option: z.enum(["decimal", "dates", "header"]),
   choices: z.array(z.string()),
   says: z.string(),
 })
 export type CsvQuestion = z.infer<typeof CsvQuestion>
 
-/** A CSV file as it was understood. */
+/** How a CSV file was read. */
 export const CsvPreview = z.object({
-  /** `note`: what is not in the numbers themselves, such as a currency. */
+  /** `note`: what the numbers do not contain, such as a currency. */
   columns: z.array(z.object({ name: z.string(), type: z.string(), note: z.string().optional() })),
   /** The first of them. */
   rows: z.array(z.array(z.unknown())),
   delimiter: z.string(),
   rowCount: z.number().int(),
-  /** What had to be guessed or filled in, and what stayed text for a reason. */
+  /** What was guessed or filled in, and what stayed text for a reason. */
   warnings: z.array(z.string()),
   questions: z.array(CsvQuestion),
 })
@@ -65,8 +65,8 @@ export type CsvPreview = z.infer<typeof CsvPreview>
 const PORTION = 256 * 1024
 
 /**
- * A result as a file after RFC 4180: lines end with CRLF, and the first names the columns. It comes in portions, so that
- * whoever sends it can let others have a turn in between.
+ * A result as a CSV file after RFC 4180: lines end with CRLF, and the first has the column names. It comes in chunks,
+ * so that other work can run in between.
  */
 export function* toCsv(columns: readonly Column[], rows: readonly (readonly unknown[])[]): Generator<string> {
   let portion = toLine(columns.map(({ name }) => name))
@@ -81,7 +81,7 @@ export function* toCsv(columns: readonly Column[], rows: readonly (readonly unkn
 
 const toLine = (cells: readonly unknown[]): string => `${cells.map(toCell).join(",")}\r\n`
 
-/** NULL is nothing at all, and an empty text is a pair of quotation marks: who cares can tell them apart. */
+/** NULL is an empty field, and an empty text is a pair of quotation marks, so that both can be distinguished. */
 function toCell(value: unknown): string {
   if (value === null || value === undefined) return ""
   const text = withoutFormula(toText(value))
@@ -95,7 +95,10 @@ function toText(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** What a spreadsheet would run as a formula; a number with its sign is none. Each digit has one way to fit: cells are long. */
+/**
+ * Text that a spreadsheet would execute as a formula. A signed number is not one. Each digit matches in only one way,
+ * because cells are long.
+ */
 const FORMULA = /^\s*[=+\-@\t\r]/
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 

@@ -2,10 +2,7 @@ import { z } from "zod"
 import { ClientTool } from "../conversation/tool-calls.ts"
 import { boundedList } from "../../shared/text/bounded-list.ts"
 
-/**
- * What frontends send that were written for AG-UI. Its objects are open: what is not named here is passed over, as its
- * specification asks.
- */
+/** The requests of AG-UI frontends. Unknown fields are ignored, as the specification requires. */
 
 const Id = z.string().min(1).max(400)
 
@@ -27,7 +24,7 @@ export const AgUiTool = z.looseObject({
   parameters: ClientTool.shape.inputSchema.optional(),
 })
 
-/** An answer to something that a run has asked before it could go on. */
+/** An answer to a question of a run that waits for it. */
 export const AgUiResume = z.looseObject({
   interruptId: Id,
   status: z.enum(["resolved", "cancelled"]),

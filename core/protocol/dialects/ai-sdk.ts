@@ -4,11 +4,11 @@ import { ids, PersonText } from "../schema.ts"
 import { TimeZone } from "../../shared/time/zone.ts"
 
 /**
- * What `useChat` of the AI SDK sends and is told (docs/reference/ai-sdk.md). A message is taken as its client has it: only the last
- * one is read closely, and what is in those before it is words from outside at most.
+ * The requests and streams of `useChat` of the AI SDK (docs/reference/ai-sdk.md). Only the last message is validated
+ * closely; earlier ones are at most untrusted text.
  */
 
-/** A name that the client has made, of a chat or a message. */
+/** An id that the client generated for a chat or a message. */
 const ClientName = PersonText.min(1).max(200)
 
 /** Tools of a page. */
@@ -42,32 +42,33 @@ export const UiChatRequest = z.strictObject({
   messages: boundedList(UiMessage, 10_000, { least: 1 }),
   trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
   messageId: ClientName.nullish(),
-  /** Whom a new chat is with. */
+  /** The agent of a new chat. */
   agent: z.string().min(1).max(200).nullish(),
-  /** Who answers from now on. */
+  /** The model from now on. */
   model: z.string().min(1).max(200).nullish(),
   /** The database that it works on from now on. */
   connectionId: ids.connection.nullish(),
   timeZone: TimeZone.nullish(),
-  /** The page's own tools by their names, which it runs itself. What each is, is read when it is said. */
+  /** Tools of the page by name, which it executes itself. Their definitions are validated later. */
   tools: boundedRecord(z.record(z.string(), z.unknown()), MAX_UI_TOOLS).nullish(),
 })
 export type UiChatRequest = z.infer<typeof UiChatRequest>
 
 export const UiStreamQuery = z.object({
   /**
-   * Whether the newest answer is told also where it has come to its end: for whoever was cut off before they saw it. Without
-   * it, where that was a short while ago.
+   * Also repeats the newest answer if it ended recently, for a client that was disconnected before it got all of it.
    */
   ended: z.enum(["true", "false"]).optional(),
 })
 
 export const UiChatQuery = z.object({
-  /** From an answer before: what stands before what that one told. */
+  /** From an earlier response: messages before those that it contained. */
   cursor: z.string().max(40).optional(),
 })
 
-/** A stop names the run that it is meant for where it knows it: a late one stops no other. The rest is passed over. */
+/**
+ * A stop names its run if the client knows it, so that a late one does not stop another run. Other fields are ignored.
+ */
 export const UiStopRequest = z.looseObject({ activeStreamId: ids.run.nullish() })
 
 export const UiStopped = z.object({ stopped: z.boolean() })
@@ -78,10 +79,10 @@ export const UiChat = z.object({
   conversationId: ids.conversation.nullable(),
   /** The run that is at work or waits for a person. */
   activeStreamId: ids.run.nullable(),
-  /** The newest, or those before a cursor, oldest first; there are more before them where `truncated` says so. */
+  /** The newest messages, or those before a cursor, oldest first. `truncated`: there are earlier ones. */
   messages: z.array(z.looseObject({ id: z.string(), role: z.string(), parts: z.array(UiPart) })),
   truncated: z.boolean(),
-  /** Leads to what stands before these; null where nothing does. */
+  /** The cursor for the messages before these; null if there are none. */
   nextCursor: z.string().nullable(),
 })
 export type UiChat = z.infer<typeof UiChat>

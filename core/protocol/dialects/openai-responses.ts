@@ -2,11 +2,11 @@ import { z } from "zod"
 import { boundedList } from "../../shared/text/bounded-list.ts"
 import { ChatCompletionRequest, OpenAiContent, OpenAiFormat, PawlBeside } from "./openai.ts"
 
-/** The same for OpenAI's Responses, which know what went before them. */
+/** OpenAI's Responses API, which refers to previous responses. */
 
 const Id = z.string().min(1).max(100)
 
-/** Something that was said; `type` is `message` where there is one. */
+/** A message; `type` may be missing. */
 const InputItem = z.looseObject({
   type: z.string().max(100).nullish(),
   role: z.string().max(40).nullish(),
@@ -89,7 +89,7 @@ export const ResponseAnswered = z.object({
 })
 export type ResponseAnswered = z.infer<typeof ResponseAnswered>
 
-/** How a response that was made before is told: as it stands, or as a stream, from its beginning or behind an event. */
+/** How an existing response is returned: as JSON, or as a stream from its start or after an event. */
 export const ResponseQuery = z.object({
   stream: z.enum(["true", "false"]).optional(),
   starting_after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
@@ -119,7 +119,7 @@ const ListedItem = z.union([
 ])
 export type ListedItem = z.infer<typeof ListedItem>
 
-/** What a response was given. */
+/** The input of a response. */
 export const InputItems = z.object({
   object: z.literal("list"),
   data: z.array(ListedItem),

@@ -4,20 +4,19 @@ import { ReplySettings } from "../conversation/reply-settings.ts"
 import { ids, JsonObject } from "../schema.ts"
 
 /**
- * What programs send and get that were written for OpenAI's API. Of its many fields those are here that mean something;
- * those that are passed over, and are named in the answer's `X-Pawl-Ignored`; and none else: a field that would change
- * what is answered is refused by name.
+ * OpenAI's Chat Completions API. Of its fields, those with an effect are here, and those that are ignored, which the
+ * header `X-Pawl-Ignored` names. All others are refused by name, because they would change the answer.
  */
 
 const Name = z.string().min(1).max(400)
-/** A field that is taken and passed over, whatever it holds. */
+/** A field that is accepted with any value and ignored. */
 const passedOver = z.unknown().optional()
 
 const Part = z.looseObject({ type: z.string().max(100), text: z.string().optional() })
 export const OpenAiContent = z.union([z.string(), boundedList(Part, 256)])
 export type OpenAiContent = z.infer<typeof OpenAiContent>
 
-/** How the answer is to be formed: words, JSON, or JSON that fits a schema. */
+/** The format of the answer: text, JSON, or JSON that fits a schema. */
 export const OpenAiFormat = z.looseObject({ type: z.enum(["text", "json_object", "json_schema"]) })
 
 const sampling = { top_p: passedOver, seed: passedOver, logit_bias: passedOver }
@@ -26,7 +25,7 @@ const bookkeeping = {
   ...{ prompt_cache_key: passedOver, prompt_cache_retention: passedOver, verbosity: passedOver },
 }
 
-/** Asks for what is not done here: taken only where they ask for nothing. */
+/** Features that are not supported: accepted only if they are turned off. */
 const tools = () => ({
   tools: z.unknown().optional(),
   tool_choice: z.unknown().optional(),
@@ -60,7 +59,7 @@ export const ChatCompletionRequest = z.strictObject({
 })
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>
 
-/** What goes beyond OpenAI's answer: where it is kept, and what waits for a person. */
+/** Pawl's additions to OpenAI's response: the ids of the conversation, and what waits for a person. */
 export const PawlBeside = z.object({
   conversation_id: ids.conversation,
   run_id: ids.run,
@@ -123,7 +122,7 @@ export type OpenAiModel = z.infer<typeof OpenAiModel>
 export const OpenAiModels = z.object({ object: z.literal("list"), data: z.array(OpenAiModel) })
 export type OpenAiModels = z.infer<typeof OpenAiModels>
 
-/** What goes wrong, as these programs read it. `code` is ours, and the contract. */
+/** An error in OpenAI's format. `code` is Pawl's stable code. */
 export const OpenAiError = z.object({
   error: z.object({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string() }),
 })

@@ -2,8 +2,8 @@ import { z } from "zod"
 import { ids } from "../schema.ts"
 
 /**
- * The thread dialect: conversations in the words of an earlier design, for clients that were written for it. What they
- * send beside these fields is passed over: nobody will change them any more.
+ * The thread adapter: conversations in an earlier format, for its existing clients. Unknown fields are ignored, because
+ * these clients will not change.
  */
 const Name = z.string().trim().min(1).max(200)
 
@@ -29,7 +29,7 @@ export const ThreadConnected = z.object({ thread_id: ids.conversation, connectio
 export const ThreadState = z.object({
   thread_id: ids.conversation,
   model_name: z.string().nullable(),
-  /** As markdown; null without a connection, or where its database does not answer. */
+  /** As Markdown; null without a connection, or if its database does not respond. */
   db_schema: z.string().nullable(),
   connection: Connected.nullable(),
   /** The newest result as JSON text: `{sql, columns, rows, row_count, truncated, result_id, connection_id}`. */
@@ -44,7 +44,7 @@ export const ThreadModel = z.object({
 })
 export type ThreadModel = z.infer<typeof ThreadModel>
 
-/** What comes of a message, as `data:` lines. */
+/** The events of a response, as `data:` lines. */
 export type ThreadFrame =
   | { readonly type: "chunk"; readonly content: string }
   | { readonly type: "tool_result"; readonly content: unknown }

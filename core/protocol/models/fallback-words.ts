@@ -1,4 +1,4 @@
-/** What is told of a model that another one answers for; as loose as what an older or newer server may have recorded. */
+/** The notice that another model answers. Loose, because older and newer servers may have recorded other fields. */
 interface ToldFallback {
   readonly from?: string | undefined
   readonly to?: string | undefined
@@ -15,7 +15,7 @@ export function fallbackWords({ from = "", to = "", because = "", passed = [], e
   return `${to} answers instead of ${from}, which ${why}.${between}`
 }
 
-/** What is the matter with a model, by the code of its error. */
+/** A short reason for a model's failure, by its error code. */
 export function troubleWords(code: string): string {
   switch (code) {
     case "rate_limited":

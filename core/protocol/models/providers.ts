@@ -2,7 +2,7 @@ import { z } from "zod"
 import { boundedList, boundedRecord } from "../../shared/text/bounded-list.ts"
 import { escapeHidden } from "../../shared/text/hidden-characters.ts"
 
-/** Whether a model can be called this. One that hides characters would be taken for another in a menu. */
+/** True for a valid model name. One with hidden characters would look like another in a menu. */
 export const isModelId = (id: string): boolean => /^[^\s\p{Cc}]{1,200}$/u.test(id) && escapeHidden(id) === id
 
 const MAX_MODELS = 200
@@ -10,7 +10,7 @@ const MAX_HEADERS = 20
 /** All of them together, names and values: they are stored, opened and sent with each other. */
 const MAX_HEADER_CHARACTERS = 8000
 
-/** What a connection decides by itself. */
+/** The settings of a connection. */
 const UNSETTABLE = /^(?:host|connection|content-length|content-type|transfer-encoding|upgrade|te)$/i
 
 const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/i

@@ -225,12 +225,13 @@ export const GrantList = z.object({ items: z.array(Grant) })
 const ANY_REST = " *"
 
 /**
- * What may follow a prefix, and what a prefix may hold. A list of what is allowed: a shell gives a meaning to everything
- * else, such as `;`, `&`, `|`, `<`, `>`, `$`, quotes, parentheses, backticks and line ends, and could run another command.
+ * Which characters may follow a prefix, and which it may contain. This is an allowlist, because a shell gives a meaning
+ * to everything else, such as `;`, `&`, `|`, `<`, `>`, `$`, quotes, parentheses, backticks and line ends, and could run
+ * another command.
  */
 const PLAIN = /^[\p{L}\p{N} _.,:@%+=/-]*$/u
 
-/** What a grant for a command covers: just one command line, or those that start with a stated prefix. */
+/** What a grant for a command covers: exactly one command line, or those that start with a stated prefix. */
 interface CommandCover {
   readonly commandLine?: string | undefined
   /** As the person wrote it, ending in ` *`. */

@@ -142,7 +142,7 @@ export const oauthRoutes = defineRoutes({
   },
 })
 
-/** What a person stores, the largest first. */
+/** A user's storage use, largest first. */
 const kind = z.enum(Object.keys(storageKinds) as [StorageKind, ...StorageKind[]])
 
 const StorageAnswer = z.object({
@@ -151,7 +151,7 @@ const StorageAnswer = z.object({
   kinds: z.array(z.object({ kind, bytes: z.number().int() })),
 })
 
-/** Taking what is yours with you, and leaving nothing behind. */
+/** Export and deletion of a user's data. */
 export const retentionRoutes = defineRoutes({
   readStorage: {
     method: "GET",
@@ -184,7 +184,7 @@ export const retentionRoutes = defineRoutes({
   },
 })
 
-/** Coming in with a browser, going out again, and seeing who has come in. */
+/** Sign-in and sessions of browsers. */
 export const signInRoutes = defineRoutes({
   signIn: {
     method: "POST",

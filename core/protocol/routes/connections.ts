@@ -104,9 +104,9 @@ export const connectionRoutes = defineRoutes({
   },
 })
 
-/** What queries have brought: the newest hundred results of a person, 64 MB of them at most, for seven days after they were read last. */
+/** Results of queries: the newest hundred of a user, at most 64 MB, for seven days after the last access. */
 export const resultRoutes = defineRoutes({
-  // Before the other: `{resultId}` would take the ending for a part of the id.
+  // Before the other, because `{resultId}` would match the extension as well.
   exportResult: {
     method: "GET",
     path: "/api/connections/{id}/results/{resultId}.csv",

@@ -134,7 +134,7 @@ export const conversationRoutes = defineRoutes({
   },
 })
 
-/** What servers of tools ask the person. */
+/** Questions of MCP servers to the user. */
 export const questionRoutes = defineRoutes({
   answerQuestion: {
     method: "POST",
@@ -146,7 +146,7 @@ export const questionRoutes = defineRoutes({
   },
 })
 
-/** Messages that wait while a run works, until they are taken. */
+/** Messages that wait while a run is working. */
 export const queueRoutes = defineRoutes({
   listQueue: {
     method: "GET",
@@ -180,7 +180,7 @@ export const queueRoutes = defineRoutes({
   },
 })
 
-/** Speaking to a conversation, waiting for what it answers, and looking at runs. */
+/** Messages, waiting for answers, and runs. */
 export const runRoutes = defineRoutes({
   sendMessage: {
     method: "POST",
@@ -231,7 +231,7 @@ export const runRoutes = defineRoutes({
   },
 })
 
-/** What is told as it happens, as server-sent events. */
+/** Live events, as server-sent events. */
 export const streamRoutes = defineRoutes({
   watchConversation: {
     method: "GET",
@@ -252,7 +252,7 @@ export const streamRoutes = defineRoutes({
   },
 })
 
-/** Links by which other people of the same server look at one run. */
+/** Links with which other users of the server can read one run. */
 export const sharedRunRoutes = defineRoutes({
   shareRun: {
     method: "POST",

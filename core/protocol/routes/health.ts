@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { defineRoutes } from "./route.ts"
 
-/** For whoever looks after the server. */
+/** For operators. */
 export const healthRoutes = defineRoutes({
   healthz: {
     method: "GET",
@@ -55,7 +55,7 @@ export const healthRoutes = defineRoutes({
   },
 })
 
-/** For whoever looks after the server. */
+/** For operators. */
 export const operatingRoutes = defineRoutes({
   metrics: {
     method: "GET",

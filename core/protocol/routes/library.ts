@@ -104,7 +104,7 @@ export const collectionRoutes = defineRoutes({
   },
 })
 
-/** Longer than nearly all notes; of a longer one its beginning says what it is about. */
+/** Longer than nearly all notes. The beginning of a longer one says what it is about. */
 export const MAX_EMBEDDED_CHARACTERS = 200_000
 
 const EmbedRequest = z.strictObject({
@@ -118,7 +118,7 @@ const EmbedAnswer = z.object({
 })
 type EmbedAnswer = z.infer<typeof EmbedAnswer>
 
-/** Texts into vectors, for devices that keep an index of their own. */
+/** Embeddings, for devices with an index of their own. */
 export const vectorRoutes = defineRoutes({
   embedText: {
     method: "POST",

@@ -5,7 +5,7 @@ import { UsageAnswer, UsageQuery } from "../models/usage.ts"
 import { DefaultModelChoice, ModelsQuery } from "../requests.ts"
 import { defineRoutes } from "./route.ts"
 
-/** What this server has. */
+/** The agents and tools of this server. */
 export const catalogueRoutes = defineRoutes({
   listModels: {
     method: "GET",
@@ -39,7 +39,7 @@ export const catalogueRoutes = defineRoutes({
   },
 })
 
-/** Keys and addresses that people bring for themselves. */
+/** API keys and endpoints of users. */
 export const providerRoutes = defineRoutes({
   listProviders: {
     method: "GET",
@@ -80,7 +80,7 @@ export const providerRoutes = defineRoutes({
   },
 })
 
-/** What models have cost. */
+/** The cost of model calls. */
 export const usageRoutes = defineRoutes({
   readUsage: {
     method: "GET",

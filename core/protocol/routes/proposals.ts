@@ -4,7 +4,7 @@ import { Approval, AuditEntry, GrantList, Proposal } from "../proposals/proposal
 import { DoubtChoice, PageQuery, ProposalEdit, ProposalQuery, Rejection, Shortcut } from "../requests.ts"
 import { defineRoutes } from "./route.ts"
 
-/** What was done, and taking it back. */
+/** History, and undo. */
 export const auditRoutes = defineRoutes({
   listAudit: {
     method: "GET",
@@ -30,7 +30,7 @@ export const auditRoutes = defineRoutes({
   },
 })
 
-/** What a person has agreed to beforehand, and taking that back. */
+/** Approvals in advance, and their revocation. */
 export const grantRoutes = defineRoutes({
   listGrants: {
     method: "GET",

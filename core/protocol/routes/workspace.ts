@@ -15,7 +15,7 @@ import {
 import { TimeZone } from "../../shared/time/zone.ts"
 import { tableNames } from "../workspace-tables.ts"
 
-/** Which rows. A table takes those of its own columns; any other is refused. */
+/** Filters. A table accepts its own columns; others are refused. */
 export const RowQuery = z.strictObject({
   projectId: z.string().optional(),
   clientId: z.string().optional(),
@@ -51,7 +51,10 @@ const Restore = z.strictObject({
   with: boundedRecord(z.partialRecord(z.enum(tableNames), DeletedRows), tableNames.length).nullish(),
 })
 
-/** The person's own hand on their workspace on this server. What stands before `{table}` would otherwise be one. */
+/**
+ * Direct access of users to their workspace on this server. These come first, because `{table}` would match them as
+ * well.
+ */
 export const workspaceRoutes = defineRoutes({
   exportWorkspace: {
     method: "GET",

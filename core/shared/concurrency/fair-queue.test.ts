@@ -5,7 +5,7 @@ import { FairQueue, FairTurns } from "./fair-queue.ts"
 const { signal } = new AbortController()
 const tooMany = (most: number) => new Error(`at most ${most} may wait`)
 
-/** Work that ends when it is told to, and notes that it began. */
+/** Tasks that end when `end` is called, and the order in which they started. */
 function bench(queue: FairQueue) {
   const began: string[] = []
   const ends = new Map<string, () => void>()

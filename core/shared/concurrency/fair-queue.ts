@@ -97,20 +97,20 @@ export class FairQueue {
   }
 }
 
-/** For so long things are begun in one turn of the event loop, one after another; the others wait for the turns after it. */
+/** How long tasks are started in one turn of the event loop. The others wait for the next turns. */
 const TURN_MS = 20
 
 /**
- * Begins things so that others have their turns in between. Most requests are answered without waiting for anything: hundreds
- * that come in one moment would else be answered in a single turn, in which nobody is heard and nothing that was written goes
- * out. So it is with a long text and a thousand who watch it.
+ * Spreads the start of tasks over turns of the event loop, taking users in turn. Most requests are answered without
+ * waiting for anything, so hundreds that arrive at once would be answered in a single turn, in which nothing else is
+ * received or sent. The same holds for a long text with a thousand subscribers.
  */
 export class FairTurns {
   readonly #waiting = new Map<string, (() => void)[]>()
-  /** When the first of this turn was begun. */
+  /** When the first task of this turn was started. */
   #begunAt: number | undefined
 
-  /** Resolves when something of this person, or of this address, may begin; undefined where it may at once. */
+  /** Resolves when a task of this user or address may start; undefined if it may start at once. */
   enter(who: string): Promise<void> | undefined {
     if (this.#begunAt === undefined) return this.#begin()
     if (this.#waiting.size === 0 && this.#hasTime) return undefined
@@ -137,7 +137,7 @@ export class FairTurns {
     this.#next()
   }
 
-  /** Each in turn: who asks for a thousand things waits for them, and hardly anybody else does. */
+  /** One task per user in turn, so that a user with a thousand tasks delays the others little. */
   #next(): void {
     const [first] = this.#waiting
     if (!first) return
@@ -146,7 +146,7 @@ export class FairTurns {
     const go = theirs.shift()
     if (theirs.length > 0) this.#waiting.set(who, theirs)
     go?.()
-    // All of it that waits for nothing but promises is done before a tick that is asked for among them.
+    // Everything that waits only for promises is done before a tick that is requested among them.
     queueMicrotask(() => process.nextTick(() => this.#hasTime && this.#next()))
   }
 }

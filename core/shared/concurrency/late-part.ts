@@ -3,9 +3,9 @@ type Load = () => Promise<unknown>
 const parts = new Set<Load>()
 
 /**
- * Returns a function that loads a part of the code at its first use, or when `loadLateParts` runs, a second after the
- * start. For code that most first turns do not need: docs/decisions/034-publish-a-bundle.md. A load that fails is tried
- * again at the next use.
+ * Returns a function that loads a module at its first use, or when `loadLazyModules` runs, a second after the start.
+ * For code that most first turns do not need: docs/decisions/034-publish-a-bundle.md. A failed load is tried again at
+ * the next use.
  */
 export function latePart<Part>(load: () => Promise<Part>): () => Promise<Part> {
   let loading: Promise<Part> | undefined
@@ -19,9 +19,9 @@ export function latePart<Part>(load: () => Promise<Part>): () => Promise<Part> {
 }
 
 /**
- * Loads all of them, one after the other. A server runs for weeks, and its files may be those of another version by then:
- * what it needs in the middle of a turn must not have to be read from there. One that cannot be loaded keeps none of the
- * others from being; the first such error is thrown when all were tried.
+ * Loads all of them, one after the other. A server runs for weeks, and an upgrade may have replaced its files by then,
+ * so modules must not be read from disk in the middle of a turn. If some fail, the others are loaded all the same, and
+ * the first error is thrown at the end.
  */
 export async function loadLateParts(): Promise<void> {
   const problems: unknown[] = []

@@ -1,4 +1,4 @@
-/** At most `count` pieces of work at a time; the others wait and begin in order of asking. */
+/** Runs at most `count` tasks at a time. The others wait and start in order. */
 export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -19,13 +19,13 @@ export class Semaphore {
     }
   }
 
-  /** For work that is no single call: resolves when its turn has come, with the function that ends the turn. */
+  /** For work that is not a single call: resolves at its turn, with the function that ends the turn. */
   take(): Promise<() => void> {
     return new Promise((begin) => void this.run(() => new Promise<void>((end) => begin(() => end()))))
   }
 }
 
-/** A mutex for each key: work under one key runs one after the other, in order of asking; other keys are not delayed. */
+/** A mutex per key: work under one key runs one after the other, in order, and does not delay other keys. */
 export class KeyedLock<Key = string> {
   readonly #tails = new Map<Key, Promise<unknown>>()
 
@@ -40,15 +40,15 @@ export class KeyedLock<Key = string> {
     return mine
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no work is in progress. */
   async idle(): Promise<void> {
     while (this.#tails.size > 0) await Promise.allSettled(this.#tails.values())
   }
 }
 
 /**
- * Work that is done one at a time, and once more where it was asked for meanwhile: what is under way may have begun too
- * early to see what it was asked for. The promise is kept when all of that is done.
+ * Runs work one at a time, and once more if it was requested meanwhile, because work in progress may have started too
+ * early for the request. The promise resolves when all of it is done.
  */
 export function onceMore(work: () => Promise<void>): () => Promise<void> {
   let isWanted = false
@@ -58,12 +58,12 @@ export function onceMore(work: () => Promise<void>): () => Promise<void> {
       while (isWanted) {
         isWanted = false
         await work().catch((error: unknown) => {
-          if (!isWanted) throw error // otherwise it is tried for whoever asked meanwhile, and for those before them
+          if (!isWanted) throw error // otherwise it is repeated for the callers that came meanwhile
         })
       }
     } finally {
-      // In one step with the last look at what is wanted: in a `finally` of the promise it would come a moment later, and
-      // whoever asked in between would be told that it is under way when nobody works any more.
+      // In the same step as the last check: in the promise's `finally` it would come a moment later, and a caller in
+      // between would wait for work that no longer runs.
       working = undefined
     }
   }

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { LoopShare } from "./loop-share.ts"
 
-/** Streams that always have more, in the order in which they began: how often each was served when one came to its end. */
+/** Streams that always have more, in the order in which they started: how often each was served when one ended. */
 async function servedWhenOneEnds(sizes: readonly number[], pieces: number): Promise<number[]> {
   const share = new LoopShare(2048)
   const served = sizes.map(() => 0)
@@ -42,7 +42,7 @@ test("of streams that are alike the first ends while the others are at their beg
   const [first, ...others] = await servedWhenOneEnds(Array<number>(20).fill(2048), pieces)
   expect(first).toBe(pieces)
   expect(Math.min(...others)).toBeGreaterThan(0)
-  // In the order of asking it would be nearly all of them.
+  // First come, first served would be nearly all of them.
   expect(others.reduce((sum, count) => sum + count, 0)).toBeLessThan(pieces)
 })
 
@@ -50,7 +50,7 @@ test("a stream that comes word by word goes on beside many fast ones, though it 
   const pieces = 100
   const fast = Array<number>(50).fill(2048)
   const served = await servedWhenOneEnds([...fast, 50], pieces)
-  // In the order of asking it would be one for each of the fast ones.
+  // First come, first served would be one for each of the fast ones.
   expect(served.at(-1)).toBeGreaterThan(20)
 })
 

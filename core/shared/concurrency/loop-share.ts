@@ -1,23 +1,26 @@
-/** Pieces of so many bytes are those of a stream that comes word by word. */
+/** Smaller pieces come from a stream that arrives word by word. */
 const SMALL = 1024
-/** Of so many that are handed on one is for who has waited longest and one for a small piece; the others are of the oldest stream. */
+/**
+ * Of so many pieces, one is for the stream that has waited longest and one is a small piece. The others are of the
+ * oldest stream.
+ */
 const ROUND = 4
 
 interface Waiting {
   readonly amount: number
-  /** Which stream it is of: the number is larger the later that began. */
+  /** The number of its stream. A greater number started later. */
   readonly stream: number
   readonly go: () => void
 }
 
 /**
- * Shares the event loop among streams that may bring more than it can handle at once: so much of all of them together is
- * handed on per turn of it, and the rest waits. What a stream brings is worked on in microtasks, before which no socket or
- * timer has its turn: with a few hundred fast streams the loop was held for seconds.
+ * Shares the event loop among streams that may deliver more than it can handle at once: only so much of all of them is
+ * passed on in each turn, and the rest waits. A stream's data is processed in microtasks, which run before sockets and
+ * timers, so a few hundred fast streams blocked the loop for seconds.
  *
- * Who began first goes first. In the order of asking all would come to their ends together, and all of them be in memory
- * whole. Every fourth is for who has waited longest, so that all go on, and another fourth for streams that come word by word,
- * before which nobody should wait.
+ * The oldest stream goes first. In order of arrival all of them would end together, and be in memory as a whole. One
+ * piece in four is for the stream that has waited longest, so that all make progress, and one for streams that arrive
+ * word by word, because a reader is waiting for those.
  */
 export class LoopShare {
   readonly #perTurn: number
@@ -31,7 +34,10 @@ export class LoopShare {
     this.#perTurn = perTurn
   }
 
-  /** For a stream that begins now. What it gives is undefined where there is room in this turn, else resolves when there is. */
+  /**
+   * Returns a function for a new stream. Its result is undefined if there is capacity in this turn, else a promise that
+   * resolves when there is.
+   */
   join(): (amount: number) => Promise<void> | undefined {
     const stream = this.#streams++
     return (amount) => this.#take(amount, stream)
@@ -60,7 +66,7 @@ export class LoopShare {
     if (this.#isScheduled) setImmediate(() => this.#nextTurn())
   }
 
-  /** Its place among those that wait, who stand in the order of asking. */
+  /** The index of the next piece; they are in order of arrival. */
   #whoIsNext(): number {
     const turn = this.#handedOn++ % ROUND
     if (turn === 0) return 0

@@ -1,9 +1,9 @@
 import { type Clock, monotonicOf } from "../time/clock.ts"
 
-/** How a piece of work ended, or that we stopped waiting for it; `rest` is then still running. */
+/** How the work ended, or that its caller stopped waiting while `rest` is still running. */
 type TimedResult<T> =
   | { readonly type: "returned"; readonly value: T }
-  /** `told`: it had been told to stop, and may have thrown because of that. */
+  /** `told`: it was asked to stop before it threw, and may have thrown because of that. */
   | { readonly type: "threw"; readonly error: unknown; readonly told: "timed_out" | "stopped" | undefined }
   | { readonly type: "timed_out"; readonly rest: Promise<T> }
   | { readonly type: "stopped"; readonly rest: Promise<T> }
@@ -12,17 +12,20 @@ interface Bounds {
   readonly clock: Clock
   readonly seconds: number
   readonly signal: AbortSignal
-  /** How long work that was told to stop may still take to end by itself. A function is asked when that happens. */
+  /** How long work may take to end after it was asked to stop. A function is called at that time. */
   readonly graceMs: number | (() => number)
 }
 
-/** Runs work within a time limit and under a signal. It is told to stop at either, and waited for no longer than the grace. */
+/**
+ * Runs work with a time limit and a signal. Either asks the work to stop; after the grace period its caller stops
+ * waiting.
+ */
 export function withTimeLimit<T>(
   { clock, seconds, signal, graceMs }: Bounds,
   work: (signal: () => AbortSignal, pause: Pause) => Promise<T> | T,
 ): Promise<TimedResult<T>> {
   return new Promise((resolve) => {
-    // Made when somebody asks for it: most work never looks, and a controller costs more than the rest of this.
+    // Created on demand: most work does not use its signal, and a controller costs more than the rest of this.
     let controller: AbortController | undefined
     let aborted: "timed_out" | "stopped" | undefined
     const innerSignal = () => {
@@ -57,10 +60,10 @@ export function withTimeLimit<T>(
   })
 }
 
-/** Stops a limit from counting, until what it gives back is called. */
+/** Pauses a time limit until the returned function is called. */
 export type Pause = () => () => void
 
-/** An alarm that does not count while somebody waits for others: of several at once, until the last has what it waited for. */
+/** An alarm that can be paused. With several pauses it continues after the last one ends. */
 export class PausableAlarm {
   readonly #clock: Clock
   readonly #ring: () => void
@@ -75,7 +78,7 @@ export class PausableAlarm {
     this.#ring = ring
   }
 
-  /** In the place of what was set before. */
+  /** Replaces the previous time. */
   set(ms: number): void {
     this.#cancel?.()
     this.#leftMs = ms
@@ -101,18 +104,19 @@ export class PausableAlarm {
   }
 
   #count(): void {
-    // Most are never paused: what they would have left need not be known.
+    // Most are never paused, so the remaining time is computed only if one is.
     this.#since = monotonicOf(this.#clock)
     this.#cancel = this.#clock.alarm(Math.max(0, this.#leftMs), this.#ring)
   }
 }
 
-/** By signal: who wants to hear that it aborts. A signal of the platform's keeps its own listeners too, at ten times the price. */
+/** Callbacks by signal. Listeners of the signal itself cost ten times as much. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls back when a signal aborts, which it must not have done yet; what is returned takes that back. A signal is listened
- * to once, whoever asks: a run asks for each call of a model or a tool, and is hardly ever stopped.
+ * Calls back when a signal aborts, which it must not have done yet. Returns a function that cancels this. Each signal
+ * gets one listener however many callbacks it has: a run adds one for each call of a model or a tool, and is seldom
+ * aborted.
  */
 export function whenAborted(signal: AbortSignal, act: () => void): () => void {
   const acts = waiting.get(signal) ?? listenTo(signal)

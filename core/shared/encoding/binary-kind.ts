@@ -1,6 +1,6 @@
 /**
- * What a file is that is no text, and what its person can do, as one sentence without its full stop; undefined where its first
- * bytes do not say. Only those are looked at: nothing is unpacked.
+ * The kind of a file that is not text, and what the user can do, as a sentence without a full stop; undefined if it is
+ * unknown. It is determined by the first bytes, and nothing is unpacked.
  */
 export function binaryKind(bytes: Uint8Array): string | undefined {
   const head = String.fromCharCode(...bytes.subarray(0, HEAD))
@@ -12,7 +12,7 @@ const HEAD = 4096
 const SHEET = "save its sheet as CSV (UTF-8), and add that"
 const TEXT = "save it as PDF or as plain text, and add that"
 
-/** Office documents are archives, whose first entries have names that tell them apart. */
+/** Office documents are archives. The names of their first entries show which one it is. */
 function archiveKind(head: string): string {
   const found = ENTRIES.find(([entry]) => head.includes(entry))
   return found?.[1] ?? "it is an archive (ZIP), which is not unpacked here: add the files that are in it"
@@ -26,7 +26,7 @@ const ENTRIES: readonly (readonly [string, string])[] = [
   ["opendocument.text", `it is an OpenDocument text (ODT): ${TEXT}`],
   ["opendocument.presentation", `it is an OpenDocument presentation (ODP): ${TEXT}`],
   ["application/epub+zip", `it is an e-book (EPUB): ${TEXT}`],
-  // The first entry of every Office document; those that tell which one it is may come later.
+  // The first entry of every Office document; later entries show which one it is.
   [
     "[Content_Types].xml",
     "it is an Office document (XLSX, DOCX or PPTX): save a table as CSV, a text as PDF, and add that",

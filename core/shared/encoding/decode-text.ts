@@ -1,6 +1,6 @@
 import { findEncoding, isValid, markOf } from "./text-encoding.ts"
 
-/** What is said of a text's encoding: by whoever has sent it, and by the text itself. */
+/** The declared encoding of a text: by its sender, and by the text itself. */
 export interface SaidEncoding {
   readonly sent?: string | undefined
   readonly inside?: string | undefined
@@ -11,16 +11,19 @@ export type DecodedText =
       readonly type: "text"
       readonly text: string
       readonly encoding: string
-      /** A mark or somebody says it, or every byte fits. Otherwise it is the likeliest, and a person should look. */
+      /**
+       * True if a byte order mark or a declaration names it, or every byte fits. Otherwise it is a guess that a person
+       * should check.
+       */
       readonly sure: boolean
-      /** Some bytes do not fit, and have become U+FFFD. */
+      /** True if some bytes do not fit and became U+FFFD. */
       readonly broken: boolean
     }
   | { readonly type: "unknown"; readonly because: string }
 
 /**
- * Bytes as text. What counts, in this order: a mark at the beginning; what the sender says, where every byte fits it; that
- * every byte fits UTF-8; what the text says of itself; what its letters look like.
+ * Decodes bytes. In order of precedence: a byte order mark; the sender's declaration if every byte fits it; UTF-8 if
+ * every byte fits; the text's own declaration; a guess from the letters.
  */
 export function decodeText(bytes: Uint8Array, said: SaidEncoding = {}): DecodedText {
   const found = findEncoding(bytes)
@@ -37,15 +40,15 @@ export function decodeText(bytes: Uint8Array, said: SaidEncoding = {}): DecodedT
   const inside = encodingOf(said.inside, found)
   if (inside && isValid(inside, bytes)) return as(inside, true)
   const named = sent ?? inside
-  // A single byte that does not fit makes it no other encoding; only UTF-8 is said of what was never written in it.
+  // A single invalid byte does not disprove an encoding, except UTF-8, which is often declared without being used.
   if (named && named !== "utf-8") return as(named, true, true)
   if (found.type === "text") return as(found.encoding, found.sure, found.broken)
-  // UTF-8 but for some zeros, which are no letters of any text.
+  // UTF-8 except for some zeros, which are not letters of any text.
   if (named || (bytes.includes(0) && isValid("utf-8", bytes))) return as("utf-8", named !== undefined, true)
   return { type: "unknown", because: found.because }
 }
 
-/** A name of an encoding as the web knows it; undefined where nothing is called so. */
+/** The web's name for an encoding; undefined if the name is unknown. */
 function encodingOf(name: string | undefined, found: ReturnType<typeof findEncoding>): string | undefined {
   if (name === undefined) return undefined
   let encoding: string
@@ -55,15 +58,15 @@ function encodingOf(name: string | undefined, found: ReturnType<typeof findEncod
     return undefined
   }
   if (!encoding.startsWith("utf-16")) return encoding
-  // Which of the two it is, its zeros say; and a text that could be read so far is none of them.
+  // Its zeros show which of the two it is. Text without them is neither.
   return found.type === "text" && found.encoding.startsWith("utf-16") ? found.encoding : undefined
 }
 
-/** What the header of an answer says: `text/html; charset=Shift_JIS`. */
+/** The charset of a content type: `text/html; charset=Shift_JIS`. */
 export const charsetOfType = (type: string): string | undefined =>
   /;\s{0,20}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})/i.exec(type)?.[1]
 
-/** What a page, or XML, says of its own encoding, as its first bytes have it. */
+/** The encoding that HTML or XML declares in its first bytes. */
 export function charsetOfMarkup(bytes: Uint8Array): string | undefined {
   const head = String.fromCharCode(...bytes.subarray(0, 2048))
   const found =

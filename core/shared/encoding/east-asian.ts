@@ -1,18 +1,20 @@
 export type EastAsianEncoding = "shift_jis" | "euc-jp" | "gb18030" | "big5" | "euc-kr"
 
-/** A kind of characters: how much of a text they are, and among how many of them that is spread. */
+/** A kind of characters: its share of a text, and over how many characters that is spread. */
 type Kind = readonly [mass: number, characters: number]
 
-/** What people write in an encoding: the kinds of characters, and which of them two bytes are. The last is all the others. */
+/**
+ * Typical text in an encoding: the kinds of characters, and to which one two bytes belong. The last kind is all others.
+ */
 interface Habit {
   readonly encoding: EastAsianEncoding
   readonly kinds: readonly Kind[]
-  /** How many of the kinds, the first ones, are common in ordinary text. */
+  /** How many of the first kinds are common in ordinary text. */
   readonly usual: number
   readonly kindOf: (lead: number, trail: number) => number
 }
 
-/** Among those that cannot be told apart this surely, the likeliest is not taken. */
+/** If the two likeliest are closer than this, neither is chosen. */
 const SURE = Math.log(100)
 
 const within = (value: number, from: number, to: number) => value >= from && value <= to
@@ -36,7 +38,7 @@ const PROSE: readonly Kind[] = [
   [0.06, 250],
   [0.02, 8000],
 ]
-/** Lists of names have no endings of words, and so hardly any kana. */
+/** Lists of names have no word endings, and so hardly any kana. */
 const NAMES: readonly Kind[] = [
   [0.03, 83],
   [0.06, 86],
@@ -100,8 +102,9 @@ const HABITS: readonly Habit[] = [
 ]
 
 /**
- * Of Chinese, Japanese and Korean encodings the one in which the bytes are what people write: all of them are two bytes a
- * character, and what is frequent in one is rare in another. Two, where they cannot be told apart; none, where no one fits.
+ * Finds the Chinese, Japanese or Korean encoding in which the bytes are typical text. All of them use two bytes per
+ * character, and what is frequent in one is rare in another. Returns two if they cannot be distinguished, and none if
+ * no encoding fits.
  */
 export function findEastAsian(bytes: Uint8Array): readonly EastAsianEncoding[] {
   const likely = new Map<EastAsianEncoding, number>()
@@ -116,7 +119,7 @@ export function findEastAsian(bytes: Uint8Array): readonly EastAsianEncoding[] {
   return next && best[1] - next[1] < SURE ? [best[0], next[0]] : [best[0]]
 }
 
-/** Undefined where much of it is seldom written: it is another script altogether. */
+/** Undefined if much of it is rare, because then it is another script. */
 function likelihood(bytes: Uint8Array, { encoding, kinds, usual, kindOf }: Habit): number | undefined {
   const costs = kinds.map(([mass, characters]) => Math.log(mass / characters))
   const rest = kinds.length - 1
@@ -124,7 +127,7 @@ function likelihood(bytes: Uint8Array, { encoding, kinds, usual, kindOf }: Habit
   for (let at = 0; at < bytes.length; at++) {
     const lead = bytes[at] ?? 0
     if (lead < 128) continue
-    // Half-width kana are one byte, and a sign of old machines.
+    // Half-width kana are one byte, and typical of old machines.
     const isSingle = encoding === "shift_jis" && within(lead, 0xa1, 0xdf)
     const kind = isSingle ? rest : kindOf(lead, bytes[++at] ?? 0)
     sum += costs[kind] ?? 0

@@ -2,7 +2,10 @@ import { findEastAsian } from "./east-asian.ts"
 import { binaryKind } from "./binary-kind.ts"
 import { looksWestern } from "./western.ts"
 
-/** Encodings that are read; those of which no guess is made can be named. Latin-1 is windows-1252 here, as on the web; GBK is the greater part of gb18030. */
+/**
+ * The supported encodings. Some can be named but are never guessed. Latin-1 means windows-1252, as on the web; GBK is
+ * most of gb18030.
+ */
 export const encodings = [
   ...["utf-8", "utf-16le", "utf-16be", "windows-1252", "windows-1250", "windows-1251", "windows-1253", "windows-1254"],
   ...["iso-8859-2", "koi8-r", "macintosh", "shift_jis", "euc-jp", "gb18030", "big5", "euc-kr"],
@@ -13,21 +16,21 @@ export type EncodingVerdict =
   | {
       readonly type: "text"
       readonly encoding: Encoding
-      /** A mark says it, or every byte fits. Otherwise it is the likeliest, and a person should look. */
+      /** True if a byte order mark names it, or every byte fits. Otherwise it is a guess that a person should check. */
       readonly sure: boolean
-      /** Some bytes do not fit, and become U+FFFD. */
+      /** True if some bytes do not fit and become U+FFFD. */
       readonly broken: boolean
     }
-  /** No text, or one that would become other letters: in words that say what to do. */
+  /** Not text, or text that would be decoded to wrong letters, with a sentence that says what to do. */
   | { readonly type: "unknown"; readonly because: string; readonly problem: string }
 
 const SAVE = "save it as UTF-8, or say which encoding it is"
 const NO_TEXT = "it contains NUL bytes, so it is not text, or uses an unusual encoding"
-/** Bytes that are examined where the encoding has to be guessed. */
+/** How many bytes are examined to guess the encoding. */
 const HEAD = 64 * 1024
 const SAMPLE = 256 * 1024
 
-/** How the bytes of a text are to be read, all of them at hand. */
+/** Determines the encoding of bytes that are all in memory. */
 export function findEncoding(bytes: Uint8Array): EncodingVerdict {
   const finder = new EncodingFinder()
   finder.see(bytes)
@@ -35,13 +38,16 @@ export function findEncoding(bytes: Uint8Array): EncodingVerdict {
 }
 
 /**
- * How the bytes of a text are to be read, found while they pass by: what a mark at the beginning says, else UTF-8 where every
- * byte fits, else UTF-16 where every second byte is a zero, else what the letters look like. Keeps at most 320 KB.
+ * Determines the encoding of a stream of bytes: a byte order mark, else UTF-8 if every byte fits, else UTF-16 if every
+ * second byte is zero, else a guess from the letters. Holds at most 320 KB.
  */
 export class EncodingFinder {
   readonly #utf8 = new TextDecoder("utf-8", { fatal: true })
   readonly #head = new Sample(HEAD)
-  /** Lines with other bytes than those of ASCII. No encoding that is told apart here has a line end inside a character. */
+  /**
+   * Lines with bytes outside ASCII. In none of the encodings that are distinguished here can a character contain a line
+   * end.
+   */
   readonly #lines = new Sample(SAMPLE)
   readonly #zeros = new Zeros()
   #isUtf8 = true
@@ -83,7 +89,7 @@ export class EncodingFinder {
     return encoding && isPlainText(encoding, head) ? text(encoding, false) : noText()
   }
 
-  /** A line that goes on in the next piece is kept or not by each piece's part of it: a piece is far longer than a line. */
+  /** A line across two chunks is kept or not by each chunk's part of it: a chunk is much longer than a line. */
   #keepLines(bytes: Uint8Array): void {
     let start = 0
     while (start < bytes.length && !this.#lines.isFull) {
@@ -107,9 +113,10 @@ const text = (encoding: Encoding, sure: boolean, broken = false): EncodingVerdic
 const unknown = (because: string): EncodingVerdict => ({ type: "unknown", because, problem: `${because}; ${SAVE}` })
 const noText = () => unknown(NO_TEXT)
 
-/** Bytes that are not UTF-8, in lines that have some. */
+/** Bytes that are not UTF-8, in the lines that have some. */
 function guess(lines: Uint8Array): EncodingVerdict {
-  // A text of many hands, or one that was cut: mostly UTF-8, and read as anything else, every letter of that would be wrong.
+  // Text from several sources, or text that was cut: mostly UTF-8, whose letters would all be wrong in another
+  // encoding.
   const decoded = new TextDecoder().decode(lines)
   const wrong = decoded.split("\uFFFD").length - 1
   const right = (decoded.match(/[^\0-\u007F\uFFFD]/g) ?? []).length
@@ -121,7 +128,7 @@ function guess(lines: Uint8Array): EncodingVerdict {
   return unknown(`it is not UTF-8, and its letters do not tell in which encoding it is${which}`)
 }
 
-/** What a byte order mark says, where there is one. */
+/** The encoding that a byte order mark names, if there is one. */
 export function markOf(head: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "utf-32" | undefined {
   const [a, b, c, d] = head
   if (a === 0xef && b === 0xbb && c === 0xbf) return "utf-8"
@@ -131,7 +138,7 @@ export function markOf(head: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "u
   return a === 0xfe && b === 0xff ? "utf-16be" : undefined
 }
 
-/** Whether every byte fits; the last character may be cut off. */
+/** True if every byte fits. The last character may be cut off. */
 export function isValid(encoding: string, bytes: Uint8Array): boolean {
   try {
     new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true })
@@ -141,21 +148,23 @@ export function isValid(encoding: string, bytes: Uint8Array): boolean {
   }
 }
 
-/** Programs and pictures have zeros, too: read as text, they have control characters and letters that do not exist. */
+/**
+ * Programs and images contain zeros, too. Decoded as text, they have control characters and letters that do not exist.
+ */
 function isPlainText(encoding: Encoding, head: Uint8Array): boolean {
   if (!isValid(encoding, head)) return false
   const decoded = new TextDecoder(encoding).decode(head.subarray(0, head.length - (head.length % 2)))
   return !/[\0-\u0008\u000E-\u001F\u007F\uFFFE\uFFFF\p{Cn}\p{Co}]/u.test(decoded)
 }
 
-/** ISO-2022 has nothing but ASCII, with an escape before other letters. */
+/** ISO-2022 is ASCII with an escape before other letters. */
 function hasEscapes(head: Uint8Array): boolean {
   for (let at = head.indexOf(27); at !== -1; at = head.indexOf(27, at + 1))
     if (head[at + 1] === 0x24 && (head[at + 2] === 0x40 || head[at + 2] === 0x42)) return true
   return false
 }
 
-/** The first bytes of what it is given. */
+/** Collects the first bytes. */
 class Sample {
   readonly #most: number
   #parts: Uint8Array[] = []
@@ -186,12 +195,12 @@ class Sample {
   }
 }
 
-/** Where zeros are: the Latin half of UTF-16 has one in every character, on the same side. */
+/** Where zeros are: Latin text in UTF-16 has one in every character, always in the same half. */
 class Zeros {
   readonly #on: [even: number, odd: number] = [0, 0]
   #at = 0
   #before = 1
-  /** Characters that are a zero themselves, were it UTF-16. */
+  /** Characters that would be U+0000 in UTF-16. */
   pairs = 0
 
   see(bytes: Uint8Array): void {
@@ -211,7 +220,7 @@ class Zeros {
   get utf16(): "utf-16le" | "utf-16be" | undefined {
     const [even, odd] = this.#on
     if (this.pairs > 0 || this.#at % 2 === 1) return undefined
-    // Line ends and commas have theirs on one side; some letters (U+4E00) have one on the other.
+    // Line ends and commas have theirs in one half; some letters (U+4E00) have one in the other.
     if (odd > even) return "utf-16le"
     return even > odd ? "utf-16be" : undefined
   }

@@ -1,17 +1,17 @@
-/** Of windows-1252: bytes that mean nothing. */
+/** Unassigned bytes of windows-1252. */
 const UNUSED = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d])
 const UPPER = new Set([0x8a, 0x8c, 0x8e, 0x9f])
 const LOWER = new Set([0x9a, 0x9c, 0x9e, 0xaa, 0xba, 0xdf])
-/** Signs that stand inside words: ’ – · and the soft hyphen. */
+/** Characters that occur inside words: ’ – · and the soft hyphen. */
 const IN_WORDS = new Set([0x92, 0x96, 0xad, 0xb7])
 
-/** More of the bytes than this next to each other, or where no western text has them, and it is not western. */
+/** If more of the bytes than this are adjacent, or where no western text has them, it is not western. */
 const MAX_TOGETHER = 0.5
 const MAX_ODD = 0.1
 
 /**
- * Whether bytes beyond ASCII read well as windows-1252. Every byte means something there, so this looks at where they stand:
- * western letters are few among those of ASCII, and no sign and no capital stands between two small letters.
+ * True if the bytes outside ASCII are plausible as windows-1252. Every byte is a character there, so this checks where
+ * they are: western letters are few among ASCII letters, and no punctuation or capital is between two small letters.
  */
 export function looksWestern(bytes: Uint8Array): boolean {
   let [high, together, odd] = [0, 0, 0]

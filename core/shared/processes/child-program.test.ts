@@ -5,7 +5,7 @@ import { ChildDied } from "./child.ts"
 import { ChildProgram } from "./child-program.ts"
 import { dataSize, residentSize } from "./child.ts"
 
-/** Reserves what a runtime may reserve on another machine, and takes so many megabytes for good when it is told to. */
+/** Reserves what a runtime may reserve on another machine, and allocates so many megabytes on request. */
 const program = (reserved: number) =>
   programOf(`
   globalThis.reserved = new ArrayBuffer(${reserved} * 2 ** 20)
@@ -28,7 +28,7 @@ const deadly = programOf(`
   })
   process.send("ready")`)
 
-/** Elsewhere memory is looked at from outside, which the test after this one shows. */
+/** On other systems memory is polled, which the next test covers. */
 const countsMemory = dataSize(process.pid) !== undefined
 
 test.runIf(countsMemory).each([0, 1500])(
@@ -101,8 +101,8 @@ test("one that never becomes ready is an error, and the log has its words", asyn
 })
 
 test("one that grows after it was measured is measured anew", async () => {
-  // Whoever comes second finds the file, and is larger than the first. Nothing is listened for, so a timer keeps it: it
-  // would end by itself as soon as it has said that it is ready.
+  // The second process finds the file, and is larger than the first. A timer keeps it alive, because it has no
+  // listeners.
   const grown = programOf(`
     import { existsSync, writeFileSync } from "node:fs"
     const mark = new URL("measured", import.meta.url)

@@ -7,36 +7,36 @@ import { Child, ChildDied, dataSize, residentSize } from "./child.ts"
 import { type FileAccess, wallsAround } from "./walls.ts"
 
 export interface ProgramOptions {
-  /** What it runs; the first thing it says is that it is ready. */
+  /** Its first message says that it is ready. */
   readonly script: URL
   readonly flags?: readonly string[]
-  /** What its work may take, beyond what the process has when it is ready. */
+  /** How much memory its work may use, in addition to that of the idle process. */
   readonly megabytes: number
-  /** Its input is a pipe. What it prints nobody hears. */
+  /** Its input is a pipe. Its output is discarded. */
   readonly input?: boolean
-  /** What each of its processes may touch, whatever else it is given. */
+  /** The files that each of its processes may access. */
   readonly files?: FileAccess
   readonly log?: Log | undefined
-  /** What a system tells of a process. A test takes it away. */
+  /** Reads a process's size. Tests remove these. */
   readonly sizes?: { readonly data: typeof dataSize; readonly resident: typeof residentSize }
 }
 
 export interface StartOptions {
   readonly words?: readonly string[]
-  /** What this process may touch beside its code. */
+  /** The files that this process may access in addition to its code. */
   readonly files?: FileAccess
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a test puts in the place of a program of ours. */
+/** Replaces one of our programs in a test. */
 export type OtherProgram = Pick<ProgramOptions, "script" | "files">
 
 const SHELL = "/bin/sh"
 
-/** The last without the system's bound. */
+/** The last try is without the system's limit. */
 const MAX_TRIES = 3
 
-/** A program's size when it is ready, in kilobytes: the same for each of its processes on one machine. */
+/** The size of an idle program in kilobytes, which is the same for each of its processes on one machine. */
 const measured = new Map<string, Promise<number | undefined>>()
 
 /**
@@ -58,7 +58,7 @@ export class ChildProgram {
     this.#key = JSON.stringify([options.script.href, options.flags])
   }
 
-  /** A process that is ready. Throws `ChildDied` where it does not become that, or what the signal was aborted with. */
+  /** Starts a process and waits until it is ready. Throws `ChildDied` if it fails, or the signal's reason. */
   async start(options: StartOptions = {}): Promise<Child> {
     for (let tries = 1; ; tries++) {
       try {
@@ -67,25 +67,25 @@ export class ChildProgram {
         if (!(error instanceof ChildDied)) throw error
         measured.delete(this.#key)
         if (tries === MAX_TRIES || this.#closed) throw error
-        // It may be larger by now, so it is measured anew; and a system that counts in a way of its own is left to count.
+        // It may have grown, so it is measured again. If the system counts differently, its limit is not used.
         if (tries === MAX_TRIES - 1) measured.set(this.#key, Promise.resolve(undefined))
       }
     }
   }
 
-  /** Ends all its processes, also those that are not ready yet. */
+  /** Ends all its processes, including those that are still starting. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all([...this.#running].map((child) => child.end()))
   }
 
-  /** Undefined where memory is not bounded by the system. */
+  /** Undefined if the system does not limit memory. */
   #measure(options: StartOptions): Promise<number | undefined> {
     if (!existsSync(SHELL)) return Promise.resolve(undefined)
     const known = measured.get(this.#key)
     if (known) return known
     const measuring = this.#measureOne(options)
-    measuring.catch(() => {}) // whoever waits for it is told, and has it measured anew
+    measuring.catch(() => {}) // callers get the error, and the next one measures again
     measured.set(this.#key, measuring)
     return measuring
   }
@@ -106,7 +106,7 @@ export class ChildProgram {
       if (this.#closed) void child.end()
       await child.hear(options.signal)
       if (size === undefined) await this.#watch(child)
-      // It may have become ready in the very moment in which it was ended.
+      // It may have become ready while it was being ended.
       if (this.#closed) throw new ChildDied(this.#name, await child.end().then(() => child.ended))
       return child
     } catch (error) {
@@ -127,10 +127,11 @@ export class ChildProgram {
     const walls = wallsAround(script, [this.#options.files ?? {}, files ?? {}])
     const command = [process.execPath, ...flags, ...walls, script, ...words]
     const started = spawn(...(size === undefined ? plain(command) : limited(command, size + megabytes * 1000)), {
-      // Nothing of what this process was told: no key, no address.
+      // Nothing of this process's environment: no keys, no addresses.
       env: {},
       stdio: [input ? "pipe" : "ignore", "ignore", "pipe", "ipc"],
-      // What a terminal tells a group of processes is for this one, which ends its children when it has done its work.
+      // A terminal signals its whole process group. Only this process must get that, because it ends its children when
+      // its work is done.
       detached: process.platform !== "win32",
     })
     const child = new Child(this.#name, started, log)
@@ -148,7 +149,9 @@ type Command = [command: string, words: string[]]
 
 const plain = ([command = "", ...words]: readonly string[]): Command => [command, words]
 
-/** The system refuses it more: SQLite says then that there is no memory left, and goes on with the next. */
+/**
+ * The system denies it more memory. SQLite then reports that it is out of memory, and continues with the next query.
+ */
 const limited = (command: readonly string[], kilobytes: number): Command => [
   SHELL,
   ["-c", `ulimit -d ${kilobytes}; exec "$0" "$@"`, ...command],

@@ -10,15 +10,15 @@ import { orphanGuard } from "./orphan-guard.ts"
 interface ProcessEnd {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
-  /** The last of what it said on stderr. */
+  /** The last of its stderr. */
   readonly stderr: string
-  /** Why, where we know more than the system does. */
+  /** The cause, if we know more than the system. */
   readonly problem?: string
-  /** Ended by us, because its work took more memory than it may. */
+  /** We ended it because it used too much memory. */
   readonly tooLarge: boolean
 }
 
-/** Somebody waited for a child's answer, and it has ended instead. */
+/** A child ended while its response was waited for. */
 export class ChildDied extends Error {
   override name = "ChildDied"
   readonly ending: ProcessEnd
@@ -29,11 +29,11 @@ export class ChildDied extends Error {
   }
 }
 
-/** How long what it said is waited for after its exit: something else may hold its pipes open. */
+/** How long output is waited for after the exit, because another process may hold the pipes open. */
 const LAST_WORDS_MS = 500
 const TOO_LARGE = "its work took too much memory"
 
-/** A process that does work for this one. When it dies and nobody has ended it, the log is told how, and what it said. */
+/** A process that works for this one. If it ends unexpectedly, its exit and its last output are logged. */
 export class Child {
   readonly process: ChildProcess
   readonly ended: Promise<ProcessEnd>
@@ -68,7 +68,7 @@ export class Child {
     })
     process.on("error", (error) => {
       this.#problem ??= error.message
-      if (process.pid === undefined) finish(null, null) // it was never there
+      if (process.pid === undefined) finish(null, null) // it was never started
     })
     if (process.pid !== undefined) orphanGuard.add(process.pid)
   }
@@ -77,14 +77,14 @@ export class Child {
     return this.process.pid !== undefined && this.process.exitCode === null && this.process.signalCode === null
   }
 
-  /** A child that cannot be told anything any more is ended, so that whoever waits for its answer hears of it. */
+  /** A child that cannot receive messages is ended, so that whoever waits for its response gets an error. */
   send(message: object | string): void {
     this.process.send(message, (error) => {
       if (error && this.alive) this.#kill(error.message)
     })
   }
 
-  /** What it says next, to one who asks. Throws `ChildDied`, or what the signal was aborted with. */
+  /** Its next message, for one caller. Throws `ChildDied`, or the signal's reason. */
   hear(signal?: AbortSignal): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const stop = () => reject(signal?.reason)
@@ -101,49 +101,51 @@ export class Child {
     })
   }
 
-  /** This process does not end before it. */
+  /** This process does not exit before it. */
   hold(): void {
     this.process.ref()
     this.process.channel?.ref()
     this.#watch?.start()
   }
 
-  /** This process may end without it. */
+  /** This process may exit without it. */
   release(): void {
     this.process.unref()
     this.process.channel?.unref()
     this.#watch?.stop()
   }
 
-  /** Ends it when it has become larger than this, looked at while it is held. */
+  /** Ends it if it becomes larger than this, polled while it is held. */
   watch(bound: MemoryBound): void {
     this.#watch = new MemoryWatch(bound, () => this.alive && this.#kill(TOO_LARGE))
     this.#watch.start()
   }
 
-  /** Resolves when it is gone. */
+  /** Resolves when it has exited. */
   async end(): Promise<void> {
     if (this.alive) {
       this.#expected = true
       this.process.kill("SIGKILL")
-      // It may have been released: a process that has nothing else to do would end here, in the middle of its own end.
+      // It may have been released. Without this, a process with nothing else to do would exit during the wait.
       this.process.ref()
       ;(this.process.stderr as Socket | null)?.ref()
     }
     await this.ended
   }
 
-  /** For a reason that the log is told. */
+  /** Ends it and logs the reason. */
   #kill(problem: string): void {
     this.#problem ??= problem
     this.process.kill("SIGKILL")
   }
 }
 
-/** Kilobytes of memory that a process may write to, as RLIMIT_DATA counts them; undefined where the system does not tell. */
+/**
+ * Kilobytes of memory that a process may write to, as RLIMIT_DATA counts them; undefined if the system does not tell.
+ */
 export const dataSize = (pid: number): number | undefined => sizeIn(pid, "VmData")
 
-/** Kilobytes of memory that a process really holds; undefined where the system does not tell. */
+/** Kilobytes of resident memory; undefined if the system does not tell. */
 export async function residentSize(pid: number): Promise<number | undefined> {
   const told = sizeIn(pid, "VmRSS")
   if (told !== undefined) return told
@@ -169,11 +171,11 @@ const LOOK_EVERY_MS = 250
 
 interface MemoryBound {
   readonly kilobytes: number
-  /** What the process holds now; undefined where nobody knows. */
+  /** The current resident memory; undefined if it is unknown. */
   resident(): Promise<number | undefined>
 }
 
-/** The bound of a process's memory where the system keeps none: we look now and then whether it has become too large. */
+/** Limits a process's memory if the system cannot, by polling its size. */
 class MemoryWatch {
   readonly #bound: MemoryBound
   readonly #tooLarge: () => void
@@ -201,7 +203,7 @@ class MemoryWatch {
 
 const MAX_BYTES = 4096
 
-/** The end of what somebody says, for the log: what a program says last tells why it died. */
+/** The end of an output, for the log: a program's last lines usually say why it failed. */
 export class Tail {
   #bytes = Buffer.alloc(0)
 
@@ -209,7 +211,7 @@ export class Tail {
     stream?.on("data", (chunk: Buffer) => {
       this.#bytes = Buffer.concat([this.#bytes, chunk.subarray(-MAX_BYTES)]).subarray(-MAX_BYTES)
     })
-    stream?.on("error", () => {}) // what came before is all there is
+    stream?.on("error", () => {}) // there is nothing after it
   }
 
   get text(): string {

@@ -6,8 +6,8 @@ import { Tail } from "./child.ts"
 import { sourceFlags } from "./walls.ts"
 
 /**
- * Starts a thread that does work for this process. When it ends and nobody has asked it to, the log is told how, and what
- * it said. What Node needs for threads is loaded with the first: many a process never has one.
+ * Starts a thread that works for this process. If it ends unexpectedly, its exit and its last output are logged. Node's
+ * modules for threads are loaded with the first, because many processes never start one.
  */
 export function startThread(
   script: URL,
@@ -25,7 +25,7 @@ export function startThread(
     isExpected = true
     return terminate()
   }
-  thread.on("error", (thrown) => (error = thrown)) // whoever waits for an answer is told as well
+  thread.on("error", (thrown) => (error = thrown)) // callers get the error, too
   thread.once("exit", (code) => {
     if (isExpected || (code === 0 && error === undefined)) return
     const name = script.pathname.replace(/^.*\//, "").replace(/\.\w+$/, "")
@@ -36,13 +36,15 @@ export function startThread(
 
 interface JobThreadOptions {
   readonly script: URL
-  /** For one job. A thread that is not done by then is ended, and the next job gets a new one. */
+  /** Per job. A thread that exceeds it is ended, and the next job gets a new one. */
   readonly timeLimitMs: number
   readonly resourceLimits?: ResourceLimits
   readonly log?: Log | undefined
 }
 
-/** A thread that does one job after the other, so that a job that never ends holds up only the jobs after it, and those not for long. */
+/**
+ * Runs jobs in a thread, one after the other. A job that never ends delays the jobs after it by at most the time limit.
+ */
 export class JobThread<Job, Answer> {
   readonly #options: JobThreadOptions
   readonly #lane = new Semaphore(1)
@@ -52,7 +54,10 @@ export class JobThread<Job, Answer> {
     this.#options = options
   }
 
-  /** Throws if the thread fails or takes too long. `isBroken`: whether the thread cannot be used after such an answer. */
+  /**
+   * Throws if the thread fails or exceeds the limit. `isBroken` returns true if the thread cannot be used again after a
+   * result.
+   */
   run(job: Job, isBroken: (answer: Answer) => boolean = () => false): Promise<Answer> {
     return this.#lane.run(async () => {
       const thread = (this.#thread ??= this.#start())
@@ -84,7 +89,7 @@ export class JobThread<Job, Answer> {
   }
 }
 
-/** A script beside the module of this address, in the checkout and in a bundle alike, with the same ending. */
+/** The path of a script next to a module, with the module's file extension, in a checkout and in a bundle. */
 export function besideModule(address: string, name: string): URL {
   return new URL(`./${name}${address.slice(address.lastIndexOf("."))}`, address)
 }

@@ -1,13 +1,13 @@
 import { existsSync, realpathSync } from "node:fs"
 import { basename, dirname, join, relative, sep } from "node:path"
 
-/** What a process may touch of the file system beside the code that it is made of. A folder counts with all that is in it. */
+/** Paths that a process may access in addition to its own code. A folder includes everything in it. */
 export interface FileAccess {
   readonly reads?: readonly string[]
   readonly writes?: readonly string[]
 }
 
-/** The flags with which a program of a checkout finds the packages of this repository: as sources. */
+/** The flags with which a program of a checkout resolves this repository's packages to their sources. */
 export const sourceFlags = (script: string): string[] => (script.endsWith(".ts") ? ["--conditions=pawl-source"] : [])
 
 /**
@@ -27,8 +27,8 @@ export function wallsAround(script: string, access: readonly FileAccess[]): stri
 }
 
 /**
- * Also what is not there yet, whether it will be a file or a folder; and by its real name, with which a process may ask for it. Its own
- * last part is not followed: what is a link there leads nowhere.
+ * Includes paths that do not exist yet, as a file or as a folder, and the real path, which a process may use as well.
+ * The last component is not resolved, so a link there leads nowhere.
  */
 function withInside(path: string): string[] {
   const folder = dirname(path)
@@ -38,7 +38,7 @@ function withInside(path: string): string[] {
 
 const known = new Map<string, readonly string[]>()
 
-/** Where the code of a script lies: its own sources, and the packages that it may load. */
+/** The folders of a script's code: its sources, and the packages that it may load. */
 function codeOf(script: string): readonly string[] {
   const before = known.get(script)
   if (before) return before
@@ -48,7 +48,7 @@ function codeOf(script: string): readonly string[] {
     ? folders.findLast((folder) => existsSync(join(folder, "core", "package.json")))
     : folders.find((folder) => existsSync(join(folder, "package.json")))
   const packages = folders.map((folder) => join(folder, "node_modules")).filter((folder) => existsSync(folder))
-  // Of a folder of packages that is a link, its packages have other names.
+  // Packages in a linked folder have other real paths.
   const named = packages.flatMap((folder) => [folder, realpathSync(folder)])
   const sources = root ? [join(root, "package.json"), ...sourcesIn(root, real).flatMap(withInside)] : []
   const paths = [...new Set([script, real, ...sources, ...named.flatMap(withInside)])]
@@ -56,10 +56,12 @@ function codeOf(script: string): readonly string[] {
   return paths
 }
 
-/** The source folders of a checkout that a program is made of. */
+/** The source folders of a checkout. */
 const CHECKOUT = ["core", "client", "packs"]
 
-/** The source folders of a checkout, `dist` of a bundle: not the folder around them, which may hold somebody's data. */
+/**
+ * The source folders of a checkout, or `dist` of a bundle; not the folder around them, which may contain a user's data.
+ */
 function sourcesIn(root: string, script: string): string[] {
   const own = relative(root, script).split(sep)[0] ?? ""
   return (CHECKOUT.includes(own) ? CHECKOUT : [own]).map((folder) => join(root, folder))

@@ -1,16 +1,16 @@
 import { z } from "zod"
 
-/** After this many bad items a list is not checked further; at most this many problems are told of each. */
+/** After this many invalid items a list is not checked further; at most this many problems are reported for each. */
 const BAD_ITEMS = 3
 const TOLD_OF_EACH = 2
 
 /**
- * A list from outside. It is counted first, then its items are judged one by one until a few are bad: a plain `z.array`
- * complains about every item and only then counts, which for a body of empty objects takes seconds and gigabytes.
+ * A list of untrusted input. It is counted before its items are checked, up to a few invalid ones. A plain `z.array`
+ * reports every invalid item and only then counts, which takes seconds and gigabytes for a body of empty objects.
  */
 export function boundedList<Item extends z.ZodType>(item: Item, most: number, { least = 0 } = {}) {
   const judge = (value: unknown, context: z.RefinementCtx): unknown => {
-    if (!Array.isArray(value)) return value // the array below says so
+    if (!Array.isArray(value)) return value // the array below reports it
     if (value.length > most) {
       context.addIssue({ code: "custom", message: `there are ${value.length}, and at most ${most} are taken at once` })
       return z.NEVER
@@ -29,13 +29,16 @@ export function boundedList<Item extends z.ZodType>(item: Item, most: number, { 
   return z.preprocess(judge, least > 0 ? list.min(least) : list)
 }
 
-/** An object of any names from outside. They are counted first: a plain `z.record` checks each and complains about each. */
+/**
+ * An object of untrusted input with any keys. They are counted first, because a plain `z.record` checks and reports
+ * each one.
+ */
 export function boundedRecord<Name extends z.core.$ZodRecordKey, Value extends z.core.SomeType>(
   record: z.ZodRecord<Name, Value>,
   most: number,
 ) {
   const count = (given: unknown, context: z.RefinementCtx): unknown => {
-    if (typeof given !== "object" || given === null) return given // the record below says so
+    if (typeof given !== "object" || given === null) return given // the record below reports it
     const { length } = Object.keys(given)
     if (length <= most) return given
     context.addIssue({ code: "custom", message: `there are ${length} names, and at most ${most} are taken at once` })

@@ -9,7 +9,7 @@ test("a text is what its pieces are together, whenever it is asked for", () => {
     const piece = i % 7 === 0 ? "" : `piece ${i} 🦊`
     text.add(piece)
     whole += piece
-    // Often at first, then seldom: pieces are joined by whoever asks, or else because they are many.
+    // Often at first, then seldom: pieces are joined when the text is read, or when there are many.
     if (i < 600 ? i % 201 === 0 : i % 1499 === 0) expect(String(text) === whole).toBe(true)
     expect(text.length).toBe(whole.length)
   }

@@ -1,14 +1,14 @@
-/** Pieces are joined when they are so long together, in UTF-16 units. */
+/** Pieces are joined at this total length, in UTF-16 units. */
 const BLOCK = 8192
 
 /**
- * A text that comes in small pieces, in little more memory than it has letters. Added to a string, each piece would stay an
- * object of its own, with another that says what it follows, until somebody reads the text: four times the text's own size.
+ * A text that arrives in small pieces, in little more memory than its letters need. A string to which pieces are added
+ * stays a tree of objects until it is read, which takes four times the memory of the text.
  */
 export class GrowingText {
   #blocks: string[] = []
   #pieces: string[] = []
-  /** Of the pieces that are not joined yet. */
+  /** The length of the pieces that are not joined yet. */
   #pending = 0
   #length = 0
 
@@ -23,7 +23,7 @@ export class GrowingText {
     if (this.#pending >= BLOCK) this.#join()
   }
 
-  /** All of it so far. What was joined stays so: whoever asks again is told at little cost. */
+  /** The text so far. It stays joined, so reading it again is cheap. */
   toString(): string {
     if (this.#pending > 0) this.#join()
     if (this.#blocks.length > 1) this.#blocks = [this.#blocks.join("")]

@@ -1,19 +1,19 @@
 import { INVISIBLE } from "./hidden-characters.ts"
 
-/** What shows nothing can spell instructions for a model, in runs of any length. They are looked at whole: what writing needs is short. */
+/** Invisible characters can spell instructions for a model, in runs of any length. A legitimate run is short. */
 const RUNS = new RegExp(`[${INVISIBLE}]+`, "gu")
 
 /** The flags of England, Scotland and Wales: a black flag, the region in tag characters, the end of tags. */
 const FLAGS = new Set(["gbeng", "gbsct", "gbwls"].map((region) => `${toTags(region)}\u{E007F}`))
 const PICTURE_BEFORE = /[\p{Extended_Pictographic}\u{1F3FB}-\u{1F3FF}]$/u
 const PICTURE_AFTER = /^\p{Extended_Pictographic}/u
-/** Letters that are joined or kept apart by a character without width: Persian and Indian writing, and others. */
+/** Scripts such as Persian and the Indian ones join or separate letters with a character of zero width. */
 const JOINING = /[\p{Letter}\p{Mark}]/u
 const PLAIN = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}]/u
 
 /**
- * Words from outside as a model is shown them: what hides itself is dropped and counted in its place, such as
- * `⟨12 hidden characters⟩`. Joiners of letters and pictures, single marks of direction, and flags stay.
+ * Untrusted text for a model: hidden characters are removed and counted in their place, such as `⟨12 hidden
+ * characters⟩`. Joiners of letters and emoji, single direction marks, and flags stay.
  */
 export function showHidden(text: string): string {
   return text.replace(RUNS, (run, at: number) => {
@@ -26,12 +26,12 @@ export function showHidden(text: string): string {
 function isNeeded(run: string, before: string, after: string): boolean {
   if (before.endsWith("\u{1F3F4}") && FLAGS.has(run)) return true
   switch (run) {
-    case "\u00AD": // a hyphen that shows at the end of a line
+    case "\u00AD": // a hyphen that is visible at the end of a line
     case "\u061C":
     case "\u200E":
     case "\u200F":
       return true
-    case "\uFEFF": // the mark at the beginning of a file
+    case "\uFEFF": // the byte order mark of a file
       return before === ""
     case "\u200C":
     case "\u200D":
@@ -53,7 +53,7 @@ function joins(before: string, after: string): boolean {
 const isVariant = (run: string, before: string): boolean =>
   /^[\u{E0100}-\u{E01EF}]$/u.test(run) && /\p{Script=Han}$/u.test(before)
 
-/** One space without width is left by many programs and says nothing: it goes without a word. */
+/** Many programs leave single zero-width spaces, which mean nothing: they are removed without a note. */
 function inSight(run: string): string {
   const characters = [...run]
   if (characters.length > 1) return `⟨${characters.length} hidden characters⟩`

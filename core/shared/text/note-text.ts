@@ -1,3 +1,3 @@
-/** What is embedded of a note: what it is called says as much of it as what it holds. */
+/** What is embedded of a note. Its title says as much about it as its text. */
 export const textOfNote = ({ title, content }: { readonly title: string; readonly content: string }): string =>
   `${title}\n\n${content}`

@@ -1,7 +1,7 @@
-/** The double quotation marks of all scripts that could pass for ours, and the backslash that escapes them. */
+/** The double quotation marks of all scripts that look like ours, and the backslash that escapes them. */
 const MARKS = /["\\“”„‟«»″＂]/gu
 
-/** What lets a value pass for the punctuation of the sentence around it. */
+/** Characters that could be read as punctuation of the surrounding sentence. */
 const PUNCTUATION = /["\\“”„‟«»″＂(),:;→]/u
 
 /**

@@ -63,7 +63,7 @@ describe("JsonMeter", () => {
         }
         expect(problemOf(inPieces)).toBe(problemOf(() => new JsonMeter(limits).add(text)))
       }),
-      // Too many values, and further on too many names: a cut between them.
+      // Too many values, and later too many names, with a cut between them.
       { examples: [[`[${"0,".repeat(21)}{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}]`, [33, 9]]] },
     )
   })

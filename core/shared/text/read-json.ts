@@ -1,7 +1,7 @@
-/** Longer answers are for people, and would take long to check. */
+/** Longer answers are prose, and would take long to check. */
 const MAX_CHARACTERS = 200_000
 
-/** The JSON of an answer, with what models put around it left out: a fence, or words before and after. */
+/** Parses the JSON of an answer without what models add around it: a code fence, or text before and after. */
 export function readJsonAnswer(text: string): { readonly value: unknown } | { readonly problem: string } {
   const trimmed = text.trim()
   if (trimmed === "") return { problem: "There is no answer." }
@@ -20,7 +20,7 @@ export function readJsonAnswer(text: string): { readonly value: unknown } | { re
   return { problem: `It is not JSON: ${problem}.` }
 }
 
-/** How much JSON text from outside this process may hold. */
+/** Limits for untrusted JSON text. */
 export interface JsonLimits {
   /** UTF-16 units of the whole text. */
   readonly characters: number
@@ -32,12 +32,12 @@ export interface JsonLimits {
 }
 
 const MB = 1024 * 1024
-/** Deeper than any document we know of. Recursive readers of what is deeper run out of stack. */
+/** Deeper than any known document. Recursive readers of deeper ones overflow the stack. */
 const DEPTH = 64
 
 /**
- * Limits by kind of text. A value costs about 0.1 µs to parse and up to 10 µs to check against a schema, on the thread
- * that serves everybody: each limit keeps one text below half a second.
+ * Limits by kind of text. A value takes about 0.1 µs to parse and up to 10 µs to validate, on the main thread: each
+ * limit keeps one text below half a second.
  */
 export const jsonLimits = {
   /** A request, a frame, the arguments of a tool call. */
@@ -47,34 +47,34 @@ export const jsonLimits = {
   /** A file in base64. */
   file: { characters: 32 * MB, values: 1_000, names: 200, depth: DEPTH },
   /**
-   * What a server that we asked has answered: an MCP server, a list of models. Its depth has no limit of its own, because
-   * a write that was done must not be in doubt only because its result is odd.
+   * A response of a server that we called: an MCP server, a list of models. Its depth is hardly limited, because a
+   * write that was applied must not be in doubt just because its result is deep.
    */
   answer: { characters: 4 * MB, values: 50_000, names: 10_000, depth: 50_000 },
-  /** One event of a provider's stream: the largest hold an image in base64. */
+  /** One event of a provider's stream: the largest contain an image in base64. */
   streamEvent: { characters: 16 * MB, values: 50_000, names: 10_000, depth: 200 },
-  /** Vectors of some texts: numbers, which are quickly read. */
+  /** Embeddings: numbers, which are fast to read. */
   vectors: { characters: 16 * MB, values: 250_000, names: 100, depth: 10 },
 } satisfies Readonly<Record<string, JsonLimits>>
 
-/** A text holds more than its limits allow. The message says what, as in "it holds more than 50000 values". */
+/** A text exceeds its limits. The message says which, as in "it holds more than 50000 values". */
 export class JsonLimitError extends Error {
   override readonly name = "JsonLimitError"
 }
 
 /**
- * The value of a JSON text that was written outside this process. Throws a `JsonLimitError` before it parses what holds
- * too much, and a `SyntaxError` for what is not JSON.
+ * Parses untrusted JSON. Throws a `JsonLimitError` before it parses a text that exceeds its limits, and a `SyntaxError`
+ * if it is not JSON.
  */
 export function readJson(text: string, limits: JsonLimits = jsonLimits.message): unknown {
   new JsonMeter(limits).add(text)
   return JSON.parse(text)
 }
 
-/** Characters counted in one turn of the event loop: some 10 ms. */
+/** Characters counted in one turn of the event loop: about 10 ms. */
 const TURN = MB
 
-/** The same for text that may be very long: others get their turn of the event loop while it is counted. */
+/** The same for very long text: other work gets its turns of the event loop during the count. */
 export async function readJsonInTurns(
   text: string,
   limits: JsonLimits,
@@ -88,7 +88,7 @@ export async function readJsonInTurns(
   return JSON.parse(text)
 }
 
-/** The same for text that may be anything: undefined if it cannot be read. */
+/** The same for text that may not be JSON: undefined if it cannot be parsed. */
 export function tryReadJson(text: string, limits: JsonLimits = jsonLimits.message): unknown {
   try {
     return readJson(text, limits)
@@ -108,9 +108,9 @@ const NEWLINE = 0x0a
 const RETURN = 0x0d
 
 /**
- * Counts what a JSON text holds without parsing it. The text may come in pieces, and as bytes decoded as Latin-1, because
- * every sign that counts is ASCII. A line break ends a string: valid JSON has none in a string, and the lines of an event
- * stream are counted independently of quotes in the lines before.
+ * Counts the content of JSON text without parsing it. The text may come in pieces, and as bytes decoded as Latin-1,
+ * because every counted character is ASCII. A line break ends a string: valid JSON has none in a string, and the lines
+ * of an event stream are counted independently.
  */
 export class JsonMeter {
   readonly #limits: JsonLimits
@@ -126,7 +126,7 @@ export class JsonMeter {
     this.#limits = limits
   }
 
-  /** Throws a `JsonLimitError` if the text up to here holds too much. */
+  /** Throws a `JsonLimitError` if the text so far exceeds a limit. */
   add(text: string, from = 0, to = text.length): void {
     const { characters, values, names, depth } = this.#limits
     this.#characters += to - from

@@ -1,7 +1,10 @@
 import type { z } from "zod"
 import { own } from "./json.ts"
 
-/** The parse option of zod by which its own messages become sentences for people. Messages that a schema sets win. */
+/**
+ * The zod parse option that replaces zod's own messages with sentences for people. Messages that a schema sets take
+ * precedence.
+ */
 export const plainErrors = { error: schemaText } as const
 
 type Issue = z.core.$ZodRawIssue

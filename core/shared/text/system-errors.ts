@@ -81,7 +81,7 @@ export function systemReason(error: unknown): string | undefined {
     const reason = systemReason(inner)
     if (reason !== undefined) return reason
   }
-  // A message of ours says more than its cause.
+  // A message of ours is more specific than its cause.
   const ofCause = name === undefined || GENERIC_ERRORS.has(name) ? systemReason(cause) : undefined
   if (ofCause !== undefined) return ofCause
   return syscall === undefined || typeof code !== "string" ? undefined : `the system reported the error ${code}`

@@ -1,14 +1,14 @@
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000]
-/** No date is later, and no provider means one. */
+/** No provider means a later date. */
 const LATEST = Date.UTC(9999, 11, 31)
 
-/** A moment that is so far away, as ISO 8601; undefined where it is no date. */
+/** The time in so many milliseconds as ISO 8601; undefined if it is not a valid date. */
 export function timeAfter(now: number, ms: number): string | undefined {
   const at = now + ms
   return at <= LATEST ? new Date(at).toISOString() : undefined
 }
 
-/** How long and until when, for a sentence that is read again later: `in 2 h, after 2026-11-16 14:05 UTC`. */
+/** How long and until when, for a sentence that may be read later: `in 2 h, after 2026-11-16 14:05 UTC`. */
 export function whenWords(ms: number, at: string | undefined): string {
   const long = lengthOf(ms)
   if (at === undefined) return `in ${long}`
@@ -18,7 +18,7 @@ export function whenWords(ms: number, at: string | undefined): string {
   return `in ${long}, after ${time.replace("T", " ")} UTC`
 }
 
-/** How long whoever failed has asked us to stay away; 0 where nobody has said. At most a day: then it is worth a look. */
+/** How long a failed service asked us to wait; 0 if it did not. At most a day, after which it is tried anyway. */
 export function waitAskedBy(error: unknown): number {
   const ms = (error as { details?: { retryAfterMs?: unknown } } | undefined)?.details?.retryAfterMs
   return typeof ms === "number" && ms > 0 ? Math.min(ms, DAY) : 0

@@ -1,4 +1,4 @@
-/** What it needs of a clock: the same as the agent's. */
+/** The part of a clock that it needs. */
 interface Clock {
   now(): number
   alarm(ms: number, ring: () => void, background?: "background"): () => void
@@ -19,8 +19,8 @@ const IDLE_MS = 10 * 60_000
 const MAX_BYTES = 256 * 1024 * 1024
 
 /**
- * Indexes in memory, one for each owner, made when first asked for. One that nobody has asked for in a while is let go,
- * and when they become too large together, those that were not asked for longest: all of it can be read again.
+ * Caches an index per owner, created on demand. Unused ones are dropped after a while, and if all are too large
+ * together, the least recently used, because they can be read again.
  */
 export class KeptIndexes<Index extends { readonly bytes: number }> {
   readonly #kept = new Map<string, Kept<Index>>()
@@ -41,7 +41,7 @@ export class KeptIndexes<Index extends { readonly bytes: number }> {
 
   of(owner: string, create: () => Index): Index {
     const index = this.#kept.get(owner)?.index ?? create()
-    // Written anew each time, so that the first of the map is the one that was not used longest.
+    // Deleted and set again, so that the map is in order of use.
     this.#kept.delete(owner)
     this.#kept.set(owner, { index, usedAt: this.#options.clock.now() })
     this.#cancel ??= this.#watch()
@@ -52,7 +52,7 @@ export class KeptIndexes<Index extends { readonly bytes: number }> {
     this.#kept.delete(owner)
   }
 
-  /** To be called when one has grown. The one used last stays, however large it is: somebody works with it. */
+  /** Call it when an index has grown. The one used last stays, however large, because it is in use. */
   trim(): void {
     const { mostBytes = MAX_BYTES } = this.#options
     let bytes = 0

@@ -1,27 +1,28 @@
 const BITS = 32
-/** Words are taken four at a time. */
+/** Words are processed four at a time. */
 const LANES = 4
 
-/** How many words hold the signs of a vector; what is left over of the last ones stays nought, and differs from nothing. */
+/** How many words the signs of a vector need. Unused bits of the last ones stay zero and never differ. */
 export const wordsFor = (dimensions: number): number => Math.ceil(dimensions / (BITS * LANES)) * LANES
 
-/** One bit a number: whether it is above nought. */
+/** One bit per number: whether it is positive. */
 export function toSigns(vector: Float32Array, words: Int32Array, at: number): void {
   words.fill(0, at, at + wordsFor(vector.length))
   for (let i = 0; i < vector.length; i++) if (vector[i]! > 0) words[at + (i >>> 5)]! |= 1 << (i & 31)
 }
 
 export interface Counting {
-  /** Filled with the number of signs in which each differs. */
+  /** Filled with the number of differing signs of each vector. */
   readonly distances: Uint16Array
   readonly count: number
-  /** Which ones; without, the first `count`. */
+  /** Which vectors; without it, the first `count`. */
   readonly slots?: Int32Array | undefined
 }
 
 /**
- * Compares signs with those of a question; returns how many differ in 0, 1, 2 … of them. Bits are counted in pairs, then
- * fours, then bytes, of four words together: https://graphics.stanford.edu/~seander/bithacks.html#CountBitsSetParallel.
+ * Compares signs with those of a query, and returns how many vectors differ in 0, 1, 2 … of them. Bits are counted in
+ * pairs, then fours, then bytes, of four words together:
+ * https://graphics.stanford.edu/~seander/bithacks.html#CountBitsSetParallel.
  */
 export function countDistances(signs: Int32Array, query: Int32Array, { distances, count, slots }: Counting) {
   const words = query.length
@@ -48,5 +49,5 @@ function inFours(bits: number): number {
   return (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
 }
 
-/** Four counts of eight bits each, from two numbers' counts of four: at most 8 in each, so none runs over. */
+/** Four counts of eight bits from two numbers' counts of four bits: at most 8 each, so none overflows. */
 const inBytes = (fours: number): number => (fours & 0x0f0f0f0f) + ((fours >>> 4) & 0x0f0f0f0f)

@@ -1,4 +1,6 @@
-/** A vector of length 1, as they are kept: a cosine is one multiplication a number then. Nought stays nought. */
+/**
+ * A vector of length 1, as they are stored: a cosine is then one multiplication per number. A zero vector stays zero.
+ */
 export function toUnit(numbers: ArrayLike<number>): Float32Array<ArrayBuffer> {
   let squares = 0
   for (let i = 0; i < numbers.length; i++) squares += numbers[i]! * numbers[i]!
@@ -17,7 +19,7 @@ export const toBytes = (vector: Float32Array): Uint8Array =>
 
 export function fromBytes(bytes: Uint8Array): Float32Array {
   const { buffer, byteOffset, byteLength } = bytes
-  // A float may only begin at every fourth byte.
+  // A Float32Array must start at a multiple of four bytes.
   if (byteOffset % 4 !== 0) return fromBytes(new Uint8Array(bytes))
   return new Float32Array(buffer, byteOffset, Math.floor(byteLength / 4))
 }
@@ -26,7 +28,7 @@ export const toBase64 = (vector: Float32Array): string => Buffer.from(toBytes(ve
 
 export const fromText = (text: string): Float32Array => fromBytes(Buffer.from(text, "base64"))
 
-/** What an index has found, with exact scores, in their order; vectors that are no longer there are left out. */
+/** The results of an index with exact scores, sorted. Vectors that no longer exist are left out. */
 export function rank<Row extends { readonly vector: Float32Array }>(
   query: Float32Array,
   rows: readonly Row[],

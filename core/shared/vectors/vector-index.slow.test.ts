@@ -5,7 +5,7 @@ import { countDistances, toSigns, wordsFor } from "./signs.ts"
 import { dot, fromText, rank, toBase64, toUnit } from "./unit.ts"
 import { VectorIndex } from "./vector-index.ts"
 
-/** Numbers that are the same in every run. */
+/** Pseudo-random numbers, the same in every run. */
 function dice(seed: number): () => number {
   let state = seed
   return () => {
@@ -123,7 +123,7 @@ test("indexes that nobody asks for, and the oldest of too many, are let go", () 
   expect(kept.of("a", () => ({ bytes: 0 }))).toBe(a)
   kept.trim()
   expect(kept.size).toBe(2)
-  expect(kept.of("a", () => ({ bytes: 0 }))).toBe(a) // used last, so b went
+  expect(kept.of("a", () => ({ bytes: 0 }))).toBe(a) // used last, so b was dropped
   now = 50
   kept.of("a", () => ({ bytes: 0 }))
   now = 120

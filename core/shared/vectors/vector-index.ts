@@ -2,11 +2,11 @@ import { countDistances, toSigns, wordsFor } from "./signs.ts"
 
 export interface Near {
   readonly id: string
-  /** About the cosine: off by a few thousandths. Whoever has the vectors themselves can say exactly (`rank`). */
+  /** Approximately the cosine, within a few thousandths. `rank` computes it from the vectors. */
   readonly score: number
 }
 
-/** What an index is made of: by the same places the ids, the signs, the bytes, and what one step of a byte stands for. */
+/** The arrays of an index, by slot: ids, signs, codes, and the value of one step of a code. */
 export interface IndexParts {
   readonly ids: readonly string[]
   readonly signs: Int32Array
@@ -14,16 +14,16 @@ export interface IndexParts {
   readonly steps: Float32Array
 }
 
-/** How many numbers are multiplied for one question: what the signs let through is looked at more closely. */
+/** How many numbers are multiplied per query for the candidates that the signs select. */
 const CLOSER_LOOK = 1_500_000
 const LEAST_CAPACITY = 64
 const STEPS = 127
 
 /**
- * Vectors of one length, found by nearness. A first look compares signs, one bit a number, with all of them; a closer one
- * compares a byte a number with those that were best. Measured in docs/decisions: a hundred thousand of 384 numbers in
- * some milliseconds, against a tenth of a second for a look at every number, and hardly any near one is missed. A
- * smaller collection is looked at closely as a whole.
+ * Finds the most similar of vectors with one length. A first pass compares the signs of all of them, one bit per
+ * number; a second one compares the best with one byte per number. Measured in docs/decisions: a hundred thousand
+ * vectors of 384 numbers take a few milliseconds, instead of a tenth of a second for a full comparison, and hardly any
+ * match is missed. A smaller collection gets only the second pass.
  */
 export class VectorIndex {
   readonly dimensions: number
@@ -32,12 +32,12 @@ export class VectorIndex {
   #ids: string[] = []
   #signs: Int32Array
   #codes: Int8Array
-  /** What one step of a code stands for, in each vector. */
+  /** The value of one step of a code, for each vector. */
   #steps: Float32Array
   #distances = new Uint16Array(0)
   #changes = 0
 
-  /** Empty, or of the parts of another, which become its own. */
+  /** Empty, or takes over the given arrays. */
   constructor(dimensions: number, parts: IndexParts = partsFor(dimensions, LEAST_CAPACITY)) {
     this.dimensions = dimensions
     this.#words = wordsFor(dimensions)
@@ -48,12 +48,12 @@ export class VectorIndex {
     this.#steps = parts.steps
   }
 
-  /** How often something was put in or taken out: who writes down the parts knows by it that they are of one moment. */
+  /** How many changes were made. A writer of the parts detects by it that they changed meanwhile. */
   get changes(): number {
     return this.#changes
   }
 
-  /** What it is made of, not copied. */
+  /** Its arrays, not copied. */
   get parts(): IndexParts {
     const { size } = this
     return {
@@ -72,13 +72,13 @@ export class VectorIndex {
     return this.#slots.has(id)
   }
 
-  /** What it holds of the memory, ids and distances included, roughly. */
+  /** Its approximate size in memory, including ids and distances. */
   get bytes(): number {
     const { byteLength } = this.#distances
     return this.#signs.byteLength + this.#codes.byteLength + this.#steps.byteLength + byteLength + this.size * 100
   }
 
-  /** Puts a vector of length 1 in, in place of the one of this id. One of another length of numbers is none of ours. */
+  /** Adds or replaces a vector of length 1. One with another number of dimensions is ignored. */
   set(id: string, vector: Float32Array): void {
     if (vector.length !== this.dimensions) throw new RangeError(`a vector of ${vector.length} numbers does not fit`)
     this.#changes++
@@ -104,7 +104,7 @@ export class VectorIndex {
     const last = this.size - 1
     const lastId = this.#ids.pop()!
     if (slot === last) return
-    // The last one moves into the gap, so that a look at all of them never meets one.
+    // The last one fills the gap, so that the slots stay contiguous.
     this.#ids[slot] = lastId
     this.#slots.set(lastId, slot)
     const { dimensions: length } = this
@@ -114,7 +114,7 @@ export class VectorIndex {
     this.#steps[slot] = this.#steps[last]!
   }
 
-  /** The best `count`, best first; of those in `among` only, where it is given. */
+  /** The best `count`, best first, of those in `among` if it is passed. */
   nearest(query: Float32Array, count: number, among?: Iterable<string>): Near[] {
     if (query.length !== this.dimensions) return []
     const slots = among && this.#slotsOf(among)
@@ -126,7 +126,7 @@ export class VectorIndex {
       .slice(0, count)
   }
 
-  /** The slots whose signs are most alike: at least so many. They are counted by distance, which needs no sorting. */
+  /** The slots with the most similar signs, at least so many. They are counted by distance, which needs no sorting. */
   #firstLook(query: Float32Array, least: number, slots: Int32Array | undefined): Int32Array {
     const count = slots?.length ?? this.size
     if (this.#distances.length < count) this.#distances = new Uint16Array(Math.max(count, this.#steps.length))
@@ -173,7 +173,7 @@ export class VectorIndex {
   }
 }
 
-/** Room for so many vectors. */
+/** Arrays for so many vectors. */
 export function partsFor(dimensions: number, capacity: number): IndexParts {
   return {
     ids: [],

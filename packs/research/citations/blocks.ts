@@ -1,32 +1,32 @@
 import { type Marker, markersIn } from "./markers.ts"
 import { MIN_QUOTE, type Quote } from "./quotes.ts"
 
-/** A stretch of a block quote, and which markers it belongs to. */
+/** A piece of a block quote, and the markers it belongs to. */
 export interface BlockPiece extends Quote {
-  /** Where its block begins and ends. */
+  /** The start and end of its block. */
   readonly block: Quote
   readonly group: number | undefined
 }
 
-/** The signs of a block quote, which may itself be an item of a list. */
+/** The signs of a block quote, which may be an item of a list. */
 export const QUOTED = /^[^\S\n]*((?:(?:[-*+•]|\d{1,3}[.)])[^\S\n]+){0,3})(?:>[^\S\n]*)+/
 const ITEM = /^(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+/
-/** What a block quote of the writer's own begins with. Where a source is named, the words behind it are the source's. */
+/** Starts a callout of the writer, not a quote. If a source is named, the text after it is the source's. */
 const LABEL = /^(?:\[!\w+\]|[*_]{0,3}(?:note|tip|hint|important|warning|caution|caveat)[*_]{0,3}\s?:[*_]{0,3})\s*/i
-/** A line without the sign of a block quote is shown in it all the same, unless it begins something else. */
+/** A line without the sign of a block quote still belongs to it, unless it starts something else. */
 const BEGINS = /^[^\S\n]*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\||(?:[-*_][^\S\n]*){3,}$|$)/
 const NO_WORDS = /^[^\p{L}\p{N}]*$/u
-/** A line that only says whose words those above it are. */
+/** A line that only names the source of those above it. */
 const SOURCE = /^\P{L}*(?:sources?|from|in|see|references?)[*_]{0,3}:/iu
 const FULL_STOP = /[.!?。！？]["'”’)\]]*\s*$/
 export const NEXT_SENTENCE = /[.!?。！？]["'”’)\]]*\s+\S/
-/** Further away nothing is looked for. */
+/** The greatest distance between a quote and its marker. */
 export const NEAR = 400
 
 /**
- * Block quotes, cut where a source is named in them, at empty lines and at the items of a list: each piece was copied from
- * one place, or was not. A piece belongs to the source that is named at its end, to the next one in its block, to the line
- * right behind it, or to the sentence that leads to it.
+ * Block quotes, split at markers, at empty lines and at list items, because each piece comes from one source. A piece
+ * belongs to the marker at its end, to the next one in its block, to the line directly after it, or to the sentence
+ * before it.
  */
 export function blockPiecesIn(
   words: string,
@@ -51,7 +51,6 @@ export function blockPiecesIn(
 }
 
 interface Line {
-  /** Where its words begin. */
   readonly start: number
   readonly end: number
   readonly isItem: boolean
@@ -67,7 +66,7 @@ function blocksIn(words: string): Block[] {
     const block = blocks.at(-1)
     const last = block?.end === index - 1 ? block : undefined
     const [mark, list] = QUOTED.exec(line) ?? []
-    if (mark === undefined && !(last && goesOn(words, last.lines.at(-1)!, line))) continue
+    if (mark === undefined && !(last && continues(words, last.lines.at(-1)!, line))) continue
     const [item] = ITEM.exec(line.slice(mark?.length ?? 0).slice(0, 20)) ?? [""]
     const end = index + line.length
     const begin = index + (mark?.length ?? 0) + item.length
@@ -85,8 +84,8 @@ function blocksIn(words: string): Block[] {
   return blocks
 }
 
-/** Whether a line without the sign of a block quote is part of the one above it. Behind a question stands the answer. */
-function goesOn(words: string, above: Line, line: string): boolean {
+/** True if a line without the sign of a block quote continues the one above it. After a question comes the answer. */
+function continues(words: string, above: Line, line: string): boolean {
   if (above.start >= above.end || BEGINS.test(line)) return false
   if (/\?[*_\s]*$/.test(words.slice(Math.max(above.start, above.end - 10), above.end))) return false
   const [marker] = markersIn(line.slice(0, NEAR))
@@ -94,7 +93,7 @@ function goesOn(words: string, above: Line, line: string): boolean {
   return !marker || !(NO_WORDS.test(before) || SOURCE.test(before))
 }
 
-/** `to`: where its words end, and what names their source may begin. */
+/** `to`: where its text ends and its marker may start. */
 function cut(words: string, lines: readonly Line[], markers: readonly Marker[]): (Quote & { to: number })[] {
   const pieces: (Quote & { to: number })[] = []
   let open: { start: number; end: number } | undefined
@@ -107,7 +106,7 @@ function cut(words: string, lines: readonly Line[], markers: readonly Marker[]):
     if (isItem || start >= end) close()
     let from = start
     for (; next < markers.length && markers[next]!.start < end; next++) {
-      // Side by side they are about the same words.
+      // Adjacent markers are about the same text.
       if (markers[next + 1]?.group === markers[next]!.group) continue
       const to = Math.min(end, markers[next]!.end)
       open = { start: open?.start ?? from, end: to }
@@ -121,7 +120,7 @@ function cut(words: string, lines: readonly Line[], markers: readonly Marker[]):
   return pieces
 }
 
-/** The source that the line right behind a block begins with, but for a dash and a name. */
+/** The source at the start of the line after a block, after at most a dash and a name. */
 function behind(words: string, end: number, marker: Marker | undefined): number | undefined {
   if (!marker || marker.start - end > NEAR) return undefined
   const between = words.slice(end, marker.start).trim()
@@ -129,7 +128,7 @@ function behind(words: string, end: number, marker: Marker | undefined): number 
   return isNamed ? marker.group : undefined
 }
 
-/** The last source of a sentence that goes on up to here. */
+/** The last source of the sentence up to here. */
 export function leading(words: string, start: number, marker: Marker | undefined): number | undefined {
   if (!marker || start - marker.end > NEAR) return undefined
   const between = words.slice(marker.end, start)

@@ -214,14 +214,14 @@ test.each<[what: string, text: string, found: string[][]]>([
   expect(cite(text, numbered).map(({ marker, source, problem }) => [marker, problem ?? source])).toEqual(found)
 })
 
-test("a bound quote says where it stands in its passage, and of which words that is the hash", () => {
+test("a verified quote reports its position in the passage, and the hash of the passage", () => {
   const [citation] = cite('It says "an image into patches - each patch" [psg_1].', sources)
   const { start, end } = citation?.span ?? { start: 0, end: 0 }
   expect(passage.slice(start, end)).toBe("an image into patches —\n each patch")
   expect(citation).toMatchObject({ hash: "abc", source: "psg_1" })
 })
 
-test("where a marker stands is told in the answer's own units", () => {
+test("the position of a marker is in UTF-16 units of the answer", () => {
   const text = "😀 first line\nthen [psg_1]."
   expect(text.slice(cite(text, sources)[0]?.at).startsWith("psg_1")).toBe(true)
 })
@@ -245,5 +245,5 @@ const long: readonly [what: string, text: string][] = [
 test.each(oneIn(3, long))("a long answer of nothing but %s is read in time", (_, text) => {
   const worked = countWork()
   cite(text, sources)
-  expect(worked()).toBeLessThan(10_000) // one that looks again for each of them takes minutes
+  expect(worked()).toBeLessThan(10_000) // a search that restarts for each of them takes minutes
 })

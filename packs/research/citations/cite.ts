@@ -14,13 +14,13 @@ import { quotesIn } from "./quotes.ts"
 import { convertedValues } from "./quantities.ts"
 import { type Marker, markersIn, withRanges } from "./markers.ts"
 import { isTitleOf, MAX_OF_AUTHOR, MAX_OF_TITLE, withoutAuthor } from "./titles.ts"
-import { type Around, AROUND, givenTo, madeUp, type Unmarked } from "./unmarked-quotes.ts"
-import { COST, createWork, MAX_CITATIONS, toldQuote, type WorkBudget } from "./work-limit.ts"
+import { type Around, AROUND, attributedQuotes, madeUp, type Unmarked } from "./unmarked-quotes.ts"
+import { COST, createWork, MAX_CITATIONS, shortenQuote, type WorkBudget } from "./work-limit.ts"
 import { findPieces, fold, type Folded, quotePieces, withoutInsertions } from "./find-quote.ts"
 
 /**
- * What the markers of an answer are bound to. `said`: what the person has said, who may have named a number. Only passages that were found in this conversation count, and only words
- * that stand in them: whatever a model makes up is flagged, not believed.
+ * Checks the markers of an answer. `said`: the user's recent text, which may contain numbers. Only passages found in
+ * this conversation and text that they contain count; anything else is flagged.
  */
 export function cite(text: string, sources: ReadonlyMap<string, Source>, said = "", work = createWork()): Citation[] {
   const passages = new Map<string, Passage>()
@@ -62,7 +62,7 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
   const isKnown = lazyKnown(sources, said, work)
   let left = MAX_CITATIONS
   return paragraphsOf(text).flatMap(({ at, ...paragraph }) => {
-    // Nothing is bound by it: a long reply is mostly such, and each would be read for quotes and numbers in vain.
+    // It cites nothing. Most of a long reply is such, and need not be searched for quotes and numbers.
     if (paragraph.markers.length === 0) return []
     const short = beginningOf(paragraph, left)
     work.unchecked += paragraph.markers.length - short.markers.length
@@ -93,7 +93,7 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
   })
 }
 
-/** Quotes that name no source, in an answer that had some, and that stand in none of them nor in what the person said. */
+/** Quotes without a source that are neither in the found passages nor in the user's text, if there are any passages. */
 export function unmarked(
   text: string,
   sources: ReadonlyMap<string, Source>,
@@ -102,7 +102,7 @@ export function unmarked(
 ): Unmarked[] {
   if (sources.size === 0) return []
   const given = paragraphsOf(text).flatMap(({ at, ...said }) =>
-    givenTo(said).map((each) => ({ ...each, at: at + each.at })),
+    attributedQuotes(said).map((each) => ({ ...each, at: at + each.at })),
   )
   return madeUp(given, { sources: new Set(sources.values()), said, work })
 }
@@ -110,18 +110,18 @@ export function unmarked(
 interface Compared {
   readonly markers: readonly Marker[]
   readonly sources: ReadonlyMap<string, Source>
-  /** Undefined if there is no such source, or if reading it is too much work. */
+  /** Undefined if there is no such source, or if reading it takes too much work. */
   readonly readBy: (marker: string) => ReadPassage | undefined
   readonly work: WorkBudget
 }
 
-/** By group of markers: how its sentence differs from all the passages that it names. */
+/** By group of markers: how its sentence differs from all the passages that it cites. */
 function differencesIn(words: string, { markers, sources, readBy, work }: Compared): Map<number, ClaimDifference> {
   const found = new Map<number, ClaimDifference>()
   const markersOf = Map.groupBy(markers, ({ group }) => group)
   for (const { words: sentence, groups } of sentencesOf(words, markers)) {
     const named = [...groups].flatMap((group) => markersOf.get(group) ?? [])
-    // An unknown source is flagged already, and may have said it.
+    // An unknown source is flagged already, and may contain it.
     if (named.length === 0 || named.some(({ marker }) => !sources.has(marker))) continue
     const passages = new Set(named.map(({ marker }) => readBy(marker)))
     const all = [...passages].filter((passage) => passage !== undefined)
@@ -136,10 +136,10 @@ function differencesIn(words: string, { markers, sources, readBy, work }: Compar
   return found
 }
 
-/** A sentence is compared up to here. */
+/** The part of a sentence that is compared. */
 const MAX_COMPARED = 1_000
 
-/** Quotes are looked for word by word, and need no comparison. */
+/** Quotes are checked word by word, so this comparison leaves them out. */
 function withoutQuotes(words: string): string {
   let prose = ""
   for (const { start, end } of quotesIn(words)) {
@@ -155,11 +155,11 @@ interface Passage {
 }
 
 interface Checked {
-  /** A quote that stands in none of the group's passages, or not so. One is enough. */
+  /** The first quote that none of the group's passages contains like this. */
   missing?: { readonly quote: string } & LeftOut
-  /** There was no room left for one of them. */
+  /** One of them was not checked, because of the work limit. */
   isUnchecked?: boolean
-  /** By marker: the first quote that stands in its passage. */
+  /** By marker: the first quote that its passage contains. */
   readonly found: Map<string, { readonly quote: string; readonly span: { start: number; end: number } } & LeftOut>
 }
 interface LeftOut {
@@ -168,7 +168,10 @@ interface LeftOut {
 }
 const NO_QUOTES: Checked = { found: new Map() }
 
-/** What may stand in italics beside any marker: what the person has said, and what a source is called. Undefined: too much to look at. */
+/**
+ * What may be in italics next to any marker: the user's text, and titles of sources. Undefined if checking takes too
+ * much work.
+ */
 function lazyKnown(sources: ReadonlyMap<string, Source>, said: string, work: WorkBudget) {
   let asked: Folded | undefined
   let titles: readonly Source[] | undefined
@@ -185,7 +188,7 @@ function lazyKnown(sources: ReadonlyMap<string, Source>, said: string, work: Wor
 
 interface Check {
   readonly isSource: (marker: string) => boolean
-  /** Undefined if there is no such source, or if reading it is too much work. */
+  /** Undefined if there is no such source, or if reading it takes too much work. */
   readonly passageOf: (marker: string) => Passage | undefined
   readonly isKnown: ReturnType<typeof lazyKnown>
   readonly work: WorkBudget
@@ -203,7 +206,7 @@ function checkGroups(said: ParagraphText, { isSource, passageOf, isKnown, work }
     const inserted = withoutInsertions(quote)
     let stands: boolean | undefined = false
     let harmed: string[] | undefined
-    // Several passages behind one quote: it need stand in one of them only.
+    // One of several cited passages must contain the quote.
     for (const marker of members.get(group) ?? []) {
       const passage = passageOf(marker)
       if (!passage || !work.spend(passage.words.text.length + passage.title.length + quote.length + MAX_OF_TITLE)) {
@@ -222,19 +225,19 @@ function checkGroups(said: ParagraphText, { isSource, passageOf, isKnown, work }
       if (harm) harmed ??= [...(leftOut ?? [])]
       else stands = true
       if (!harm && !checked.found.has(marker))
-        checked.found.set(marker, { quote: toldQuote(quote), span: { start, end }, ...told })
+        checked.found.set(marker, { quote: shortenQuote(quote), span: { start, end }, ...told })
     }
     if (stands === false && isItalic) stands = isKnown({ quote, pieces })
     if (stands === undefined) {
       work.unchecked++
       checked.isUnchecked = true
     } else if (!stands)
-      checked.missing ??= { quote: toldQuote(quote), ...(harmed ? { leftOut: harmed, because: "left_out" } : {}) }
+      checked.missing ??= { quote: shortenQuote(quote), ...(harmed ? { leftOut: harmed, because: "left_out" } : {}) }
   }
   return groups
 }
 
-/** A paragraph up to where it has so many markers. What follows belongs to others, which nobody looks at. */
+/** The paragraph up to its first `most` markers. The rest is not checked. */
 function beginningOf<Words extends ParagraphText>(said: Words, most: number): Words {
   const first = said.markers[most]
   if (!first) return said
@@ -248,8 +251,8 @@ interface Paragraph extends ParagraphText, Around {
 }
 
 /**
- * Stretches between blank lines. One of nothing but markers, or with one word or a dash before them, is about the one
- * before it; so is a quote that the one before it leads to with a colon.
+ * Paragraphs between blank lines. One with only markers, or with one word or a dash before them, belongs to the one
+ * before it; so does a quote after a colon.
  */
 function paragraphsOf(text: string): Paragraph[] {
   const codes = codeIn(text)
@@ -259,8 +262,8 @@ function paragraphsOf(text: string): Paragraph[] {
   for (const { 0: line, index } of prose.matchAll(/[^\n]+|\n\n/g)) {
     const isBlank = line.trim() === ""
     const last = spans.at(-1)
-    const goesOn = isOpen || isBare(line) || (last && isQuote(line) && leadsOn(prose, last.end))
-    if (!isBlank && last && goesOn) last.end = index + line.length
+    const continues = isOpen || isBare(line) || (last && isQuote(line) && leadsOn(prose, last.end))
+    if (!isBlank && last && continues) last.end = index + line.length
     else if (!isBlank) spans.push({ start: index, end: index + line.length })
     isOpen = !isBlank
   }
@@ -277,7 +280,10 @@ function paragraphsOf(text: string): Paragraph[] {
   })
 }
 
-/** Code is no prose: brackets in it mean something else. Sentences in a block of code are shown as a quote, and are one. */
+/**
+ * Blanks code, where brackets mean something else. Sentences in a code block are displayed like a quote, and become
+ * one.
+ */
 function blanked(text: string, codes: readonly Code[]): string {
   let prose = ""
   let from = 0
@@ -292,14 +298,14 @@ function blanked(text: string, codes: readonly Code[]): string {
 const TAGS = /<(\/?)(?:q|blockquote)(?:\s[^<>]*)?>/gi
 const ITALICS = /<(\/?)(?:em|i)(?:\s[^<>]*)?>/gi
 
-/** Quotes and italics in the tags of HTML, in marks instead, so that each word stays where it is. */
+/** Replaces HTML tags for quotes and italics with marks of the same length, so that positions stay. */
 function withTags(prose: string): string {
   return prose
     .replaceAll(TAGS, (tag, closes: string) => (closes ? "”".padEnd(tag.length) : "“".padStart(tag.length)))
     .replaceAll(ITALICS, (tag, closes: string) => (closes ? "*".padEnd(tag.length) : "*".padStart(tag.length)))
 }
 
-/** A block of code that is prose, as a block quote of one line, so that each word stays where it is. */
+/** A code block with prose as a block quote in one line, so that positions stay. */
 function asQuote(block: string): string | undefined {
   const first = block.indexOf("\n") + 1
   const last = block.lastIndexOf("\n")
@@ -307,13 +313,13 @@ function asQuote(block: string): string | undefined {
   const end = isClosed ? last : block.length
   if (first === 0 || end <= first || !isProse(block.slice(first, end))) return undefined
   const line = `>${" ".repeat(first - 1)}${block.slice(first, end).replaceAll("\n", " ")}`
-  // An empty line of the quote ends it: what follows a block of code is no part of it.
+  // An empty line ends the quote, because the text after a code block does not belong to it.
   return isClosed ? `${line}\n${">".padEnd(block.length - end - 1)}` : line
 }
 
 const isQuote = (line: string) => /^\s{0,3}["“„«「]/.test(line) || QUOTED.test(line)
 
-/** Whether what ends here ends with a colon. */
+/** True if the text ends with a colon here. */
 function leadsOn(prose: string, end: number): boolean {
   return /:[*_\s]*$/.test(prose.slice(Math.max(0, end - 10), end))
 }

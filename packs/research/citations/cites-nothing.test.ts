@@ -9,7 +9,7 @@ const found: Source[] = [{ id: "psg_1", title: "Honey and deep wounds", passage 
 const asked = "Does manuka honey help with deep wounds?"
 const told = (text: string) => citesNothing(text, found, asked)
 
-describe("an answer that cites nothing of what was found is told", () => {
+describe("an answer that cites none of its passages is reported", () => {
   test.each([
     [
       "from the passages",

@@ -3,21 +3,21 @@ import { codeIn } from "./code.ts"
 
 /** Shorter answers are a yes, a no or a greeting. */
 const LEAST_WORDS = 25
-/** In scripts that put no spaces between words, so many characters. */
+/** The same in characters, for scripts without spaces. */
 const LEAST_UNSPACED = 60
-/** Up to this many words shared with the passages, beyond those of the question, count as chance. */
+/** Up to this many words shared with the passages, apart from those of the question, count as chance. */
 const MAX_BY_CHANCE = 3
-/** Shorter words are in any text. */
+/** Shorter words occur in any text. */
 const LEAST_LETTERS = 5
 const MAX_READ = 20_000
-/** Of all passages together: the beginning of them says what they are about. */
+/** Of all passages together: their beginnings show what they are about. */
 const MAX_READ_OF_ALL = 500_000
-/** Where an answer says that there is none: at its beginning, or at its end. */
+/** An answer without evidence says so at its beginning or its end. */
 const [BEGINNING, END] = [400, 200]
 
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu
-/** That nothing was found, that it is not enough, or that nothing is said to this, in the languages that we judge. */
+/** Phrases for "nothing found", "not enough" or "no answer", in the supported languages. */
 const NOTHING = [
   /(?<!\p{L})(?:(?:i|we) (?:could|can|did|do|have)(?: not|n['’]t|not) (?:\p{L}+ ){0,2}(?:find|found|locate|answer|help|assist|provide|tell|comply))/iu,
   /(?<!\p{L})(?:(?:documents?|passages?|sources?|collections?|results?|papers?|they) (?:do|does|did)(?: not|n['’]t) (?:\p{L}+ ){0,2}(?:mention|say|contain|cover|address|discuss|answer|tell))/iu,
@@ -29,9 +29,8 @@ const NOTHING = [
 ]
 
 /**
- * Whether an answer without a single marker says what the passages of its own turn say, or speaks of the same things, and
- * names none of them. Told, not believed to be wrong; so it is said only where little speaks against it: not of a short
- * answer, of one that says that there is nothing, that asks back, or that speaks of something else.
+ * True if an answer without any marker repeats or discusses the passages that its run found. It is not necessarily
+ * wrong, so this is false in doubt: for a short answer, one that finds nothing, a question, or another subject.
  */
 export function citesNothing(text: string, found: readonly Source[], said: string): boolean {
   if (found.length === 0) return false
@@ -71,7 +70,7 @@ function isLong(prose: string): boolean {
   return unspaced >= LEAST_UNSPACED || (prose.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= LEAST_WORDS
 }
 
-/** Long words, in small letters; where words have no spaces, every three signs that stand side by side. */
+/** Long words in lower case; in scripts without spaces, every three adjacent characters. */
 function wordsOf(text: string): Set<string> {
   const small = text.toLowerCase()
   const words = new Set<string>()

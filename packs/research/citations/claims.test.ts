@@ -84,7 +84,7 @@ describe("a block quote that is made up is flagged", () => {
   })
 })
 
-describe("a block quote is bound, or nobody's,", () => {
+describe("a block quote belongs to a marker or to none:", () => {
   test.each([
     ["where it stands in its passage", "> Vision transformers split an image into patches. [psg_1]"],
     ["over lines", "> Vision transformers split\n> an image into patches. [psg_1]"],
@@ -219,7 +219,7 @@ test.each([
   expect(problems(`\`\`\`sh\n${code}\n\`\`\`\n[psg_1]`)).toEqual(BOUND)
 })
 
-test("a sentence in the marks of code is nobody's where its own sentence names no source", () => {
+test("a sentence formatted as code belongs to no marker if the surrounding sentence has none", () => {
   expect(problems("Type `transformers never fail at all` there. They split images [psg_1].")).toEqual(BOUND)
   expect(problems("They split images [psg_1]. Type `transformers never fail at all` there.")).toEqual(BOUND)
 })
@@ -246,5 +246,5 @@ const long: readonly [what: string, text: string][] = [
 test.each(oneIn(3, long))("a long answer of nothing but %s is read in time", (_, text) => {
   const worked = countWork()
   cite(text, sources)
-  expect(worked()).toBeLessThan(10_000) // one that looks again for each of them takes minutes
+  expect(worked()).toBeLessThan(10_000) // a search that restarts for each of them takes minutes
 })

@@ -4,32 +4,35 @@ import { italicQuotesIn } from "./italics.ts"
 import { type Marker, markersIn } from "./markers.ts"
 import { apartFrom, between, groupsOf, MIN_QUOTE, type Quote, quotesIn } from "./quotes.ts"
 
-/** A paragraph of an answer. Code is blanked in `words`, where brackets and marks would mean something else, not in `told`. */
+/**
+ * A paragraph of an answer. In `words` code is blanked, because its brackets and marks mean something else; `told` is
+ * the original text.
+ */
 export interface ParagraphText {
   readonly words: string
   readonly told: string
   readonly markers: readonly Marker[]
-  /** Of this paragraph, counted from its beginning. */
+  /** Positions are relative to the paragraph. */
   readonly codes: readonly Code[]
 }
 
-/** Words that an answer says are another's, and which markers they belong to. */
+/** Text that an answer quotes, and the markers it belongs to. */
 export interface Claim {
   readonly quote: string
   readonly group: number
-  /** Who said it may stand at its end, behind a dash. */
+  /** Its author may be at its end, after a dash. */
   readonly isBlock: boolean
-  /** Italics are also for what the person has said, and for titles of any source. */
+  /** Italics are also used for the user's text and for titles of sources. */
   readonly isItalic?: boolean
 }
 
 /**
- * Up to this many words beside a quote in quotation marks are its introduction; with more, the whole block quote counts
- * as one quote.
+ * Up to this many words next to a quote in quotation marks introduce it. With more, the whole block quote counts as one
+ * quote.
  */
 const MAX_BESIDE = 8
 
-/** Everything that a paragraph quotes: in quotation marks, as a block, in italics, or in the marks of code where it is a sentence. */
+/** All quotes of a paragraph: in quotation marks, in blocks, in italics, and sentences formatted as code. */
 export function claimsIn(
   { words, told, markers, codes }: ParagraphText,
   isSource: (marker: string) => boolean,
@@ -58,7 +61,7 @@ export function claimsIn(
   ].filter((each): each is Claim => each.group !== undefined && each.quote.length >= MIN_QUOTE)
 }
 
-/** Whether a piece of a block is more than a quote in its own marks and a few words around it. */
+/** True if a piece of a block is more than a quote in quotation marks with a few words around it. */
 export function isWhole(words: string, { start, end }: Quote, marked: readonly Quote[]): boolean {
   let rest = ""
   let from = start
@@ -72,7 +75,7 @@ export function isWhole(words: string, { start, end }: Quote, marked: readonly Q
   return beside.length > MAX_BESIDE
 }
 
-/** Code between words that is a sentence, with the source that its own sentence names. */
+/** Sentences formatted as inline code, with the source that their surrounding sentence cites. */
 function sentencesInCode({
   words,
   told,
@@ -86,13 +89,13 @@ function sentencesInCode({
       while (next < markers.length && markers[next]!.start < code.end) next++
       const after = markers[next]
       const until = after && after.start - code.end <= NEAR ? words.slice(code.end, after.start) : undefined
-      // Behind the full stop it still belongs to the sentence.
+      // After the full stop it still belongs to the sentence.
       const isNear = until !== undefined && !NEXT_SENTENCE.test(until.replace(/(?<![\s[(])[\s[(]+$/, ""))
       return { ...code, group: isNear ? after?.group : leading(words, code.start, markers[next - 1]) }
     })
 }
 
-/** A source named inside a quote is not a word of it. */
+/** Removes markers inside a quote. */
 function withoutMarkers(quote: string, isSource: (marker: string) => boolean): string {
   const markers = markersIn(quote).filter(({ marker }) => isSource(marker))
   if (markers.length === 0) return quote.trim()
@@ -101,7 +104,7 @@ function withoutMarkers(quote: string, isSource: (marker: string) => boolean): s
   for (const { start, end } of markers) {
     if (start < from) continue
     const before = quote.slice(from, start)
-    // Only where a bracket ends, and no further back than the last one: each word is looked at once.
+    // Only at a closing bracket, and no further back than the last marker, so that each word is read once.
     const open = quote[end - 1] === "]" ? before.lastIndexOf("[") : -1
     rest += open < 0 ? before : before.slice(0, open)
     from = end

@@ -1,4 +1,4 @@
-/** Passages, and sentences that cite them: true ones, and ones that say something else than their passage. */
+/** Passages and sentences that cite them: correct ones, and ones that differ from their passage. */
 export interface CitedSentence {
   readonly passage: string
   readonly sentence: string
@@ -23,7 +23,7 @@ const LAW =
 const TRANSFORMER =
   "The encoder reads the whole sentence at once, whereas the decoder produces one token at a time. The base model has 65 million parameters and the large model has 213 million. Training took 12 hours on eight GPUs. Dropout improved the results. The model outperformed recurrent networks on translation."
 
-/** Each says something that its passage does not: a negation, swapped sides, a unit, a number in words or a year. */
+/** Each differs from its passage: a negation, swapped sides, a unit, a number in words or a year. */
 export const contradicted: readonly CitedSentence[] = [
   { passage: TRIAL, sentence: "The drug increased the risk of kidney injury [1]." },
   { passage: TRIAL, sentence: "Mortality was 19.8% in the drug group and 12.4% in the placebo group [1]." },

@@ -17,26 +17,29 @@ export type ContradictionKind = "negation" | "swapped" | "unit" | "number" | "ye
 
 export interface ClaimDifference {
   readonly kind: ContradictionKind
-  /** The sentence of the passage that says otherwise. */
+  /** The sentence of the passage that differs. */
   readonly passage: string
 }
 
-/** A passage, read once for all the sentences that cite it. */
+/** A passage, parsed once for all sentences that cite it. */
 export type ReadPassage = readonly ReadSentence[]
 
-/** Longer passages and sentences are compared up to here. */
+/** The parts of passages and sentences that are compared. */
 export const MAX_PASSAGE = 20_000
 const MAX_SENTENCE = 1_000
-/** The share of a sentence's words that a sentence of the passage needs to be about the same thing. */
+/** The share of a sentence's words that a sentence of the passage must have to be about the same subject. */
 const [ABOUT_THE_SAME, NEARLY_THE_SAME] = [0.5, 0.6]
 const LEAST_SHARED = 2
-/** Smaller counts are left to this check: a number of this size is in almost any passage. */
+/** Smaller counts are checked only here, because such a number is in almost any passage. */
 const SMALL = 12
-/** Of what a clause denies so much is compared. */
+/** How much of a denial is compared. */
 const MAX_DENIED = 20
-/** Longer pieces stand alone even with few words: reading a growing piece again at each comma would be quadratic. */
+/**
+ * Longer pieces are clauses even with few words, because reading a growing piece again at each comma would take
+ * quadratic time.
+ */
 const MAX_SHORT_CLAUSE = 200
-/** The words after a comparison in which its other side is looked for. */
+/** How many words after a comparison may contain its other side. */
 const MAX_COMPARED_WORDS = 60
 const SENTENCE_END = /[.!?。！？]["'”’)\]]*\s+(?=[\p{Lu}\p{N}"“([])|\n+/gu
 const CLAUSE_END =
@@ -46,7 +49,7 @@ interface Clause {
   readonly stems: ReadonlySet<string>
   /** What its first negation denies. */
   readonly denied: readonly string[]
-  /** Words that deny another by a prefix or an ending, with that other one. */
+  /** Words with a denying prefix or ending, such as "harmless", with the word that they deny. */
   readonly denials: readonly { readonly word: string; readonly bare: string }[]
   readonly negations: number
   readonly antonyms: ReadonlySet<string>
@@ -59,7 +62,7 @@ interface ReadSentence {
   readonly quantities: readonly Quantity[]
   readonly years: ReadonlySet<number>
   readonly clauses: readonly Clause[]
-  /** Words of pairs of opposites with what they are about: see `sidesWithObjects`. */
+  /** Words of pairs of opposites with their objects: see `sidesWithObjects`. */
   readonly sides: ReadonlySet<string>
 }
 
@@ -68,8 +71,8 @@ export function readPassage(text: string): ReadPassage {
 }
 
 /**
- * How a sentence says something else than the passages that it cites, or undefined. It compares words and does not
- * understand them: it reports a difference only if a sentence of the passage is about the same thing.
+ * How a sentence contradicts the passages that it cites, or undefined. It compares words without understanding them,
+ * and reports a difference only if a sentence of the passage is about the same subject.
  */
 export function findContradiction(sentence: string, passages: readonly ReadPassage[]): ClaimDifference | undefined {
   const claim = readSentence(sentence.slice(0, MAX_SENTENCE))
@@ -102,7 +105,7 @@ function readSentence(text: string): ReadSentence {
   const plain = toPlainUnits(text)
   const tokens = readTokens(plain)
   const quantities = quantitiesIn(tokens)
-  // The 1850s are no year.
+  // "1850s" is not a year.
   const inYears = tokens.filter(
     ({ text: token, at }) => isYear(token) && !/^['’]?s\b/.test(plain.slice(at + token.length)),
   )
@@ -119,7 +122,7 @@ function stemsOf(tokens: readonly Token[]): Set<string> {
   return new Set([...stems, ...labels])
 }
 
-/** Clauses with fewer words that mean something belong to the one before them. */
+/** Clauses with fewer meaningful words belong to the one before them. */
 function clausesOf(text: string): Clause[] {
   const pieces: string[] = []
   let from = 0
@@ -134,7 +137,7 @@ function clausesOf(text: string): Clause[] {
   const last = text.slice(from)
   const ofLast = readTokens(last)
   const isShort = pieces.length > 0 && stemsOf(ofLast).size < LEAST_SHARED
-  // "…, though there were no accidents" denies the accidents, and nothing of what stands before it.
+  // "…, though there were no accidents" denies the accidents and nothing before them.
   const deniesItself = ofLast.some((token) => isNegating(token.text.toLowerCase()))
   if (!isShort) pieces.push(last)
   else if (!deniesItself && !/^\s*(?:but|although|though|whereas|however)\b/i.test(last))
@@ -155,7 +158,7 @@ function clausesOf(text: string): Clause[] {
   })
 }
 
-/** The share of the claim's words that the other one has; 0 where they share too few. */
+/** The share of the claim's words that the other one has; 0 if they share too few. */
 function overlap(claim: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let shared = 0
   for (const each of claim) if (other.has(each)) shared++
@@ -169,7 +172,7 @@ const nearest = (claim: ReadSentence, all: readonly ReadSentence[], least: numbe
     .sort((one, other) => other.shared - one.shared)
     .map(({ sentence }) => sentence)
 
-/** The word after a negation; all of them after "none of the …", which denies what is said of these. */
+/** The word after a negation, or all words after "none of the …". */
 function deniedIn(tokens: readonly Token[]): string[] {
   const at = tokens.findIndex(({ text }) => isNegating(text.toLowerCase()))
   if (at < 0) return []
@@ -177,7 +180,7 @@ function deniedIn(tokens: readonly Token[]): string[] {
   return isQuantifier(tokens[at]!.text.toLowerCase()) ? rest : rest.slice(0, 1)
 }
 
-/** Whether one clause has what the other one denies: else they are about different things. */
+/** True if each clause contains what the other denies. Otherwise they are about different subjects. */
 function hasDenied(one: Clause, other: Clause): boolean {
   const missing = (clause: Clause, from: Clause) => clause.denied.filter((word) => !from.stems.has(word)).length
   return missing(one, other) === 0 && missing(other, one) === 0
@@ -189,7 +192,7 @@ function differentYear(claim: ReadSentence, all: readonly ReadSentence[]): Claim
   return strange.length > 0 && same ? report("year", same) : undefined
 }
 
-/** The number stands there, with another unit. */
+/** The same number has another unit. */
 function differentUnit(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
   for (const quantity of claim.quantities) {
     if (quantity.unit === "") continue
@@ -205,7 +208,7 @@ function differentUnit(claim: ReadSentence, all: readonly ReadSentence[]): Claim
 
 const isAbout = (one: number, other: number) => Math.abs(one - other) <= 0.02 * Math.max(Math.abs(one), Math.abs(other))
 
-/** A small number, or one in words: larger ones in figures are looked for in the whole source. */
+/** A small number, or one in words. Larger ones in digits are searched for in the whole source. */
 function differentNumber(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
   const same = nearest(claim, all, ABOUT_THE_SAME)
   for (const { value, noun, unit, dimension, base, isWord } of claim.quantities) {
@@ -214,7 +217,7 @@ function differentNumber(claim: ReadSentence, all: readonly ReadSentence[]): Cla
     const ofSame = counted.filter((each) =>
       unit === "" ? noun !== "" && each.noun === noun : each.dimension === dimension,
     )
-    // "Half of them" is said of 48 % too.
+    // "Half of them" may mean 48 %.
     const isNear = (each: Quantity) =>
       isAbout(each.base, base) || (unit === SHARE_OF && Math.abs(each.base - base) <= 5)
     if (ofSame.some(isNear)) continue
@@ -228,7 +231,7 @@ function differentNumber(claim: ReadSentence, all: readonly ReadSentence[]): Cla
   return undefined
 }
 
-/** Two numbers of the passage's sentence added, or one taken from the other. */
+/** The sum or the difference of two numbers of the passage's sentence. */
 function isDerived(value: number, { quantities }: ReadSentence): boolean {
   const values = quantities.slice(0, SMALL).map((each) => each.value)
   return values.some((one, index) =>
@@ -236,7 +239,7 @@ function isDerived(value: number, { quantities }: ReadSentence): boolean {
   )
 }
 
-/** `A is faster than B` of a passage that says that B is faster than A. */
+/** `A is faster than B` for a passage with `B is faster than A`. */
 function swappedSides(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
   const ours = sidesOf(claim)
   if (!ours) return undefined
@@ -251,7 +254,7 @@ function swappedSides(claim: ReadSentence, all: readonly ReadSentence[]): ClaimD
 
 const meets = (one: ReadonlySet<string>, other: ReadonlySet<string>) => [...one].some((each) => other.has(each))
 
-/** What is compared with what; words that are on both sides say nothing about them. */
+/** The two sides of a comparison, without words that both have. */
 function sidesOf({ tokens }: ReadSentence) {
   const words = tokens.map(({ text }) => text.toLowerCase())
   const found = words.findIndex((word, at) => comparatorAt(words, at) !== undefined)
@@ -269,7 +272,7 @@ function sidesOf({ tokens }: ReadSentence) {
   return isPassive ? { before: right, after: left, direction } : { before: left, after: right, direction }
 }
 
-/** `12% with the drug and 20% without` of a passage that has them the other way round. */
+/** `12% with the drug and 20% without` for a passage with the opposite. */
 function swappedFigures(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
   for (const sentence of nearest(claim, all, ABOUT_THE_SAME)) {
     const [ours, theirs] = [ownersOf(claim, sentence), ownersOf(sentence, claim)]
@@ -278,7 +281,7 @@ function swappedFigures(claim: ReadSentence, all: readonly ReadSentence[]): Clai
       for (const other of values.slice(index + 1)) {
         const [ownOne, ownOther] = [onlyIn(ours, one, other), onlyIn(ours, other, one)]
         const [theirOne, theirOther] = [onlyIn(theirs, one, other), onlyIn(theirs, other, one)]
-        // What follows both figures is often written after one of them only, so words in the same place prove nothing.
+        // Words after both numbers are often written after only one, so words in the same position prove nothing.
         if (meets(ownOne, theirOther) && meets(ownOther, theirOne)) return report("swapped", sentence)
       }
   }
@@ -288,7 +291,7 @@ function swappedFigures(claim: ReadSentence, all: readonly ReadSentence[]): Clai
 const onlyIn = (owners: ReadonlyMap<number, ReadonlySet<string>>, one: number, other: number) =>
   new Set([...(owners.get(one) ?? [])].filter((each) => !owners.get(other)?.has(each)))
 
-/** The words of each figure's own clause, by its value: of figures that both sentences have, with the unit most of them have. */
+/** The words of each number's clause, by value: of numbers that both sentences have, in their most frequent unit. */
 function ownersOf({ text, quantities }: ReadSentence, other: ReadSentence): Map<number, ReadonlySet<string>> {
   const owners = new Map<number, ReadonlySet<string>>()
   if (/\b(?:respectively|beziehungsweise|jeweils)\b/i.test(text)) return owners
@@ -319,7 +322,7 @@ function ownersOf({ text, quantities }: ReadSentence, other: ReadSentence): Map<
 const piecesOf = (text: string) =>
   text.split(/[,;:–—]\s|\s(?=(?:and|but|while|whereas|than|versus|vs|compared|against)\s)/i)
 
-/** One of the two says not, or the opposite word; with both it comes to the same. */
+/** One of the two has a negation or the opposite word. Two of them cancel each other out. */
 function differentNegation(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
   const isCompared = sidesOf(claim) !== undefined
   const theirs = all.flatMap((sentence) => sentence.clauses.map((clause) => ({ sentence, clause })))
@@ -344,7 +347,7 @@ function differentNegation(claim: ReadSentence, all: readonly ReadSentence[]): C
 const denialsOf = (one: Clause, other: Clause): number =>
   one.denials.filter(({ word, bare }) => !other.stems.has(word) && hasStemOf(bare, other.stems)).length
 
-/** `increases swelling` of a passage that says `reduces swelling`, whatever stands between it and its subject. */
+/** `increases swelling` for a passage with `reduces swelling`, whatever is between it and its subject. */
 function oppositeVerb(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
   if (claim.clauses.some(({ negations }) => negations > 0)) return undefined
   const says = (side: string) => all.some(({ sides }) => sides.has(side))

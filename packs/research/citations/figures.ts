@@ -1,17 +1,17 @@
-/** A number as an answer writes it, and what it may mean. */
+/** A number as written in an answer, and its possible values. */
 export interface Figure {
   readonly text: string
   readonly values: readonly number[]
-  /** How far off a value may be: half of its last place, or more where the sentence says "about". */
+  /** The tolerance of a value: half of its last digit, or more if the sentence says "about". */
   readonly slack: (value: number) => number
 }
 
 const DIGITS = /\d[\d.,'’\u00A0\u2009\u202F]*/g
-/** Longer ones are no numbers of anything. */
+/** Longer digit strings are identifiers. */
 const MAX_DIGITS = 30
-/** What has digits and is no number: addresses, dates, times. */
+/** Digits that are not numbers: addresses, dates, times. */
 const NAMES = /https?:\/\/\S+|\d{4}-\d{2}(?:-\d{2})?|\d{1,2}:\d{2}/g
-/** Versions and numbers of papers. */
+/** Versions and ids of papers. */
 const NAME = /^(?:\d{4}\.\d{4,5}|10\.\d{4,9}|\d{1,3}(?:\.\d{1,2}){2,9})$/
 const DATE_BEHIND =
   /^(?:st|nd|rd|th|\.)?\s(?:of\s|de\s)?(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|fév|avr|juin|juil|août|ene|abr|ago|dic)/i
@@ -31,7 +31,9 @@ const MULTIPLIERS: readonly (readonly [RegExp, number])[] = [
 const SMALL = 12
 const NEAR = 40
 
-/** The numbers of a sentence that a source should have. Years, numbers in lists, names and small counts are left out. */
+/**
+ * The numbers of a sentence that its source should contain. Years, list numbers, names and small counts are left out.
+ */
 export function figuresIn(sentence: string): Figure[] {
   const words = sentence
     .replaceAll(NAMES, (name) => " ".repeat(name.length))
@@ -47,13 +49,13 @@ export function figuresIn(sentence: string): Figure[] {
     if (isNamed || DATE_BEHIND.test(behind) || DATE_BEFORE.test(before)) return []
     const hasUnit = UNIT.test(behind) || /[$€£]\s?$/.test(before)
     if (!hasUnit && (/^(?:1[5-9]|20)\d\d$/.test(text) || (/^\d+$/.test(text) && Number(text) <= SMALL))) return []
-    // Two numbers side by side look like one with a space in it.
+    // Two adjacent numbers look like one with a space.
     const parts = text.includes("\u00A0") ? text.split("\u00A0").flatMap(readings) : []
     const plain = [...readings(text), ...parts]
     const times = MULTIPLIERS.find(([word]) => word.test(behind))?.[1]
     const shares = /^\s?(?:%|percent|per cent|prozent)/i.test(behind) ? plain.map((value) => value / 100) : []
     const isAbout = HEDGE.test(before)
-    // Half of its last place, which is another where `1,234` is read as a little more than one.
+    // Half of its last digit, which differs if `1,234` means a decimal.
     const places = /[.,](\d+)$/.exec(text)?.[1]?.length ?? 0
     const joined = Number(text.replaceAll(/\D/g, ""))
     const stepOf = (value: number) => (value === joined ? 0.5 : 0.5 * 10 ** -places)
@@ -69,14 +71,17 @@ export function figuresIn(sentence: string): Figure[] {
   })
 }
 
-/** A stop behind a number ends its sentence. By hand: an expression looks again from each sign of a run. */
+/**
+ * A full stop after a number ends its sentence. By hand, because a pattern would start again at each character of a
+ * run.
+ */
 function withoutEnd(digits: string): string {
   let end = digits.length
   while (end > 0 && !/\d/.test(digits[end - 1] as string)) end--
   return digits.slice(0, end)
 }
 
-/** `1,234` and `1.234` are one number or another, by where they were written: both are meant. */
+/** `1,234` and `1.234` depend on the language, so both readings count. */
 function readings(text: string): number[] {
   const plain = text.replaceAll(/['’\u00A0\u2009\u202F]/g, "")
   const separators = plain.match(/[.,]/g) ?? []
@@ -90,7 +95,7 @@ function readings(text: string): number[] {
   return part.length === 3 ? [decimal, joined] : [decimal]
 }
 
-/** Every number that a source names, in digits or in words. */
+/** All numbers in a source, in digits or in words. */
 export function valuesIn(text: string): number[] {
   const values: number[] = []
   let [joined, end] = ["", -1]
@@ -101,10 +106,10 @@ export function valuesIn(text: string): number[] {
     const times = MULTIPLIERS.find(([word]) => word.test(behind))?.[1] ?? 1
     for (const value of readings(digits)) values.push(value, value * times)
     // 10 000
-    const goesOn = end === index - 1 && text[end] === " " && /^\d{3}$/.test(digits) && joined.length <= MAX_DIGITS
-    joined = goesOn ? joined + digits : /^\d{1,3}$/.test(digits) ? digits : ""
+    const continues = end === index - 1 && text[end] === " " && /^\d{3}$/.test(digits) && joined.length <= MAX_DIGITS
+    joined = continues ? joined + digits : /^\d{1,3}$/.test(digits) ? digits : ""
     end = joined === "" ? -1 : index + digits.length
-    if (goesOn) values.push(Number(joined))
+    if (continues) values.push(Number(joined))
   }
   let tens = 0
   for (const [word] of text.toLowerCase().matchAll(/\p{L}+/gu)) {
@@ -155,12 +160,12 @@ const WORDS: ReadonlyMap<string, number> = new Map(
   }),
 )
 
-/** Words of the table that are no count by themselves. */
+/** Words of the table that are not counts by themselves. */
 const NO_COUNT = new Set(
   "one once single ein eine einen einem einer eins un une uno una twice double both doppelt beide doble thrice triple quarter viertel half hälfte moitié mitad null zero cero zéro all alle tous todos hundred thousand hundert cent cien ciento tausend mille mil".split(
     " ",
   ),
 )
 
-/** The number that a word names; undefined for words such as `half` and `both`. */
+/** The number of a word; undefined for words such as `half` and `both`. */
 export const numberWord = (word: string): number | undefined => (NO_COUNT.has(word) ? undefined : WORDS.get(word))

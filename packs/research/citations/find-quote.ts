@@ -1,7 +1,7 @@
 import { type Harm, harmOf } from "./quote-gaps.ts"
 import { MIN_QUOTE } from "./quotes.ts"
 
-/** A text as quotes are compared in, and where each of its characters came from. */
+/** Text in the form in which quotes are compared, and the original position of each character. */
 export interface Folded {
   readonly text: string
   readonly at: readonly number[]
@@ -11,27 +11,27 @@ export interface Folded {
 export interface QuoteMatch {
   readonly start: number
   readonly end: number
-  /** Words that dots stand for, in their order. */
+  /** The text that dots replace, in order. */
   readonly leftOut?: readonly string[]
-  /** Why one of them may not be left out. */
+  /** Why some of it must not be left out. */
   readonly harm?: Harm
 }
 
-/** At most this many characters of each stretch that a quote leaves out are told, and at most this many stretches. */
-const MAX_TOLD = 200
+/** The most characters reported of each gap in a quote, and the most gaps. */
+const MAX_REPORTED = 200
 const MAX_GAPS = 20
 
 /**
- * Where a quote stands in a passage, whatever marks, spaces and case it was copied with; what was left out by dots may lie
- * between. Whole words only: "effective" does not stand in "ineffective".
+ * Where a passage contains a quote, ignoring punctuation, spaces and case, and with gaps marked by dots. Whole words
+ * only: "ineffective" does not contain "effective".
  */
 export function findQuote(passage: Folded, quote: string): QuoteMatch | undefined {
   return findPieces(passage, quotePieces(quote))
 }
 
-/** The same for one that is looked for in several passages. The time grows with passage and quote, and no faster. */
+/** The same for a quote that is searched for in several passages. Takes linear time. */
 export function findPieces(passage: Folded, pieces: readonly string[]): QuoteMatch | undefined {
-  // From scraps of a few letters any sentence can be put together.
+  // Any sentence can be composed of fragments of a few letters.
   if (pieces.length > 1 && pieces.some((piece) => piece.length < MIN_QUOTE)) return undefined
   const places: number[] = []
   let from = 0
@@ -42,28 +42,30 @@ export function findPieces(passage: Folded, pieces: readonly string[]): QuoteMat
     from = at + piece.length
   }
   if (places.length === 0) return undefined
-  // As near to what follows as it stands: a word that is said twice leaves out no more than it must.
+  // As close to the next piece as possible, so that a repeated word leaves out no more than necessary.
   for (let i = places.length - 2; i >= 0; i--)
     places[i] = lastIndexOfWords(passage, pieces[i]!, places[i]!, places[i + 1]!)
   const gaps = places.slice(1).map((at, i) => ({ start: places[i]! + pieces[i]!.length, end: at }))
   const found = { start: passage.at[places[0]!] ?? 0, end: (passage.at[from - 1] ?? 0) + 1 }
   if (gaps.length === 0) return found
   const told = ({ start, end }: { start: number; end: number }) => passage.text.slice(start, end)
-  const harm = gaps.map((gap) => harmOf(passage.text.slice(Math.max(0, gap.start - MAX_TOLD), gap.start), told(gap)))
+  const harm = gaps.map((gap) =>
+    harmOf(passage.text.slice(Math.max(0, gap.start - MAX_REPORTED), gap.start), told(gap)),
+  )
   const first = harm.find((each) => each !== undefined)
   const leftOut = gaps
     .slice(0, MAX_GAPS)
     .map(({ start, end }) =>
-      passage.from.slice(passage.at[start], passage.at[end]).trim().slice(0, MAX_TOLD).toWellFormed(),
+      passage.from.slice(passage.at[start], passage.at[end]).trim().slice(0, MAX_REPORTED).toWellFormed(),
     )
   return { ...found, leftOut: leftOut.filter((words) => words !== ""), ...(first ? { harm: first } : {}) }
 }
 
-/** `[H]oney`: a letter whose case was changed so that the quote fits its sentence. */
+/** `[H]oney`: a letter whose case was changed to fit the sentence. */
 const CHANGED_LETTER = /\[(\p{L})\](?=\p{L})/gu
 const INSERTION = /\[\p{L}[^[\]\n]{0,60}\]/gu
 
-/** `[the drug] was given`: words in brackets stand for those that the quote leaves out. */
+/** `[the drug] was given`: words in brackets replace omitted ones. */
 export const withoutInsertions = (quote: string): string =>
   quote.replaceAll(CHANGED_LETTER, "$1").replaceAll(INSERTION, " ... ")
 
@@ -79,7 +81,7 @@ export function quotePieces(quote: string): string[] {
     .filter((piece) => piece !== "")
 }
 
-/** By hand: an expression for what ends a text looks again from each sign of a run. */
+/** By hand, because a pattern anchored at the end would start again at each character of a run. */
 function withoutStop(piece: string): string {
   let end = piece.length
   while (end > 0 && '.,;: "'.includes(piece[end - 1] as string)) end--
@@ -93,7 +95,7 @@ function indexOfWords(passage: Folded, piece: string, from: number): number {
   return first
 }
 
-/** The last place before `end` that is not before `first`; where there is none, that. */
+/** The last position before `end` that is not before `first`; `first` if there is none. */
 function lastIndexOfWords(passage: Folded, piece: string, first: number, end: number): number {
   let last = first
   for (const at of placesOf(passage, piece, { from: first, end })) last = at
@@ -101,8 +103,8 @@ function lastIndexOfWords(passage: Folded, piece: string, first: number, end: nu
 }
 
 /**
- * Where a piece stands between two places in whole words. Each character is looked at once, by what the piece repeats of
- * its own beginning: `indexOf` compares a run of one letter anew from each of them, and looks for the first one only.
+ * The positions between two others at which a piece occurs as whole words (Knuth–Morris–Pratt). Each character is read
+ * once: `indexOf` restarts in a run of one letter, and finds only the first position.
  */
 function* placesOf(
   passage: Folded,
@@ -124,7 +126,7 @@ function* placesOf(
   return undefined
 }
 
-/** Of each beginning of a piece: how much of its end is a beginning too. */
+/** For each prefix of a piece: the length of its longest suffix that is also a prefix. */
 function repeatsOf(piece: string): Int32Array {
   const repeats = new Int32Array(piece.length)
   let length = 0
@@ -137,7 +139,7 @@ function repeatsOf(piece: string): Int32Array {
   return repeats
 }
 
-/** Whether a word goes on across this place. Scripts that put no spaces between words end one anywhere. */
+/** True if a word continues across this position. In scripts without spaces a word can end anywhere. */
 function isInside({ text, at, from }: Folded, place: number): boolean {
   const [before, after] = [text[place - 1] ?? "", text[place] ?? ""]
   if (WORD.test(before) && WORD.test(after)) return !(UNSPACED.test(before) || UNSPACED.test(after))
@@ -169,13 +171,13 @@ function plain(character: string): string {
   if (/[‘’‚‛′]/.test(character)) return "'"
   if (/[“”„‟″«»「」『』｢｣〝〞〟❝❞]/.test(character)) return '"'
   if (/[‐-―−]/.test(character)) return "-"
-  // A model is shown a passage's references in parentheses, where they look like no number of ours.
+  // A model is shown a passage's references in parentheses, so that they do not look like our markers.
   if (character === "[") return "("
   if (character === "]") return ")"
-  // Marks of emphasis, and what nobody sees.
+  // Emphasis marks, and invisible characters.
   if (/[*_`\u00AD\u200B-\u200D\u2060]/.test(character)) return ""
   return character.normalize("NFKC").toLowerCase()
 }
 
-/** Most of what is folded is this, and an expression for each character of a passage is most of the work. */
+/** Most characters are ASCII, and a pattern per character would be most of the work. */
 const ASCII: readonly string[] = Array.from({ length: 128 }, (_, unit) => plain(String.fromCharCode(unit)))

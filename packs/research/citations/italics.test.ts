@@ -70,7 +70,7 @@ test.each([
   ["said to be said", "The authors write *honey cures every wound in a single day*."],
   ["in the other sign", "According to the study, _honey cures every wound in a single day_."],
   ["before its verb", "So it is [1].\n\n*Honey cures every wound in a single day*, the authors write."],
-])("one without a marker is told: %s", (_, text) => {
+])("one without a marker is reported: %s", (_, text) => {
   expect(unmarked(text, sources, asked)).toMatchObject([{ quote: expect.stringMatching(/^honey cures every/i) }])
 })
 

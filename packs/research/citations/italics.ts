@@ -1,18 +1,18 @@
 import type { Marker } from "./markers.ts"
 import { groupsOf, type Quote } from "./quotes.ts"
-import { isSaid, isSentence } from "./attribution.ts"
+import { isAttributed, isSentence } from "./attribution.ts"
 
-/** A stretch in italics, with its signs. */
+/** A stretch in italics, including its marks. */
 export interface Italic extends Quote {
-  /** How many signs stand at each end. */
+  /** How many marks are at each end. */
   readonly signs: number
 }
 
 const WORD = /[\p{L}\p{N}]/u
-/** Further away nothing is looked for. */
+/** The greatest distance between a quote and its marker. */
 const NEAR = 40
 
-/** `*…*`, `_…_`, and three of a sign for bold italics. Two are bold: nobody quotes in bold. */
+/** `*…*`, `_…_`, and three marks for bold italics. Two are bold, which is not used for quotes. */
 export function italicsIn(words: string): Italic[] {
   const open = new Map<string, { readonly at: number; readonly signs: number }>()
   const found: Italic[] = []
@@ -29,7 +29,7 @@ export function italicsIn(words: string): Italic[] {
   return found
 }
 
-/** What stands in italics and is given to somebody: in words, or as a whole sentence that names its source. */
+/** Text in italics that is attributed: by words, or as a whole sentence with a marker. */
 export function italicQuotesIn(
   { words, told }: { readonly words: string; readonly told: string },
   markers: readonly Marker[],
@@ -40,14 +40,14 @@ export function italicQuotesIn(
   let next = 0
   return long.flatMap((italic, index) => {
     const { start, end } = italic
-    if (isSaid(words, start, end)) return [{ ...italic, group: owners[index] }]
+    if (isAttributed(words, start, end)) return [{ ...italic, group: owners[index] }]
     while (next < markers.length && markers[next]!.start < end) next++
     const group = isWholeSentence(words, italic) ? namedRightBehind(words, end, markers[next]) : undefined
     return group === undefined ? [] : [{ ...italic, group }]
   })
 }
 
-/** Whether a sentence begins here. What ends it is seen by its marker. */
+/** True if a sentence starts here. Its marker shows where it ends. */
 function isWholeSentence(words: string, { start }: Quote): boolean {
   const before = words.slice(Math.max(0, start - NEAR), start)
   const line = before.slice(before.lastIndexOf("\n") + 1)

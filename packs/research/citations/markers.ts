@@ -1,32 +1,34 @@
 export interface Marker {
   readonly marker: string
-  /** As it stands in the answer, where that is another: a range. */
+  /** For a range: the marker as written in the answer. */
   readonly told?: string
   readonly start: number
   readonly end: number
-  /** Markers that stand side by side are one group: they are about the same words. */
+  /** Adjacent markers form a group, because they are about the same text. */
   readonly group: number
 }
 
-/** `[id]`, `[id, id]`, `[1]`, `[2–4]`: something with a digit or an underscore in brackets. `a[0]` is none. */
+/** `[id]`, `[id, id]`, `[1]`, `[2–4]`: text with a digit or an underscore in brackets, but not `a[0]`. */
 const BRACKETS = /(?<!\w)\[\^?([\w:.–-]+(?:\s*[,;]\s*[\w:.–-]+)*)\]/g
 const ID = /[\w:.–-]+/g
 const LOOKS_LIKE_ID = /[\d_]/
-/** What begins as our own ids do points at a source wherever it stands: `(psg_1)`, `[see psg_1, p. 3]`, `so[psg_1]`. */
+/** An id with one of our prefixes is a marker anywhere: `(psg_1)`, `[see psg_1, p. 3]`, `so[psg_1]`. */
 const OURS = /(?<!\w)(?:psg|web|arxiv|doc)_\w(?:[\w:./-]*\w)?/g
-/** … but tools and files have such names too. */
+/** … except names of tools and files. */
 const NO_OURS = /^(?:web|arxiv|doc)_\D+$|\.[a-z]\w{0,4}$/i
-/** A link, with its address: a marker in it leads elsewhere, and is seen to. */
+/** A link with its address. A marker in it belongs to the link. */
 const LINK =
   /\[[^\][]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)|https?:\/\/[^\s()[\]<>]+/g
-/** Without one of these there is no marker. */
+/** Text without one of these has no marker. */
 const SIGNS = /[[_]/
 const BESIDE = /^[^\S\n]*(?:[,;()[\]][^\S\n]*)*$/
 
 const YEAR = /^(?:1[5-9]|20)\d\d[a-z]?$/
 const MAX_OF_RANGE = 20
 
-/** Numbers in brackets that count no sources: an interval (`[0, 1]`, `[-1, 1]`, `[0.5, 2]`, `[1, n]`), a year (`[2017]`). */
+/**
+ * Numbers in brackets that are not markers: an interval (`[0, 1]`, `[-1, 1]`, `[0.5, 2]`, `[1, n]`), a year (`[2017]`).
+ */
 function isNumeric(inside: string): boolean {
   const all = inside.match(ID) ?? []
   if (all.every((each) => YEAR.test(each))) return true
@@ -34,7 +36,7 @@ function isNumeric(inside: string): boolean {
   return all.some((each) => /^(?:[-–][\d.]+|0\d*|\d*\.\d+|\p{L})$/u.test(each))
 }
 
-/** `2-4` as 2, 3 and 4, where these are sources; all of them stand where it does. */
+/** Expands `2-4` to 2, 3 and 4 if these are sources, all at its position. */
 export function withRanges(markers: readonly Marker[], isSource: (marker: string) => boolean): readonly Marker[] {
   if (!markers.some(({ marker }) => /^\d+[–-]\d+$/.test(marker))) return markers
   return markers.flatMap((each) => {
@@ -46,14 +48,14 @@ export function withRanges(markers: readonly Marker[], isSource: (marker: string
   })
 }
 
-/** What points at a source in words without code, in their order. */
+/** All markers in text without code, in order. */
 export function markersIn(words: string): Marker[] {
   if (!SIGNS.test(words)) return []
   const prose = words.replaceAll(LINK, (link) => " ".repeat(link.length))
   const found = new Map<number, { marker: string; from: number; end: number }>()
   let last = -1
   for (const match of prose.matchAll(BRACKETS)) {
-    // `[words][1]` is a link's; `[psg_1][psg_2]` are two markers.
+    // `[words][1]` is a link; `[psg_1][psg_2]` are two markers.
     if (prose[match.index - 1] === "]" && last !== match.index) continue
     if (isNumeric(match[1] as string)) continue
     const inside = match.index + match[0].indexOf(match[1] as string)

@@ -2,11 +2,11 @@ import { figuresIn, type Figure, valuesIn } from "./figures.ts"
 import type { Marker } from "./markers.ts"
 import type { WorkBudget } from "./work-limit.ts"
 
-/** At most this many missing figures are named for one sentence. */
-const MAX_TOLD = 5
-/** A number is looked for in an ordered list of some thousands. */
+/** The most missing numbers that are reported per sentence. */
+const MAX_REPORTED = 5
+/** The cost of a binary search among some thousand numbers. */
 const COST_OF_LOOKING = 20
-/** Longer sentences are lists; nobody adds up what stands in them. */
+/** Longer sentences are lists, whose numbers are not added up. */
 const MAX_ADDED = 12
 const SENTENCE_END = /[.!?。！？]["'”’»)*_]*\s+(?=[\p{Lu}\p{Lo}"“„«([*_])|\n/gu
 
@@ -17,24 +17,24 @@ export interface MarkedSentence {
 
 interface Known {
   readonly markers: readonly Marker[]
-  /** What a source says, its title included; undefined for one that nobody has found, "unread" if reading it is too much. */
+  /** The numbers of a source and its title; undefined if it is unknown, "unread" if reading it takes too much work. */
   readonly saidBy: (marker: string) => readonly number[] | "unread" | undefined
-  /** Numbers that the person has brought up. */
+  /** Numbers in the user's text. */
   readonly asked: readonly number[]
   readonly work: WorkBudget
 }
 
-/** By group of markers: numbers of its sentence that stand in none of the sources that the sentence names. */
+/** By group of markers: numbers of its sentence that none of its sources contains. */
 export function missingFigures(words: string, { markers, saidBy, asked, work }: Known): Map<number, string[]> {
   const missing = new Map<number, string[]>()
   const markersOf = Map.groupBy(markers, ({ group }) => group)
   for (const sentence of sentencesOf(words, markers)) {
     const named = [...sentence.groups].flatMap((group) => markersOf.get(group) ?? [])
     const figures = figuresIn(sentence.words)
-    // Most sentences have none: then no passage is read for its numbers.
+    // Most sentences have none, so no passage need be read for its numbers.
     if (named.length === 0 || figures.length === 0) continue
     const said = named.map(({ marker }) => saidBy(marker))
-    // One that nobody knows is flagged already, and may have said it.
+    // An unknown source is flagged already, and may contain it.
     if (said.includes(undefined)) continue
     const sets = [...new Set([asked, ...(said as (readonly number[])[])])]
     if (said.includes("unread") || !work.spend(figures.length * sets.length * COST_OF_LOOKING)) {
@@ -48,13 +48,13 @@ export function missingFigures(words: string, { markers, saidBy, asked, work }: 
     const isSpan = ({ values: [value] }: Figure) => years.some((one) => years.some((other) => other - one === value))
     const told = strange.filter((figure) => !isDerived(figure, figures) && !isSpan(figure)).map(({ text }) => text)
     if (told.length === 0) continue
-    const first = [...new Set(told)].slice(0, MAX_TOLD)
+    const first = [...new Set(told)].slice(0, MAX_REPORTED)
     for (const group of sentence.groups) missing.set(group, first)
   }
   return missing
 }
 
-/** Sentences with the markers in them; one behind the full stop belongs to the sentence before it. */
+/** Sentences with their markers. A marker after the full stop belongs to the sentence before it. */
 export function sentencesOf(words: string, markers: readonly Marker[]): MarkedSentence[] {
   const found: MarkedSentence[] = []
   let from = 0
@@ -66,7 +66,7 @@ export function sentencesOf(words: string, markers: readonly Marker[]): MarkedSe
     let isBehind = !isLineStart
     for (; next < markers.length && markers[next]!.start < end; next++) {
       const { start, group } = markers[next]!
-      // Only what stands between it and the marker before: no word is looked at twice.
+      // Only the text since the previous marker, so that no word is read twice.
       if (isBehind) isBehind = !/[\p{L}\p{N}]/u.test(words.slice(at, start))
       at = markers[next]!.end
       const before = isBehind ? found.at(-1) : undefined
@@ -86,11 +86,11 @@ export function sentencesOf(words: string, markers: readonly Marker[]): MarkedSe
 const withoutBrackets = (text: string): string =>
   text.replaceAll(/\[[^[\]\n]{0,400}(?:\]|$)/g, (inside) => " ".repeat(inside.length))
 
-/** In order, so that what is near can be found without looking at all of them. */
+/** Sorted, for binary search. */
 export const toOrdered = (text: string, more: readonly number[] = []): readonly number[] =>
   [...valuesIn(text), ...more].sort((one, other) => one - other)
 
-/** As it is written, or rounded to the places that it is written with. */
+/** As written, or rounded to the same number of digits. */
 function includesFigure(ordered: readonly number[], { values, slack }: Figure): boolean {
   return values.some((value) => {
     const near = slack(value)
@@ -104,7 +104,7 @@ function includesFigure(ordered: readonly number[], { values, slack }: Figure): 
   })
 }
 
-/** The difference or the sum of two others that the sentence names itself. */
+/** The sum or the difference of two other numbers of the sentence. */
 function isDerived(figure: Figure, all: readonly Figure[]): boolean {
   const others = all.slice(0, MAX_ADDED).filter((other) => other !== figure)
   const near = (value: number) => figure.values.some((own) => Math.abs(own - value) <= figure.slack(own))

@@ -10,12 +10,12 @@ export interface Token {
 
 export interface Quantity {
   readonly value: number
-  /** `mg`, `%`, `million $`: empty for a count. */
+  /** `mg`, `%`, `million $`; empty for a count. */
   readonly unit: string
-  /** The value in the unit that all units of its kind are converted to. */
+  /** The value in the base unit of its dimension. */
   readonly base: number
   readonly dimension: string
-  /** What is counted. */
+  /** The counted thing. */
   readonly noun: string
   readonly isWord: boolean
 }
@@ -23,7 +23,7 @@ export interface Quantity {
 export const readTokens = (text: string): Token[] =>
   Array.from(text.matchAll(TOKEN), ({ 0: token, index }) => ({ text: token.replaceAll("’", "'"), at: index }))
 
-/** Units of several words or signs, and comparisons of equals, as the words of one. Longer than before, or shorter. */
+/** Replaces units and comparisons of several words with one word. The length of the text may change. */
 export const toPlainUnits = (text: string): string =>
   text
     .replaceAll(/m³|\bm3\b|\bcubic met(?:er|re)s?\b/gi, " cubicmetres")
@@ -33,7 +33,7 @@ export const toPlainUnits = (text: string): string =>
 
 export const isYear = (token: string) => /^(?:1[5-9]|20)\d\d$/.test(token)
 
-/** The unit of a part of a whole: "two thirds of" is 66.7 of these. */
+/** The unit of a share: "two thirds of" is 66.7 of it. */
 export const SHARE_OF = "%"
 const PARTS: ReadonlyMap<string, number> = new Map([
   ...([
@@ -68,12 +68,12 @@ function inWords(tokens: readonly Token[], index: number): Quantity | undefined 
   const part = PARTS.get(wordAt(index))
   if (part === undefined || !/^(?:of|the|as|all)$/.test(wordAt(index + 1))) return undefined
   const before = wordAt(index - 1)
-  // The third of the trials is no part of it.
+  // "The third of the trials" is not a share.
   if (before === "the" && part !== 2) return undefined
   return make((100 * (numberWord(before) ?? 1)) / part, "share", SHARE_OF)
 }
 
-/** "nine in ten", "4 out of 5": a share, with the number of tokens that it takes. */
+/** "nine in ten", "4 out of 5": a share, with its number of tokens. */
 function outOf(tokens: readonly Token[], index: number): Quantity | undefined {
   const words = tokens.slice(index + 1, index + 4).map(({ text }) => text.toLowerCase())
   const after = words[0] === "in" ? 1 : words[0] === "out" && words[1] === "of" ? 2 : 0
@@ -87,7 +87,7 @@ function outOf(tokens: readonly Token[], index: number): Quantity | undefined {
   return { value, base: value, dimension: "share", unit: SHARE_OF, noun: "", isWord: true }
 }
 
-/** What the quantities of a text are in the other units of their kind: 500 mg is 0.5 g. Shares in words are percentages. */
+/** The quantities of a text in other units of their dimension: 500 mg is 0.5 g. Shares in words are percentages. */
 export function convertedValues(text: string): number[] {
   return quantitiesIn(readTokens(toPlainUnits(text))).flatMap(({ base, dimension }) =>
     dimension === "times" && base < 1
@@ -100,7 +100,7 @@ export function quantitiesIn(tokens: readonly Token[]): Quantity[] {
   return tokens.flatMap(({ text }, index): Quantity[] => {
     const special = inWords(tokens, index) ?? outOf(tokens, index)
     if (special) return [special]
-    // The first word of "two thirds of" and the last of "nine in ten" are parts of these.
+    // The first word of "two thirds of" and the last of "nine in ten" belong to shares.
     if (inWords(tokens, index + 1)?.dimension === "share" || outOf(tokens, index - 2) || outOf(tokens, index - 3))
       return []
     const isWord = !/^\d/.test(text)

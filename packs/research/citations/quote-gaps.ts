@@ -1,4 +1,4 @@
-/** Words that turn a sentence round, of the languages that we judge and of what is cheap beside them, in lower case. */
+/** Negations in lower case, in the supported languages and some others. */
 const NEGATIONS: ReadonlySet<string> = new Set(
   [
     "not no never none nobody nothing neither nor without cannot hardly barely scarcely rarely seldom unless except unlikely",
@@ -12,7 +12,7 @@ const WORD = /\p{L}+(?:'\p{L}+)?/gu
 const NUMBER = /\p{N}/u
 const LETTER = /\p{L}/u
 const OTHER_SCRIPT = /(?!\p{Script=Latin})\p{L}/u
-/** Some small word of a language whose negations we know. */
+/** A frequent small word of a supported language. */
 const KNOWN_LANGUAGE =
   /(?<![\p{L}])(?:the|of|and|is|are|to|in|that|for|with|der|die|das|und|ist|ein|eine|von|zu|mit|auf|le|la|les|des|est|et|une|dans|el|los|las|que|es|una|con|por|del)(?![\p{L}])/u
 const ENDS = /[.!?。！？…:;]["')]*\s*$/
@@ -20,9 +20,9 @@ const ENDS = /[.!?。！？…:;]["')]*\s*$/
 export type Harm = "negation" | "number" | "unknown_language"
 
 /**
- * What speaks against leaving these words out of a quote: without them it may say the opposite, or something else than was
- * measured. In a language whose negations we do not know only whole sentences may be left out: they cannot turn round the one
- * before them. `before`: the passage up to the gap; `gap`: what was left out, both folded.
+ * Why this gap in a quote may distort it: without a negation or a number it may mean something else. In an unsupported
+ * language only whole sentences may be left out, because they cannot negate the one before them. `before`: the passage
+ * up to the gap; `gap`: the omitted text, both folded.
  */
 export function harmOf(before: string, gap: string): Harm | undefined {
   for (const [word] of gap.matchAll(WORD)) if (isNegation(word)) return "negation"
@@ -36,7 +36,7 @@ export function harmOf(before: string, gap: string): Harm | undefined {
 const isNegation = (word: string) => NEGATIONS.has(word) || word.endsWith("n't") || word.startsWith("n'")
 
 function isWhole(before: string, gap: string): boolean {
-  // The stop may have been copied with the words, or left out with the rest.
+  // The full stop may be in the quote, or in the gap.
   const begins = ENDS.test(before.slice(-20)) || /^\s*[.!?。！？]/.test(gap)
   return begins && ENDS.test(gap.slice(-20))
 }

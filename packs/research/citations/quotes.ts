@@ -1,7 +1,7 @@
 import type { Marker } from "./markers.ts"
 import { own } from "../../../core/shared/text/json.ts"
 
-/** Shorter ones are words with marks around them, not quotes; and so are pieces of one with words left out. */
+/** Shorter text in quotation marks is not a quote, and neither is a shorter piece of a quote with gaps. */
 export const MIN_QUOTE = 12
 
 export interface Quote {
@@ -25,11 +25,11 @@ const CLOSES: Readonly<Record<string, string>> = {
   ...{ "‘": "’", "‚": "‘’", "‛": "’", "‹": "›", "›": "‹" },
 }
 
-/** What stands in quotation marks of any kind, the outermost of them. */
+/** The text in quotation marks of any kind, outermost only. */
 export function quotesIn(words: string): Quote[] {
   const double = outermost(pairsOf(words, DOUBLE, true).filter(long))
   const single = pairsOf(words, SINGLE).filter(long)
-  // Apostrophes pair up by chance: what is quoted beyond doubt goes first.
+  // Apostrophes pair up by chance, so unambiguous quotes take precedence.
   let at = 0
   const apart = outermost(single).filter(({ start, end }) => {
     while (at < double.length && double[at]!.end <= start) at++
@@ -40,7 +40,10 @@ export function quotesIn(words: string): Quote[] {
 
 const long = ({ start, end }: Quote) => end - start - 2 >= MIN_QUOTE
 
-/** `unclosed`: whether what begins and does not end is a quote too, up to the marker behind it or the end of its line. */
+/**
+ * `unclosed`: an opening mark without a closing one starts a quote as well, up to the next marker or the end of its
+ * line.
+ */
 function pairsOf(words: string, marks: RegExp, unclosed = false): Quote[] {
   const open: Opened[] = []
   const pairs: Quote[] = []
@@ -61,7 +64,7 @@ function pairsOf(words: string, marks: RegExp, unclosed = false): Quote[] {
     if (isDoubtful(words, index)) top.perhaps = index + 1
     else pairs.push({ start: (open.pop() as Opened).at, end: index + 1 })
   }
-  // From the last one to the first, so that no stretch is looked through twice.
+  // From the last to the first, so that no stretch is searched twice.
   let end = words.length
   let looked = words.length
   while (open.length > 0) {
@@ -71,7 +74,7 @@ function pairsOf(words: string, marks: RegExp, unclosed = false): Quote[] {
     const stop = words.slice(left.at, looked).search(/[[\n]/)
     if (stop >= 0) end = left.at + stop
     looked = left.at
-    // As if a closing mark stood there.
+    // As if a closing mark were there.
     pairs.push({ start: left.at, end: end + 1 })
   }
   return pairs.sort((one, other) => one.start - other.start || other.end - one.end)
@@ -92,7 +95,7 @@ function roleOf(words: string, at: number, top: Opened | undefined): "opens" | "
   return top ? "closes" : "opens"
 }
 
-/** 5" is an inch mark and the authors’ an apostrophe, unless a marker follows. */
+/** 5" has an inch mark and the authors’ an apostrophe, unless a marker follows. */
 function isDoubtful(words: string, at: number): boolean {
   const before = words[at - 1] ?? ""
   const looks = words[at] === '"' ? /\d/.test(before) : "'’".includes(words[at] as string) && before === "s"
@@ -106,8 +109,8 @@ function outermost(pairs: readonly Quote[]): Quote[] {
 }
 
 /**
- * A quote belongs to a source named inside it, to the marker behind it on its line, or before it there; else to the next,
- * or the last. Other brackets in it are its own words, such as a paper's reference to another.
+ * A quote belongs to a marker inside it, to the marker after it on its line, or before it there; else to the next, or
+ * the last. Other brackets in it are its own text, such as a paper's references.
  */
 export function groupsOf(
   quotes: readonly Quote[],
@@ -129,14 +132,17 @@ export function groupsOf(
   })
 }
 
-/** Tells on which line a place is. Many quotes may be far from one marker: what lies between is not read for each of them. */
+/**
+ * Returns the line of a position. Many quotes may be far from one marker, so the text between is not read for each of
+ * them.
+ */
 function linesOf(words: string): (place: number) => number {
   const breaks: number[] = []
   for (let at = words.indexOf("\n"); at >= 0; at = words.indexOf("\n", at + 1)) breaks.push(at)
   return (place) => firstFrom(breaks, (at) => at >= place)
 }
 
-/** Those that share something with a stretch. They stand in order, and none overlaps another. */
+/** The quotes that overlap a stretch. They are sorted and do not overlap one another. */
 export function between(quotes: readonly Quote[], start: number, end: number): readonly Quote[] {
   const low = firstFrom(quotes, (quote) => quote.end > start)
   let last = low
@@ -144,7 +150,7 @@ export function between(quotes: readonly Quote[], start: number, end: number): r
   return quotes.slice(low, last)
 }
 
-/** Where in a list that is ordered something begins to hold, or its length. */
+/** Binary search: the first index at which a condition holds, or the length. */
 function firstFrom<Item>(list: readonly Item[], holds: (item: Item) => boolean): number {
   let [low, high] = [0, list.length]
   while (low < high) {

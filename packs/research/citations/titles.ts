@@ -1,9 +1,9 @@
-/** What a source is called, and who wrote it: names that stand beside quotes and are none. */
+/** Titles and authors of sources, which occur next to quotes and are not quotes. */
 
-/** Only this many characters of a title are compared. */
+/** The part of a title that is compared. */
 export const MAX_OF_TITLE = 1000
 
-/** What a source is called is no quote of it. */
+/** True if the text is part of the source's title. */
 export function isTitleOf(quote: string, { title }: { readonly title: string }): boolean {
   const called = plain(title)
   return called !== "" && quote.length <= 500 && ` ${called} `.includes(` ${plain(quote)} `)
@@ -19,11 +19,11 @@ const plain = (text: string) =>
 
 const SMALL_WORDS = /^(?:al|and|by|chapter|ed|eds|et|for|from|in|no|of|on|p|page|paper|pp|section|see|source|the|vol)$/
 export const MAX_OF_AUTHOR = 120
-/** More words with capitals say something. */
+/** Text with more capitalized words is not an author. */
 const MAX_NAMES = 4
 const AUTHOR = /(?:^|\s)(?:>\s*)*(?:[—–―]|--)\s*([^—–―\n]{1,120})$/
 
-/** What a block quote is without who said it: names, numbers and words of the title behind a dash, and nothing else. */
+/** A block quote without its author: names, numbers and words of the title after a dash, and nothing else. */
 export function withoutAuthor(quote: string, title: string): string {
   const tail = quote.slice(-160)
   const match = AUTHOR.exec(tail)

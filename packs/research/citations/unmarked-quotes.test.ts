@@ -10,7 +10,7 @@ test.each([
   ["in a tag", "According to the study <q>honey cures every wound in a single day</q>."],
   ["not closed", "The paper states “honey cures every wound in a single day"],
   ["with a marker in another paragraph", 'So it is [1].\n\nThe authors say "honey cures every wound in a single day".'],
-])("a made-up quote without a marker is told: %s", (_, text) => {
+])("a made-up quote without a marker is reported: %s", (_, text) => {
   expect(unmarked(text, sources)).toMatchObject([{ quote: expect.stringMatching(/^honey cures every/) }])
 })
 
@@ -43,7 +43,7 @@ test.each([
   ["in a tag", "The authors write:\n\n<blockquote>Honey cures every wound in a single day.</blockquote>"],
   ["with a marker in another paragraph", "So [1].\n\nThe authors write:\n\n> Honey cures every wound in a single day."],
   ["with a marker of another sentence", "So it is [1]. The authors write:\n> Honey cures every wound in a single day."],
-])("a made-up block quote without a marker is told: %s", (_, text) => {
+])("a made-up block quote without a marker is reported: %s", (_, text) => {
   expect(unmarked(text, sources)).toMatchObject([{ quote: expect.stringMatching(/^Honey cures every/) }])
 })
 

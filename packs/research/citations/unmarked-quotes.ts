@@ -5,18 +5,18 @@ import { italicQuotesIn } from "./italics.ts"
 import { apartFrom, between, type Quote, quotesIn } from "./quotes.ts"
 import { BEFORE, isSentence, leadsToBlock, SAYS } from "./attribution.ts"
 import { withoutAuthor } from "./titles.ts"
-import { COST, toldQuote, type WorkBudget } from "./work-limit.ts"
+import { COST, shortenQuote, type WorkBudget } from "./work-limit.ts"
 import { findPieces, fold, type Folded, quotePieces } from "./find-quote.ts"
 
-/** More are not told: who reads fifty knows enough. */
-const MAX_TOLD = 50
+/** The most made-up quotes in a report. */
+const MAX_REPORTED = 50
 
 export interface Unmarked {
   readonly at: number
   readonly quote: string
 }
 
-/** What stands before and behind a paragraph, as far as it is looked for there who has said something. */
+/** The text before and after a paragraph that may contain an attribution. */
 export interface Around {
   readonly before: string
   readonly behind: string
@@ -24,10 +24,10 @@ export interface Around {
 export const AROUND = BEFORE
 
 /**
- * Quotes that name no source and are given to somebody: of a paragraph without a marker all of them, of another one the
- * block quotes that none of its markers is about.
+ * Attributed quotes without a marker: in a paragraph without markers all of them, in others the block quotes that
+ * belong to none.
  */
-export function givenTo({ words, told, markers, before, behind }: ParagraphText & Around): Unmarked[] {
+export function attributedQuotes({ words, told, markers, before, behind }: ParagraphText & Around): Unmarked[] {
   const marked = quotesIn(words)
   const first = words.search(/\S/)
   const pieces = blockPiecesIn(words, markers, () => true).filter(({ group }) => group === undefined)
@@ -35,7 +35,7 @@ export function givenTo({ words, told, markers, before, behind }: ParagraphText 
     leadsToBlock(`${before}${words.slice(Math.max(0, block.start - BEFORE), block.start)}`.slice(-BEFORE)) ||
     withoutAuthor(told.slice(start, end), "") !== told.slice(start, end) ||
     isAuthor(words.slice(block.end, block.end + BEFORE) || behind)
-  // One in marks of its own, with a few words beside it, is what stands in the marks.
+  // If a block has quotation marks and only a few words around them, the quote is what is inside the marks.
   const inBlocks = pieces.filter(isGiven).flatMap(({ start, end }): readonly Quote[] => {
     if (isWhole(words, { start, end }, marked)) return [{ start, end }]
     return between(marked, start, end).map((quote) => ({ start: quote.start + 1, end: quote.end - 1 }))
@@ -61,7 +61,7 @@ export function givenTo({ words, told, markers, before, behind }: ParagraphText 
   }
 }
 
-/** Whether the line that follows says who has said what stands above it, and nothing else. */
+/** True if the next line only names the author of the text above it. */
 function isAuthor(behind: string): boolean {
   const [line = ""] = behind.trimStart().split("\n", 1)
   return /^(?:[—–―]|--)/.test(line) && withoutAuthor(line, "") === ""
@@ -73,7 +73,7 @@ interface Known {
   readonly work: WorkBudget
 }
 
-/** Those of them that stand in nothing that was found or was said. */
+/** The quotes that are neither in the sources nor in the user's text. */
 export function madeUp(quotes: readonly Unmarked[], { sources, said, work }: Known): Unmarked[] {
   if (quotes.length === 0) return []
   const texts = [{ title: "", passage: said }, ...sources].map(({ title, passage }) => ({
@@ -81,7 +81,7 @@ export function madeUp(quotes: readonly Unmarked[], { sources, said, work }: Kno
     from: `${title}\n${passage}`,
     words: undefined as Folded | undefined,
   }))
-  /** Undefined where there is no room left to look. */
+  /** Undefined if checking takes too much work. */
   const stands = (quote: string): boolean | undefined => {
     const pieces = quotePieces(quote)
     for (const text of texts) {
@@ -96,9 +96,9 @@ export function madeUp(quotes: readonly Unmarked[], { sources, said, work }: Kno
   }
   const found: Unmarked[] = []
   for (const { at, quote } of quotes) {
-    const isTrue = found.length < MAX_TOLD ? stands(quote) : undefined
+    const isTrue = found.length < MAX_REPORTED ? stands(quote) : undefined
     if (isTrue === undefined) work.unchecked++
-    else if (!isTrue) found.push({ at, quote: toldQuote(quote) })
+    else if (!isTrue) found.push({ at, quote: shortenQuote(quote) })
   }
   return found
 }

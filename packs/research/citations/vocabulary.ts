@@ -1,4 +1,4 @@
-/** The words that the check for contradictions knows. */
+/** The vocabulary of the check for contradictions. */
 
 const STOP_WORDS = new Set(
   [
@@ -16,18 +16,18 @@ const NEGATING = new Set(
     " ",
   ),
 )
-/** Whether a word turns round what its clause says. */
+/** True if a word negates its clause. */
 export const isNegating = (word: string): boolean => NEGATING.has(word) || word.endsWith("n't") || word.startsWith("n'")
 
 export const isStopWord = (word: string): boolean => STOP_WORDS.has(word) || word.length < 2
 
-/** Stems of words read lately: a passage repeats most of its words, and each is asked for several times. */
+/** Recently computed stems: a passage repeats most of its words, and each is needed several times. */
 const stems = new Map<string, string>()
 const MAX_STEMS = 5_000
-/** A longer word may be a slice that holds the whole passage in memory. */
+/** A longer word may be a slice that pins the whole passage in memory. */
 const MAX_REMEMBERED = 12
 
-/** A word without its ending: the same for `increases`, `increased` and `increasing`. */
+/** The stem of a word: the same for `increases`, `increased` and `increasing`. */
 export function stem(word: string): string {
   if (word.length > MAX_REMEMBERED) return withoutEnding(word)
   const found = stems.get(word) ?? withoutEnding(word)
@@ -78,7 +78,7 @@ const IRREGULAR = new Map(
   }),
 )
 
-/** Pairs of words that say the opposite of one another. `name: these | those`. */
+/** Pairs of opposites. `name: these | those`. */
 const OPPOSITES = [
   "increase rise rose raise grow grew gain climb boost elevate up | decrease reduce fall fell lower drop decline shrink lose lost prevent cut limit down",
   "higher greater larger bigger above | lower smaller below",
@@ -113,7 +113,7 @@ const OPPOSITES = [
   "alive survived | dead died",
 ].map((pair) => pair.split(" | ").map((words) => new Set(words.split(" ").map(stem))))
 
-/** By the stem of a word: the sides of pairs that it names. */
+/** By stem: the sides of pairs that a word names. */
 const SIDES = new Map<string, readonly string[]>()
 OPPOSITES.forEach((pair, index) =>
   pair.forEach((side, at) => {
@@ -121,24 +121,24 @@ OPPOSITES.forEach((pair, index) =>
   }),
 )
 
-/** Which sides of which pairs some words name: `0+`, `3-`. */
+/** The sides of pairs that some words name: `0+`, `3-`. */
 export const antonymsIn = (words: readonly string[]): Set<string> =>
   new Set(words.flatMap((word) => SIDES.get(stem(word)) ?? []))
 
-/** What a word denies by its prefix or its ending: "valid" of "invalid", "harm" of "harmless". */
+/** The word that a prefix or an ending denies: "valid" of "invalid", "harm" of "harmless". */
 export const deniedBy = (word: string): string | undefined =>
   /^(?:un|in|im|ir|il|non|dis)(\p{L}{4,40})$/u.exec(word)?.[1] ?? /^(\p{L}{4,40})less$/u.exec(word)?.[1]
 
-/** Whether one of these stems is such a word, or the beginning of one: "pass" of "passable". */
+/** True if one of these stems is such a word or its beginning: "pass" of "passable". */
 export function hasStemOf(bare: string, stems: ReadonlySet<string>): boolean {
   for (let length = bare.length; length >= 4; length--) if (stems.has(bare.slice(0, length))) return true
   return false
 }
 
-/** Words that deny the whole clause that they begin, and not the word after them. */
+/** Words that deny the whole clause that they start, not the word after them. */
 export const isQuantifier = (word: string): boolean => /^(?:no|none|neither|nobody|nothing|kein\p{L}*)$/u.test(word)
 
-/** A word of a pair with the word that it is followed by: `0-:swell` of `reduces swelling`. */
+/** A word of a pair with the word after it: `0-:swell` for `reduces swelling`. */
 export function sidesWithObjects(tokens: readonly string[]): Set<string> {
   const found = new Set<string>()
   tokens.forEach((token, at) => {
@@ -150,7 +150,7 @@ export function sidesWithObjects(tokens: readonly string[]): Set<string> {
   return found
 }
 
-/** Whether one names a word and the other only its opposite. */
+/** True if one names a word and the other only its opposite. */
 export const isOpposite = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
   [...one].some((side) => {
     const opposite = side.slice(0, -1) + (side.endsWith("+") ? "-" : "+")
@@ -174,10 +174,10 @@ const LESS = new Set([
   "colder",
 ])
 const VERBS = new Set(["outperform", "exceed", "surpass", "beat", "outnumber", "outweigh", "outlive"].map(stem))
-/** The word that is compared stands so near before `than`. */
+/** The most words between the compared adjective and `than`. */
 const NEAR_THAN = 6
 
-/** A comparison at a word: whether it says more or less, and where what follows it begins. */
+/** A comparison at a word: whether it means more or less, and where the text after it starts. */
 export function comparatorAt(
   words: readonly string[],
   at: number,
@@ -192,7 +192,7 @@ export function comparatorAt(
   return { direction: isLess ? "less" : "more", end: at + 1, isPassive: false }
 }
 
-/** Units by what they measure, each as many times the first as is said. */
+/** Units by dimension, each with its factor to the first one. */
 const UNITS: Readonly<Record<string, string>> = {
   mass: "g 1 gram 1 grams 1 mg 1e-3 milligrams 1e-3 milligram 1e-3 µg 1e-6 μg 1e-6 mcg 1e-6 micrograms 1e-6 microgram 1e-6 ng 1e-9 nanograms 1e-9 kg 1e3 kilograms 1e3 kilogram 1e3 kilos 1e3 t 1e6 ton 1e6 tons 1e6 tonnes 1e6 tonne 1e6",
   volume:
@@ -232,7 +232,7 @@ const FACTORS = new Map(
   ]),
 )
 
-/** What the units of a kind are in its first one. */
+/** The units of a dimension in its base unit. */
 export const factorsOf = (dimension: string): readonly number[] => FACTORS.get(dimension) ?? []
 
 const TIMES = new Map<string, number>([
@@ -243,17 +243,17 @@ const TIMES = new Map<string, number>([
   ...(["trillion", "trillions"] as const).map((word) => [word, 1e12] as const),
 ])
 
-/** The unit of a number, from the words after it and a sign before it. */
+/** The unit of a number, from the words after it or a sign before it. */
 export function unitOf(after: readonly string[], before: string) {
   const isMoney = /^[$€£]$/.test(before)
-  // €4.2m, which is a length elsewhere.
+  // €4.2m, where "m" is not a length.
   const times = isMoney && after[0] === "m" ? 1e6 : TIMES.get(after[0]?.toLowerCase() ?? "")
   const behind = times === undefined ? (after[0] ?? "") : (after[1] ?? "")
   const own = KNOWN_UNITS.get(behind) ?? KNOWN_UNITS.get(behind.toLowerCase())
   const sign = own ? undefined : KNOWN_UNITS.get(before)
   const isSign = sign && isMoney
   const known = own ?? (isSign ? sign : undefined)
-  // A count of millions is measured in millions.
+  // A count of millions is in millions.
   const dimension = known?.dimension ?? (times === undefined ? "" : "count")
   const name = own ? (behind.length <= 3 ? behind : stem(behind)) : isSign ? before : ""
   const unit = [times === undefined ? "" : String(times), name].filter(Boolean).join(" ")

@@ -6,9 +6,12 @@ import { cite, unmarked } from "./cite.ts"
 import { citesNothing } from "./cites-nothing.ts"
 import { createWork } from "./work-limit.ts"
 
-/** A reply may have a megabyte. An eighth shows as well whether the work is bounded: without it, each takes minutes. */
+/**
+ * A reply may have a megabyte. An eighth shows as well whether the work is bounded: without a bound, each takes
+ * minutes.
+ */
 const LENGTH = isLong ? 1_000_000 : 120_000
-/** Milliseconds of a usual processor: ten times what it takes. Without a bound it takes minutes. */
+/** Milliseconds on a common processor: ten times the usual time. Without a bound it takes minutes. */
 const MOST_WORK = LENGTH / 20
 const passage = (n: number) => `Passage ${n} says so. ${`The word${n} of a long passage, and more of it. `.repeat(200)}`
 const many = new Map<string, Source>(
@@ -86,7 +89,7 @@ describe("long passages are read with bounded work", () => {
   })
 })
 
-describe("what is beyond the bound is said", () => {
+describe("the report counts what exceeds the limit", () => {
   const text = `${made(1).repeat(20)}${all}\n\n"what 2 nobody has said" [2], and "Passage 6 says so." [7]`
   const told = (most: number) => {
     const work = createWork(most)
@@ -108,7 +111,7 @@ describe("what is beyond the bound is said", () => {
     const long = Array.from({ length: 100 }, (_, n) => `It says "Passage ${n} says so." [${n + 1}], [1-20].`).join(
       "\n\n",
     )
-    // As long as the passages of a search are: reading longer ones is more than the bound.
+    // The usual length of a search's passages. Reading longer ones exceeds the bound.
     const usual = new Map(
       Array.from(many, ([n, source]) => [n, { ...source, passage: source.passage.slice(0, 2_000) }]),
     )

@@ -1,28 +1,31 @@
 /**
- * How much an answer's check may do, counted in characters that are compared. A reply of a megabyte may hold tens of
- * thousands of quotes beside hundreds of markers; what is beyond the bound is not checked, and that is said.
+ * The work limit of a check, in compared characters. A reply of a megabyte may have tens of thousands of quotes and
+ * hundreds of markers. What exceeds the limit is not checked, which the report says.
  */
 const MAX_COMPARED = 50_000_000
 /**
- * What work of other kinds costs, in characters that are compared (about 10 ns each), for each character of a passage. All
- * of it runs on the thread that serves everybody, and the passages are as long as whoever wrote them liked.
+ * The cost of other work per character of a passage, in compared characters (about 10 ns each). The check runs on the
+ * main thread, and passages are untrusted, so they can be long.
  */
 export const COST: Readonly<Record<"fold" | "readFigures" | "readSentences", number>> = {
   fold: 20,
   readFigures: 60,
   readSentences: 80,
 }
-/** More markers are not told of: nobody follows them up. */
+/** The most markers in a report. */
 export const MAX_CITATIONS = 5_000
-/** At most this many characters of a quote are repeated in a report. */
+/** The most characters of a quote in a report. */
 const MAX_OF_QUOTE = 1_000
 
 export interface WorkBudget {
-  /** Quotes, numbers' sentences and markers that were not checked. */
+  /** The number of quotes, sentences and markers that were not checked. */
   unchecked: number
   /** Characters compared so far. */
   readonly spent: number
-  /** False where it would be too much; then all that follows is too, so that what is checked is the beginning. */
+  /**
+   * Returns false if this exceeds the limit. Everything after it is then refused as well, so that only the beginning is
+   * checked.
+   */
   spend(characters: number): boolean
 }
 
@@ -42,5 +45,5 @@ export function createWork(most = MAX_COMPARED): WorkBudget {
   }
 }
 
-export const toldQuote = (quote: string): string =>
+export const shortenQuote = (quote: string): string =>
   quote.length > MAX_OF_QUOTE ? `${quote.slice(0, MAX_OF_QUOTE).toWellFormed()}…` : quote

@@ -1,7 +1,7 @@
 import { AgUiRequest } from "../../dialects/ag-ui.ts"
 import { defineRoutes } from "../route.ts"
 
-/** For frontends that were written for AG-UI: the same conversations, in its words (docs/reference/ag-ui.md). */
+/** Routes for AG-UI frontends (docs/reference/ag-ui.md). */
 export const agUiRoutes = defineRoutes({
   runAgUi: {
     method: "POST",

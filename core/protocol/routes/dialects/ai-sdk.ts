@@ -2,7 +2,7 @@ import { z } from "zod"
 import { UiChat, UiChatQuery, UiChatRequest, UiStopped, UiStopRequest, UiStreamQuery } from "../../dialects/ai-sdk.ts"
 import { defineRoutes } from "../route.ts"
 
-/** For pages that were written with `useChat` of the AI SDK: the same conversations, in its words (docs/reference/ai-sdk.md). */
+/** Routes for pages with `useChat` of the AI SDK (docs/reference/ai-sdk.md). */
 export const aiSdkRoutes = defineRoutes({
   sendUiMessages: {
     method: "POST",

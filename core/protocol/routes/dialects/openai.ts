@@ -9,7 +9,7 @@ import {
 } from "../../dialects/openai-responses.ts"
 import { defineRoutes } from "../route.ts"
 
-/** For programs that were written for OpenAI's API: the same conversations, in its words (docs/reference/openai-api.md). */
+/** Routes for clients of OpenAI's API (docs/reference/openai-api.md). */
 export const openAiRoutes = defineRoutes({
   listOpenAiModels: {
     method: "GET",

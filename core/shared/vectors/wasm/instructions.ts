@@ -1,7 +1,7 @@
-/** Instructions of WebAssembly as bytes. A value's code leaves that value on the stack. */
+/** WebAssembly instructions as bytes. The code of a value leaves that value on the stack. */
 export type WasmCode = readonly number[]
 
-/** Numbers as WebAssembly writes them: seven bits a byte, the lowest first. */
+/** LEB128: seven bits per byte, the lowest first. */
 export function unsigned(value: number): number[] {
   const bytes: number[] = []
   for (; value > 127; value = Math.floor(value / 128)) bytes.push((value % 128) + 128)
@@ -21,7 +21,7 @@ const op =
 const vectorOp = (number: number) => op(VECTOR, ...unsigned(number))
 const laneOp = (number: number) => (lane: number, value: WasmCode) => [...value, VECTOR, ...unsigned(number), lane]
 
-/** Alignment is a hint, and no machine of ours heeds it: 0 is always true. */
+/** Alignment is only a hint, which current machines ignore: 0 is always valid. */
 const memoryOp =
   (...bytes: number[]) =>
   (address: WasmCode, offset = 0): WasmCode => [...address, ...bytes, 0, ...unsigned(offset)]
@@ -56,7 +56,7 @@ export const f32 = {
 
 export const v128 = {
   load: memoryOp(VECTOR, 0x00),
-  /** One number of four bytes, four times. */
+  /** A 32-bit number in all four lanes. */
   splat32: memoryOp(VECTOR, 0x09),
   store: storeOp(VECTOR, 0x0b),
   and: vectorOp(0x4e),
@@ -64,7 +64,7 @@ export const v128 = {
   xor: vectorOp(0x51),
 }
 
-/** Sixteen bytes of two vectors, by their numbers: 0 to 15 of the first, 16 to 31 of the second. */
+/** Sixteen bytes of two vectors by index: 0 to 15 of the first, 16 to 31 of the second. */
 export const shuffle = (bytes: readonly number[], a: WasmCode, b: WasmCode): WasmCode => [
   ...a,
   ...b,
@@ -82,7 +82,9 @@ export const i16x8 = {
   addPairsUnsigned: vectorOp(0x7d),
   add: vectorOp(0x8e),
   splat: vectorOp(0x10),
-  /** As `relaxedDot8`, but added in pairs, to eight numbers of 16 bits. One instruction on x86_64 without VNNI too. */
+  /**
+   * Like `relaxedDot8`, but added in pairs, to eight numbers of 16 bits. One instruction on x86_64 without VNNI, too.
+   */
   relaxedDot8: vectorOp(0x112),
 }
 
@@ -95,9 +97,9 @@ export const i32x4 = {
   /** Products of eight numbers of 16 bits, added in pairs. */
   dot16: vectorOp(0xba),
   /**
-   * Products of sixteen bytes, added in fours, plus a third vector. The second factors have to be 0 to 127: beyond that
-   * machines differ. One instruction on arm64 with dot products and on x86_64 with VNNI. It belongs to relaxed SIMD,
-   * which a machine may lack.
+   * Products of sixteen bytes, added in fours, plus a third vector. The second factors must be 0 to 127, because
+   * machines differ beyond that. One instruction on arm64 with dot products and on x86_64 with VNNI. It belongs to
+   * relaxed SIMD, which a machine may lack.
    */
   relaxedDot8: vectorOp(0x113),
   fromFloat: vectorOp(0xf8),
@@ -118,7 +120,7 @@ export const f32x4 = {
   fromInteger: vectorOp(0xfa),
 }
 
-/** a · b + c of four floats. In one instruction where relaxed SIMD is there: the last digit may differ then. */
+/** a · b + c of four floats, in one instruction if relaxed SIMD is available. The last digit may differ then. */
 export type MultiplyAdd = (a: WasmCode, b: WasmCode, c: WasmCode) => WasmCode
 export const multiplyAdd = (isRelaxed: boolean): MultiplyAdd =>
   isRelaxed ? vectorOp(0x105) : (a, b, c) => f32x4.add(f32x4.mul(a, b), c)

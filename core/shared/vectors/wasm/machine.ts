@@ -5,7 +5,7 @@ export interface WasmMemory {
 
 type Exports = Readonly<Record<string, (...parameters: number[]) => void>>
 
-/** Node has it; its types come only with those of browsers. */
+/** Node has it, but its types come only with those of browsers. */
 declare const WebAssembly: {
   validate(bytes: Uint8Array): boolean
   Memory: new (size: { initial: number }) => WasmMemory
@@ -13,12 +13,12 @@ declare const WebAssembly: {
   Instance: new (module: object, imports: { memory: { memory: WasmMemory } }) => { readonly exports: Exports }
 }
 
-/** Of one page, 64 KB: it is grown. */
+/** One page, 64 KB, which grows. */
 export const createMemory = (): WasmMemory => new WebAssembly.Memory({ initial: 1 })
 
-/** Whether this machine has all instructions of a module. */
+/** True if this machine supports all instructions of a module. */
 export const canRun = (module: Uint8Array): boolean => WebAssembly.validate(module)
 
-/** The functions of a module, over this memory. */
+/** The functions of a module, with this memory. */
 export const instantiate = (module: Uint8Array, memory: WasmMemory): Exports =>
   new WebAssembly.Instance(new WebAssembly.Module(module), { memory: { memory } }).exports

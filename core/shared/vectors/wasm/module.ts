@@ -11,11 +11,11 @@ const NO_RESULT = 0x40
 export interface Local {
   readonly get: WasmCode
   set(value: WasmCode): WasmCode
-  /** Adds to a whole number. */
+  /** Adds to an integer. */
   step(by: WasmCode | number): WasmCode
 }
 
-/** A function over the memory: it takes whole numbers, mostly addresses, and gives nothing back. */
+/** A function on the memory: its parameters are integers, mostly addresses, and it has no result. */
 export interface Kernel {
   readonly name: string
   readonly bytes: WasmCode
@@ -26,11 +26,11 @@ export interface KernelWriting {
   readonly parameters: readonly Local[]
   local(type: ValueType): Local
   locals(type: ValueType, count: number): Local[]
-  /** A number four times, made before the function begins: inside a loop it would be made in every round. */
+  /** A number in all four lanes, computed before the loop so that no round repeats it. */
   constant(value: number): WasmCode
 }
 
-/** Writes a function: `write` gets its parameters and asks for its variables. */
+/** Builds a function: `write` gets its parameters and creates its variables. */
 export function kernel(name: string, parameters: number, write: (writing: KernelWriting) => WasmCode[]): Kernel {
   const types: ValueType[] = []
   const local = (type: ValueType) => toLocal(parameters + types.push(type) - 1)
@@ -61,7 +61,7 @@ interface Range {
   readonly step?: number
 }
 
-/** Repeats the body while the counter is below a limit. The first time it is not asked: there is always something to do. */
+/** Repeats the body while the counter is below a limit, which is first checked after the first round. */
 export function repeat(
   counter: Local,
   { from = i32.const(0), below, step = 1 }: Range,
@@ -71,7 +71,7 @@ export function repeat(
   return [...counter.set(from), 0x03, NO_RESULT, ...body.flat(), ...counter.step(step), ...again, 0x0b]
 }
 
-/** A module of these functions over a memory that it is given. */
+/** A module of these functions, with an imported memory. */
 export function toModule(kernels: readonly Kernel[]): Uint8Array<ArrayBuffer> {
   const memory = [...text("memory"), ...text("memory"), 0x02, 0x00, 0x01]
   return new Uint8Array([
