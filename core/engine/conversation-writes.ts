@@ -22,7 +22,7 @@ export interface OpenProposal {
 /** A user's approval in advance: a number of writes of one tool in this conversation. */
 export interface CountedGrant {
   readonly tool: string
-  /** What the user saw when granting it. */
+  /** The action that the user saw when granting it. */
   readonly action: ActionClass
   /** For a tool that runs commands: the command that was shown, or the prefix that the user chose. */
   readonly commandLine?: string
@@ -33,7 +33,7 @@ export interface CountedGrant {
   readonly by: string
 }
 
-/** What a write changed, and the call that undoes it, if its tool can name one. */
+/** The change of a write, and the call that undoes it, if its tool can name one. */
 export interface Effect {
   readonly change?: Diff | undefined
   readonly inverse?: InverseCall | undefined

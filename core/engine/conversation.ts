@@ -53,7 +53,7 @@ export interface Conversation {
   titled: "person" | "model" | undefined
   /** The number of the first reply without tool calls. */
   firstAnswer: number | undefined
-  /** Where its tools run: on the server or on a device, and on which one. */
+  /** The location of its tools: the server or a device, and which one. */
   site: Site
   deviceId: string | null
   /** The database that it queries. The connection may have been deleted since. */
@@ -91,13 +91,13 @@ export interface Conversation {
   /** Approvals in advance, by tool. */
   grants: ReadonlyMap<string, CountedGrant>
   /**
-   * What results have added to the history: untrusted text, and the user's private data. Client context may be both.
+   * Taint that results have added to the history: untrusted text, and the user's private data. Client context may be both.
    */
   /** Files of a work folder that the user has not marked as trusted. */
   readonly hasSeen: { outside: boolean; private: boolean; brought?: true; folder?: true; outsideFrom?: string }
   /** Client context by name, as the model was last sent it. */
   brought: ReadonlyMap<string, string>
-  /** What was removed from the history or summarized. */
+  /** Records which parts of the history were removed or summarized. */
   readonly compaction: CompactionState
   /** State that tools have added. */
   state: Record<string, unknown>
@@ -243,7 +243,7 @@ export interface Call {
   expiresAt?: number
   /** Set on a call that waits for another party: the state that it resumes from after a crash. */
   kept?: JsonObject
-  /** What its server asks the user, and how often it has asked. */
+  /** Its server's question to the user, and how often it has asked. */
   question?: Question
   asked?: number
   proposal: ProposalId | undefined

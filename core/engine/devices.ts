@@ -54,12 +54,12 @@ export const DEVICE_GRACE_SECONDS = 10
 
 export const deviceSeconds = (own = 0): number => Math.max(DEVICE_SECONDS, own + DEVICE_WAY_SECONDS)
 
-/** What a device announced about itself. */
+/** A device's announcement of itself. */
 export interface Introduced {
   readonly deviceId: string
   readonly ledger: boolean
   readonly offers: readonly string[]
-  /** What it supports beyond the first version of the frames. */
+  /** Features beyond the first version of the frames. */
   readonly knows: readonly string[]
   /** Since when its credential has this name, if another credential had it before. */
   readonly takenAt: number | null

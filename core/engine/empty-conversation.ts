@@ -2,7 +2,7 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Conversation } from "./conversation.ts"
 import { noStages } from "./definition/stages.ts"
 
-/** Shared by all conversations, most of which have none of these. Copy it to add an entry. */
+/** Shared by all conversations without entries, which are most. Copy it to add an entry. */
 const NONE: ReadonlyMap<never, never> = new Map<never, never>()
 const NOTHING: ReadonlySet<never> = new Set()
 const NO_TOOLS: readonly never[] = []

@@ -161,7 +161,7 @@ export interface MessageInput {
    */
   readonly behind?: RunId
   /**
-   * Where the run that it starts works. A run that it joins stays where it is, and so does the conversation if the
+   * The location of the run that it starts. A run that it joins stays where it is, and so does the conversation if the
    * message is refused.
    */
   readonly place?: RunSite

@@ -64,7 +64,7 @@ export interface ReadDocument {
   readonly hash: string
   readonly text: string
   readonly passages: readonly NewPassage[]
-  /** What could not be read, if only a part could. */
+  /** A remark about unread parts, if only a part could be read. */
   readonly remark?: string
 }
 

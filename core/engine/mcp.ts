@@ -2,13 +2,13 @@ import type { McpServerId, UserId } from "../protocol/ids.ts"
 import type { McpSignInState, McpToolRule } from "../protocol/mcp-servers.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 
-/** What an MCP server declares about one of its tools. */
+/** An MCP server's declaration of one of its tools. */
 export interface McpToolFacts {
   /** Its name on the server. */
   readonly tool: string
   readonly description: string
   readonly inputSchema: JsonObject
-  /** What the server declares about it. It is shown to the person who approves and decides nothing. */
+  /** The server's claims about it. They are shown to the person who approves, and decide nothing. */
   readonly claims: McpToolClaims
 }
 
@@ -25,7 +25,7 @@ export interface PinnedFacts {
   readonly facts: McpToolFacts
 }
 
-/** What a person accepted of one tool, and what its server declares now. */
+/** The accepted definition of a tool, and its current one. */
 export interface PinnedMcpTool {
   readonly tool: string
   /** Undefined if it is new and no person has accepted it. */
@@ -85,7 +85,7 @@ export interface McpSignIn {
   readonly granted?: McpGranted
 }
 
-/** Where a server says to sign in, and for which scope. */
+/** A server's demand to sign in: at which address, and for which scope. */
 export interface McpChallenge {
   readonly metadataUrl?: string
   readonly scope?: string

@@ -67,7 +67,7 @@ const again = () =>
     .step("grading", { evidence: "enough", rewrite: null, grades: [], kept: ["a"], dropped: [], rewrites: 0 })
 
 const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent][] = [
-  // Nothing at work
+  // Idle
   ["a conversation without a run rests", staged(), finish],
   ["a finished run rests", asked().answers("Hello."), finish],
   ["words that wait start a run", staged().waiting(message("Hi")), takeInbox],

@@ -53,7 +53,7 @@ export function workedMsWithin({ runSeconds }: Pick<Limits, "runSeconds">, run: 
   return (run?.longGapsMs ?? []).reduce((worked, gap) => (gap > longest ? worked - gap : worked), run?.workedMs ?? 0)
 }
 
-/** What a conversation needs next. Pure, so every rule of the loop is one row of a table test. */
+/** Returns the next step of a conversation. Pure, so every rule of the loop is one row of a table test. */
 export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<Limits, "replyCharacters">): NextStep {
   const { run, calls } = conversation
   if (conversation.hasUnknownEvents) return { type: "finish" }

@@ -85,7 +85,7 @@ export interface FileText {
   readonly problem?: string
 }
 
-/** Where a file is used: in a message or in the result of a call. Without either: anywhere in the conversation. */
+/** The use of a file: in a message or in the result of a call. Without either: anywhere in the conversation. */
 export interface FileUse {
   readonly conversation: ConversationId
   readonly message?: MessageId | CallId

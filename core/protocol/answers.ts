@@ -104,7 +104,7 @@ export const StateAnswer = z.looseObject({
   /** The selected database, and its owner. */
   connection: z.object({ userId: ids.user, connectionId: ids.connection }).nullable(),
   conversationStatus: ConversationStatus,
-  /** Of the newest run; null before the first. */
+  /** The id of the newest run; null before the first. */
   runId: ids.run.nullable(),
   status: RunStatus.nullable(),
   iteration: z.number().int(),
@@ -144,14 +144,14 @@ export const ListedModel = z.object({
   features: z.array(z.string()).readonly(),
   contextTokens: z.number(),
   available: z.boolean(),
-  /** What to set so that the model becomes available. */
+  /** The setting that would make the model available. */
   need: z.string().nullable(),
   can: ModelAbilities.optional(),
   /** Omitted if it is unknown. */
   price: ModelPrice.optional(),
   /** The largest context window that the model supports, if its server uses a smaller one. */
   maxContextTokens: z.number().optional(),
-  /** Where these facts come from. */
+  /** The sources of these facts. */
   sources: FactSources.optional(),
 })
 export type ListedModel = z.infer<typeof ListedModel>

@@ -19,7 +19,7 @@ const NamedContext = z.object({
   model: Name.nullish(),
   mode: Mode.nullish(),
   title: Name.nullish(),
-  /** Where the workspace tools of a new conversation run. Default: on this socket's device. */
+  /** The location of a new conversation's workspace tools. Default: on this socket's device. */
   site: z.enum(["server", "device"]).nullish(),
   /** The user's time zone. An invalid zone is ignored, so that the message is not lost. */
   timeZone: TimeZone.nullish().catch(undefined),

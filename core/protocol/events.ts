@@ -24,7 +24,7 @@ export const event = <Type extends string, Shape extends z.ZodRawShape>(type: Ty
  * event of a type or version that this build does not know, the build can show it but not continue it.
  */
 
-/** Where the tools run: on the server (default) or on a device of the user. */
+/** The location of the tools: on the server (default) or on a device of the user. */
 const place = () => ({ site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() })
 /** The selected database; null if the selection was removed. */
 const connection = () => ({ connectionId: ids.connection.nullable().optional() })
@@ -133,7 +133,7 @@ export const ToolStart = event("tool_start", () => ({ callId: ids.call }))
 export const CallDelegated = event("handed_over", () => ({ callId: ids.call, expiresAt: z.number() }))
 
 /**
- * What the text of a tool's result may contain: third-party text (`outside`), the user's own data (`private`), or
+ * Possible content of a tool's result: third-party text (`outside`), the user's own data (`private`), or
  * `both`. `folder`: files of a work folder that the user has not trusted. They count as both, limited to that folder.
  */
 export const ResultTaint = z.enum(["outside", "private", "both", "folder"])

@@ -205,7 +205,7 @@ export const modelErrors = {
     status: 409,
     say: (d: { model: string; need: string }) => `${d.model} is not configured: ${d.need}.`,
   },
-  // Nothing was sent, because the endpoint refused it.
+  // The request was not sent, because the endpoint refused it.
   model_lacks_tools: {
     status: 409,
     say: (d: { model: string; agent: string }) =>
@@ -226,7 +226,7 @@ export const modelErrors = {
     say: (d: FromProvider & Later) =>
       `${d.provider} has reached its rate limit. Try again ${againIn(d)}.${inItsWords(d)}`,
   },
-  // Of a budget or a monthly quota, which waiting does not restore.
+  // For a budget or a monthly quota, which waiting does not restore.
   quota_spent: {
     status: 502,
     say: (d: FromProvider) =>
@@ -252,7 +252,7 @@ export const modelErrors = {
     say: (d: { problem: string; times: number }) =>
       `The answer does not fit the requested format, even after ${d.times} corrections: ${d.problem}`,
   },
-  // Of the scripted model, for tests of agents.
+  // For the scripted model, for tests of agents.
   script_ended: {
     status: 500,
     say: (d: { replies: number; request: number; last: string }) =>

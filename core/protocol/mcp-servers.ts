@@ -82,7 +82,7 @@ const McpDefinition = z.object({
   hash: z.string(),
   description: z.string(),
   inputSchema: z.record(z.string(), z.unknown()),
-  /** What the tool declares about itself, which decides nothing. */
+  /** The tool's claims about itself, which decide nothing. */
   claims: z.object({
     readOnly: z.boolean().optional(),
     destructive: z.boolean().optional(),
@@ -135,7 +135,7 @@ export const McpDecision = z.strictObject({
 export type McpDecision = z.infer<typeof McpDecision>
 
 /**
- * Where the sign-in returns to: the page of this server, or a program on the user's machine, which forwards the result.
+ * The target of the redirect after the sign-in: the page of this server, or a program on the user's machine, which forwards the result.
  */
 export const McpSignInRequest = z.strictObject({
   redirect: z

@@ -17,7 +17,7 @@ export const NoticeKind = z.enum([
 ])
 
 /**
- * What a summary replaces: the number of messages, about how many tokens were freed, and what it includes word for
+ * The extent of a summary: the number of messages, about how many tokens were freed, and what it includes word for
  * word.
  */
 export const SummedUp = z.object({

@@ -89,7 +89,7 @@ export const DefaultModelChoice = z.strictObject({
 })
 /** The body of a request that sets a conversation's model. */
 export const ModelChoice = z.strictObject({ name: Name })
-/** Where a copy of a conversation ends: at a journal position, or before one of the user's messages. */
+/** The end of a copied conversation: at a journal position, or before one of the user's messages. */
 export const ForkPoint = z.union([
   z.strictObject({ position: z.number().int().min(1) }),
   z.strictObject({ before: ids.message }),
@@ -98,7 +98,7 @@ export const ForkPoint = z.union([
 export const Rejection = z.strictObject({ reason: z.string().max(2000).nullish() })
 /** The body of a request that replaces a proposal with one that has these arguments. */
 export const ProposalEdit = z.strictObject({ arguments: JsonObject })
-/** What to do about a write if it is unknown whether it was applied: repeat it, treat it as done, or abandon it. */
+/** A decision about a write in doubt: repeat it, treat it as done, or abandon it. */
 export const DoubtChoice = z.strictObject({ choice: z.enum(["retry", "done", "abandon"]) })
 
 /**

@@ -63,7 +63,7 @@ export const JsonObject = z.record(z.string(), z.unknown())
 export type JsonObject = z.infer<typeof JsonObject>
 
 /**
- * What a conversation may do with writes: none (`read-only`), only with approval (`confirm`), or without it (`auto`).
+ * A conversation's permission to write: none (`read-only`), only with approval (`confirm`), or without it (`auto`).
  */
 export const Mode = z.enum(["read-only", "confirm", "auto"])
 export type Mode = z.infer<typeof Mode>

@@ -88,7 +88,7 @@ export const ChatRequest = z.object({
 })
 
 /**
- * What a device returns for a tool call: the rows or the value that the action needs, or `error`, a sentence, which
+ * A device's result of a tool call: the rows or the value that the action needs, or `error`, a sentence, which
  * means that nothing was done. See `CallStatus` for how the call ended.
  */
 export const CallOutcome = z.object({

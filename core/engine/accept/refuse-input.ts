@@ -118,7 +118,7 @@ export function refuseInput(conversation: Conversation, input: Input, now: numbe
   }
 }
 
-/** Of several results for one call the first counts, and none after its timeout. */
+/** The first of several results for one call counts, and none after its timeout. */
 function refuseResults(conversation: Conversation, { results }: ClientResultsInput, now: number): void {
   for (const { callId } of results) {
     const call = conversation.calls.find(({ id, state }) => id === callId && state === "handed_over")

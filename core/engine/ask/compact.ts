@@ -100,7 +100,7 @@ interface PartToSumUp {
   readonly older: readonly HistoryMessage[]
 }
 
-/** What a summary would replace for this model; undefined if nothing new would be. */
+/** The part that a summary would replace for this model; undefined if nothing new would be. */
 export function partToSumUp(conversation: Conversation, model: Model): PartToSumUp | undefined {
   const isAsked = conversation.run?.compacts || conversation.compaction.due === "asked"
   // A user who asks for a summary gets as much summarized as possible.
@@ -143,7 +143,7 @@ function byOwn(
   return { type: "compaction", what: "due", because: compaction.due ?? "asked", ...failed }
 }
 
-/** What another model must be able to read: the history with the summary. */
+/** The size that another model must be able to read: the history with the summary. */
 const tokensToRead = ({ conversation: { tokens } }: Work, { contextTokens }: Model): number =>
   Math.min(tokens, contextTokens * HISTORY_SHARE)
 

@@ -12,7 +12,7 @@ const finish: ReplyPart = { type: "finish", finish: "stop", usage }
 const said = (text: string): ReplyPart => ({ type: "text", text })
 const called = (input: string, name = "tool"): ReplyPart => ({ type: "call", name, input })
 
-/** What is shown of these parts, and what is recorded. */
+/** Returns the shown and the recorded text of these parts. */
 function listen(...parts: ReplyPart[]) {
   const reply = new Reply("model", newId("user"), systemClock)
   const shown = parts.map((part) => reply.add(part)).join("")

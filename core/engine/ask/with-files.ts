@@ -13,10 +13,10 @@ import type { Work } from "../record.ts"
 // Converse: 3.75 MB per image, 20 images. OpenAI (50 MB of images) and Gemini (100 MB inline) accept more.
 /** Files in one request. With more than 20 images, none may have a side of more than 2000 pixels. */
 const MAX_SHOWN = 20
-/** Of one image. Base64 adds a third, which makes 5 MB. */
+/** The limit for one image. Base64 adds a third, which makes 5 MB. */
 const MAX_IMAGE_BYTES = 3_750_000
 const MAX_IMAGE_SIDE = 8000
-/** Of all documents in one request. */
+/** The limit for all documents in one request. */
 const MAX_PDF_PAGES = 100
 /** A shorter beginning of a file is not worth showing. */
 const LEAST_TEXT = 200
@@ -58,11 +58,11 @@ export async function withFiles(work: Work, model: Model, request: ModelRequest)
 interface Showing {
   readonly work: Work
   readonly model: Model
-  /** What still fits: bytes and number of files, pages of documents, and bytes of text. */
+  /** The space that is left: bytes and number of files, pages of documents, and bytes of text. */
   readonly left: { bytes: number; files: number; pages: number; text: number }
 }
 
-/** Where a file came from: the id of its message or call, and how it was added. */
+/** The origin of a file: the id of its message or call, and how it was added. */
 interface Source {
   readonly id: MessageId | CallId
   readonly how: string

@@ -62,7 +62,7 @@ function firstAnswer(
     cancelLook = clock.alarm(LOOK_EVERY_MS, again)
     lookAgain()
   })
-  // An answer that came in time may not have been read yet, although its sender was told that it counts.
+  // An answer that came in time may not have been read yet, although its sender got the confirmation that it counts.
   const expire = () =>
     void look()
       .catch(() => {})

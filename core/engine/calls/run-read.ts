@@ -138,7 +138,7 @@ function findRead(
 }
 
 /**
- * What a write changed and how it is undone, as its tool reports now. It is recorded with the result, so that a later
+ * The change of a write and the call that undoes it, as its tool reports now. It is recorded with the result, so that a later
  * version of the tool cannot change it. A tool is third-party code: if this fails, the write was applied all the same
  * and just cannot be undone.
  */

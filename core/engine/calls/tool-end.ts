@@ -63,7 +63,7 @@ export class SecretFilter {
     this.#forms = formsOf(secrets).map((form) => Buffer.from(form, "utf8").toString("latin1"))
   }
 
-  /** What can be shown now. */
+  /** Returns the part that can be shown now. */
   add(chunk: Buffer): Buffer {
     if (this.#forms.length === 0) return chunk
     let text = this.#held + chunk.toString("latin1")
@@ -73,7 +73,7 @@ export class SecretFilter {
     return Buffer.from(text.slice(0, text.length - held), "latin1")
   }
 
-  /** What was held back and is not the start of a secret. */
+  /** Returns the held-back rest, which is not the start of a secret. */
   end(): Buffer {
     const rest = Buffer.from(this.#held, "latin1")
     this.#held = ""

@@ -47,7 +47,7 @@ export interface AnswerToCheck {
   readonly userText: string
   /** Everything that the conversation's searches found, by each marker that names it: its id and its number. */
   readonly sources: ReadonlyMap<string, Source>
-  /** What the searches of this run found and grading did not drop. */
+  /** The results of this run's searches, without those that grading dropped. */
   readonly found: readonly Source[]
 }
 
@@ -98,7 +98,7 @@ export interface StagesState {
   sources: ReadonlyMap<string, Source>
   /** The short number of each source, by id, for the whole conversation. */
   numbers: ReadonlyMap<string, number>
-  /** Of the newest run: what was found, and whether the searches of the last reply found anything new. */
+  /** The results of the newest run's searches, and whether the searches of the last reply found anything new. */
   found: string[]
   searched: "no" | "nothing_new" | "news"
   /** Ids found since the last grading. A search without results counts, too. */

@@ -24,7 +24,7 @@ export interface Answer {
   readonly data?: unknown
   /** Merged into the conversation's state and recorded with the result. */
   readonly state?: Readonly<Record<string, unknown>>
-  /** What this answer contains in addition to the `taint` of its tool. `folder`: text of an untrusted work folder. */
+  /** Content of this answer in addition to the `taint` of its tool. `folder`: text of an untrusted work folder. */
   readonly taint?: "private" | "untrusted" | "folder"
   /** For a write: the actual values before and after, for the audit log. Default: the diff of the proposal. */
   readonly change?: Diff
@@ -59,7 +59,7 @@ export interface CallContext {
   /** Unique. A target that stores it can refuse to apply the same call twice. */
   readonly callId: CallId
   readonly signal: AbortSignal
-  /** Where the conversation's tools run, for tools that can run on the server or on a device. */
+  /** The location of the conversation's tools, for tools that can run on the server or on a device. */
   readonly site: Site
   readonly deviceId: string | null
   /** The database of the conversation, if one is selected. */
@@ -110,7 +110,7 @@ export interface SiblingCall {
   readonly state: "planned" | "applied" | "over"
 }
 
-/** What a write would do, read from its target before a person is asked. */
+/** The effect that a write would have, read from its target before a person is asked. */
 export interface Preview {
   readonly summary: string
   /** A heading for the diff: the summary without the details that the diff shows. Default: the summary. */
@@ -134,7 +134,7 @@ export interface Preview {
   readonly unmet?: string
 }
 
-/** What the target reports about an interrupted call: its answer, that it never arrived, or that this is unknown. */
+/** A target's report about an interrupted call: its answer, that it never arrived, or that this is unknown. */
 export type WriteOutcome = Answer | "not-applied" | "unknown"
 
 interface Common<Input> {
@@ -146,7 +146,7 @@ interface Common<Input> {
   readonly timeoutSeconds?: number
   /** The most characters of the answer that the model sees. Longer text is truncated, with a notice. */
   readonly maxOutput?: number
-  /** What answers may contain: third-party text such as web pages (`untrusted`), the user's own data (`private`), or `both`. */
+  /** Possible content of answers: third-party text such as web pages (`untrusted`), the user's own data (`private`), or `both`. */
   readonly taint?: "untrusted" | "private" | "both"
   /** The tool sends its arguments to a third party, for example as the address of a request. */
   readonly egress?: true
@@ -165,7 +165,7 @@ interface Common<Input> {
 export interface ReadTool<Input> extends Common<Input> {
   readonly effect: "read"
   /**
-   * What to do with a read that a crash interrupted. Almost always `run-again`; use `in-doubt` if the call costs money.
+   * The treatment of a read that a crash interrupted. Almost always `run-again`; use `in-doubt` if the call costs money.
    */
   readonly afterCrash: "run-again" | "in-doubt"
   /** How many seconds the answer may be reused in other runs of the same user. */
@@ -235,7 +235,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
   return { ...definition, declaration }
 }
 
-/** What a call uses that waits for others: longer than other tools take, and possibly longer than its process runs. */
+/** For a call that waits for another party, possibly longer than its process runs. */
 export interface LastingCall {
   /** The state that was stored for the call last, possibly by a previous process. */
   readonly kept: JsonObject | undefined

@@ -37,7 +37,7 @@ export async function propose(work: Work): Promise<void> {
     }
     const { proposed, edited, gated } = outcome
     const approvedBy = approverOf({ ...work.conversation, ...granting }, { ...proposed, ...gated }, work.ports.policy)
-    // A person who edited a call wants to see the result; a grant covers only calls that nobody looks at.
+    // A person who edited a call wants to see the result; a grant covers only calls that are not reviewed.
     if (!approvedBy || (approvedBy !== "policy" && edited)) {
       if (waiting.length < MAX_WAITING) waiting.push(withReason(work, { ...outcome, granting }))
       else events.push(tooMany(work, proposed))

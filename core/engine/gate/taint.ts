@@ -82,7 +82,7 @@ export function noteResultSeen(
 
 const MAX_SOURCE = 80
 
-/** What a call has read: the host of its address, or else the call in short, such as `get_note Trip`. */
+/** The source that a call has read: the host of its address, or else the call in short, such as `get_note Trip`. */
 function sourceOf({ name, input }: Pick<Call, "name" | "input">): string {
   const texts = Object.values(input).filter((value): value is string => typeof value === "string" && value !== "")
   const url = texts.map((text) => (/^https?:/i.test(text) ? URL.parse(text) : null)).find((found) => found !== null)

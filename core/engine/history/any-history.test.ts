@@ -12,7 +12,7 @@ import { staged } from "../staged.fixture.ts"
 const wordsOf = (history: readonly HistoryMessage[]) => history.flatMap((m) => (m.role === "user" ? [m.text] : []))
 const words = (tokens: number) => "x".repeat(4 * tokens)
 
-/** What may happen to a conversation, with sizes in tokens. */
+/** An action on a conversation, with sizes in tokens. */
 type Act =
   | { readonly type: "ask" | "steer" | "answer" | "break" | "fail"; readonly size: number }
   | { readonly type: "call"; readonly sizes: readonly number[] }

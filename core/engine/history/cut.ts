@@ -20,7 +20,7 @@ export function cutHistory(conversation: Conversation, { seq, summary }: Pick<Hi
 const isQuestion = ({ run }: Conversation, mark: Mark) => mark.question !== undefined && mark.question === run?.question
 
 /**
- * Where to cut a history that exceeds its budget: down to half, so that the next cut is far away and the provider's
+ * Returns the cut for a history that exceeds its budget: down to half, so that the next cut is far away and the provider's
  * prompt cache stays valid until then. Undefined if it fits, or if nothing more can be removed.
  */
 export function cutPoint(
@@ -65,7 +65,7 @@ type CutPoint = Pick<HistoryCut, "seq" | "tokens" | "summary">
 const LONG_CHARACTERS = 600
 /** The results of this many replies stay whole, because the model is working with them. */
 const NEWEST_WHOLE = 3
-/** Of the budget: less is not worth invalidating the prompt cache. A summary would cost more than that. */
+/** The least share of the budget: less is not worth invalidating the prompt cache. A summary would cost more than that. */
 const WORTH = 0.125
 
 /** Up to where results can be replaced by references, and what that saves; undefined if it is too little. */

@@ -138,7 +138,7 @@ export function broughtWords(id: MessageId, given: readonly ClientContext[]): st
   return asOutside(id, showHidden(`Sent along by the person's program.\n\n${sections.join("\n\n")}`))
 }
 
-/** What a provider rejected: the request, or its content, which may be caused by files. */
+/** The part that a provider rejected: the request, or its content, which may be caused by files. */
 export type Refuses = NonNullable<EventOf<"run_ended">["refuses"]>
 
 /** Undefined for errors that pass, such as an outage, which are not caused by files. */

@@ -28,7 +28,7 @@ export interface RequestDigest {
   readonly options: string
   readonly files: string
   readonly messages: number
-  /** Of the newest messages, oldest first. */
+  /** The digests of the newest messages, oldest first. */
   readonly newest: readonly string[]
 }
 

@@ -77,7 +77,7 @@ export function showNumbers(text: string, numbers: ReadonlyMap<string, number>, 
   return `${shown}\n\n[Cite as:]\n${heads.join("\n")}`
 }
 
-/** A source as the model is told of it. Its name is untrusted. */
+/** The line that names a source for the model. The name is untrusted. */
 export function sourceHead({ id, title, number }: SourceHead): string {
   return `[${number ?? asOneLine(id)}] (${asOneLine(id)}) ${asOneLine(title)}`
 }

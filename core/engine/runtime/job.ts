@@ -36,7 +36,7 @@ export class Job implements RunSignals {
   #goesOn = false
   #hasTried = false
   #controller = new AbortController()
-  /** Of the current run. */
+  /** The time limit of the current run. */
   #limit: PausableAlarm | undefined
 
   constructor(id: ConversationId, clock: Clock, limits: Limits) {

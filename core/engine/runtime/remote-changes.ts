@@ -64,7 +64,7 @@ export class Elsewhere implements AsyncDisposable {
   /** The last poll failed. This is logged once and not with every poll. */
   #failed = false
   #rounds = 0
-  /** What may have changed without a notification since the last poll. */
+  /** Subscriptions that may have missed a notification since the last poll. */
   #doubtful: Watched | "all" | undefined
   #lookedAt: number
 
@@ -183,7 +183,7 @@ export class Elsewhere implements AsyncDisposable {
       if (!watched.has(key.slice(0, key.indexOf(" ")) as UserId)) this.#counts.delete(key)
   }
 
-  /** What cannot be reported now is reported with the next poll. */
+  /** A report that fails is repeated with the next poll. */
   async #tellOthers(): Promise<void> {
     for (const kind of newsKinds) {
       const users = [...this.#changed[kind]]

@@ -204,7 +204,7 @@ export class Runtime {
   }
 
   /**
-   * Others see a commit before its writer has the confirmation. A client that saw the run end must not be told that it
+   * Others see a commit before its writer has the confirmation. A client that saw the run end must not see that it
    * is working.
    */
   async #restsOnRecord(id: ConversationId, input: Input): Promise<boolean> {
@@ -278,7 +278,7 @@ export class Runtime {
         job.rested = true
         if (!job.again) break
       } catch (error) {
-        // What the loop had in memory may not be on disk. It starts again from there, as after a crash.
+        // The loop's state in memory may not be on disk. It starts again from there, as after a crash.
         job.claiming = true
         job.endClaimTry()
         journal.drop(id)

@@ -4,7 +4,7 @@ import { isStorable } from "../../shared/text/text.ts"
 import { ids } from "../schema.ts"
 
 /**
- * What a token may do. `read`: read data. `chat`: send messages. `approve`: decide about proposals and edit rows
+ * The permissions of a token. `read`: read data. `chat`: send messages. `approve`: decide about proposals and edit rows
  * directly. `manage`: manage tokens, sessions, providers and connections, delete and export data, delete the account.
  * `admin`: operate the server. `self-approve`, in addition to `approve`: writes that a run starts from the token's own
  * socket are applied on that socket's device without approval; only an operator can grant it.
@@ -207,7 +207,7 @@ export const ConsentQuestion = z.object({
   user: z.object({ name: z.string() }),
 })
 
-/** Where the browser is redirected with the result. */
+/** The address to which the browser is redirected with the result. */
 export const ConsentGiven = z.object({ redirectTo: z.string() })
 
 const ofAnyGrant = { client_id: z.string().min(1).max(4000), resource: Address.optional() }

@@ -215,7 +215,7 @@ export function callKey(name: string, input: JsonObject): string {
 }
 
 /**
- * What a server signs when it sends an approved change to a device: the id of the call, the device, and the hash of
+ * The text that a server signs when it sends an approved change to a device: the id of the call, the device, and the hash of
  * everything that the device is asked to do. Both ends build it, so the signature counts for this call and no other.
  */
 export function approvalText(call: ToolCall, deviceId: string, sha256: (text: string) => string): string {

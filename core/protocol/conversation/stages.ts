@@ -94,7 +94,7 @@ export type Guardrail = z.infer<typeof Guardrail>
 /** The action that the model chose, derived from its reply. */
 export const RouterChoice = z.object({
   action: z.enum(["call", "answer"]),
-  /** Of the first call. */
+  /** The arguments of the first call. */
   tool: z.string().nullable(),
   arguments: JsonObject.nullable(),
   reasoning: z.string(),

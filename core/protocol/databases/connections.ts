@@ -21,7 +21,7 @@ const Port = z.number().int().min(1).max(65_535)
 /** Whether the way there is encrypted: `true` also checks whose certificate it is, `no-verify` does not. `false` sends the password in the clear. */
 const Ssl = z.union([z.boolean(), z.literal("no-verify")])
 
-/** Whether changes may be proposed, each of which needs approval. Without it a database is read-only. */
+/** True if changes may be proposed. Each needs approval. Without it a database is read-only. */
 const Writable = z.boolean()
 
 export const PostgresTarget = z.strictObject({
@@ -80,13 +80,13 @@ export const ConnectionView = z.object({
   id: ids.connection,
   name: z.string(),
   kind: z.enum(["postgres", "sqlite"]),
-  /** Of PostgreSQL. */
+  /** For PostgreSQL. */
   host: z.string().optional(),
   port: z.number().int().optional(),
   database: z.string().optional(),
   user: z.string().optional(),
   ssl: Ssl.optional(),
-  /** Of SQLite. */
+  /** For SQLite. */
   path: z.string().optional(),
   writable: Writable,
   /** False if its stored password cannot be decrypted, because the master key has changed. Save it again then. */
@@ -124,7 +124,7 @@ export const MAX_SQL = 65_536
 
 export const SqlQuery = z.strictObject({
   sql: z.string().min(1).max(MAX_SQL),
-  /** In which PostgreSQL counts days; without it, in that of the database. */
+  /** The time zone of PostgreSQL's dates; default: the database's. */
   timeZone: TimeZone.optional(),
 })
 
@@ -208,7 +208,7 @@ export interface QueryResults {
   findExpired(user: UserId, id: ResultId): Promise<ConnectionId | undefined>
 }
 
-/** What a conversation remembers of its last result: enough to refer to it, and the id of the whole. */
+/** A conversation's record of its last result: enough to refer to it, and the id of the whole. */
 export const SqlResultState = z.object({
   resultId: ids.result,
   connectionId: ids.connection,

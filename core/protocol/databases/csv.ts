@@ -55,7 +55,7 @@ export const CsvPreview = z.object({
   rows: z.array(z.array(z.unknown())),
   delimiter: z.string(),
   rowCount: z.number().int(),
-  /** What was guessed or filled in, and what stayed text for a reason. */
+  /** Notes on guessed or filled-in values, and on columns that stayed text. */
   warnings: z.array(z.string()),
   questions: z.array(CsvQuestion),
 })

@@ -90,7 +90,7 @@ export const ProviderView = z.object({
   fields: z
     .array(z.object({ name: z.string(), says: z.string(), isSecret: z.boolean(), value: z.string().optional() }))
     .optional(),
-  /** What is missing to use the provider. */
+  /** The reason why the provider cannot be used. */
   need: z.string().nullable(),
   /** True for an endpoint that the operator added: users cannot set their own key. */
   operatorOnly: z.literal(true).optional(),
@@ -163,7 +163,7 @@ function isPlainAddress(text: string): boolean {
   return url.username === "" && url.password === "" && !/[?#]/.test(text)
 }
 
-/** What a model supports besides text. */
+/** A model's abilities besides text. */
 export const modelFeatures = ["tools", "images", "files", "reasoning"] as const
 /** A feature that a model can support besides text. */
 export type Feature = (typeof modelFeatures)[number]

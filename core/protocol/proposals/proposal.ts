@@ -23,7 +23,7 @@ export const ProposalStatus = z.enum([
 ])
 export type ProposalStatus = z.infer<typeof ProposalStatus>
 
-/** What a write would change: its target before and after. */
+/** The change that a write would make: its target before and after. */
 export const Diff = z.object({ before: z.unknown(), after: z.unknown() })
 export type Diff = z.infer<typeof Diff>
 
@@ -231,7 +231,7 @@ const ANY_REST = " *"
  */
 const PLAIN = /^[\p{L}\p{N} _.,:@%+=/-]*$/u
 
-/** What a grant for a command covers: exactly one command line, or those that start with a stated prefix. */
+/** The extent of a grant for a command: exactly one command line, or those that start with a stated prefix. */
 interface CommandCover {
   readonly commandLine?: string | undefined
   /** As the person wrote it, ending in ` *`. */

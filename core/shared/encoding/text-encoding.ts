@@ -195,7 +195,7 @@ class Sample {
   }
 }
 
-/** Where zeros are: Latin text in UTF-16 has one in every character, always in the same half. */
+/** The positions of zeros: Latin text in UTF-16 has one in every character, always in the same half. */
 class Zeros {
   readonly #on: [even: number, odd: number] = [0, 0]
   #at = 0

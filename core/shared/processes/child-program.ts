@@ -127,7 +127,7 @@ export class ChildProgram {
     const walls = wallsAround(script, [this.#options.files ?? {}, files ?? {}])
     const command = [process.execPath, ...flags, ...walls, script, ...words]
     const started = spawn(...(size === undefined ? plain(command) : limited(command, size + megabytes * 1000)), {
-      // Nothing of this process's environment: no keys, no addresses.
+      // Without this process's environment, which contains keys and addresses.
       env: {},
       stdio: [input ? "pipe" : "ignore", "ignore", "pipe", "ipc"],
       // A terminal signals its whole process group. Only this process must get that, because it ends its children when

@@ -77,7 +77,7 @@ export class Child {
     return this.process.pid !== undefined && this.process.exitCode === null && this.process.signalCode === null
   }
 
-  /** A child that cannot receive messages is ended, so that whoever waits for its response gets an error. */
+  /** A child that cannot receive messages is ended, so that callers waiting for its response get an error. */
   send(message: object | string): void {
     this.process.send(message, (error) => {
       if (error && this.alive) this.#kill(error.message)

@@ -1,3 +1,3 @@
-/** What is embedded of a note. Its title says as much about it as its text. */
+/** The text of a note to embed. Its title says as much about it as its text. */
 export const textOfNote = ({ title, content }: { readonly title: string; readonly content: string }): string =>
   `${title}\n\n${content}`

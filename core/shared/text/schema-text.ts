@@ -9,7 +9,7 @@ export const plainErrors = { error: schemaText } as const
 
 type Issue = z.core.$ZodRawIssue
 
-/** What is wrong with a value, as the rest of a sentence that starts with its name: "must be at most 2". */
+/** The problem of a value, as the rest of a sentence that starts with its name: "must be at most 2". */
 export function schemaText(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":

@@ -101,7 +101,7 @@ export function withoutSystemText(text: string): string {
   return REASONS.get(code) ?? text
 }
 
-/** Where `JSON.parse` stopped, for a sentence about a file: " (line 3, column 5)". Empty if its message has no position. */
+/** The position at which `JSON.parse` stopped, for a sentence about a file: " (line 3, column 5)". Empty if its message has no position. */
 export function jsonPlace(error: unknown): string {
   const { message = "" } = error as { message?: string }
   const [, line, column] = /line (\d+) column (\d+)/.exec(message) ?? []

@@ -10,7 +10,7 @@ const MAX_BY_CHANCE = 3
 /** Shorter words occur in any text. */
 const LEAST_LETTERS = 5
 const MAX_READ = 20_000
-/** Of all passages together: their beginnings show what they are about. */
+/** The limit for all passages together: their beginnings show what they are about. */
 const MAX_READ_OF_ALL = 500_000
 /** An answer without evidence says so at its beginning or its end. */
 const [BEGINNING, END] = [400, 200]

@@ -47,7 +47,7 @@ const CLAUSE_END =
 
 interface Clause {
   readonly stems: ReadonlySet<string>
-  /** What its first negation denies. */
+  /** The words that its first negation denies. */
   readonly denied: readonly string[]
   /** Words with a denying prefix or ending, such as "harmless", with the word that they deny. */
   readonly denials: readonly { readonly word: string; readonly bare: string }[]

@@ -22,7 +22,7 @@ const MAX_REPORTED = 200
 const MAX_GAPS = 20
 
 /**
- * Where a passage contains a quote, ignoring punctuation, spaces and case, and with gaps marked by dots. Whole words
+ * Finds a quote in a passage, ignoring punctuation, spaces and case, and with gaps marked by dots. Whole words
  * only: "ineffective" does not contain "effective".
  */
 export function findQuote(passage: Folded, quote: string): QuoteMatch | undefined {

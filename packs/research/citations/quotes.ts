@@ -12,7 +12,7 @@ export interface Quote {
 interface Opened {
   readonly mark: string
   readonly at: number
-  /** Where it may have ended: an inch mark or an apostrophe looks the same. */
+  /** A possible end: an inch mark or an apostrophe looks the same. */
   perhaps?: number
 }
 
