@@ -3,7 +3,7 @@ import { systemClock } from "../shared/time/clock.ts"
 import type { Model, Price } from "../engine/model.ts"
 import type { ModelSource as ModelsPort } from "../engine/ports.ts"
 import { EndpointLists } from "../models/discovery/endpoint-lists.ts"
-import { GivenModels } from "../models/given-models.ts"
+import { ReadyModels } from "../models/ready-models.ts"
 import { meansOf, type Provider, providers, type ReachableProvider } from "../models/providers/list.ts"
 import { ProviderModel } from "../models/providers/model.ts"
 import { catalogue } from "../models/providers/model-catalogue.ts"
@@ -107,7 +107,7 @@ export function openModels(models: Models): { readonly models: OpenedModels; rea
   if (typeof models !== "object" || models === null) throw new TypeError(`models: ${HOW}`)
   if (isModel(models)) {
     const model = toOwnModel(models)
-    return { models: new GivenModels(new Map([[model.name, model]])), secrets: [] }
+    return { models: new ReadyModels(new Map([[model.name, model]])), secrets: [] }
   }
   if (Object.keys(models).length === 0) throw new TypeError(`models: ${HOW}`)
   if (isSettings(models)) return openProviders(models)
@@ -115,7 +115,7 @@ export function openModels(models: Models): { readonly models: OpenedModels; rea
     if (!isModel(model)) throw new TypeError(`models.${name}: ${HOW}`)
     return [name, toOwnModel(model, name)] as const
   })
-  return { models: new GivenModels(new Map(named)), secrets: [] }
+  return { models: new ReadyModels(new Map(named)), secrets: [] }
 }
 
 const HOW =
@@ -150,7 +150,7 @@ function openProviders({
     // Said now, not with the first question: a key that is undefined is most often a variable that is not set.
     if ("need" in connectTo(name, settings)) throw new TypeError(`models.${name}: ${needOf(providers[name])}`)
   }
-  const lists = { kept: new EndpointLists(systemClock) }
+  const lists = { lists: new EndpointLists(systemClock) }
   const registry = new ModelRegistry(settings, {
     lists,
     needOf: (name) => `give models.${name} to openPawl`,
@@ -162,7 +162,7 @@ function openProviders({
     look: async (_user, look) => registry.look(look),
     providerOf: async (name) => registry.table.resolve(name)?.provider ?? null,
     defaultName: async () => registry.defaultName(),
-    close: () => lists.kept[Symbol.dispose](),
+    close: () => lists.lists[Symbol.dispose](),
   }
   return { models, secrets: providerSecrets(settings) }
 }

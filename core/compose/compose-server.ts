@@ -7,7 +7,7 @@ import { createEmbedder } from "../models/embedders/create.ts"
 import { proxiedFetch } from "../models/network/proxied-fetch.ts"
 import { OutboundPolicy } from "../models/network/outbound-policy.ts"
 import { WebClient } from "../models/network/web-client.ts"
-import { OwnProviders } from "../models/own-providers.ts"
+import { PersonalProviders } from "../models/personal-providers.ts"
 import { PersonalModels } from "../models/personal-models.ts"
 import { analystPack } from "../../packs/analyst/pack.ts"
 import { housePacks, type HouseServices } from "../../packs/list.ts"
@@ -212,7 +212,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     },
     ingests: libraryRecords.ingests,
     ...{ models, fallback, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
-    providers: new OwnProviders({ models: personal, keys, reach, isOnlyLocal: local }),
+    providers: new PersonalProviders({ models: personal, keys, reach, isOnlyLocal: local }),
     mcpServers: mcp.servers,
     keepsTraces: telemetry !== undefined || replaced.keepsTraces === true,
     address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },

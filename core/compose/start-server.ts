@@ -90,8 +90,8 @@ async function demandOneKey({ engine, secrets }: Store): Promise<void> {
 }
 
 /** The rest works without it: whoever asks for one of these files is told the same. */
-async function missFolder({ store: { placedFiles }, log }: ComposedServer): Promise<void> {
-  if (placedFiles.isNamed || !(await placedFiles.areAny())) return
+async function missFolder({ store: { folderFiles }, log }: ComposedServer): Promise<void> {
+  if (folderFiles.isNamed || !(await folderFiles.areAny())) return
   const problem =
     "attached files are in a folder that is not configured, so they cannot be read: set PAWL_FILES_FOLDER to it"
   log.warn("files_folder_not_named", { problem })

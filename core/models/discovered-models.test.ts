@@ -5,7 +5,7 @@ import { countWork } from "../../test/support/worked.ts"
 import { DiscoveredModels } from "./discovered-models.ts"
 import { EndpointLists } from "./discovery/endpoint-lists.ts"
 import { OutboundPolicy } from "./network/outbound-policy.ts"
-import type { OwnAccess } from "./own-endpoint.ts"
+import type { PersonalAccess } from "./personal-endpoint.ts"
 import { PersonalModels } from "./personal-models.ts"
 import { ProviderTable } from "./providers/provider-table.ts"
 import { readEndpoints } from "./providers/endpoints/read-endpoints.ts"
@@ -21,7 +21,7 @@ const serving = (...data: readonly object[]) => openLists((response) => response
 function registryOf(settings: ModelSettings, options: RegistryOptions & { readonly needsPrices?: boolean } = {}) {
   const clock = new TurnedClock()
   const { needsPrices = false, ...others } = options
-  const lists = { kept: new EndpointLists(clock), needsPrices }
+  const lists = { lists: new EndpointLists(clock), needsPrices }
   return { clock, registry: new ModelRegistry(settings, { clock, lists, ...others }) }
 }
 
@@ -139,7 +139,7 @@ test("where a ceiling needs a price, OpenRouter's is waited for; without one nob
 /** People with what each has stored. */
 function personal(
   settings: ModelSettings,
-  stored: Record<string, Record<string, OwnAccess>>,
+  stored: Record<string, Record<string, PersonalAccess>>,
   reach = new OutboundPolicy(["127.0.0.1"]),
 ) {
   const keys = {
@@ -197,11 +197,11 @@ test("a list of very many models finds out once for each endpoint how it is reac
   }))
   const table = new ProviderTable(readEndpoints(JSON.stringify(given), {}))
   const told = new Map(Array.from({ length: 200 }, (_, at) => [`told-${at}`, { id: `told-${at}`, can: {} }]))
-  const kept = new EndpointLists(new TurnedClock())
-  kept.modelsOf = () => told
+  const lists = new EndpointLists(new TurnedClock())
+  lists.modelsOf = () => told
   let reached = 0
-  const listing = { shape: "chat", base: "http://x", query: "", headers: {}, tellsPrices: false } as const
-  const discovered = new DiscoveredModels({ kept }, table, (provider) => {
+  const listing = { shape: "chat", base: "http://x", query: "", headers: {}, hasPrices: false } as const
+  const discovered = new DiscoveredModels({ lists }, table, (provider) => {
     reached++
     return provider.startsWith("e-") ? { listing, fetch: globalThis.fetch, isOwn: true } : undefined
   })

@@ -9,7 +9,7 @@ import {
   toAbilities,
 } from "../protocol/models/providers.ts"
 import { bestKnown, bestListed, byPreference, OFFLINE, type UsableProvider } from "./default-model.ts"
-import { DiscoveredModels, type ListedEndpoint, type ListsOptions } from "./discovered-models.ts"
+import { DiscoveredModels, type ListedEndpoint, type EndpointListOptions } from "./discovered-models.ts"
 import { own } from "../shared/text/json.ts"
 import { type Provider, providers } from "./providers/list.ts"
 import { catalogue, type ModelEntry } from "./providers/model-catalogue.ts"
@@ -22,29 +22,29 @@ export interface RegistryOptions {
   /** Opens the model that answers if no provider is configured. Without it, there is none. */
   readonly offline?: (() => Promise<Model>) | undefined
   readonly clock?: Clock
-  /** For outgoing requests; whoever lets people bring their own addresses passes one that judges them. */
+  /** For outgoing requests. If people provide addresses, it must check them. */
   readonly fetch?: typeof globalThis.fetch
   readonly retry?: Omit<RetryPolicy, "clock">
-  /** More that must never be in an error. */
+  /** Further texts that must never be in an error. */
   readonly secrets?: readonly string[]
-  /** What endpoints say of their models; without, nobody asks them. */
-  readonly lists?: ListsOptions
-  /** How one provider is reached, where it is not as the others are. */
+  /** The cache of endpoints' model lists. Without it, no endpoint is asked. */
+  readonly lists?: EndpointListOptions
+  /** Overrides how a provider is reached. */
   accessTo?(provider: string): Access | undefined
-  /** What to tell a person who lacks something. */
+  /** Rewrites what a person must do to use a provider. */
   needOf?(provider: string, need: string): string
-  /** Where the model of those who chose none is named, if not in `PAWL_MODEL`. */
+  /** The setting of the default model, if not `PAWL_MODEL`. */
   readonly defaultSetting?: string
 }
 
 export interface Access {
-  /** The person's own means, which are no business of the operator's budget. */
+  /** The person's own access, which does not count towards the operator's budget. */
   readonly own: true
-  /** The way to an address that they have given. */
+  /** For requests to an address that the person provided. */
   readonly fetch?: typeof globalThis.fetch
 }
 
-/** A model as a list shows it. */
+/** A model as it is listed. */
 export interface RegisteredModel extends Omit<ModelEntry, "price"> {
   readonly available: boolean
   /** What to set to make it available. */
@@ -53,15 +53,15 @@ export interface RegisteredModel extends Omit<ModelEntry, "price"> {
   readonly price?: Price
 }
 
-/** How somebody looks at the list. */
+/** How to read the list. */
 export interface ListLook {
-  /** Endpoints are asked again, however lately they have answered. */
+  /** Ask endpoints again, however recent their answers are. */
   readonly refresh?: boolean
-  /** How long to wait for those that are being asked. */
+  /** How long to wait for endpoints. */
   readonly waitMs?: number
 }
 
-export interface Looked {
+export interface ModelList {
   readonly items: RegisteredModel[]
   readonly endpoints: ModelEndpoint[]
   /** Model servers on this machine, if there is no provider. */
@@ -80,7 +80,7 @@ function someOf(names: readonly string[], most = MAX_NAMED): string {
   return names.slice(0, most).join(", ") + (more > 0 ? ` and ${more} more` : "")
 }
 
-/** Whether this is a model server of one's own, which has only the models that were loaded into it. */
+/** Whether this is a self-hosted model server, which only has the models that were loaded into it. */
 const isLocal = (provider: string): boolean => own<Provider>(providers, provider)?.wants === "address"
 
 type ModelName = Pick<ModelEntry, "name" | "provider" | "id">
@@ -89,17 +89,17 @@ type ModelName = Pick<ModelEntry, "name" | "provider" | "id">
 const isPreset = ({ provider, name }: ModelName): boolean =>
   isLocal(provider) && catalogue.some((entry) => entry.name === name)
 
-interface Made {
+interface CreatedModel {
   readonly model: Model
-  /** What it was made from. */
+  /** The facts that it was created from. */
   readonly facts: string
 }
 
-/** The models of one set of settings: the server's own, or those of a person who brought keys. Cheap to make. */
+/** The models of one set of settings: the server's, or those of a person with their own keys. Cheap to create. */
 export class ModelRegistry implements ModelSource {
   readonly #settings: ModelSettings
   readonly #options: RegistryOptions
-  readonly #models = new Map<string, Made>()
+  readonly #models = new Map<string, CreatedModel>()
   readonly #discovered: DiscoveredModels | undefined
   /** Which providers and models there are, available or not. */
   readonly table: ProviderTable
@@ -113,7 +113,7 @@ export class ModelRegistry implements ModelSource {
     this.#discovered = lists && new DiscoveredModels(lists, this.table, (provider) => this.#accessTo(provider))
   }
 
-  /** Every model that we know by name or an endpoint has told of, with whether it can be used. Asks nobody. */
+  /** All known and listed models, with their availability. Sends no request. */
   list(): RegisteredModel[] {
     const known = this.#discovered?.all() ?? this.table.models
     const entries = this.#options.offline ? known : known.filter(({ provider }) => provider !== OFFLINE)
@@ -124,13 +124,13 @@ export class ModelRegistry implements ModelSource {
       const { need = null, listPrice = true } = shared.get(entry.provider) ?? {}
       const { price: from, ...others } = sources
       const priced = price && listPrice && from ? { price, sources: { ...others, price: from } } : { sources: others }
-      const lack = need ?? this.#lackOf(entry)
+      const lack = need ?? this.#problemWith(entry)
       return { ...entry, ...priced, can: toAbilities(entry.features), available: lack === null, need: lack }
     })
   }
 
-  /** The same for somebody who looks: endpoints whose last answer is old are asked, in the background or while they wait. */
-  async look({ refresh = false, waitMs = 0 }: ListLook = {}): Promise<Looked> {
+  /** The same after asking endpoints whose last answer is old, in the background or while waiting. */
+  async look({ refresh = false, waitMs = 0 }: ListLook = {}): Promise<ModelList> {
     const discovered = this.#discovered
     if (!discovered) return { items: this.list(), endpoints: [] }
     const answers = discovered.look(refresh ? "again" : "usual")
@@ -142,22 +142,22 @@ export class ModelRegistry implements ModelSource {
     return { items: this.list(), endpoints: discovered.states() }
   }
 
-  /** Whether those are reached, and take their keys, that are set up and asked for no list. It costs nothing. */
+  /** Whether configured providers without a model list can be reached and accept their keys. Free of charge. */
   async probe(signal: AbortSignal): Promise<ProbedProvider[]> {
     const { probe } = await import("./discovery/probe.ts")
-    const asked = this.table.names.map(async (provider): Promise<ProbedProvider | undefined> => {
+    const localProviders = this.table.names.map(async (provider): Promise<ProbedProvider | undefined> => {
       const connection = connectTo(provider, this.#settings)
       if ("need" in connection || connection.listing) return undefined
       if (!connection.probe) return { provider, outcome: "unasked" }
-      const { fetch = globalThis.fetch } = this.#waysTo(provider)
+      const { fetch = globalThis.fetch } = this.#fetchFor(provider)
       return { provider, ...(await probe(connection.probe, fetch, signal)) }
     })
-    return (await Promise.all(asked)).filter((probed) => probed !== undefined)
+    return (await Promise.all(localProviders)).filter((probed) => probed !== undefined)
   }
 
   /**
-   * What a name or an alias stands for, available or not. A name that an endpoint lists comes before an alias of a model
-   * that cannot be used, or that the same endpoint serves. Asks no endpoint. Throws `unknown_model`.
+   * The model of a name or alias, available or not. A listed name takes precedence over an alias of an unusable model,
+   * or of one that the same endpoint has. Sends no request. Throws `unknown_model`.
    */
   resolve(name: string): ModelEntry {
     const wanted = name.trim()
@@ -166,10 +166,10 @@ export class ModelRegistry implements ModelSource {
     if (entry && (!isAlias || this.table.isNamed(entry.provider))) return entry
     const listed = this.#discovered?.listedAs(wanted) ?? []
     const [only] = listed.length === 1 ? listed : listed.filter(({ provider }) => provider === entry?.provider)
-    const isUsable = entry && this.needOf(entry.provider) === null && this.#lackOf(entry) === null
+    const isUsable = entry && this.needOf(entry.provider) === null && this.#problemWith(entry) === null
     if (only && (!isUsable || only.provider === entry.provider)) return only
     if (entry) return entry
-    const near = (listed.length > 0 ? listed.map((each) => each.name) : this.table.near(wanted)).join(" or ")
+    const near = (listed.length > 0 ? listed.map((each) => each.name) : this.table.similar(wanted)).join(" or ")
     throw failure("unknown_model", {
       name: wanted.slice(0, 100),
       choices: this.#usableNames(),
@@ -177,18 +177,18 @@ export class ModelRegistry implements ModelSource {
     })
   }
 
-  /** The same, once the local model servers that it may depend on have been asked for their lists. Throws `unknown_model`. */
+  /** The same after asking the local model servers that it may depend on. Throws `unknown_model`. */
   async #resolveListed(name: string): Promise<ModelEntry> {
     const entry = this.table.resolve(name.trim())
-    const asked = !entry ? this.table.names.filter(isLocal) : isPreset(entry) ? [entry.provider] : []
-    if (asked.length > 0) await this.#discovered?.firstListsOf(asked, (answers) => this.#waitFor(answers))
+    const localProviders = !entry ? this.table.names.filter(isLocal) : isPreset(entry) ? [entry.provider] : []
+    if (localProviders.length > 0)
+      await this.#discovered?.firstListsOf(localProviders, (answers) => this.#waitFor(answers))
     return this.resolve(name)
   }
 
   /**
-   * The name of the model of a conversation that chose none: the operator's, else the best of the usable
-   * providers, else the offline one if no provider is configured. Throws `no_model_selected` if providers are configured
-   * and none of them can be used.
+   * The default model: the operator's, or else the best of the usable providers, or else the offline one if no provider
+   * is configured. Throws `no_model_selected` if providers are configured and none is usable.
    */
   async defaultName(): Promise<string> {
     const { defaultModel: wanted } = this.#settings
@@ -204,29 +204,29 @@ export class ModelRegistry implements ModelSource {
       if (listed === "unreadable" || (listed === "silent" && !isLocal(name))) unlisted.push(name)
       const best = named?.name ?? (Array.isArray(listed) ? bestListed(listed) : bestKnown(name))
       if (best === undefined || isUnknown) continue
-      // It stays the same while the process runs: a conversation that chose none must not change its model at will.
+      // It stays the same while the process runs, so that a conversation without a choice does not change its model.
       return (this.#defaultName = best)
     }
-    // These probably have their usual models although their list could not be read; their own error says what is wrong.
+    // These probably have their usual models although their list was unreadable; their own error will explain it.
     const known = unlisted.flatMap((name) => bestKnown(name) ?? [])[0]
     if (known) return known
-    const choices = someOf(usable.map(({ name }) => `${name}/<model>${this.#whyNot(name)}`))
+    const choices = someOf(usable.map(({ name }) => `${name}/<model>${this.#problemText(name)}`))
     throw failure("no_model_selected", { choices, setting: this.#options.defaultSetting })
   }
 
   /** The model of this name, or the default one. Throws `unknown_model`, `not_configured` or `no_model_selected`. */
   async get(name: string | null): Promise<Model> {
     const resolved = await this.#resolveListed(name ?? (await this.defaultName()))
-    const entry = (await this.#discovered?.toldOf(resolved)) ?? resolved
-    // What its endpoint says may have become something else since it was made: a run that has the old one keeps it.
+    const entry = (await this.#discovered?.completed(resolved)) ?? resolved
+    // The facts may have changed since it was created; a run continues with the old one.
     const facts = JSON.stringify([entry.contextTokens, entry.price, entry.features])
-    const made = () => {
+    const findCurrent = () => {
       const known = this.#models.get(entry.name)
       return known?.facts === facts ? known.model : undefined
     }
-    const model = made() ?? (await this.#create(entry))
-    // Somebody else may have asked for it in the meantime; both get the same one.
-    const known = made() ?? model
+    const model = findCurrent() ?? (await this.#create(entry))
+    // A concurrent call may have created it; both return the same one.
+    const known = findCurrent() ?? model
     this.#models.set(entry.name, { model: known, facts })
     return known
   }
@@ -235,12 +235,12 @@ export class ModelRegistry implements ModelSource {
     const { offline, clock = systemClock, retry, secrets = [] } = this.#options
     if (entry.provider === OFFLINE && offline) return offline()
     const connection = connectTo(entry.provider, this.#settings)
-    const need = this.needOf(entry.provider) ?? this.#lackOf(entry)
+    const need = this.needOf(entry.provider) ?? this.#problemWith(entry)
     if ("need" in connection || need !== null) {
       throw failure("not_configured", { model: entry.name, need: need ?? "" })
     }
-    const { fetch, isOwn } = this.#waysTo(entry.provider)
-    // Loaded here and not above: a start without a provider model does not pay for it.
+    const { fetch, isOwn } = this.#fetchFor(entry.provider)
+    // Loaded lazily: a start without a provider model does not need it.
     const [{ ProviderModel }, { watchedFetch }] = await Promise.all([
       import("./providers/model.ts"),
       import("./providers/stream/watched-fetch.ts"),
@@ -254,12 +254,12 @@ export class ModelRegistry implements ModelSource {
       contextTokens: entry.contextTokens,
       sees: { images: entry.features.includes("images"), files: entry.features.includes("files") },
       price: connection.listPrice ? entry.price : null,
-      // Only where its endpoint says so: what is assumed is no reason to refuse it.
+      // Only if its endpoint reports it: an assumption is no reason to refuse tools.
       ...(entry.sources.tools === "endpoint" && !entry.features.includes("tools")
         ? { takesTools: false as const }
         : {}),
       paidBy: isOwn ? "own" : "shared",
-      // What a person calls an endpoint of theirs is for nobody else to read.
+      // Operators must not see what a person calls their endpoint.
       ...(isOwn && this.table.isNamed(entry.provider) ? { countedAs: "own" } : {}),
       load: () => connection.open(entry.id, watchedFetch(fetch, { inFrames: connection.inFrames })),
       providerOptions: connection.providerOptions,
@@ -274,7 +274,7 @@ export class ModelRegistry implements ModelSource {
     })
   }
 
-  /** What is missing for a provider's models; null where they can be used. */
+  /** What is missing to use a provider; null if it is usable. */
   needOf(provider: string): string | null {
     if (provider === OFFLINE) return this.#options.offline ? null : "only the pawl command has it"
     const connection = connectTo(provider, this.#settings)
@@ -282,24 +282,24 @@ export class ModelRegistry implements ModelSource {
     return this.#options.needOf?.(provider, connection.need) ?? connection.need
   }
 
-  /** Which way its requests go, and whether they are a person's own business. */
-  #waysTo(provider: string) {
+  /** The `fetch` for a provider, and whether the access is a person's own. */
+  #fetchFor(provider: string) {
     const access = this.#options.accessTo?.(provider)
     const fetch: typeof globalThis.fetch | undefined = access?.fetch ?? this.#options.fetch
     return { fetch, isOwn: access !== undefined, isPersonal: access?.fetch !== undefined }
   }
 
-  /** How its endpoint is asked for its models, where it can be reached and lists them. */
+  /** How to request a provider's model list, if it is reachable and has one. */
   #accessTo(provider: string): ListedEndpoint | undefined {
     const connection = connectTo(provider, this.#settings)
     if ("need" in connection || !connection.listing) return undefined
-    const { fetch = globalThis.fetch, isOwn, isPersonal } = this.#waysTo(provider)
+    const { fetch = globalThis.fetch, isOwn, isPersonal } = this.#fetchFor(provider)
     return { listing: connection.listing, fetch, isOwn, isPersonal }
   }
 
   #listPriceAt(provider: string): boolean {
     const connection = connectTo(provider, this.#settings)
-    // Of what cannot be reached yet it is told what it usually costs.
+    // If a provider is not usable yet, its usual prices are shown.
     return "need" in connection || connection.listPrice
   }
 
@@ -314,14 +314,14 @@ export class ModelRegistry implements ModelSource {
   }
 
   /** Why a preset of a local model server cannot be used although the server can be reached: the server does not list it. */
-  #lackOf(entry: ModelName): string | null {
+  #problemWith(entry: ModelName): string | null {
     const listed = isPreset(entry) ? this.#discovered?.listedInsteadOf(entry) : undefined
     if (!listed) return null
     const lacks = `${this.table.labelOf(entry.provider)} does not have it`
     return listed.length > 0 ? `${lacks}, but it has ${someOf(listed)}` : `${lacks}: load it there first`
   }
 
-  /** What can be asked for now, in words. */
+  /** The usable models, for error messages. */
   #usableNames(): string {
     const models = this.list().flatMap(({ name, available }) => (available ? [name] : []))
     return [someOf(models, MAX_KNOWN), ...this.#usableProviders().map(({ name }) => `${name}/<model>`)].join(", ")
@@ -332,7 +332,7 @@ export class ModelRegistry implements ModelSource {
     return this.#usableProviders().length > 0
   }
 
-  #whyNot(provider: string): string {
+  #problemText(provider: string): string {
     const problem = this.#discovered?.problemOf(provider)
     return problem === undefined ? "" : ` (${problem})`
   }

@@ -4,56 +4,57 @@ import type { Statement } from "./engine/operations.ts"
 import { secretHash } from "./people/hashed-secret.ts"
 import { passageFiles } from "./library/passage-indexes.ts"
 import { noteFiles } from "./workspace/note-rows.ts"
-import type { PlacedFiles } from "./files/placed-files.ts"
+import type { FolderFiles } from "./files/folder-files.ts"
 import { removeFilesOnlyUsedIn } from "./files/sweep-message-files.ts"
 import { readPackTables } from "./packs/register.ts"
 import { personalTables, type PersonalTable } from "./personal-tables.ts"
 
-/** Longer than any request or run that began before a person was erased can last. */
+/** Longer than any request or run from before an erasure can last. */
 const STRAGGLERS_MS = 24 * 60 * 60 * 1000
 
-/** Takes conversations and people out of the database with everything that belongs to them, each in one transaction. */
+/** Erases conversations and people with all of their rows, each in one transaction. */
 export class Erasure {
   readonly #engine: Engine
-  readonly #places: Pick<PlacedFiles, "removeGoneOrLater">
+  readonly #places: Pick<FolderFiles, "removeGoneOrLater">
   readonly #now: () => number
-  /** Whose words are known to be out of the index: that costs a pass over all of it. */
+  /** People whose text was removed from the full-text index, which requires rebuilding all of it. */
   readonly #scrubbed = new Set<UserId>()
 
-  constructor(engine: Engine, places: Pick<PlacedFiles, "removeGoneOrLater">, now: () => number) {
+  constructor(engine: Engine, places: Pick<FolderFiles, "removeGoneOrLater">, now: () => number) {
     this.#engine = engine
     this.#places = places
     this.#now = now
   }
 
-  /** False where there is none of that id, or it is somebody else's. */
+  /** False if it does not exist or belongs to another person. */
   async conversation(user: UserId, id: ConversationId): Promise<boolean> {
     const mine = { sql: "id = ? AND person IN (SELECT key FROM person WHERE id = ?)", values: [id, user] }
     const tables = personalTables.filter(({ names }) => !names.startsWith("person"))
-    const [lock, ...rest] = conversations(mine, tables, this.#engine.reusesKeys)
+    const [lock, ...rest] = deleteConversations(mine, tables, this.#engine.reusesKeys)
     const own = removeFilesOnlyUsedIn(user, id)
     const statements = [{ ...(lock as Statement), mustChange: true }, ...own, ...rest]
     const { ok } = await this.#engine.change({ type: "statements", statements, patience: "long" })
     if (!ok) return false
-    // The rows first: a change that is refused has taken no bytes, and from here on nobody reads them. What is not removed now
-    // is on record as left to be removed.
+    // Rows before bytes: if the change is refused, no bytes are lost; afterwards nobody reads them. Bytes that cannot
+    // be removed now are recorded for a later sweep.
     await this.#places.removeGoneOrLater(user)
     await this.#engine.scrub({ words: false })
     return true
   }
 
-  /** False where the person is gone already. */
+  /** False if the person is already erased. */
   async person(user: UserId): Promise<boolean> {
-    const gone = "INSERT INTO erased_person (id, at) SELECT id, ? FROM person WHERE id = ? ON CONFLICT (id) DO NOTHING"
-    // The row stays for a while, so that its key is given to nobody else; no name ends with a space, so nobody finds it.
-    // Changing what is unique also keeps out, on PostgreSQL, whoever would refer to it in this moment.
-    const nameless =
+    const recordErasure =
+      "INSERT INTO erased_person (id, at) SELECT id, ? FROM person WHERE id = ? ON CONFLICT (id) DO NOTHING"
+    // The row stays for a while, so that its key is not reused. No valid name ends with a space, so it cannot be found.
+    // On PostgreSQL, updating a unique column also blocks concurrent references to the row.
+    const clearName =
       "UPDATE person SET name = id || ' ', called = NULL, chosen_model = NULL, page_model = NULL, terminal_model = NULL WHERE id = ?"
     const statements = [
-      { sql: gone, values: [this.#now(), user], mustChange: true },
+      { sql: recordErasure, values: [this.#now(), user], mustChange: true },
       ...(await this.#identityOf(user)),
-      { sql: nameless, values: [user] },
-      ...(await this.#everythingOf(user)),
+      { sql: clearName, values: [user] },
+      ...(await this.#deletionsOf(user)),
     ]
     const { ok } = await this.#engine.change({ type: "statements", statements, patience: "long" })
     if (!ok) return false
@@ -62,7 +63,7 @@ export class Erasure {
     return true
   }
 
-  /** Somebody of an issuer of JWTs is remembered as a hash, so that a token from before does not make them anew. */
+  /** The hash of an issuer's person is stored, so that an older token does not create them again. */
   async #identityOf(user: UserId): Promise<Statement[]> {
     const [row] = await this.#engine.query<{ name: string }>("SELECT name FROM person WHERE id = ?", [user])
     if (!row?.name.startsWith(" ")) return []
@@ -71,41 +72,41 @@ export class Erasure {
   }
 
   async #scrub(user: UserId): Promise<void> {
-    // On other nodes within ten minutes, and before: what is gone is not read from a file.
+    // Other nodes do this within ten minutes; until then they ignore deleted entries of their files.
     for (const files of [passageFiles(this.#engine), noteFiles(this.#engine)])
       await files?.sweep({ halfWritten: "leave" })
     await this.#engine.scrub({ words: !this.#scrubbed.has(user) })
     this.#scrubbed.add(user)
   }
 
-  /** Which conversations of a person somebody works on, and all there are. */
+  /** All conversations of a person, and whether a node works on them. */
   async conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]> {
     const sql = "SELECT c.id, c.owner FROM conversation c JOIN person p ON p.key = c.person WHERE p.id = ?"
     const rows = await this.#engine.query<{ id: ConversationId; owner: string | null }>(sql, [user])
     return rows.map(({ id, owner }) => ({ id, atWork: owner !== null }))
   }
 
-  /** Erases what was still under way when its person was erased: a message, a token, the effect of a tool. Whose it was. */
+  /** Erases what was in progress when its person was erased: messages, tokens, effects of tools. Returns the people. */
   async sweep(): Promise<UserId[]> {
     const sql = "SELECT id, at FROM erased_person"
     const erased = await this.#engine.query<{ id: UserId; at: number }>(sql, [])
     for (const { id, at } of erased) {
       const last = at + STRAGGLERS_MS < this.#now() ? purge(id) : []
-      const statements = [...(await this.#everythingOf(id)), ...last]
+      const statements = [...(await this.#deletionsOf(id)), ...last]
       await this.#engine.change({ type: "statements", statements, patience: "long" })
       await this.#places.removeGoneOrLater(id)
-      await this.#scrub(id) // also for one whose server died before it had
+      await this.#scrub(id) // also if the server failed before it did this
     }
     return erased.map(({ id }) => id)
   }
 
-  async #everythingOf(user: UserId): Promise<Statement[]> {
-    const theirs = { sql: "person IN (SELECT key FROM person WHERE id = ?)", values: [user] }
+  async #deletionsOf(user: UserId): Promise<Statement[]> {
+    const owned = { sql: "person IN (SELECT key FROM person WHERE id = ?)", values: [user] }
     const ofPacks = await readPackTables(this.#engine)
     const ofPerson = [...personalTables.filter(({ names }) => names.startsWith("person")), ...ofPacks]
     const ofConversations = personalTables.filter(({ names }) => !names.startsWith("person"))
     return [
-      ...conversations(theirs, ofConversations, this.#engine.reusesKeys),
+      ...deleteConversations(owned, ofConversations, this.#engine.reusesKeys),
       ...ofPerson.map(({ table, column, names }): Statement => {
         const whose = names === "person id" ? "?" : "(SELECT key FROM person WHERE id = ?)"
         return { sql: `DELETE FROM ${table} WHERE ${column} = ${whose}`, values: [user] }
@@ -119,8 +120,8 @@ interface Condition {
   readonly values: readonly unknown[]
 }
 
-/** Removes conversations, their rows in these tables first. */
-function conversations(which: Condition, tables: readonly PersonalTable[], reusesKeys: boolean): Statement[] {
+/** Deletes conversations, after their rows in these tables. */
+function deleteConversations(which: Condition, tables: readonly PersonalTable[], reusesKeys: boolean): Statement[] {
   const { sql: where, values } = which
   const keys = `SELECT key FROM conversation WHERE ${where}`
   const rows: Record<PersonalTable["names"], string> = {
@@ -131,34 +132,37 @@ function conversations(which: Condition, tables: readonly PersonalTable[], reuse
     "person id": "",
   }
   return [
-    // First, because this is the row on which every commit hangs: from here on no writer, wherever it is, adds anything.
+    // First, because every commit checks this row: from now on no writer on any node can append.
     { sql: `UPDATE conversation SET owner = NULL, fence = fence + 1, seen = arrivals WHERE ${where}`, values },
     ...tables.flatMap(({ table, column, names, foundBy }) =>
-      (foundBy ? further(foundBy, which) : [{ sql: "", values: [] }]).map((found) => {
+      (foundBy ? extraConditions(foundBy, which) : [{ sql: "", values: [] }]).map((found) => {
         const sql = `DELETE FROM ${table} WHERE ${column} IN (${rows[names]})${found.sql}`
         return { sql, values: [...values, ...found.values] }
       }),
     ),
-    ...(reusesKeys ? [keepKey(which)] : []),
+    ...(reusesKeys ? [reserveKey(which)] : []),
     { sql: `DELETE FROM conversation WHERE ${where}`, values },
     { sql: "DELETE FROM conversation WHERE person = 0 AND key < (SELECT max(key) FROM conversation)", values: [] },
   ]
 }
 
-/** A condition that an index answers; of several, each for rows that the others leave out. */
-function further(foundBy: NonNullable<PersonalTable["foundBy"]>, { sql: where, values }: Condition): Condition[] {
+/** A condition that an index supports; several if each covers different rows. */
+function extraConditions(
+  foundBy: NonNullable<PersonalTable["foundBy"]>,
+  { sql: where, values }: Condition,
+): Condition[] {
   const keys = `SELECT key FROM conversation WHERE ${where}`
   switch (foundBy) {
     case "started runs": {
-      const begun = `SELECT message_id FROM event WHERE type = 'run_started' AND conversation IN (${keys})`
-      return [{ sql: ` AND id IN (${begun})`, values }]
+      const started = `SELECT message_id FROM event WHERE type = 'run_started' AND conversation IN (${keys})`
+      return [{ sql: ` AND id IN (${started})`, values }]
     }
     case "user id": {
       const whose = `SELECT person FROM conversation WHERE ${where}`
       return [{ sql: ` AND user_id IN (SELECT id FROM person WHERE key IN (${whose}))`, values }]
     }
     case "person":
-      // Where it is not noted yet whose a row is there is an index by conversation; else all of one person's are looked at.
+      // Rows whose person is not set yet have an index by conversation; the others are found by person.
       return [
         { sql: " AND person IS NULL", values: [] },
         { sql: ` AND person IN (SELECT person FROM conversation WHERE ${where})`, values },
@@ -167,10 +171,10 @@ function further(foundBy: NonNullable<PersonalTable["foundBy"]>, { sql: where, v
 }
 
 /**
- * SQLite gives the highest key again once its row is gone, and a writer that has not noticed yet would write into the
- * next person's conversation. An empty row of nobody, one higher, stands in the way until there is a newer one.
+ * SQLite reuses the highest key after its row is deleted, and a writer that has not noticed could write into another
+ * person's conversation. An empty row with the next key prevents that until there is a newer one.
  */
-function keepKey({ sql: where, values }: Condition): Statement {
+function reserveKey({ sql: where, values }: Condition): Statement {
   const sql = `UPDATE conversation SET key = key + 1, id = 'erased_' || key, person = 0, title = NULL, agent = '',
     model = NULL, provider = NULL WHERE key = (SELECT max(key) FROM conversation) AND ${where}`
   return { sql, values }
@@ -178,7 +182,7 @@ function keepKey({ sql: where, values }: Condition): Statement {
 
 function purge(user: UserId): Statement[] {
   return [
-    // The newest key stays taken, for the same reason.
+    // The highest key stays in use, for the same reason.
     { sql: "DELETE FROM person WHERE id = ? AND key < (SELECT max(key) FROM person)", values: [user] },
     { sql: "DELETE FROM erased_person WHERE id = ? AND id NOT IN (SELECT id FROM person)", values: [user] },
   ]

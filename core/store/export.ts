@@ -13,7 +13,7 @@ import { personalTables, type PersonalTable } from "./personal-tables.ts"
 import type { SqlProposals } from "./journal/proposals.ts"
 import { toTime } from "./engine/row-values.ts"
 
-/** Rows held in memory at a time, however large the export is. */
+/** Rows in memory at a time, however large the export is. */
 const PAGE = 100
 
 export interface ExportSource {
@@ -25,12 +25,14 @@ export interface ExportSource {
   readonly messageFiles: SqlMessageFiles
 }
 
-/** How long the export may work before others have a turn: SQLite answers at once, so that awaiting it gives none. */
+/**
+ * How long the export works before other requests get a turn: SQLite answers at once, so awaiting it does not yield.
+ */
 const TURN_MS = 5
 
 /**
- * Everything of a person, line by line and page by page. Not one moment's picture: what changes meanwhile is shown as it
- * is when it is read, and a conversation that is deleted meanwhile ends early.
+ * Exports everything of a person, page by page. Not a snapshot: later changes are included if they come before they are
+ * read, and a conversation that is deleted meanwhile ends early.
  */
 export async function* exportOf(source: ExportSource, user: UserId): AsyncGenerator<ExportLine> {
   let since = performance.now()
@@ -71,7 +73,7 @@ async function* ofConversation({ engine, journal, conversations }: ExportSource,
       for (const event of events) yield { kind: "event" as const, conversationId: id, ...event }
       if (found < limit && events.length === found) break
       after = events.at(-1)?.position ?? after
-      // As many as would have fitted, judged by those that were read just now.
+      // The number of events that would have fitted into the last page.
       limit = Math.max(1, Math.min(PAGE, 2 * limit, Math.floor((found * MAX_LIST_READ_BYTES) / Math.max(1, length))))
     }
   } catch (error) {
@@ -80,7 +82,7 @@ async function* ofConversation({ engine, journal, conversations }: ExportSource,
   const sql = `SELECT number, body, created_at FROM inbox WHERE conversation = (SELECT key FROM conversation WHERE id = ?)
     AND number > ? ORDER BY number LIMIT ?`
   for (let after = 0; ;) {
-    // One by one: each may be as large as a message can be.
+    // One at a time, because each may be as large as the largest message.
     const rows = await engine.query<{ number: number; body: string; created_at: number }>(sql, [id, after, 1])
     for (const { number, body, created_at } of rows) {
       const input = JSON.parse(body) as Record<string, unknown>
@@ -99,19 +101,19 @@ interface Rows {
   readonly user: UserId
 }
 
-/** The rows of a table, as they are, in the order of their places. */
+/** The rows of a table, ordered by `place`. */
 async function* rowsOf(engine: Engine, { table, where, columns, place, user }: Rows): AsyncGenerator<ExportLine> {
   const order = place.join(", ")
-  // The place is selected next to the columns that are shown, because it may not be among them.
-  const shown = [...columns, ...place.map((column, at) => `${column} AS ${PLACE}${at}`)].join(", ")
+  // Selected under names of their own, because `columns` may not contain them.
+  const selected = [...columns, ...place.map((column, at) => `${column} AS ${PLACE}${at}`)].join(", ")
   for (let last: readonly unknown[] = []; ;) {
     const after = last.length === 0 ? "" : ` AND (${order}) > (${place.map(() => "?").join(", ")})`
-    const behind = `FROM ${table} WHERE ${where}${after} ORDER BY ${order} LIMIT ?`
-    const sizes = `SELECT ${bytesOf(engine, columns)} AS bytes ${behind}`
+    const fromSql = `FROM ${table} WHERE ${where}${after} ORDER BY ${order} LIMIT ?`
+    const sizes = `SELECT ${bytesOf(engine, columns)} AS bytes ${fromSql}`
     const found = await engine.query<{ bytes: number }>(sizes, [user, ...last, PAGE])
     const limit = fittingRows(found, MAX_LIST_READ_BYTES).length
     if (limit === 0) return
-    const rows = await engine.query<Record<string, unknown>>(`SELECT ${shown} ${behind}`, [user, ...last, limit])
+    const rows = await engine.query<Record<string, unknown>>(`SELECT ${selected} ${fromSql}`, [user, ...last, limit])
     for (const row of rows) yield { kind: table, ...toCamelCase(row) }
     if (found.length < PAGE && rows.length === found.length) return
     const end = rows.at(-1)
@@ -121,9 +123,9 @@ async function* rowsOf(engine: Engine, { table, where, columns, place, user }: R
 
 const PLACE = "paged_by_"
 
-/** Behind each file its bytes, a line for each part: an export is all that a person has. */
+/** After each file its bytes, one line per part. */
 async function* withBytes(
-  kept: SqlMessageFiles,
+  messageFiles: SqlMessageFiles,
   files: AsyncIterable<ExportLine>,
   user: UserId,
 ): AsyncGenerator<ExportLine> {
@@ -132,7 +134,7 @@ async function* withBytes(
     if (!file.hash) continue // still being uploaded
     let number = 0
     try {
-      for await (const bytes of kept.read(user, file.id as FileId))
+      for await (const bytes of messageFiles.read(user, file.id as FileId))
         yield {
           kind: "message_file_part",
           file: file.id,
@@ -141,7 +143,7 @@ async function* withBytes(
         }
     } catch (error) {
       if (!hasCode(error, "file_unreadable")) throw error
-      // All the rest is there: one file that is lost is told in its place.
+      // A lost file does not end the export.
       yield { kind: "message_file_unreadable", file: file.id, problem: (error as Error).message }
     }
   }

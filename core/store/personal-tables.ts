@@ -1,18 +1,18 @@
-/** How the rows of a table say whose they are: by the key or the id of a conversation or of a person. */
+/** How the rows of a table identify their owner: by the key or the id of a conversation or a person. */
 export interface PersonalTable {
   readonly table: string
   readonly column: string
   readonly names: "conversation key" | "conversation id" | "person key" | "person id" | "call of a conversation"
-  /** The columns that an export shows, never a secret; or why it shows none. */
+  /** The columns of an export, never a secret; or the reason why none are exported. */
   readonly exported: readonly string[] | string
   /**
-   * How the rows of a conversation are found where there is no index by it, because every turn would have to keep that: by
-   * what its events say, or by the indexes there are. All other ways read every row that anybody has.
+   * How to find the rows of a conversation if there is no index by conversation, which every turn would have to update.
+   * Otherwise all rows would be scanned.
    */
   readonly foundBy?: "started runs" | "user id" | "person"
   /**
-   * The columns that tell its rows apart and order them in an export. An index has them after the person: without one, each
-   * page sorts all rows. Without this, `id`.
+   * The columns that identify and order rows in an export, if not `id`. They follow the person in an index, so that no
+   * page has to sort all rows.
    */
   readonly place?: readonly string[]
 }
@@ -21,14 +21,11 @@ const AS_LISTED = ["created_at", "id"] as const
 const IN_THE_JOURNAL = "its rows repeat what the events say"
 const CONNECTED_NOW = "says which sockets are open just now"
 
-/**
- * Every table that holds something of somebody. Erasing and exporting follow this list, and a test holds it against
- * the schema: a table that is neither here nor below breaks the build.
- */
+/** Every table with personal data. Erasure and export use this list, and a test compares it with the schema. */
 export const personalTables: readonly PersonalTable[] = [
-  // Before the events, by which its rows are found; as are those of runs and of the audit.
+  // Before the events, by which the rows of this table, of runs and of the audit are found.
   { table: "applied_call", column: "call_id", names: "call of a conversation", exported: IN_THE_JOURNAL },
-  // And by their person: an effect may land after its conversation is gone.
+  // Also by person, because a write may finish after its conversation was erased.
   { table: "applied_call", column: "person", names: "person id", exported: IN_THE_JOURNAL },
   { table: "statement_attempt", column: "call_id", names: "call of a conversation", exported: IN_THE_JOURNAL },
   { table: "statement_attempt", column: "person", names: "person id", exported: IN_THE_JOURNAL },
@@ -64,7 +61,7 @@ export const personalTables: readonly PersonalTable[] = [
     exported: "shown with its conversation",
   },
   { table: "event", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
-  // With its conversation, and by its person.
+  // With its conversation, and by person.
   { table: "shared_run", column: "conversation", names: "conversation key", exported: "shown by its person" },
   {
     table: "shared_run",
@@ -92,7 +89,7 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["id", "name", "bound_at", "taken_at", "asked_at"],
   },
-  // With the conversation that is spoken in, and by its person.
+  // With the conversation of the connection, and by person.
   { table: "connected_device", column: "conversation", names: "conversation id", exported: CONNECTED_NOW },
   { table: "connected_device", column: "person", names: "person id", exported: CONNECTED_NOW },
   { table: "authorization_code", column: "person", names: "person key", exported: "a way in, and nothing else" },
@@ -108,15 +105,15 @@ export const personalTables: readonly PersonalTable[] = [
     table: "provider_key",
     column: "person",
     names: "person id",
-    exported: ["provider", "updated_at"], // not what is sealed
+    exported: ["provider", "updated_at"], // not the encrypted fields
   },
-  // With the conversation that asked, and by its person where nobody but they did.
+  // With its conversation, and by person if there is none.
   { table: "query_result", column: "conversation", names: "conversation id", exported: "shown by its person" },
   {
     table: "query_result",
     column: "person",
     names: "person id",
-    // Not its rows: they are copies out of a database of the person's own, and each can be had as a file.
+    // Not its rows, which are copies from the person's own database.
     exported: ["id", "connection", "conversation", "statement", "truncated", "created_at"],
     place: AS_LISTED,
   },
@@ -124,7 +121,7 @@ export const personalTables: readonly PersonalTable[] = [
     table: "connection",
     column: "person",
     names: "person id",
-    exported: ["id", "name", "engine", "created_at", "updated_at"], // not what is sealed
+    exported: ["id", "name", "engine", "created_at", "updated_at"], // not the encrypted fields
   },
   {
     table: "kept_file",
@@ -132,7 +129,7 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["id", "path", "hash", "size", "created_at"],
   },
-  // The files before their uses, as whoever names one does.
+  // Files before their uses, in the order in which writers lock them.
   {
     table: "message_file",
     column: "person",
@@ -144,13 +141,13 @@ export const personalTables: readonly PersonalTable[] = [
   { table: "message_file_part", column: "person", names: "person id", exported: "written behind each file, as base64" },
   { table: "message_file_text", column: "person", names: "person id", exported: "read out of the files" },
   { table: "file_disk", column: "person", names: "person id", exported: ["id", "path"], place: ["path"] },
-  // As with results of queries: what is in a file can be asked for through its connection.
+  // As for results of queries, the content is available through its connection.
   { table: "kept_file_part", column: "person", names: "person id", exported: "the bytes of databases made of uploads" },
   {
     table: "mcp_server",
     column: "person",
     names: "person id",
-    exported: ["id", "name", "agents", "created_at", "updated_at"], // not what is sealed
+    exported: ["id", "name", "agents", "created_at", "updated_at"], // not the encrypted fields
   },
   {
     table: "mcp_tool",
@@ -163,10 +160,10 @@ export const personalTables: readonly PersonalTable[] = [
     table: "mcp_sign_in",
     column: "person",
     names: "person id",
-    exported: ["server", "state", "updated_at"], // not what is sealed
+    exported: ["server", "state", "updated_at"], // not the encrypted fields
   },
   { table: "mcp_sign_in_attempt", column: "person", names: "person id", exported: "a way in, and nothing else" },
-  // Before all that is in it, as whoever adds to it does.
+  // Before its contents, in the order in which writers lock them.
   {
     table: "collection",
     column: "person",
@@ -194,9 +191,9 @@ export const personalTables: readonly PersonalTable[] = [
   { table: "embedding", column: "person", names: "person id", exported: "how far the vectors are" },
   { table: "passage_vector", column: "person", names: "person id", exported: "numbers made from the passages" },
   { table: "passage", column: "person", names: "person id", exported: "cut from the texts of the documents" },
-  // Before the reservations, as whoever reserves does: the other way round the two wait for each other.
+  // Before the reservations, in the order in which writers lock them; the reverse order could deadlock.
   { table: "budget", column: "person", names: "person id", exported: "a place to stand in line" },
-  // Of the person, not of the conversation: what was paid stays paid when a conversation is deleted.
+  // By person only: costs stay when a conversation is deleted.
   {
     table: "usage",
     column: "person",
@@ -210,7 +207,7 @@ export const personalTables: readonly PersonalTable[] = [
   { table: "usage_day", column: "person", names: "person id", exported: "adds up the rows of usage" },
   { table: "usage_summed", column: "person", names: "person id", exported: "says which days are added up" },
   { table: "reservation", column: "person", names: "person id", exported: "what a call under way may cost" },
-  // Before the rows of the workspace, as whoever writes to it does.
+  // Before the rows of the workspace, in the order in which writers lock them.
   { table: "workspace", column: "person", names: "person id", exported: "a place to stand in line" },
   {
     table: "client",
@@ -265,11 +262,11 @@ export const personalTables: readonly PersonalTable[] = [
     ],
     place: AS_LISTED,
   },
-  // Last: each row that is deleted from the others is subtracted in it.
+  // Last: deletions in the other tables update it.
   { table: "storage_use", column: "person", names: "person id", exported: "adds up the bytes of the other tables" },
 ]
 
-/** Tables that hold nothing of anybody, or whose rows are erased by a rule of their own. */
+/** Tables without personal data, or whose rows have their own rules. */
 export const otherTables: Readonly<Record<string, string>> = {
   conversation: "erased last, because the others are found through it",
   person: "loses its name at once and its row a day later, when nothing can refer to it any more",

@@ -3,33 +3,36 @@ import type { ExportLine } from "../protocol/account/export.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Erasure } from "./erasure.ts"
 import type { ExportSource } from "./export.ts"
-import type { PlacedFiles } from "./files/placed-files.ts"
+import type { FolderFiles } from "./files/folder-files.ts"
 
-/** What leaves the database: taken along, or erased. */
+/** Exports and erases data. */
 export interface StoreRetention {
   eraseConversation(user: UserId, id: ConversationId): Promise<boolean>
   erasePerson(user: UserId): Promise<boolean>
   conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
   exportOf(user: UserId): AsyncIterable<ExportLine>
-  /** To be called now and then: erases what was under way while its person was erased. Returns who was, this last day. */
+  /**
+   * To be called now and then: erases what was in progress when its person was erased. Returns the people of the last
+   * day.
+   */
   sweep(): Promise<UserId[]>
 }
 
 interface Sources extends ExportSource {
-  readonly placedFiles: PlacedFiles
+  readonly folderFiles: FolderFiles
   readonly now: () => number
 }
 
-/** Nobody leaves in a first turn. */
+/** Loaded lazily, because the first turn never needs it. */
 const loadErasure = latePart(() => import("./erasure.ts"))
 const loadExport = latePart(() => import("./export.ts"))
 
 export function openRetention(source: Sources): StoreRetention {
-  const { engine, placedFiles, now } = source
-  let made: Erasure | undefined
+  const { engine, folderFiles, now } = source
+  let erasureInstance: Erasure | undefined
   const erasure = async () => {
     const file = await loadErasure()
-    return (made ??= new file.Erasure(engine, placedFiles, now)) // one for all: it remembers whom it has scrubbed
+    return (erasureInstance ??= new file.Erasure(engine, folderFiles, now)) // one instance, because it remembers what was scrubbed
   }
   return {
     eraseConversation: async (user, id) => (await erasure()).conversation(user, id),

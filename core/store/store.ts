@@ -18,7 +18,7 @@ import { EventPartitions } from "./event-partitions.ts"
 import { SqlQueue } from "./journal/inbox.ts"
 import { SqlJournal } from "./journal/journal.ts"
 import type { BytesFolder } from "./files/bytes-folder.ts"
-import { PlacedFiles } from "./files/placed-files.ts"
+import { FolderFiles } from "./files/folder-files.ts"
 import { SqlMessageFiles } from "./files/message-files.ts"
 import { SqlMcpPins } from "./mcp/pins.ts"
 import { SqlMcpServers } from "./mcp/servers.ts"
@@ -40,7 +40,7 @@ import { Secrets } from "./people/secrets.ts"
 import { Readiness } from "./readiness.ts"
 import { openRetention, type StoreRetention } from "./retention.ts"
 import { SharedClock } from "./shared-clock.ts"
-import { explained, SqlStorage } from "./storage/storage-use.ts"
+import { withStorageErrors, SqlStorage } from "./storage/storage-use.ts"
 import { SqlQueryResults } from "./databases/query-results.ts"
 import { StatementAttempts } from "./databases/statement-attempts.ts"
 import { SqlUsage } from "./journal/usage.ts"
@@ -56,33 +56,33 @@ export interface StoreOptions {
   /** `file:/path/pawl.db`, `:memory:` or `postgres://…`. */
   readonly url: string
   readonly durability?: "full" | "normal"
-  /** Taken as it is, by whoever turns it. Without, it is the database's where that has one, and otherwise this machine's. */
+  /** Default: the database's clock if it has one, otherwise this machine's. */
   readonly clock?: Clock | undefined
-  /** The clock of this machine, where not the system's. */
+  /** This machine's clock. Default: the system's. */
   readonly machineClock?: Clock | undefined
   readonly leaseSeconds?: number
   readonly connections?: number
-  /** How long a PostgreSQL is waited for, where not as long as usual. */
+  /** Timeouts for PostgreSQL. */
   readonly waits?: DatabaseTimeouts
-  /** What secrets of people are encrypted with; without it none can be stored. */
+  /** The keys for people's secrets. Without them no secrets can be stored. */
   readonly masterKeys?: MasterKeys
-  /** Where the bytes of large files lie, shared by all that use this database; without, in the database. */
+  /** A folder for large files, shared by all nodes of this database. Default: the database stores them. */
   readonly filesFolder?: string | undefined
-  /** A folder of this machine for what can be made of the database again, where that is no file with a place of its own. */
+  /** A local folder for data that can be rebuilt from the database, if the database is not a local file. */
   readonly cacheFolder?: string | undefined
-  /** How many bytes each person may store; without, as many as the database says. */
+  /** The storage limit per person. Default: the one that the database has. */
   readonly personBytes?: number | undefined
-  /** In a folder of this machine: the next process that names it ends the leases of this one if this one was killed. */
+  /** A local file: the next process that uses it expires this process's leases if it was killed. */
   readonly nodeFile?: string | undefined
-  /** Opens a database of the last checkout before 0.1.0 as it is, in order to export it. */
+  /** Opens a database of the last checkout before 0.1.0 unchanged, in order to export it. */
   readonly forExport?: boolean | undefined
-  /** Where a thread of its own that dies is told of. */
+  /** Receives the failures of threads. */
   readonly log?: Log
 }
 
 export interface Store {
   readonly engine: Engine
-  /** What rows are stamped with, and what in them expires by. Everything over this store goes by it. */
+  /** The clock for timestamps and expiry of everything in this store. */
   readonly clock: Clock
   readonly node: ThisNode
   readonly nodes: NodeList
@@ -97,7 +97,7 @@ export interface Store {
   readonly authorizationCodes: SqlAuthorizationCodes
   readonly issuerIdentities: SqlIssuerIdentities
   readonly deviceOwners: SqlDeviceOwners
-  /** For processes that share the database; one that is alone writes nothing to either. */
+  /** For nodes that share the database; a single node writes to neither. */
   readonly devicePresence: SqlDevicePresence
   readonly nodeMail: NodeMail
   readonly conversations: SqlConversations
@@ -106,8 +106,8 @@ export interface Store {
   readonly deliveries: SqlDeliveries
   readonly messageKeys: SqlMessageKeys
   readonly messageFiles: SqlMessageFiles
-  readonly placedFiles: PlacedFiles
-  /** Where it is, where one is named. */
+  readonly folderFiles: FolderFiles
+  /** The folder for large files, if there is one. */
   readonly filesFolder: string | undefined
   readonly queue: SqlQueue
   readonly sharedRuns: SqlSharedRuns
@@ -125,19 +125,19 @@ export interface Store {
   readonly workspaces: SqlWorkspaces
   readonly taintedRows: SqlTaintedRows
   workspaceOf(user: UserId): SqlWorkspace
-  /** Call it now and then: it adds the partition of the next range of events before a writer needs it. Never rejects. */
+  /** To be called now and then: adds the next partition of events. Never rejects. */
   addPartitions(): Promise<void>
-  /** The tables of a pack, brought up to date. */
+  /** Migrates and returns the tables of a pack. */
   openPackTables(of: TablesOfPack): Promise<PackTables>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Opens the database, brings its schema up to date and joins the nodes that share it. */
+/** Opens the database, migrates its schema and joins the nodes that share it. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { machineClock = systemClock, leaseSeconds } = options
   const opened = await openEngine(options)
   const storage = new SqlStorage(opened)
-  const engine = explained(opened, storage)
+  const engine = withStorageErrors(opened, storage)
   const folder = await openFolder(engine, options.filesFolder)
   const sharedClock = options.clock ? undefined : await openSharedClock(engine, machineClock)
   const clock = options.clock ?? sharedClock ?? machineClock
@@ -151,11 +151,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const nodeMail = new NodeMail(engine, node, { clock, log: options.log })
   node.keepAlive(
     () => journal.held > 0 || devicePresence.holds || nodeMail.isActive,
-    () => {}, // a missed beat shows where it matters: at the next claim
+    () => {}, // a missed heartbeat is noticed at the next claim
   )
   const people = new SqlPeople(engine)
-  const placedFiles = new PlacedFiles(engine, { place: folder, now, log: options.log })
-  const messageFiles = new SqlMessageFiles(engine, placedFiles, now)
+  const folderFiles = new FolderFiles(engine, { place: folder, now, log: options.log })
+  const messageFiles = new SqlMessageFiles(engine, folderFiles, now)
   const conversations = new SqlConversations(engine)
   const proposals = new SqlProposals(engine, now)
   const audit = new SqlAudit(engine)
@@ -179,16 +179,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     credentials: new SqlCredentials(engine),
     authorizationCodes: new SqlAuthorizationCodes(engine),
     issuerIdentities: new SqlIssuerIdentities(engine, people),
-    deviceOwners: new SqlDeviceOwners(engine, now, sharedClock && (() => sharedClock.askedNow())),
+    deviceOwners: new SqlDeviceOwners(engine, now, sharedClock && (() => sharedClock.exactNow())),
     devicePresence,
     nodeMail,
     deliveries: new SqlDeliveries(engine, proposals),
     retention: openRetention({
-      ...{ engine, journal, conversations, proposals, audit, messageFiles, placedFiles, now },
+      ...{ engine, journal, conversations, proposals, audit, messageFiles, folderFiles, now },
     }),
     messageKeys: new SqlMessageKeys(engine, now),
     messageFiles,
-    placedFiles,
+    folderFiles,
     filesFolder: folder?.path,
     queue: new SqlQueue(engine),
     sharedRuns: new SqlSharedRuns(engine, now),
@@ -211,24 +211,24 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     async [Symbol.asyncDispose]() {
       await nodeMail.close()
       sharedClock?.[Symbol.dispose]()
-      await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
+      await node.leave().catch(() => {}) // otherwise its leases end by their timeout
       await engine.close()
       node.releaseFile()
     },
   }
 }
 
-/** Asked before anything is stamped. */
+/** Before any timestamp is written. */
 async function openSharedClock(engine: Engine, machine: Clock): Promise<SharedClock | undefined> {
   try {
     return await SharedClock.open(engine, machine)
   } catch (error) {
     await engine.close()
-    throw inItsWords(error)
+    throw withDriverMessage(error)
   }
 }
 
-/** Loaded where one is named: hardly anybody does. */
+/** Loaded only if a folder is configured. */
 async function openFolder(engine: Engine, path: string | undefined): Promise<BytesFolder | undefined> {
   if (path === undefined) return undefined
   try {
@@ -243,8 +243,7 @@ async function openFolder(engine: Engine, path: string | undefined): Promise<Byt
 async function openEngine(options: StoreOptions): Promise<Engine> {
   const { url, durability = "full", connections = 10, waits, log, clock, cacheFolder } = options
   const newer: string[] = []
-  // Loaded when used: a fresh start on SQLite does not pay for PostgreSQL. The other way round it is next to nothing, and
-  // one file less to find for nearly everybody.
+  // PostgreSQL is loaded on demand. SQLite is loaded always, because it costs almost nothing.
   if (/^postgres(ql)?:/.test(url)) {
     const { openPostgres } = await import("./engine/open-postgres.ts").catch(withoutPg)
     const engine = openPostgres({ url, durability, connections, waits, cacheFolder })
@@ -253,7 +252,7 @@ async function openEngine(options: StoreOptions): Promise<Engine> {
         await migrate(engine, { log, newer, ...(clock ? { clock } : {}) })
     } catch (error) {
       await engine.close()
-      throw inItsWords(error)
+      throw withDriverMessage(error)
     }
     return inNewerSchema(engine, newer)
   }
@@ -279,9 +278,9 @@ function withoutPg(error: unknown): never {
   throw failure("store_unavailable", { problem: "PostgreSQL needs the package pg, so run npm install pg" })
 }
 
-/** The driver's own message is shown: a person who starts a server may see where its database is expected. */
-function inItsWords(error: unknown): unknown {
+/** Shows the driver's own message: whoever starts a server may see the database's address. */
+function withDriverMessage(error: unknown): unknown {
   const { cause } = error as { cause?: unknown }
-  const said = cause instanceof AggregateError ? (cause.errors[0] as Error) : cause
-  return said instanceof Error ? failure("store_unavailable", { problem: said.message }) : error
+  const driverError = cause instanceof AggregateError ? (cause.errors[0] as Error) : cause
+  return driverError instanceof Error ? failure("store_unavailable", { problem: driverError.message }) : error
 }

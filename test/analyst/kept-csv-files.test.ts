@@ -6,7 +6,7 @@ import { databasesInTurn } from "../support/databases.ts"
 import { newId } from "../../core/protocol/ids.ts"
 import type { StoredBytes } from "../../core/engine/stored-files.ts"
 import { FileCache } from "../../core/store/files/file-cache.ts"
-import { SqlKeptFiles } from "../../core/store/files/kept-files.ts"
+import { SqlDatabaseFiles } from "../../core/store/files/database-files.ts"
 import { openStore } from "../../core/store/store.ts"
 import { KeptUploads } from "../../packs/analyst/sqlite/kept-uploads.ts"
 import { CsvFiles } from "../../packs/analyst/csv/files.ts"
@@ -17,7 +17,7 @@ describe.each(databasesInTurn(import.meta.filename))("an upload that is put into
     const store = await openStore({ url: (await create()).url, durability: "normal" })
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "csv-"))
     const cache = new FileCache({ folder: join(root, "cache"), now: Date.now })
-    const kept = new SqlKeptFiles(store.engine, cache, Date.now)
+    const kept = new SqlDatabaseFiles(store.engine, cache, Date.now)
     const disk = new CsvFiles(root, async () => false)
     const files = new KeptCsvFiles(new KeptUploads(kept, root), { disk, root })
     const owner = { user: newId("user"), id: newId("conn") }

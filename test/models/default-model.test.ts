@@ -17,7 +17,7 @@ const listing = (...ids: readonly (string | object)[]) =>
   })
 
 const registry = (settings: ConstructorParameters<typeof ModelRegistry>[0]) =>
-  new ModelRegistry(settings, { lists: { kept: new EndpointLists(systemClock) }, retry: { retries: 0 } })
+  new ModelRegistry(settings, { lists: { lists: new EndpointLists(systemClock) }, retry: { retries: 0 } })
 
 describe("without a chosen model the default is", () => {
   test.each([

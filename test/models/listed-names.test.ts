@@ -14,7 +14,7 @@ const serving = (...ids: readonly string[]) =>
 const registryOf = (settings: ConstructorParameters<typeof ModelRegistry>[0]) =>
   new ModelRegistry(settings, {
     offline: async () => scripted(),
-    lists: { kept: new EndpointLists(systemClock) },
+    lists: { lists: new EndpointLists(systemClock) },
     retry: { retries: 0 },
   })
 

@@ -215,7 +215,7 @@ test("what a killed server had begun with goes on at once when it starts again, 
     // It dies with the rest in its hands: a claim is not given back.
     expect(await library.vectors.claim(user, 64)).toHaveLength(1)
     const beside = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
-    await beside.vectors.freeDead() // another part of a process that lives takes nothing away
+    await beside.vectors.releaseStale() // another part of a process that lives takes nothing away
     expect(await beside.vectors.claim(user, 64)).toEqual([])
   }
   await using store = await openStore({ url, durability: "normal", clock })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { Librarian } from "../../packs/research/librarian.ts"
 import type { CollectionId, UserId } from "../../core/protocol/ids.ts"
-import { clearEditions } from "../../core/store/library/editions.ts"
+import { deleteEditions } from "../../core/store/library/editions.ts"
 import { SqlLibrary } from "../../core/store/library/library.ts"
 import { openStore, type Store } from "../../core/store/store.ts"
 import { anyDatabase } from "../support/databases.ts"
@@ -67,7 +67,7 @@ describe.each(anyDatabase)("a document is its bytes, on $name", ({ create }) => 
         if (sql.startsWith("SELECT start_at, text") && !isReplaced) {
           isReplaced = true
           await ingest("wings.md", "# Wings\n\nDrag, not lift.")
-          await clearEditions(engine, 0, signal)
+          await deleteEditions(engine, 0, signal)
         }
         return query(sql, values)
       },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { cutPassages } from "../../packs/research/passages/cut-passages.ts"
 import type { CollectionId, UserId } from "../../core/protocol/ids.ts"
 import type { ReadDocument } from "../../core/engine/library.ts"
-import { clearEditions } from "../../core/store/library/editions.ts"
+import { deleteEditions } from "../../core/store/library/editions.ts"
 import { SqlLibrary } from "../../core/store/library/library.ts"
 import { PassageIndexer } from "../../core/store/library/passage-indexer.ts"
 import { openStore, type Store } from "../../core/store/store.ts"
@@ -69,14 +69,14 @@ describe.each(databasesInTurn(import.meta.filename))("what is written of a docum
         const isPortion = JSON.stringify(operation).includes("INSERT INTO passage ")
         if (isPortion && ++portions === 3) {
           clock.turn(HOURS)
-          await clearEditions(store.engine, clock.now(), signal)
+          await deleteEditions(store.engine, clock.now(), signal)
         }
         return change(operation as never)
       },
     })
     await library.keep(ada, collection, longDocument())
     Object.assign(store.engine, { change })
-    await clearEditions(store.engine, clock.now() + HOURS, signal)
+    await deleteEditions(store.engine, clock.now() + HOURS, signal)
     await expectWhole(world)
   })
 
@@ -90,7 +90,7 @@ describe.each(databasesInTurn(import.meta.filename))("what is written of a docum
       async change(operation: Parameters<typeof change>[0]) {
         if (clearing || !JSON.stringify(operation).includes("DELETE FROM edition")) return change(operation as never)
         clock.turn(HOURS)
-        clearing = clearEditions(store.engine, clock.now(), signal)
+        clearing = deleteEditions(store.engine, clock.now(), signal)
         await chosen.promise
         return change(operation as never).finally(() => kept.resolve())
       },

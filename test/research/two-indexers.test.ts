@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { CollectionId, UserId } from "../../core/protocol/ids.ts"
 import { cutPassages } from "../../packs/research/passages/cut-passages.ts"
-import { clearEditions } from "../../core/store/library/editions.ts"
+import { deleteEditions } from "../../core/store/library/editions.ts"
 import { SqlLibrary } from "../../core/store/library/library.ts"
 import { PassageIndexer } from "../../core/store/library/passage-indexer.ts"
 import { openStore, type Store } from "../../core/store/store.ts"
@@ -76,7 +76,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       if (change.includes("replaced") || change.includes("again"))
         await keep(keeper, { user, collection }, "soup", fresh("soup"))
       // Cleared away already when the vectors of what is gone come: nobody would clear them away a second time.
-      await clearEditions(store.engine, clock.now(), new AbortController().signal)
+      await deleteEditions(store.engine, clock.now(), new AbortController().signal)
       if (order === "at once") await Promise.all(nodes.map((node) => node.settle()))
       else for (const node of nodes) await node.settle()
       // What came after one of them had looked for the last time is found when it is told, as it is in one process.

@@ -5,7 +5,7 @@ import { emptyConversation } from "../../core/engine/empty-conversation.ts"
 import { stage } from "../../core/engine/replay/replay.ts"
 import { newId, type UserId } from "../../core/protocol/ids.ts"
 import { BytesFolder } from "../../core/store/files/bytes-folder.ts"
-import { PlacedFiles } from "../../core/store/files/placed-files.ts"
+import { FolderFiles } from "../../core/store/files/folder-files.ts"
 import { folderDisk } from "../../core/store/files/folder-disk.ts"
 import { MARK_FILE, readMark } from "../../core/store/files/folder-mark.ts"
 import { openStore, type Store } from "../../core/store/store.ts"
@@ -183,7 +183,7 @@ describe.each(databases)("on $name", ({ create }) => {
       },
       remove: (names: string[]) => place.remove(names),
     })
-    await new PlacedFiles(store.engine, { place: late, now: () => store.clock.now() }).sweep()
+    await new FolderFiles(store.engine, { place: late, now: () => store.clock.now() }).sweep()
     expect(namesIn(folder)).toHaveLength(2)
   })
 

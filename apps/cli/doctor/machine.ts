@@ -100,15 +100,15 @@ async function askPostgres({ query }: Pick<Engine, "query">) {
 }
 
 /** Where the bytes of large files lie, and whether they can be had here. A folder that is the wrong one has kept the store shut. */
-export async function* examineFiles({ placedFiles, filesFolder }: Store): AsyncGenerator<Finding> {
-  const { files, bytes, toRemove } = await placedFiles.count()
+export async function* examineFiles({ folderFiles, filesFolder }: Store): AsyncGenerator<Finding> {
+  const { files, bytes, toRemove } = await folderFiles.count()
   const size = bytesText(bytes)
   if (filesFolder === undefined) {
     if (files + toRemove > 0) yield ["wrong", doctorText.filesUnavailable(files + toRemove, size)]
     return
   }
   yield ["ok", doctorText.files(filesFolder, files, size)]
-  const lost = await placedFiles.countLost()
+  const lost = await folderFiles.countLost()
   if (lost > 0) yield ["wrong", doctorText.filesLost(lost, filesFolder)]
   if (toRemove > 0) yield ["note", doctorText.filesToRemove(toRemove, filesFolder)]
   if (process.platform !== "win32" && (await stat(filesFolder)).mode & 0o077)

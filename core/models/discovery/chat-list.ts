@@ -1,47 +1,47 @@
 import type { Price } from "../../engine/model.ts"
-import { ListFault, type JsonAsker } from "./ask-json.ts"
+import { ListFault, type JsonClient } from "./json-client.ts"
 import type { ModelListing } from "../providers/model-listing.ts"
-import { firstTokens, toCan, toDollarsPerMillion, toModelId, toRecord, toTexts, toTokens } from "./told-model.ts"
-import type { LooseRecord, ToldModel } from "./told-model.ts"
+import { firstTokens, toCan, toDollarsPerMillion, toModelId, toRecord, toTexts, toTokens } from "./reported-model.ts"
+import type { LooseRecord, ReportedModel } from "./reported-model.ts"
 
 /** More than the largest gateway has. */
 export const MAX_MODELS = 1000
-/** OpenRouter's list may go on on another page. */
+/** OpenRouter's list may have several pages. */
 const MAX_PAGES = 4
 
-/** What an endpoint has told. */
-export interface ToldList {
-  readonly models: readonly ToldModel[]
-  /** How many it told of beside these. */
+/** The models that an endpoint listed. */
+export interface ReportedList {
+  readonly models: readonly ReportedModel[]
+  /** How many were left out. */
   readonly leftOut: number
 }
 
-/** The list that every server of chat completions has, with all that the better ones say in it. */
-export async function readChatList(listing: ModelListing, asker: JsonAsker): Promise<ToldList> {
+/** The list that every server of chat completions has, with the additional facts of some. */
+export async function readChatList(listing: ModelListing, client: JsonClient): Promise<ReportedList> {
   let entries: readonly unknown[] = []
   let page: string | undefined = listing.query
   for (let pages = 0; page !== undefined && pages < MAX_PAGES; pages++) {
-    const answer: unknown = await asker.ask(`${listing.base}/models${page}`)
+    const answer: unknown = await client.ask(`${listing.base}/models${page}`)
     entries = entries.concat(entriesOf(answer))
     page = entries.length < MAX_MODELS ? nextPage(answer, listing.query) : undefined
   }
-  return toList(entries, (entry) => toChatModel(entry, listing.tellsPrices))
+  return toList(entries, (entry) => toChatModel(entry, listing.hasPrices))
 }
 
-/** The entries of a list, under `data` as OpenAI has it; Together's has nothing around it. Throws a `ListFault`. */
+/** The entries of a list, under `data` as in OpenAI's format, or bare as in Together's. Throws a `ListFault`. */
 export function entriesOf(answer: unknown): readonly unknown[] {
   const entries = Array.isArray(answer) ? answer : toRecord(answer).data
   if (!Array.isArray(entries)) throw new ListFault("its answer is not a list of models")
   return entries
 }
 
-/** The models among entries, each once. */
+/** The distinct models among the entries. */
 export function toList(
   entries: readonly unknown[],
-  toModel: (entry: LooseRecord) => ToldModel | undefined | "none",
-): ToldList {
-  const models = new Map<string, ToldModel>()
-  // Only so many are looked at, whatever they are: a list of a million has bytes enough for it.
+  toModel: (entry: LooseRecord) => ReportedModel | undefined | "none",
+): ReportedList {
+  const models = new Map<string, ReportedModel>()
+  // Reads a limited number of entries, because a list of a million would fit into the byte limit.
   let leftOut = Math.max(0, entries.length - MAX_MODELS)
   for (const entry of entries.slice(0, MAX_MODELS)) {
     const model = toModel(toRecord(entry))
@@ -52,34 +52,36 @@ export function toList(
   return { models: [...models.values()], leftOut }
 }
 
-/** Many lists give no type, such as those of OpenAI, vLLM and older versions of LM Studio: only the name says it. */
+/**
+ * Many lists report no type, such as those of OpenAI, vLLM and older versions of LM Studio: only the name reveals it.
+ */
 const isEmbedder = (id: string): boolean => /(?:^|[^a-z])embed/i.test(id)
 
-/** Of the address of the next page only its numbers are taken: it leads nowhere else. */
+/** Uses only the offset of the next page's address, which may lead elsewhere. */
 function nextPage(answer: unknown, query: string): string | undefined {
   const { next } = toRecord(toRecord(answer).links)
   const [, offset] = typeof next === "string" ? (/[?&]offset=(\d{1,6})(?:&|$)/.exec(next) ?? []) : []
   return offset === undefined ? undefined : `${query === "" ? "?" : `${query}&`}offset=${offset}`
 }
 
-function toChatModel(entry: LooseRecord, tellsPrices: boolean): ToldModel | undefined | "none" {
+function toChatModel(entry: LooseRecord, hasPrices: boolean): ReportedModel | undefined | "none" {
   if (!answersInWords(entry)) return "none"
   const id = toModelId(entry.id)
   if (id === undefined) return undefined
   const { context_length: all, context_window, max_model_len, max_context_length } = entry
   const served = toTokens(toRecord(entry.top_provider).context_length)
   const length = firstTokens(all, context_window, max_model_len, max_context_length)
-  const price = tellsPrices ? toPrice(toRecord(entry.pricing)) : undefined
+  const price = hasPrices ? toPrice(toRecord(entry.pricing)) : undefined
   return {
     id,
-    // Of the providers behind OpenRouter the one that is asked most may read less than the model can.
+    // OpenRouter's top provider may accept less than the model can.
     contextTokens: served !== undefined && length !== undefined ? Math.min(served, length) : length,
     ...(price ? { price } : {}),
     can: toCan(abilitiesOf(entry)),
   }
 }
 
-/** Not an embedder, nor one that draws or listens only, as far as the list says so. */
+/** Excludes models that only embed, draw or listen, as far as the list reports it. */
 function answersInWords({ capabilities, architecture, active, type }: LooseRecord): boolean {
   const written = toTexts(toRecord(architecture).output_modalities)
   if (written && !written.includes("text")) return false
@@ -87,7 +89,7 @@ function answersInWords({ capabilities, architecture, active, type }: LooseRecor
   return typeof type !== "string" || !/^(?:embedding|image|audio|rerank|moderation|transcribe)/.test(type)
 }
 
-/** OpenRouter names parameters and kinds of input, Mistral has a flag for each. */
+/** OpenRouter lists parameters and input modalities, Mistral has a flag for each. */
 function abilitiesOf({ supported_parameters, architecture, capabilities }: LooseRecord) {
   const taken = toTexts(supported_parameters)
   const read = toTexts(toRecord(architecture).input_modalities)
@@ -103,8 +105,8 @@ function abilitiesOf({ supported_parameters, architecture, capabilities }: Loose
 const toFlag = (value: unknown): boolean | undefined => (typeof value === "boolean" ? value : undefined)
 
 /**
- * What OpenRouter charges. One that is paid for by the request has no price that a number of tokens would tell; where one of
- * its numbers is none, all of it is unknown, because a ceiling holds by it.
+ * OpenRouter's prices. A price per request cannot be expressed per token. If one number is invalid, the price is
+ * unknown, because a spending limit relies on it.
  */
 function toPrice(pricing: LooseRecord): Price | undefined {
   const input = toDollarsPerMillion(pricing.prompt)

@@ -2,14 +2,14 @@ import type { ServerResponse } from "node:http"
 import { expect, test } from "vitest"
 import { TurnedClock } from "../../engine/turned-clock.fixture.ts"
 import { openLists } from "../providers/server.fixture.ts"
-import type { EndpointAccess } from "./ask-json.ts"
+import type { EndpointAccess } from "./json-client.ts"
 import { EndpointLists } from "./endpoint-lists.ts"
 import type { ModelListing } from "../providers/model-listing.ts"
 
 const MINUTE = 60_000
 
 const accessTo = (url: string, more: Partial<ModelListing> = {}): EndpointAccess => ({
-  listing: { shape: "chat", base: `${url}/v1`, query: "", headers: {}, tellsPrices: true, ...more },
+  listing: { shape: "chat", base: `${url}/v1`, query: "", headers: {}, hasPrices: true, ...more },
   fetch: globalThis.fetch,
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { openLists } from "../providers/server.fixture.ts"
 import { connectTo, type ModelSettings } from "../providers/settings.ts"
-import { JsonAsker } from "./ask-json.ts"
+import { JsonClient } from "./json-client.ts"
 import { readList } from "./local-lists.ts"
 
 /** What a server has at each of its paths; whatever is not there is a 404. */
@@ -20,8 +20,8 @@ async function listOf(provider: string, settings: (url: string) => ModelSettings
   const { listing } = connection
   const fetch: typeof globalThis.fetch = (input, init) =>
     globalThis.fetch(String(input).replace("https://openrouter.ai", server.url), init)
-  const asker = new JsonAsker({ fetch, listing }, new AbortController().signal)
-  const { models, leftOut } = await readList[listing.shape](listing, asker)
+  const client = new JsonClient({ fetch, listing }, new AbortController().signal)
+  const { models, leftOut } = await readList[listing.shape](listing, client)
   const asked = server.received.map(({ path }) => path)
   return { models, leftOut, asked, keys: server.received.map(({ headers }) => headers.authorization) }
 }

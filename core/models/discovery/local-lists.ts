@@ -1,5 +1,5 @@
-import { type JsonAsker, ListFault } from "./ask-json.ts"
-import { entriesOf, readChatList, toList, type ToldList } from "./chat-list.ts"
+import { type JsonClient, ListFault } from "./json-client.ts"
+import { entriesOf, readChatList, toList, type ReportedList } from "./chat-list.ts"
 import type { ListingShape, ModelListing } from "../providers/model-listing.ts"
 import {
   firstTokens,
@@ -9,45 +9,46 @@ import {
   toTexts,
   toTokens,
   type LooseRecord,
-  type ToldModel,
-} from "./told-model.ts"
+  type ReportedModel,
+} from "./reported-model.ts"
 
-/** How the models of a server are read, by the shape of its list. */
-export const readList: Readonly<Record<ListingShape, (listing: ModelListing, asker: JsonAsker) => Promise<ToldList>>> =
-  {
-    chat: readChatList,
-    ollama: readOllama,
-    lmstudio: readLmStudio,
-    llamacpp: readLlamaCpp,
-  }
+/** Readers of model lists, by their format. */
+export const readList: Readonly<
+  Record<ListingShape, (listing: ModelListing, client: JsonClient) => Promise<ReportedList>>
+> = {
+  chat: readChatList,
+  ollama: readOllama,
+  lmstudio: readLmStudio,
+  llamacpp: readLlamaCpp,
+}
 
-/** Those of its own routes do not lie under the `/v1` that speaks as OpenAI does. */
+/** Its own routes are not under `/v1`, which is OpenAI's format. */
 const rootOf = ({ base }: ModelListing): string => base.replace(/\/v1$/, "")
 
-/** How many of Ollama's models are looked into, and how many at once. The rest is listed without more. */
+/** Limits of the details that are requested from Ollama. Further models are listed without details. */
 const MAX_SHOWN = 100
 const SHOWN_AT_ONCE = 4
 
 /**
- * Ollama gives a model the room that it is loaded with: `num_ctx` of its Modelfile, else a default of the server that nobody
- * is told. So its window is known while it is loaded, or where the Modelfile says it; what `show` calls its context length is what
- * the model was made for.
+ * Ollama loads a model with `num_ctx` of its Modelfile, or else with a server default that it does not report. So the
+ * window is known while the model is loaded, or if the Modelfile sets it; the context length of `show` is the model's
+ * maximum.
  */
-async function readOllama(listing: ModelListing, asker: JsonAsker): Promise<ToldList> {
+async function readOllama(listing: ModelListing, client: JsonClient): Promise<ReportedList> {
   const root = rootOf(listing)
-  const ask = (path: string, sent?: object) => asker.ask(`${root}${path}${listing.query}`, sent)
+  const ask = (path: string, sent?: object) => client.ask(`${root}${path}${listing.query}`, sent)
   const entries = entriesOf({ data: toRecord(await ask("/api/tags")).models })
   const running = await ask("/api/ps").catch(() => undefined)
   const loaded = new Map<unknown, number | undefined>(
     (toEntries(toRecord(running).models) ?? []).map(({ name, context_length }) => [name, toTokens(context_length)]),
   )
   const shown = new Map<string, LooseRecord>()
-  // So many are looked at at all: a list of a million has bytes enough for it.
+  // Reads a limited number of entries, because a list of a million would fit into the byte limit.
   const names = entries.slice(0, MAX_SHOWN).flatMap((entry) => toModelId(toRecord(entry).name) ?? [])
   for (let at = 0; at < names.length; at += SHOWN_AT_ONCE) {
     const group = names.slice(at, at + SHOWN_AT_ONCE)
     const answers = await Promise.allSettled(group.map((model) => ask("/api/show", { model })))
-    // One that is gone meanwhile is no reason to know nothing of the others; without time or bytes none will answer.
+    // A model that was deleted meanwhile does not affect the others. If all fail, time or bytes are used up.
     answers.forEach((answer, index) => {
       if (answer.status === "fulfilled") shown.set(group[index] ?? "", toRecord(answer.value))
     })
@@ -69,7 +70,7 @@ function toOllamaModel(id: string, { capabilities, model_info, parameters }: Loo
   const made = typeof kind === "string" ? toTokens(info[`${kind}.context_length`]) : undefined
   const [, written] = typeof parameters === "string" ? (/^num_ctx\s+(\d{1,9})\s*$/m.exec(parameters) ?? []) : []
   const given = toTokens(Number(written))
-  const told: ToldModel = {
+  const reported: ReportedModel = {
     id,
     contextTokens: loaded ?? (given !== undefined && made !== undefined ? Math.min(given, made) : given),
     maxContextTokens: made,
@@ -82,33 +83,33 @@ function toOllamaModel(id: string, { capabilities, model_info, parameters }: Loo
         }
       : {},
   }
-  return told
+  return reported
 }
 
-/** LM Studio says more in its own list than in the one that everybody has; an older one has only that. */
-async function readLmStudio(listing: ModelListing, asker: JsonAsker): Promise<ToldList> {
+/** LM Studio's own list has more facts; older versions only have the common list. */
+async function readLmStudio(listing: ModelListing, client: JsonClient): Promise<ReportedList> {
   try {
-    const answer = await asker.ask(`${rootOf(listing)}/api/v0/models${listing.query}`)
+    const answer = await client.ask(`${rootOf(listing)}/api/v0/models${listing.query}`)
     return toList(entriesOf(answer), toLmStudioModel)
   } catch (error) {
     const isElsewhere = error instanceof ListFault && (error.status === undefined || error.status === 404)
     if (!isElsewhere) throw error
-    return readChatList(listing, asker)
+    return readChatList(listing, client)
   }
 }
 
-function toLmStudioModel(entry: LooseRecord): ToldModel | undefined | "none" {
+function toLmStudioModel(entry: LooseRecord): ReportedModel | undefined | "none" {
   if (entry.type === "embeddings") return "none"
   const id = toModelId(entry.id)
   if (id === undefined) return undefined
   const isKnown = entry.type === "llm" || entry.type === "vlm"
   return {
     id,
-    // Loaded with less than it was made for, as is usual; what it will be loaded with, only LM Studio knows.
+    // Models are usually loaded with less than their maximum; only LM Studio knows with how much.
     contextTokens: toTokens(entry.loaded_context_length),
     maxContextTokens: toTokens(entry.max_context_length),
     can: toCan({
-      // Those that were not trained for tools are given them all the same, in words.
+      // Models without tool training still get tools, described in the prompt.
       tools: toTexts(entry.capabilities)?.includes("tool_use") || undefined,
       images: isKnown ? entry.type === "vlm" : undefined,
       files: isKnown ? false : undefined,
@@ -117,13 +118,13 @@ function toLmStudioModel(entry: LooseRecord): ToldModel | undefined | "none" {
   }
 }
 
-/** The server of llama.cpp serves one model, and says elsewhere with how much room, and what its template takes. */
-async function readLlamaCpp(listing: ModelListing, asker: JsonAsker): Promise<ToldList> {
-  const answer = await asker.ask(`${listing.base}/models${listing.query}`)
+/** llama.cpp serves one model, and reports its window and template at another address. */
+async function readLlamaCpp(listing: ModelListing, client: JsonClient): Promise<ReportedList> {
+  const answer = await client.ask(`${listing.base}/models${listing.query}`)
   const entries = entriesOf(answer)
-  // Of a server that has several, these would be those of any one of them.
-  const asked = entries.length === 1 ? asker.ask(`${rootOf(listing)}/props${listing.query}`) : undefined
-  const props = toRecord(await asked?.catch(() => undefined))
+  // With several models these properties would be those of any one of them.
+  const request = entries.length === 1 ? client.ask(`${rootOf(listing)}/props${listing.query}`) : undefined
+  const props = toRecord(await request?.catch(() => undefined))
   const { supports_tools: declared, supports_tool_calls: called } = toRecord(props.chat_template_caps)
   const { vision } = toRecord(props.modalities)
   const room = toRecord(props.default_generation_settings).n_ctx

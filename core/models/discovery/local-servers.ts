@@ -1,10 +1,12 @@
 import { isThisMachine } from "../../protocol/databases/connections.ts"
 import type { LocalModelServer } from "../../protocol/models/providers.ts"
-import { JsonAsker } from "./ask-json.ts"
-import { toRecord } from "./told-model.ts"
+import { JsonClient } from "./json-client.ts"
+import { toRecord } from "./reported-model.ts"
 
-/** A port on which nothing listens refuses at once. A program that accepts and stays silent delays the caller this long. */
-const PATIENCE_MS = 500
+/**
+ * A port on which nothing listens refuses at once. A program that accepts and stays silent delays the caller this long.
+ */
+const TIMEOUT_MS = 500
 /** A page that is reloaded does not cause new requests for this long. */
 const FRESH_MS = 3000
 const MAX_MODELS = 100
@@ -32,10 +34,10 @@ export class LocalModelServers {
 
 /** Which model server listens at an address; undefined if none does, or another program. */
 async function identify(baseUrl: string): Promise<LocalModelServer | undefined> {
-  const listing = { shape: "chat", base: baseUrl, query: "", headers: {}, tellsPrices: false } as const
+  const listing = { shape: "chat", base: baseUrl, query: "", headers: {}, hasPrices: false } as const
   // Not through the operator's proxy, which would resolve 127.0.0.1 on its own machine.
-  const asker = new JsonAsker({ listing, fetch: globalThis.fetch, isPersonal: true }, AbortSignal.timeout(PATIENCE_MS))
-  const read = (path: string) => asker.ask(`${baseUrl}${path}`).catch(() => undefined)
+  const client = new JsonClient({ listing, fetch: globalThis.fetch, isPersonal: true }, AbortSignal.timeout(TIMEOUT_MS))
+  const read = (path: string) => client.ask(`${baseUrl}${path}`).catch(() => undefined)
   const [version, list] = await Promise.all([read("/api/version"), read("/v1/models")])
   // Other programs use these ports too: Parcel, for one, serves pages on 1234.
   const { object, data } = toRecord(list)

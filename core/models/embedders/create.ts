@@ -6,12 +6,12 @@ import { OpenaiEmbedder, type OpenaiEmbedderOptions } from "./openai.ts"
 import { type ModelSettings, providerSecrets, withoutBlanks } from "../providers/settings.ts"
 
 type Options = Pick<OpenaiEmbedderOptions, "fetch" | "clock" | "retry"> & {
-  /** Whether the operator's keys serve everybody; without, nobody's notes are sent anywhere on them. */
+  /** Whether the operator's keys serve all people. If not, no notes are sent to a provider. */
   readonly sharedKeys?: boolean
   readonly log?: Log
 }
 
-/** The embedder of these settings: OpenAI's where there is a key for it, else the one that ships with us. */
+/** OpenAI's embedder if there is a key for it, and otherwise the local one. */
 export function createEmbedder(settings: ModelSettings, options: Options = {}): Embedder & { close?(): Promise<void> } {
   const { openaiApiKey, openaiBaseUrl, idleSeconds } = withoutBlanks(settings)
   const baseUrl = toBaseUrl(openaiBaseUrl ?? "https://api.openai.com/v1")

@@ -19,7 +19,9 @@ const words = await readKnown(model.tokenizerPath, "be50c3628f2bf5bb5e3a7f17b1f7
 const engine = new MiniLm(weights)
 const tokenizer = new Tokenizer(words.toString(), MAX_TOKENS)
 
-/** Texts in, one vector of length 1 for each out, in one piece: whoever takes the mean of several weighs them alike. */
+/**
+ * Receives texts and returns their vectors, normalized so that the mean of several weights them equally, in one array.
+ */
 parentPort?.on("message", (texts: readonly string[]) => {
   const vectors = new Float32Array(texts.length * model.dimensions)
   for (const [i, text] of texts.entries())

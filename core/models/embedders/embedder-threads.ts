@@ -5,16 +5,16 @@ import { startThread } from "../../shared/processes/thread.ts"
 interface ThreadsOptions<Work> {
   readonly script: URL
   readonly log: Log | undefined
-  /** Called with what a thread has answered. */
-  done(work: Work, vectors: Float32Array): void
-  /** Called when a thread is gone in the middle of its work, or could not begin. */
-  died(work: Work, problem: string): void
+  /** Called with the result of a thread. */
+  onDone(work: Work, vectors: Float32Array): void
+  /** Called if a thread ended during its work, or could not start. */
+  onFailure(work: Work, problem: string): void
 }
 
-/** Threads that embed, each at one piece of work at a time. */
+/** Threads that embed, each one piece of work at a time. */
 export class EmbedderThreads<Work extends { readonly windows: readonly string[] }> {
   readonly #options: ThreadsOptions<Work>
-  /** What each is at work on. */
+  /** The current work of each thread. */
   readonly #threads = new Map<Worker, Work | undefined>()
 
   constructor(options: ThreadsOptions<Work>) {
@@ -37,15 +37,15 @@ export class EmbedderThreads<Work extends { readonly windows: readonly string[] 
     return this.#threads.entries().find(([, work]) => work === undefined)?.[0]
   }
 
-  /** To one that has nothing to do, or to a new one. */
-  give(work: Work): void {
+  /** Assigns work to an idle thread, or to a new one. */
+  assign(work: Work): void {
     const thread = this.#idle ?? this.#start()
     this.#threads.set(thread, work)
     thread.ref()
     thread.postMessage(work.windows)
   }
 
-  /** All of them. What they are at work on is not answered any more. */
+  /** Ends all threads; their current work gets no result. */
   async end(): Promise<void> {
     const threads = [...this.#threads.keys()]
     this.#threads.clear()
@@ -53,20 +53,20 @@ export class EmbedderThreads<Work extends { readonly windows: readonly string[] 
   }
 
   #start(): Worker {
-    const { script, log, done, died } = this.#options
+    const { script, log, onDone, onFailure } = this.#options
     const thread = startThread(script, { log })
     let problem = "its thread ended before it had answered"
     thread.on("message", (vectors: Float32Array) => {
       const work = this.#threads.get(thread)
       if (!work) return
       this.#threads.set(thread, undefined)
-      thread.unref() // without work it keeps no process alive
-      done(work, vectors)
+      thread.unref() // an idle thread does not keep the process alive
+      onDone(work, vectors)
     })
     thread.on("error", (error) => (problem = error instanceof Error ? error.message : String(error)))
     thread.on("exit", () => {
       const work = this.#threads.get(thread)
-      if (this.#threads.delete(thread) && work) died(work, problem)
+      if (this.#threads.delete(thread) && work) onFailure(work, problem)
     })
     return thread
   }

@@ -91,7 +91,7 @@ test("callers take turns: a question does not wait for all the notes before it",
 })
 
 test("what is called off is not embedded, and a crowd is told to come later", async () => {
-  await using embedder = closing(new LocalEmbedder({ thread: obedient, mostWaiting: 10 }))
+  await using embedder = closing(new LocalEmbedder({ thread: obedient, maxWaiting: 10 }))
   const controller = new AbortController()
   const first = embedder.embed(Array<string>(9).fill("x"), controller.signal)
   await expect(embedder.embed(["y", "z"], signal)).rejects.toMatchObject({ code: "overloaded" })

@@ -4,16 +4,16 @@ import type { Embedder } from "../../protocol/workspace.ts"
 import { jsonLimits } from "../../shared/text/read-json.ts"
 import { splitQuery, withQuery } from "../providers/endpoints/endpoint.ts"
 import { SilenceWatch } from "../providers/stream/silence-watch.ts"
-import { pooled } from "./pool-windows.ts"
+import { embedPooled } from "./pool-windows.ts"
 import { brokenReply, type ErrorSource, toProviderError } from "../providers/errors/errors.ts"
 import { type RetryPolicy, retry } from "../providers/errors/retry.ts"
 import { watchedFetch } from "../providers/stream/watched-fetch.ts"
 
 export interface OpenaiEmbedderOptions {
   readonly apiKey: string
-  /** With its version, without a slash at the end. */
+  /** With its version, without a trailing slash. */
   readonly baseUrl: string
-  /** More that must never be in an error. */
+  /** Further texts that must never be in an error. */
   readonly secrets?: readonly string[]
   readonly fetch?: typeof globalThis.fetch
   readonly clock?: Clock
@@ -23,11 +23,11 @@ export interface OpenaiEmbedderOptions {
 
 const MODEL = "text-embedding-3-small"
 const DIMENSIONS = 1536
-/** The model reads 8,191 tokens, and one request may bring 300,000. */
+/** The model accepts 8,191 tokens, and a request 300,000. */
 const WINDOWS = { tokens: 6000, most: 16 }
 const MAX_PER_REQUEST = 40
 
-/** OpenAI's small embedding model. A vector it gives is whole; everything else is a typed error. */
+/** OpenAI's small embedding model. Returns complete vectors; everything else is a typed error. */
 export class OpenaiEmbedder implements Embedder {
   readonly name = `openai/${MODEL}`
   readonly dimensions = DIMENSIONS
@@ -44,7 +44,7 @@ export class OpenaiEmbedder implements Embedder {
   }
 
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-    return pooled(texts, { limits: WINDOWS, dimensions: DIMENSIONS }, async (windows) => {
+    return embedPooled(texts, { limits: WINDOWS, dimensions: DIMENSIONS }, async (windows) => {
       const vectors: number[][] = []
       for (let at = 0; at < windows.length; at += MAX_PER_REQUEST) {
         const values = windows.slice(at, at + MAX_PER_REQUEST)
@@ -81,7 +81,7 @@ export class OpenaiEmbedder implements Embedder {
     }
   }
 
-  /** Imported when first used: an adapter takes a tenth of a second. */
+  /** Imported lazily, because an adapter takes a tenth of a second. */
   async #load(): Promise<EmbeddingModelV4> {
     const { apiKey, baseUrl, fetch } = this.#options
     const { base, query } = splitQuery(baseUrl)

@@ -4,10 +4,10 @@ import { textWindows, type WindowLimits } from "./text-windows.ts"
 type EmbedWindows = (windows: readonly string[]) => Promise<readonly ArrayLike<number>[]>
 
 /**
- * One vector of length 1 for each text, however long: the mean of its windows. A text without a word has no direction,
- * and its vector is nought, which is like nothing.
+ * One normalized vector per text: the mean of its windows. A text without words gets a vector of zeros, which is
+ * similar to nothing.
  */
-export async function pooled(
+export async function embedPooled(
   texts: readonly string[],
   { limits, dimensions }: { limits: WindowLimits; dimensions: number },
   embedWindows: EmbedWindows,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { countWork } from "../../../test/support/worked.ts"
-import { pooled } from "./pool-windows.ts"
+import { embedPooled } from "./pool-windows.ts"
 import { textWindows } from "./text-windows.ts"
 
 const limits = { tokens: 50, most: 8 }
@@ -41,7 +41,7 @@ test("NUL and half a pair are taken out before an embedder sees them", () => {
 
 test("the vectors of a text's windows become one of length 1; nothing becomes nought", async () => {
   const seen: string[] = []
-  const [both, none] = await pooled(["a ".repeat(80), ""], { limits, dimensions: 2 }, async (windows) => {
+  const [both, none] = await embedPooled(["a ".repeat(80), ""], { limits, dimensions: 2 }, async (windows) => {
     seen.push(...windows)
     return windows.map((_, i) => (i % 2 === 0 ? [1, 0] : [0, 1]))
   })

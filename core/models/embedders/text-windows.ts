@@ -1,13 +1,13 @@
 export interface WindowLimits {
-  /** What an embedder reads at a time, in its tokens. */
+  /** The embedder's limit, in its tokens. */
   readonly tokens: number
-  /** At most this many windows of one text are embedded; of a longer text, windows spread evenly over all of it. */
+  /** The maximum windows per text; of a longer text, windows are spread evenly. */
   readonly most: number
 }
 
 /**
- * A text in parts that an embedder can read whole: what goes beyond its limit it would pass over in silence. They are
- * about equally long, so that none is a mere remainder, and are cut between words wherever there are any.
+ * Splits a text into parts that an embedder accepts, because it silently ignores the rest. The parts have similar
+ * lengths and are cut between words if possible.
  */
 export function textWindows(text: string, { tokens, most }: WindowLimits): string[] {
   const pieces = piecesOf(within(text, { tokens, most }), tokens)
@@ -29,10 +29,10 @@ export function textWindows(text: string, { tokens, most }: WindowLimits): strin
   return spread(windows, most)
 }
 
-/** No token is much longer, with the space behind it: more of a text would be counted only to be left out. */
+/** Tokens with their space are rarely longer, so more of a text would be counted in vain. */
 const LONGEST_TOKEN = 6
 
-/** Of a text that is longer than all windows, parts that are spread over all of it: what is left out costs nothing. */
+/** Parts that are spread over a text that is longer than all windows; the rest costs nothing. */
 function within(text: string, { tokens, most }: WindowLimits): string {
   const part = tokens * LONGEST_TOKEN
   if (text.length <= 2 * most * part) return text
@@ -49,12 +49,12 @@ interface Piece {
 }
 
 function piecesOf(text: string, tokens: number): Piece[] {
-  // Half of a pair and a NUL mean nothing to an embedder, and some refuse them.
+  // Unpaired surrogates and NUL mean nothing to an embedder, and some reject them.
   const words = text.toWellFormed().replaceAll("\0", " ").match(/\S+/g) ?? []
   return words.flatMap((word) => {
     const cost = costOf(word)
     if (cost <= tokens) return [{ text: word, cost }]
-    // Chinese has no spaces, and what is no language has none either.
+    // Chinese has no spaces, nor has text that is not a language.
     const characters = [...word]
     const parts = Math.ceil(characters.length / tokens)
     return Array.from({ length: parts }, (_, i) => characters.slice(i * tokens, (i + 1) * tokens).join("")).map(
@@ -64,8 +64,8 @@ function piecesOf(text: string, tokens: number): Piece[] {
 }
 
 /**
- * How many tokens a word takes, rather too many than too few: five letters, two digits or one of anything else each.
- * By hand: an expression takes ten times as long, for every character of every text.
+ * An upper estimate of a word's tokens: one per five letters, two digits or one of anything else. By hand, because a
+ * regular expression takes ten times as long.
  */
 function costOf(word: string): number {
   let [cost, letters, digits] = [0, 0, 0]
@@ -73,7 +73,7 @@ function costOf(word: string): number {
     const unit = word.charCodeAt(at)
     const isDigit = unit >= 48 && unit <= 57
     const isLetter = (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)
-    // The second half of a pair belongs to the first.
+    // The second half of a surrogate pair.
     const isHalf = unit >= 0xdc00 && unit <= 0xdfff
     if (isLetter ? letters % 5 === 0 : isDigit ? digits % 2 === 0 : !isHalf) cost++
     letters = isLetter ? letters + 1 : 0

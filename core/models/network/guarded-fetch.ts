@@ -6,13 +6,13 @@ import type { OutboundPolicy } from "./outbound-policy.ts"
 
 type Fetch = typeof globalThis.fetch
 
-/** Statuses whose answers have no body; `Response` insists. */
+/** `Response` requires that these statuses have no body. */
 const BODILESS = new Set([101, 103, 204, 205, 304])
 
 /**
- * A `fetch` for addresses that people have given us. Node's own connects to whatever a name resolves to and lets nobody
- * look; here every connection is made with the addresses that `Reach` has judged. It does what adapters ask for: a text
- * is sent, an answer streams back, and a redirect is never followed.
+ * A `fetch` for addresses that people provided. Node's own connects to whatever a name resolves to; this one connects
+ * only to addresses that `OutboundPolicy` has checked. It supports what adapters need: it sends text, streams the
+ * response, and never follows a redirect.
  */
 export function guardedFetch(reach: OutboundPolicy): Fetch {
   return fetchOver(guardedRequest(reach))
@@ -20,7 +20,7 @@ export function guardedFetch(reach: OutboundPolicy): Fetch {
 
 type Send = (url: URL, sent: OutgoingRequest) => Promise<IncomingMessage>
 
-/** A `fetch` that makes its requests in this way. */
+/** A `fetch` that sends its requests with this function. */
 export function fetchOver(send: Send): Fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : String(input))
@@ -29,7 +29,7 @@ export function fetchOver(send: Send): Fetch {
     const headers = Object.fromEntries(new Headers(init.headers))
     const response = await send(url, { method, headers, body, ...(signal ? { signal } : {}) }).catch(
       (error: unknown) => {
-        // As Node's own says it, so that adapters tell a network that failed from a bug.
+        // Like Node's own error, so that adapters recognize a network failure.
         throw error instanceof AppError || signal?.aborted ? error : new TypeError("fetch failed", { cause: error })
       },
     )
@@ -42,19 +42,19 @@ export interface OutgoingRequest {
   readonly headers: Record<string, string>
   readonly body: string | null
   readonly signal?: AbortSignal
-  /** The operator has chosen this host: why it is not found may be told. */
+  /** The operator chose this host, so DNS errors may be shown. */
   readonly isOperators?: boolean
 }
 
 /**
- * One request, and no other after it: whoever follows a redirect asks anew, and is judged anew. Never through a proxy: that
- * would look names up by itself, and reach what nobody has judged.
+ * One request without redirects: a caller that follows one makes a new request, which is checked again. Never through a
+ * proxy, which would resolve names itself and bypass the check.
  */
 export function guardedRequest(reach: OutboundPolicy): Send {
   const agents = createAgents()
   return async (url, { isOperators = false, ...sent }) => {
     reach.checkAddress(url.hostname)
-    return sendOver(agents, url, { ...sent, lookup: (isOperators ? reach.lookupOpenly : reach.lookup) as never })
+    return sendOver(agents, url, { ...sent, lookup: (isOperators ? reach.lookupForOperator : reach.lookup) as never })
   }
 }
 

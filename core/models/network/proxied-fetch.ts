@@ -1,18 +1,17 @@
 import { isIP } from "node:net"
 import { createAgents, fetchOver, sendOver } from "./guarded-fetch.ts"
 
-/** The proxies of this machine, as `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` name them. */
+/** This machine's proxies, as set in `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. */
 export interface ProxySettings {
   readonly http?: string
   readonly https?: string
-  /** Hosts that are reached without, split by commas. */
+  /** Comma-separated hosts that bypass the proxies. */
   readonly except?: string
 }
 
 /**
- * A `fetch` for the operator's own addresses that goes through the operator's proxies; Node's own knows of none. What a
- * person has given us is never asked for with it (see `guardedRequest`), and this machine is reached without a proxy,
- * where local models are.
+ * A `fetch` through the operator's proxies, which Node's own ignores. For the operator's addresses only: addresses that
+ * people provided use `guardedRequest`. Local models on this machine are reached directly.
  */
 export function proxiedFetch({ http, https, except }: ProxySettings): typeof globalThis.fetch {
   const proxyEnv = {

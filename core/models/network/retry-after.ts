@@ -2,11 +2,14 @@ import { timeAfter } from "../../shared/time/words.ts"
 
 export interface RetryAfter {
   readonly retryAfterMs?: number
-  /** The same as a time: an error is read again when "in an hour" is no longer true. */
+  /** The same as a time, because an error may be read later. */
   readonly retryAt?: string
 }
 
-/** How long a provider asks us to wait: `retry-after-ms`, or `retry-after` in seconds or as a date; else what it says in `words`. */
+/**
+ * How long a provider asks to wait: from `retry-after-ms`, from `retry-after` in seconds or as a date, or from its
+ * message.
+ */
 export function retryAfter(headers: Readonly<Record<string, string | undefined>>, now: number, words = ""): RetryAfter {
   const { retryAfterMs = waitInWords(words) } = waitOf(headers, now)
   if (retryAfterMs === undefined) return {}
@@ -25,7 +28,7 @@ function waitOf(headers: Readonly<Record<string, string | undefined>>, now: numb
   return Number.isNaN(date) ? {} : { retryAfterMs: Math.max(0, date - now) }
 }
 
-/** Google tells it in its sentence alone: `Please retry in 58.82s.`, or `1h2m3.4s`. Thousandths are none of it. */
+/** Google reports it only in its message: `Please retry in 58.82s.`, or `1h2m3.4s`. Does not match milliseconds. */
 const WAIT = /\bretry in (?:(\d{1,4})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,6}(?:\.\d{1,12})?)s)?/i
 
 function waitInWords(words: string): number | undefined {

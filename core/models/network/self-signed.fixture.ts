@@ -1,4 +1,4 @@
-/** A certificate that nobody trusts, for `localhost` and 127.0.0.1, valid for a hundred years; its key guards nothing. */
+/** An untrusted certificate for `localhost` and 127.0.0.1, valid for a hundred years, with its key. */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg8ifCpEt1YSdlOXgP

@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import { charsetOfMarkup, charsetOfType, decodeText } from "../../shared/encoding/decode-text.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
 import type { Web, WebAnswer, WebRequest } from "../../engine/pack-services.ts"
-import { certificateTrouble } from "./certificate-trouble.ts"
+import { explainCertificateError } from "./certificate-errors.ts"
 import { retryAfter } from "./retry-after.ts"
 import { guardedRequest } from "./guarded-fetch.ts"
 import type { OutboundPolicy } from "./outbound-policy.ts"
@@ -21,7 +21,7 @@ const UNPACK: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> 
   br: createBrotliDecompress,
 }
 
-/** The one way out to the web: every address is judged where it is connected to, and what comes back is bounded. */
+/** Requests to the web: every address is checked when it is connected to, and responses are limited. */
 export class WebClient implements Web {
   readonly #send: ReturnType<typeof guardedRequest>
 
@@ -47,15 +47,15 @@ export class WebClient implements Web {
     let url = first
     let { method = "GET", body } = request
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-      // A key is for the host it was given for, and a body too.
-      const given = url.origin === first.origin ? request.headers : {}
-      const headers = { "user-agent": "pawl", "accept-encoding": "identity", accept: "*/*", ...given }
+      // Headers and body are only sent to the origin that they were provided for.
+      const headersToSend = url.origin === first.origin ? request.headers : {}
+      const headers = { "user-agent": "pawl", "accept-encoding": "identity", accept: "*/*", ...headersToSend }
       const isOperators = url === first
       const response = await this.#send(url, { method, headers, body: body ?? null, signal, isOperators })
-      const { statusCode = 502, headers: said } = response
-      if (!REDIRECTS.has(statusCode) || said.location === undefined) return read(response, url, request)
+      const { statusCode = 502, headers: responseHeaders } = response
+      if (!REDIRECTS.has(statusCode) || responseHeaders.location === undefined) return read(response, url, request)
       response.destroy()
-      const next = toUrl(said.location, url)
+      const next = toUrl(responseHeaders.location, url)
       if (statusCode === 303 || (method === "POST" && (statusCode < 307 || next.origin !== url.origin)))
         [method, body] = ["GET", undefined]
       url = next
@@ -73,7 +73,7 @@ async function read(response: IncomingMessage, url: URL, { mostBytes = MAX_BYTES
   const chunks: Buffer[] = []
   let size = 0
   try {
-    // Counted as it is unpacked: a few kilobytes may become gigabytes.
+    // Counted after decompression: a few kilobytes may become gigabytes.
     for await (const chunk of stream) {
       chunks.push(chunk as Buffer)
       size += (chunk as Buffer).length
@@ -87,7 +87,7 @@ async function read(response: IncomingMessage, url: URL, { mostBytes = MAX_BYTES
   return { url: url.href, status, type, text, cut: size > mostBytes, ...later }
 }
 
-/** In the encoding that the header names, else that of the page. What cannot be told is shown as U+FFFD, not as other letters. */
+/** Decodes by the header's charset, or else the page's. Undecodable bytes become U+FFFD. */
 function toText(bytes: Uint8Array, type: string): string {
   const inside = type === "" || /html|xml/i.test(type) ? charsetOfMarkup(bytes) : undefined
   const decoded = decodeText(bytes, { sent: charsetOfType(type), inside })
@@ -97,12 +97,12 @@ function toText(bytes: Uint8Array, type: string): string {
 function toUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href)
   if (!url || !/^https?:$/.test(url.protocol)) throw new Error(`"${text.slice(0, 100)}" is not a web address`)
-  // What stands before an @ is a password, or made to look like a host.
+  // Text before an @ is a password, or is made to look like a host.
   if (url.username || url.password) throw new Error("it holds a name or a password")
   return url
 }
 
-/** What the codes of a network mean to whoever asked. */
+/** What network error codes mean. */
 const REASONS: readonly (readonly [codes: RegExp, says: string])[] = [
   [/^(?:ENOTFOUND|ENODATA)$/, "there is no host of that name"],
   [/^EAI_/, "its name could not be looked up (this machine may be offline)"],
@@ -112,9 +112,9 @@ const REASONS: readonly (readonly [codes: RegExp, says: string])[] = [
   [/^(?:ENETUNREACH|EHOSTUNREACH|ENETDOWN)$/, "no way leads there (this machine may be offline)"],
 ]
 
-/** A refused connection to a name with several addresses is an error whose message is empty: its code tells. */
+/** A refused connection to a name with several addresses has an empty message, but a code. */
 function reasonOf(error: unknown): string {
   const { message = "", code = "" } = error as { message?: string; code?: string }
-  const known = certificateTrouble(code, message) ?? REASONS.find(([codes]) => codes.test(code))?.[1]
+  const known = explainCertificateError(code, message) ?? REASONS.find(([codes]) => codes.test(code))?.[1]
   return (known ?? (message || code || "the connection failed")).slice(0, 300).replace(/\.$/, "")
 }

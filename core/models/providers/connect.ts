@@ -2,65 +2,65 @@ import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { isHostLabel, splitQuery, toAzureEndpoint, toBaseUrl } from "./endpoints/endpoint.ts"
 import { toGeminiEndpoint, toVersionedUrl, withQuery } from "./endpoints/endpoint.ts"
 import { type ModelListing, type ProviderProbe, toListing } from "./model-listing.ts"
-import { toldItsBound, withThinkingInBounds } from "./request/messages-body.ts"
+import { withReplyLimit, withThinkingInBounds } from "./request/messages-body.ts"
 import type { Quirks } from "./quirks.ts"
-import type { Dialect } from "./settings-reader.ts"
+import type { Dialect } from "./settings-target.ts"
 
-/** How a provider is reached with the settings at hand. */
+/** How a provider is reached with the current settings. */
 export interface ProviderConnection {
-  /** Leads to an address where the prices of the catalogue hold. */
+  /** The address charges the prices of the catalogue. */
   readonly listPrice: boolean
-  /** What settings are told in; without, in what every adapter understands. */
+  /** The wire format for settings; without it, only settings that every adapter understands are sent. */
   readonly dialect?: Dialect
   readonly providerOptions?: SharedV4ProviderOptions
   readonly quirks?: Quirks
-  /** It keeps what it has read where a request is marked, and nothing unasked. */
+  /** It caches marked parts of a request, and nothing else. */
   readonly marksCache?: boolean
-  /** Its replies come in frames of Amazon's event streams, and not as events of a text. */
+  /** Its replies are Amazon event-stream frames, not server-sent events. */
   readonly inFrames?: boolean
-  /** What of this is otherwise for one of its models: clouds serve those of several makers. */
+  /** Properties that differ per model: clouds serve models of several makers. */
   readonly ofModel?: (id: string) => Pick<ProviderConnection, "dialect" | "marksCache">
-  /** Where it tells which models it has, if it does. */
+  /** The address of its model list, if it has one. */
   readonly listing?: ModelListing
-  /** What it answers for nothing, where it tells no models that we would read. */
+  /** A free request that checks access, if there is no readable list. */
   readonly probe?: ProviderProbe
   open(id: string, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>
 }
 
-/** What is set for one provider. */
-export interface GivenAccess {
+/** The settings of one provider. */
+export interface ProviderFields {
   readonly apiKey: string | undefined
   readonly baseUrl: string | undefined
-  /** What else its line in the list names. */
+  /** Its further fields. */
   readonly more?: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * What keeps a provider from being reached, by the names of its means: something is not set (or, in its place, all of
- * `or`), is no http address, or is not what it has to be.
+ * Why a provider cannot be reached, by the names of its fields: one is missing (or, alternatively, all of `or`), is not
+ * an HTTP address, or is invalid.
  */
 export type Lack =
   | { readonly lacks: string; readonly or?: readonly string[] }
   | { readonly notAnAddress: "baseUrl" }
   | { readonly wrong: string; readonly mustBe: string }
 
-export type Connect = (given: GivenAccess) => ProviderConnection | Lack
+export type Connect = (given: ProviderFields) => ProviderConnection | Lack
 
-// Adapters are imported when a connection is opened, never before: each takes a tenth of a second. Of two packages it is
-// the entry for other packages, because the usual one reads the environment while it loads, and fails to where
-// `OPENAI_BASE_URL` is set but blank.
+// Adapters are imported when a connection is opened, because each takes a tenth of a second. Two packages are imported
+// by their internal entry: the public one reads the environment while loading, and fails if `OPENAI_BASE_URL` is set
+// but blank.
 
 export const connectOpenai: Connect = ({ apiKey, baseUrl: given }) => {
   const baseUrl = given === undefined ? "https://api.openai.com/v1" : toBaseUrl(given)
   if (!baseUrl) return { notAnAddress: "baseUrl" }
   const own = /(^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname)
-  // Other servers under that address speak chat completions only, and the local ones among them want no key.
+  // Other servers only support chat completions, and local ones need no key.
   if (!own) return compatibleServer("openai", { baseUrl, apiKey })
   if (!apiKey) return { lacks: "apiKey" }
   return { ...responsesServer(baseUrl, { Authorization: `Bearer ${apiKey}` }), listPrice: true }
 }
 
-/** Deployments of one's own go by the names that they were given, so that nothing is known of their prices. */
+/** Deployments have custom names, so their prices are unknown. */
 export const connectAzure: Connect = ({ apiKey, baseUrl: given, more }) => {
   if (!apiKey) return { lacks: "apiKey" }
   const resource = more?.resourceName
@@ -96,7 +96,7 @@ export const connectGoogle: Connect = ({ apiKey, baseUrl: given }) => {
         provider: "google.generative-ai",
         baseURL: base,
         headers: { "x-goog-api-key": apiKey },
-        // For calls that come without an id; ours are given to them later.
+        // For calls without an id; they get ours later.
         generateId: () => crypto.randomUUID(),
         fetch: withQuery(fetch, query),
       })
@@ -104,7 +104,7 @@ export const connectGoogle: Connect = ({ apiKey, baseUrl: given }) => {
   }
 }
 
-/** A provider that speaks OpenAI's chat completions at an address of its own, and wants a key. */
+/** A provider with OpenAI's chat completions at its own address, which needs a key. */
 export const connectCompatible =
   (name: string, usual: string, quirks?: Quirks): Connect =>
   ({ apiKey, baseUrl: given }) => {
@@ -115,22 +115,22 @@ export const connectCompatible =
     return compatibleServer(name, { baseUrl, apiKey, listPrice, quirks })
   }
 
-/** Whoever runs a model there may not have told the server how it thinks, and each server writes as it likes. */
+/** Self-hosted servers may not separate thinking from text, and their streams vary. */
 const OWN_SERVER: Quirks = { thinksInTags: true, writesLoosely: true }
 
-/** A server of somebody's own that speaks them too: it is reached where it is set to be, with a key if it wants one. */
+/** A self-hosted server with chat completions, with a key if it needs one. */
 export const connectOwnServer =
   (name: string, toAddress: (text: string) => string | undefined): Connect =>
   ({ apiKey, baseUrl: given }) => {
     if (given === undefined) return { lacks: "baseUrl" }
     const baseUrl = toAddress(given)
     if (!baseUrl) return { notAnAddress: "baseUrl" }
-    // Ollama also rents its own machines out, under the same protocol.
+    // Ollama also sells hosted models over the same protocol.
     const isRented = /(^|\.)ollama\.com$/.test(new URL(baseUrl).hostname)
     return compatibleServer(name, { baseUrl, apiKey, listPrice: !isRented, quirks: OWN_SERVER })
   }
 
-/** How a server is reached that is not a provider's own. */
+/** How a compatible server is reached. */
 export interface Compatible {
   readonly baseUrl: string
   readonly apiKey?: string | undefined
@@ -144,8 +144,8 @@ function responsesServer(baseUrl: string, headers: Readonly<Record<string, strin
     listPrice: false,
     dialect: "responses",
     probe: probeAt(baseUrl, headers),
-    // The journal is where conversations are kept: OpenAI stores nothing, and thinking comes back to us encrypted.
-    // Schemas of answers are a help: held to strictly, OpenAI takes few of them.
+    // The journal stores conversations: OpenAI stores nothing and returns encrypted reasoning. Answer schemas are not
+    // strict, because OpenAI accepts few as strict.
     providerOptions: { openai: { store: false, strictJsonSchema: false } },
     async open(id, fetch) {
       const { OpenAIResponsesLanguageModel } = await import("@ai-sdk/openai/internal")
@@ -160,13 +160,13 @@ function responsesServer(baseUrl: string, headers: Readonly<Record<string, strin
   }
 }
 
-/** Their lists of models: OpenAI, Azure, Anthropic and Gemini have them at the same place. */
+/** Free model lists: OpenAI, Azure, Anthropic and Gemini have them at the same path. */
 function probeAt(baseUrl: string, headers: Readonly<Record<string, string>>): ProviderProbe {
   const { base, query } = splitQuery(baseUrl)
   return { url: `${base}/models${query}`, headers }
 }
 
-/** Any server that speaks OpenAI's chat completions. */
+/** Any server with OpenAI's chat completions. */
 export function compatibleServer(name: string, access: Compatible): ProviderConnection {
   const { baseUrl, apiKey, headers, listPrice = false, quirks } = access
   return {
@@ -176,17 +176,17 @@ export function compatibleServer(name: string, access: Compatible): ProviderConn
     listing: toListing(name, access),
     async open(id, fetch) {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
-      const { mendedFetch } = await import("./stream/mended-stream.ts")
+      const { repairedFetch } = await import("./stream/repaired-stream.ts")
       const { base, query } = splitQuery(baseUrl)
       const includeUsage = !quirks?.countsUnasked
-      const asking = withQuery(quirks?.writesLoosely ? mendedFetch(fetch) : fetch, query)
+      const asking = withQuery(quirks?.writesLoosely ? repairedFetch(fetch) : fetch, query)
       const options = { name, baseURL: base, apiKey, headers, includeUsage, fetch: asking }
       return createOpenAICompatible(options).chatModel(id)
     },
   }
 }
 
-/** Any server that speaks Anthropic's messages. */
+/** Any server with Anthropic's messages. */
 export function messagesServer({
   baseUrl,
   apiKey,
@@ -199,13 +199,13 @@ export function messagesServer({
     listPrice,
     dialect: "messages",
     probe: probeAt(baseUrl, sent),
-    // Gateways in front of it know marks too, or say that they do not.
+    // Gateways support cache marks, too, or reject them.
     marksCache: true,
     ...(quirks ? { quirks } : {}),
     async open(id, fetch) {
       const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")
       const { base, query } = splitQuery(baseUrl)
-      return toldItsBound(
+      return withReplyLimit(
         (most) =>
           new AnthropicLanguageModel(id, {
             provider: "anthropic.messages",

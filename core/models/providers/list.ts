@@ -19,16 +19,16 @@ const LLAMA_CPP = ["llamacpp", "LLAMACPP", "The server of llama.cpp, such as `ht
 const VLLM = ["vllm", "VLLM", "vLLM, such as `http://127.0.0.1:8000`."] as const
 const OLLAMA_SAYS = "Ollama, as it reads this itself: `127.0.0.1:11434` or a URL."
 
-/** Refuses fields that it does not know, ids of another form, and a person who speaks right after a tool. */
+/** Rejects unknown fields, other formats of ids, and a user message directly after a tool result. */
 const MISTRAL: Quirks = { countsUnasked: true, forgetsThinking: true, shortCallIds: true, answersResults: true }
-/** Refuses thinking under the name by which everybody else takes it; that of some models it sends with their words. */
+/** Rejects reasoning under the common name; some models send it inside their text. */
 const GROQ: Quirks = { forgetsThinking: true, thinksInTags: true }
 
 const GEMINI = hosted("gemini", "Google Gemini", connectGoogle, "Another address that speaks as Gemini does.")
 
 /**
- * Every provider, a line each: settings, their documents, what people can store keys for and what the offline model
- * recommends follow from it. One more that speaks OpenAI's chat completions is `acme: compatible("acme", "Acme", "https://…/v1")`.
+ * All providers as data: settings, their documentation, stored keys and the advice of the offline model are derived
+ * from it. A new provider with OpenAI's chat completions is `acme: compatible("acme", "Acme", "https://…/v1")`.
  */
 export const providers = {
   openai: { ...hosted("openai", "OpenAI", connectOpenai, OPENAI_SAYS), wants: "either" },
@@ -103,45 +103,42 @@ export type ReachableProvider = keyof typeof providers
 export type ProviderName = ReachableProvider | "offline"
 
 export interface Provider {
-  /** As people call it. */
+  /** The display name. */
   readonly label: string
-  /**
-   * What it takes at least to reach it; `either`: at an address other than its own it is reached without a key. `several`:
-   * a key, or in its place several of `more`.
-   */
+  /** The minimum for access; `either`: it needs no key at a custom address. `several`: a key, or several of `more`. */
   readonly wants: "key" | "address" | "either" | "both" | "several"
   readonly apiKey: Means
   readonly baseUrl: Means
-  /** What else can be set for it, each by the name under which a program or a person gives it. */
+  /** Further fields, by name. */
   readonly more?: Readonly<Record<string, Means>>
-  /** What is assumed of a model that we know only by `provider/id`. A server that can read less says so itself. */
+  /** The assumed window of a model that is known only as `provider/id`. A smaller one is reported by the server. */
   readonly contextTokens: number
-  /** Its models are named in the path of each request, so that an id must not be able to lead it elsewhere. */
+  /** Model ids are part of the path, so they must be checked. */
   readonly idsInPath?: true
   readonly connect: Connect
 }
 
-/** One thing that is set for a provider: the name of the setting, the variable it comes from, and what it is for. */
+/** A setting of a provider: its name, its environment variable and its description. */
 export interface Means<Field extends string = string, Variable extends string = string> {
   readonly field: Field
   readonly variable: Variable
-  /** Another name of the variable, by which other programs know it. */
+  /** A second name of the variable, from other programs. */
   readonly also?: string
   readonly says: string
-  /** It is never printed. */
+  /** Never shown. */
   readonly isSecret?: boolean
-  /** Reads an address; undefined for a text that is none. */
+  /** Normalizes an address; undefined if it is invalid. */
   readonly toAddress?: (text: string) => string | undefined
-  /** Many machines carry it for other programs: of the environment it serves only where this setting is on. */
+  /** Many machines have this variable for other programs, so it is used only with this setting. */
   readonly onlyWith?: "PAWL_BEDROCK"
 }
 
-/** All that can be set for a provider, by name. */
+/** All settings of a provider, by name. */
 export const meansOf = ({ apiKey, baseUrl, more }: Provider): Readonly<Record<string, Means>> => {
   return { apiKey, baseUrl, ...more }
 }
 
-/** One that is reached with a key, at its own address unless another is given. Its settings are named after it. */
+/** A hosted provider with a key, at its own address by default. Its settings are named after it. */
 function hosted<const Name extends string>(name: Name, label: string, connect: Connect, says: string) {
   const upper = name.toUpperCase() as Uppercase<Name>
   return {
@@ -159,7 +156,7 @@ function compatible<const Name extends string>(name: Name, label: string, addres
   return hosted(name, label, connectCompatible(name, address, quirks), says)
 }
 
-/** A server on a machine of somebody's own, which seldom wants a key. */
+/** A self-hosted server, which rarely needs a key. */
 function ownServer<const Field extends string, const Variable extends string>(
   label: string,
   [field, variable, says]: readonly [Field, Variable, string],

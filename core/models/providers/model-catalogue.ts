@@ -2,39 +2,39 @@ import type { Price } from "../../engine/model.ts"
 import { type FactSource, type FactSources, type Feature, modelFeatures } from "../../protocol/models/providers.ts"
 
 export interface ModelEntry {
-  /** What conversations call it. */
+  /** Its name in conversations. */
   readonly name: string
-  /** One of the list, a named endpoint, or `offline`. */
+  /** A listed provider, a named endpoint, or `offline`. */
   readonly provider: string
-  /** What its provider calls it. */
+  /** Its id at the provider. */
   readonly id: string
   readonly aliases: readonly string[]
   readonly features: readonly Feature[]
   readonly contextTokens: number
-  /** What it could read if its server gave it the room, where that is more. */
+  /** The model's maximum window, if its server uses less. */
   readonly maxContextTokens?: number
-  /** Null where it is not one number, or could not be read with its provider. */
+  /** Null if it is not a single number, or unknown. */
   readonly price: Price | null
   readonly sources: FactSources
 }
 
-/** All facts from one source; `price` for where that one is from, if it is known. */
+/** Sources for all facts; `price` is the source of a known price. */
 export const sourcedFrom = (source: FactSource, price?: FactSource): FactSources => ({
   contextTokens: source,
   ...(price ? { price } : {}),
   ...{ tools: source, images: source, files: source, reasoning: source },
 })
 
-/** On a machine of one's own. */
+/** For self-hosted models. */
 export const FREE: Price = { input: 0, output: 0 }
 
 /**
- * The models we know by name. Any other goes by `provider/id`. Prices are those of the plain tier, read in November
- * 2026 (Anthropic's from its own pages, but for Haiku 4.5's cache, which follows its usual ratios; OpenAI's from copies of
- * its list); they hold at the providers' own addresses only.
+ * Known models. Others are available as `provider/id`. Prices are of the standard tier, as of November 2026
+ * (Anthropic's from its own pages, except Haiku 4.5's cache, which follows the usual ratios; OpenAI's from copies of
+ * its list), and valid at the providers' own addresses.
  */
 export const catalogue: readonly ModelEntry[] = [
-  // 272,000 is what the smaller of them can be sent, and where the larger ones, which read a million, cost more.
+  // 272,000 is the maximum of the smaller models, and the limit above which the larger ones, with a million, cost more.
   openai("gpt-5.6-sol", 272_000, { input: 5, output: 30, cached: 0.5, cacheWrite: 6.25 }),
   openai("gpt-5.6-terra", 272_000, { input: 2.5, output: 15, cached: 0.25, cacheWrite: 3.125 }),
   openai("gpt-5.5", 272_000, null),
@@ -76,7 +76,7 @@ function anthropic(id: string, contextTokens: number, price: Price | null): Mode
   return hosted("anthropic", { id, contextTokens, price })
 }
 
-/** Of both, every model in the catalogue reads images and PDFs, thinks and calls tools. */
+/** All models of these two in the catalogue have images, PDFs, reasoning and tools. */
 function hosted(provider: string, facts: Pick<ModelEntry, "id" | "contextTokens" | "price">): ModelEntry {
   const sources = sourcedFrom("catalogue", facts.price ? "catalogue" : undefined)
   const { id } = facts

@@ -1,47 +1,47 @@
 import { splitQuery } from "./endpoints/endpoint.ts"
 
-/** In which words an endpoint tells of its models. */
+/** The format of a model list. */
 export type ListingShape = "chat" | "ollama" | "lmstudio" | "llamacpp"
 
-/** How an endpoint is asked which models it has. */
+/** How to request an endpoint's model list. */
 export interface ModelListing {
   readonly shape: ListingShape
-  /** What paths are put behind, without a slash at its end. */
+  /** The base of its paths, without trailing slash. */
   readonly base: string
-  /** What every request carries behind its path. */
+  /** The query of every request. */
   readonly query: string
   readonly headers: Readonly<Record<string, string>>
-  /** The prices it tells are what it charges, in dollars for a token. Of any other endpoint nobody knows what its numbers mean. */
-  readonly tellsPrices: boolean
+  /** Its prices are what it charges, in dollars per token. The meaning of other endpoints' prices is unknown. */
+  readonly hasPrices: boolean
 }
 
-/** What a provider answers for nothing to whoever has a key. */
+/** A free request that anyone with a key can make. */
 export interface ProviderProbe {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-interface Reached {
+interface ListingAccess {
   readonly baseUrl: string
   readonly apiKey?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
   readonly listPrice?: boolean
 }
 
-/** Servers that tell more of their models than what chat completions have in common. */
+/** Servers that report more about their models than the common format. */
 const SHAPES: ReadonlyMap<string, ListingShape> = new Map([
   ["ollama", "ollama"],
   ["lmstudio", "lmstudio"],
   ["llamacpp", "llamacpp"],
 ])
 
-/** How a server is asked that speaks chat completions, under the name of its provider or of its endpoint. */
-export function toListing(name: string, reached: Reached): ModelListing {
-  const { baseUrl, apiKey, headers = {}, listPrice = false } = reached
+/** The listing of a server with chat completions, by the name of its provider or endpoint. */
+export function toListing(name: string, access: ListingAccess): ModelListing {
+  const { baseUrl, apiKey, headers = {}, listPrice = false } = access
   return {
     shape: SHAPES.get(name) ?? "chat",
     ...splitQuery(baseUrl),
     headers: { ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}), ...headers },
-    tellsPrices: name === "openrouter" && listPrice,
+    hasPrices: name === "openrouter" && listPrice,
   }
 }

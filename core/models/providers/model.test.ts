@@ -82,7 +82,7 @@ describe("a reply", () => {
   })
 
   test("tells what it thinks while it comes, beginning with the first sign of it, and nothing of what is sealed", async () => {
-    const heard: string[] = []
+    const onActivity: string[] = []
     const model = streaming(
       { type: "reasoning-start", id: "r", providerMetadata: { p: { redactedData: "sealed" } } },
       { type: "reasoning-delta", id: "r", delta: "I th" },
@@ -92,8 +92,8 @@ describe("a reply", () => {
       finish("stop"),
     )
     for await (const part of model.stream(anyRequest, new AbortController().signal))
-      heard.push(part.type === "thinking" ? `thinking:${part.text}` : part.type)
-    expect(heard).toEqual(["thinking:", "thinking:I th", "thinking:ink", "reasoning", "text", "finish"])
+      onActivity.push(part.type === "thinking" ? `thinking:${part.text}` : part.type)
+    expect(onActivity).toEqual(["thinking:", "thinking:I th", "thinking:ink", "reasoning", "text", "finish"])
   })
 
   test("holds each call once, with its arguments as the model wrote them and metadata under the model's name", async () => {

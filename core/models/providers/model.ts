@@ -15,39 +15,39 @@ import { refusesMarks, withCacheMarks } from "./request/cache-marks.ts"
 import { SilenceWatch } from "./stream/silence-watch.ts"
 import { type OpenReply, openReply } from "./stream/open-reply.ts"
 import { type ErrorSource, toProviderError } from "./errors/errors.ts"
-import { type Quirks, withoutBan, withQuirks } from "./quirks.ts"
+import { type Quirks, withoutToolChoiceNone, withQuirks } from "./quirks.ts"
 import {
   leftByAdapter,
   refusedSettings,
   refusesRequest,
   RememberedRefusals,
   withoutRefused,
-} from "./request/left-out.ts"
+} from "./request/rejected-settings.ts"
 import { formatOf, mergeOptions, toReplyOptions } from "./request/reply-options.ts"
-import type { Dialect } from "./settings-reader.ts"
+import type { Dialect } from "./settings-target.ts"
 import { attemptsOf, type RetryPolicy, waitAfter } from "./errors/retry.ts"
 import { toPrompt, toTools } from "./request/to-prompt.ts"
 
 export interface ProviderModelOptions {
-  /** Our name of the model, which also marks the reasoning that is its own. */
+  /** Our name of the model, which also marks its own reasoning. */
   readonly name: string
   readonly provider: string
   readonly countedAs?: string
-  /** The provider as people call it, for error messages. */
+  /** The provider's display name, for error messages. */
   readonly label?: string
   readonly contextTokens: number
   readonly sees?: Model["sees"]
   readonly price?: Price | null
   readonly paidBy?: PaidBy
   readonly takesTools?: false
-  /** Loads the adapter; called with the first request, because adapters take a tenth of a second to import. */
+  /** Imports the adapter, with the first request, because that takes a tenth of a second. */
   readonly load: () => Promise<LanguageModelV4>
   readonly providerOptions?: SharedV4ProviderOptions
-  /** What its server speaks, and whether the model is known to think or not to: settings are told accordingly. */
+  /** The wire format and whether the model reasons, which determine how settings are sent. */
   readonly dialect?: Dialect
   readonly reasons?: boolean | undefined
   readonly quirks?: Quirks
-  /** It keeps what it has read where a request is marked, and nothing unasked. */
+  /** It caches marked parts of a request, and nothing else. */
   readonly marksCache?: boolean
   /** Keys and the like, which must never appear in an error. */
   readonly secrets?: readonly string[]
@@ -56,17 +56,17 @@ export interface ProviderModelOptions {
   readonly retry?: Omit<RetryPolicy, "clock">
 }
 
-/** A wait this long is told: a person begins to wonder. */
-const TOLD_MS = 1000
+/** Longer waits are reported, because a person would notice them. */
+const REPORTED_WAIT_MS = 1000
 
-interface Opened {
+interface OpenedReply {
   readonly first: ReplyPart | ThinkingPart
   readonly reply: OpenReply
-  /** What does not count of its settings, as far as we know ourselves and the adapter does. */
+  /** The settings that we or the adapter left out. */
   readonly leftOut: LeftOutPart["settings"]
 }
 
-/** A model behind an AI SDK adapter. A reply it finishes has ended properly; everything else is a typed error. */
+/** A model behind an AI SDK adapter. A reply that finishes is complete; everything else is a typed error. */
 export class ProviderModel implements Model {
   readonly name: string
   readonly provider: string
@@ -81,7 +81,7 @@ export class ProviderModel implements Model {
   readonly #source: ErrorSource
   readonly #refusals = new RememberedRefusals()
   #adapter: Promise<LanguageModelV4> | undefined
-  /** Until it is found to refuse them. */
+  /** Until the provider rejects them. */
   #marksCache: boolean
 
   constructor(options: ProviderModelOptions) {
@@ -101,7 +101,7 @@ export class ProviderModel implements Model {
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart | StatusPart, void, undefined> {
-    const { first, reply } = yield* this.#openAtLast(request, signal)
+    const { first, reply } = yield* this.#openWithRetries(request, signal)
     try {
       for (let part = first; ; part = await reply.next()) {
         yield part
@@ -112,22 +112,25 @@ export class ProviderModel implements Model {
     }
   }
 
-  /** Retried up to its first part only: from there on somebody may have seen it, and starting over would show it twice. */
-  async *#openAtLast(request: ModelRequest, signal: AbortSignal): AsyncGenerator<StatusPart, Opened, undefined> {
+  /** Retried only before its first part: afterwards a client may have shown it, and would show it twice. */
+  async *#openWithRetries(
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<StatusPart, OpenedReply, undefined> {
     const policy = { ...this.#options.retry, clock: this.#clock }
     const { settings } = request
     let refused = this.#refusals.in(settings)
-    let asked = request
+    let pending = request
     for (let attempt = 0; ; attempt++) {
-      const allowed = withoutRefused(asked, refused)
+      const allowed = withoutRefused(pending, refused)
       try {
         const opened = await this.#open(allowed, signal)
         this.#refusals.add(settings, refused)
-        const told = [...refused, ...opened.leftOut]
-        if (told.length > 0) yield { type: "left_out", settings: told }
+        const allLeftOut = [...refused, ...opened.leftOut]
+        if (allLeftOut.length > 0) yield { type: "left_out", settings: allLeftOut }
         return opened
       } catch (error) {
-        // A gateway that does not know marks costs one request more, once.
+        // A gateway that rejects marks costs one more request, once.
         if (this.#marksCache && refusesMarks(error)) {
           this.#marksCache = false
           attempt--
@@ -135,15 +138,15 @@ export class ProviderModel implements Model {
         }
         const more = refusedSettings(allowed.settings, error)
         if (more.length > 0) {
-          // At once, and not counted: there are only so many settings to leave out.
+          // At once and uncounted, because the number of settings is limited.
           refused = [...refused, ...more]
           attempt--
           continue
         }
-        // A schema that its provider cannot hold a model to is still told in words, and checked by us.
-        if (asked.answerSchema && refusesRequest(error)) {
-          const { answerSchema: _, ...words } = asked
-          asked = words
+        // If a provider rejects a schema, the model still gets it in the prompt, and we check the answer.
+        if (pending.answerSchema && refusesRequest(error)) {
+          const { answerSchema: _, ...withoutSchema } = pending
+          pending = withoutSchema
           attempt--
           continue
         }
@@ -151,25 +154,26 @@ export class ProviderModel implements Model {
         if (ms === undefined) throw error
         const { provider } = this.#source
         const tries = { attempt: attempt + 2, attempts: attemptsOf(policy) }
-        if (ms >= TOLD_MS) yield { type: "waiting", provider, because: codeOf(error) ?? "provider_error", ms, ...tries }
+        if (ms >= REPORTED_WAIT_MS)
+          yield { type: "waiting", provider, because: codeOf(error) ?? "provider_error", ms, ...tries }
         await sleep(this.#clock, ms, signal)
         signal.throwIfAborted()
       }
     }
   }
 
-  async #open(request: ModelRequest, signal: AbortSignal): Promise<Opened> {
+  async #open(request: ModelRequest, signal: AbortSignal): Promise<OpenedReply> {
     const { name, idleMs, providerOptions, quirks } = this.#options
     const adapter = await this.#load()
-    const asked = withoutBan(request, quirks)
-    const { options, leftOut } = toReplyOptions(asked, this.#options)
+    const pending = withoutToolChoiceNone(request, quirks)
+    const { options, leftOut } = toReplyOptions(pending, this.#options)
     const merged = mergeOptions(providerOptions, options.providerOptions)
-    const prompt = withQuirks(toPrompt(asked, name), quirks)
+    const prompt = withQuirks(toPrompt(pending, name), quirks)
     const call = {
       prompt: this.#marksCache ? withCacheMarks(prompt, this.#options.dialect) : prompt,
-      ...toTools(asked),
+      ...toTools(pending),
       ...options,
-      ...formatOf(asked, this.#options),
+      ...formatOf(pending, this.#options),
       ...(merged ? { providerOptions: merged } : {}),
     }
     const { provider } = this.#source

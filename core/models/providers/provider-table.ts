@@ -6,31 +6,31 @@ import { catalogue, FREE, type ModelEntry, sourcedFrom } from "./model-catalogue
 import type { NamedEndpoint } from "./endpoints/named-endpoint.ts"
 import type { ModelSettings } from "./settings.ts"
 
-/** The same of an endpoint that has a name as of the provider in whose place it mostly stands. */
+/** The window of a named endpoint's models, like that of the provider it usually replaces. */
 const ENDPOINT_CONTEXT_TOKENS = 128_000
 
-/** All that these offer today can be shown images and PDFs. One that cannot refuses once, and is told in words from then on. */
-const SEEING: ReadonlySet<string> = new Set(["anthropic", "google", "openai"])
-const SEES = ["tools", "images", "files"] as const
+/** Current models of these providers accept images and PDFs. One that rejects them does so once, and then gets text. */
+const ACCEPTS_FILES: ReadonlySet<string> = new Set(["anthropic", "google", "openai"])
+const FILE_FEATURES = ["tools", "images", "files"] as const
 const TOOLS = ["tools"] as const
 
-/** What can stand in the path of a request and leads nowhere but to a model: no `..`, nothing that ends it, nothing encoded. */
+/** Whether an id is safe in a path: no `..`, no terminator, no encoding. */
 const isPath = (id: string): boolean =>
   /^[\w.@:-]+(?:\/[\w.@:-]+)*$/.test(id) && !id.split("/").some((segment) => /^\.+$/.test(segment))
 
-const MAX_NEAR = 5
-/** Without the provider before it. */
+const MAX_SIMILAR = 5
+/** Without its provider. */
 const idOf = (name: string) => name.slice(name.lastIndexOf("/") + 1)
 const familyOf = (name: string) => /^[a-z]+/i.exec(idOf(name))?.[0] ?? ""
 
-/** Which providers and models there are: those that everybody has, and those that an operator has named. */
+/** All providers and models: built-in ones and those of the operator's endpoints. */
 export class ProviderTable {
   readonly names: readonly string[]
   readonly models: readonly ModelEntry[]
-  /** Providers of which no model is in a list. */
+  /** Providers without listed models. */
   readonly unlisted: readonly string[]
   readonly #byName: ReadonlyMap<string, ModelEntry>
-  /** By provider and id as they are written: a list asks for each of thousands. */
+  /** By exact provider and id, because long lists are looked up. */
   readonly #byId: ReadonlyMap<string, ModelEntry>
   readonly #isProvider: ReadonlySet<string>
   readonly #endpoints: ReadonlyMap<string, NamedEndpoint>
@@ -42,39 +42,39 @@ export class ProviderTable {
     this.#isProvider = new Set(this.names)
     const listed = new Set(this.models.map(({ provider }) => provider))
     this.unlisted = this.names.filter((name) => !listed.has(name))
-    // Of several the first.
+    // The first one takes precedence.
     this.#byId = new Map(this.models.toReversed().map((entry) => [`${entry.provider}/${entry.id}`, entry]))
     this.#byName = new Map(
       this.models.flatMap((entry) => [entry.name, ...entry.aliases].map((name) => [name.toLowerCase(), entry])),
     )
   }
 
-  /** Names of models that were probably meant: a slip away, or of the same family, such as all that begin with `gpt`. */
-  near(wanted: string): string[] {
+  /** Similar model names: a typo away, or of the same family, such as all that start with `gpt`. */
+  similar(wanted: string): string[] {
     const names = this.models.map(({ name }) => name)
-    const isNear = (one: string, other: string) => nearName(one, [other]) !== undefined
-    const slips = names.filter((name) => isNear(wanted, name) || isNear(idOf(wanted), idOf(name)))
-    const family = names.filter((name) => isNear(familyOf(wanted), familyOf(name)))
-    return [...new Set([...slips, ...family])].slice(0, MAX_NEAR)
+    const isSimilar = (one: string, other: string) => nearName(one, [other]) !== undefined
+    const slips = names.filter((name) => isSimilar(wanted, name) || isSimilar(idOf(wanted), idOf(name)))
+    const family = names.filter((name) => isSimilar(familyOf(wanted), familyOf(name)))
+    return [...new Set([...slips, ...family])].slice(0, MAX_SIMILAR)
   }
 
-  /** As people call it. */
+  /** The display name. */
   labelOf(name: string): string {
     return own<Provider>(providers, name)?.label ?? name
   }
 
-  /** Whether nobody but the operator can say how it is reached. */
+  /** Whether only the operator can configure it. */
   isNamed(name: string): boolean {
     return this.#endpoints.has(name)
   }
 
-  /** What a name or an alias stands for. */
+  /** The model of a name or an alias. */
   resolve(name: string): ModelEntry | undefined {
-    return this.#byName.get(name.toLowerCase()) ?? this.#passedThrough(name)
+    return this.#byName.get(name.toLowerCase()) ?? this.#resolveUnlisted(name)
   }
 
-  /** `openai/gpt-4o` and the like: any model of a provider, under the name its provider gives it. */
-  #passedThrough(name: string): ModelEntry | undefined {
+  /** Any model of a provider by its own id, such as `openai/gpt-4o`. */
+  #resolveUnlisted(name: string): ModelEntry | undefined {
     const slash = name.indexOf("/")
     const provider = name.slice(0, Math.max(slash, 0)).toLowerCase()
     const id = name.slice(slash + 1)
@@ -82,18 +82,18 @@ export class ProviderTable {
     const listed = this.#byId.get(`${provider}/${id}`)
     if (listed) return listed
     const { contextTokens = ENDPOINT_CONTEXT_TOKENS, wants, idsInPath } = own<Provider>(providers, provider) ?? {}
-    // The key that goes along may be the operator's, whoever chose the name.
+    // The request may carry the operator's key, whoever chose the id.
     if (idsInPath && !this.isNamed(provider) && !isPath(id)) return undefined
     const listPrice = this.isNamed(provider) ? undefined : own(cloudPrices, `${provider}/${id}`)
-    // What is reached by its address alone is a machine of somebody's own.
+    // Self-hosted.
     const price = listPrice ?? (wants === "address" ? FREE : null)
     const sources = sourcedFrom("assumed", listPrice ? "catalogue" : price ? "assumed" : undefined)
-    const features = SEEING.has(provider) ? SEES : TOOLS
+    const features = ACCEPTS_FILES.has(provider) ? FILE_FEATURES : TOOLS
     return { name: `${provider}/${id}`, provider, id, aliases: [], features, contextTokens, price, sources }
   }
 }
 
-/** Without endpoints it is the same for everybody; with them, for everybody who has these. */
+/** One table without endpoints, and one per list of endpoints. */
 const tables = new WeakMap<readonly NamedEndpoint[], ProviderTable>()
 const NONE: readonly NamedEndpoint[] = []
 

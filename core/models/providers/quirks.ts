@@ -3,47 +3,47 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/prov
 import type { ModelRequest } from "../../engine/model.ts"
 
 /**
- * Where one that speaks a common dialect is stricter than the others. What it would refuse is refused for good, with every
- * later request of that conversation, so each of these is data of its line in the list.
+ * Deviations of a server from the common format. It would reject all further requests of a conversation, so they are
+ * data of its provider.
  */
 export interface Quirks {
-  /** It tells how many tokens a reply took, and refuses to be asked for it. */
+  /** It reports usage, and rejects a request for it. */
   readonly countsUnasked?: boolean
-  /** It refuses thinking that is given back to it. */
+  /** It rejects reasoning of earlier replies. */
   readonly forgetsThinking?: boolean
-  /** Ids of calls have nine letters and digits. */
+  /** Call ids must have nine letters and digits. */
   readonly shortCallIds?: boolean
-  /** A person may speak only after the model, never right after the result of a call. */
+  /** A user message must follow a reply, never a tool result. */
   readonly answersResults?: boolean
-  /** It wants person and model to take turns: what one of them said twice in a row becomes one message. */
+  /** Roles must alternate, so consecutive messages of one role are joined. */
   readonly takesTurns?: boolean
-  /** It refuses the result of a call that says nothing. */
+  /** It rejects blank tool results. */
   readonly refusesBlanks?: boolean
-  /** It refuses two documents of one name, in whatever messages, and most signs in a name: there they go without, and are numbered. */
+  /** It rejects two documents with one name, and most characters in names, so documents are numbered. */
   readonly numbersFiles?: boolean
-  /** It cannot be told to call nothing while tools are declared, and takes no call back where none is. */
+  /** It has no tool choice `none` while tools are declared, and rejects earlier calls if no tools are. */
   readonly callsAtWill?: boolean
-  /** What it thinks stands between `<think>` and `</think>` before its words. */
+  /** Its reasoning is in the text, between `<think>` and `</think>`. */
   readonly thinksInTags?: boolean
-  /** Its stream has arguments that are no text, `function_call`, no choices at all, or no blank line at its end. */
+  /** Its stream may have arguments that are not text, `function_call`, no choices, or no final blank line. */
   readonly writesLoosely?: boolean
 }
 
-/** A prompt as a server with these quirks takes it. Calls and results keep their order, and each its partner. */
+/** Adapts a prompt to these quirks. Calls and results keep their order and pairs. */
 export function withQuirks(prompt: LanguageModelV4Prompt, quirks: Quirks = {}): LanguageModelV4Prompt {
-  const said = quirks.refusesBlanks ? prompt.map(withoutBlanks) : prompt
-  const numbered = quirks.numbersFiles ? said.map(withoutFileNames) : said
-  const inTurns = quirks.takesTurns ? numbered.reduce(joined, []) : numbered
-  const turns = quirks.answersResults ? answered(inTurns) : inTurns
+  const cleaned = quirks.refusesBlanks ? prompt.map(withoutBlanks) : prompt
+  const numbered = quirks.numbersFiles ? cleaned.map(withoutFileNames) : cleaned
+  const inTurns = quirks.takesTurns ? numbered.reduce(joinTurns, []) : numbered
+  const turns = quirks.answersResults ? withAnswers(inTurns) : inTurns
   if (!quirks.forgetsThinking && !quirks.shortCallIds) return turns
-  return turns.map((message) => bent(message, quirks))
+  return turns.map((message) => adapted(message, quirks))
 }
 
 /**
- * A request to one that calls at will: it is asked in words to call nothing. What it calls all the same is dropped by
- * whoever asked; without its tools it would be shown neither the calls so far nor what came of them.
+ * Asks a model without the tool choice `none` in the prompt not to call tools. The caller drops calls that it makes
+ * nevertheless; without tools it would not accept earlier calls and results.
  */
-export function withoutBan(request: ModelRequest, { callsAtWill }: Quirks = {}): ModelRequest {
+export function withoutToolChoiceNone(request: ModelRequest, { callsAtWill }: Quirks = {}): ModelRequest {
   if (!callsAtWill || request.toolChoice !== "none" || request.tools.length === 0) return request
   const system = [request.system, "Call no tool now: answer in words, with what you have."].filter(Boolean).join("\n\n")
   return { ...request, system, toolChoice: "auto" }
@@ -58,7 +58,7 @@ function withoutBlanks(message: LanguageModelV4Message): LanguageModelV4Message 
   return { ...message, content }
 }
 
-/** The line before each file says what it is called. */
+/** The line before each file has its name. */
 function withoutFileNames(message: LanguageModelV4Message): LanguageModelV4Message {
   if (message.role !== "user" || !message.content.some(({ type }) => type === "file")) return message
   const content = message.content.map((part) => {
@@ -69,17 +69,20 @@ function withoutFileNames(message: LanguageModelV4Message): LanguageModelV4Messa
   return { ...message, content }
 }
 
-/** What stands between the result of a call and the words of a person who did not wait for an answer. */
+/** Stands between a tool result and the next user message. */
 const ANSWER: LanguageModelV4Message = { role: "assistant", content: [{ type: "text", text: "OK." }] }
 
-function answered(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+function withAnswers(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   return prompt.flatMap((message, at) =>
     message.role === "user" && prompt[at - 1]?.role === "tool" ? [ANSWER, message] : [message],
   )
 }
 
-/** A message more, or the last one longer. Of a person it stays a single text, because templates take no list of them. */
-function joined(before: LanguageModelV4Prompt, message: LanguageModelV4Message): LanguageModelV4Prompt {
+/**
+ * Appends a message, or joins it to the last one. User messages stay a single text, because chat templates accept no
+ * list.
+ */
+function joinTurns(before: LanguageModelV4Prompt, message: LanguageModelV4Message): LanguageModelV4Prompt {
   const last = before.at(-1)
   if (last?.role === "user" && message.role === "user") {
     const content = [...last.content, ...message.content]
@@ -92,10 +95,10 @@ function joined(before: LanguageModelV4Prompt, message: LanguageModelV4Message):
   return [...before, message]
 }
 
-function bent(message: LanguageModelV4Message, { forgetsThinking, shortCallIds }: Quirks): LanguageModelV4Message {
+function adapted(message: LanguageModelV4Message, { forgetsThinking, shortCallIds }: Quirks): LanguageModelV4Message {
   if (message.role === "assistant") {
-    const kept = forgetsThinking ? message.content.filter(({ type }) => type !== "reasoning") : message.content
-    return { ...message, content: shortCallIds ? kept.map(withShortId) : kept }
+    const parts = forgetsThinking ? message.content.filter(({ type }) => type !== "reasoning") : message.content
+    return { ...message, content: shortCallIds ? parts.map(withShortId) : parts }
   }
   if (message.role === "tool" && shortCallIds) return { ...message, content: message.content.map(withShortId) }
   return message
@@ -107,7 +110,7 @@ function withShortId<Content extends { readonly type: string }>(part: Content): 
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-/** The same id for the same call, in every request and after a restart; of another one there is no second in 10^16. */
+/** The same id for the same call, in every request and after a restart. Collisions have a probability of 10^-16. */
 function shortId(id: string): string {
   let rest = createHash("sha256").update(id).digest().readBigUInt64BE()
   let short = ""

@@ -12,16 +12,13 @@ export interface Received {
 
 type Handle = (response: ServerResponse, received: Received) => unknown
 
-/** Where providers are asked for their models. */
+/** The paths of model lists. */
 const LISTS = /\/(?:models|props|api\/(?:tags|ps|show))(?:\?|$)/
 
-/**
- * A real HTTP server on this machine that plays a provider. It has no list of models, and being asked for one counts for
- * nothing, unless it was opened for that.
- */
+/** A real local HTTP server that acts as a provider. By default it has no model list, and ignores requests for one. */
 export class ProviderServer {
   readonly received: Received[] = []
-  /** How many were opened so far. */
+  /** Connections that were opened so far. */
   connections = 0
   readonly #server = createServer((request, response) => void this.#handle(request, response))
   readonly #answer: Handle
@@ -44,7 +41,7 @@ export class ProviderServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** A `fetch` for which OpenAI and Anthropic are this server. */
+  /** A `fetch` that sends requests for OpenAI and Anthropic to this server. */
   get fetch(): typeof globalThis.fetch {
     return (input, init) => fetch(String(input).replace(/^https:\/\/api\.(openai|anthropic)\.com/, this.url), init)
   }
@@ -67,7 +64,7 @@ export class ProviderServer {
   }
 }
 
-/** One that is asked for its models as for anything else. */
+/** A server that handles requests for model lists like any other. */
 export const openLists = (answer: Handle): Promise<ProviderServer> => ProviderServer.open(answer, { lists: true })
 
 export const sse = (...data: readonly unknown[]): string =>
@@ -82,7 +79,7 @@ export const chatChunk = (delta: object, finish_reason: string | null = null): o
   choices: [{ index: 0, delta, finish_reason }],
 })
 
-/** A whole chat reply that says this. */
+/** A complete chat reply with this text. */
 export const chatReply = (text: string): string =>
   sse(chatChunk({ role: "assistant", content: text }), chatChunk({}, "stop"), "[DONE]")
 
@@ -99,14 +96,14 @@ export const anyRequest: ModelRequest = {
   toolChoice: "auto",
 }
 
-/** Reads a reply to its end. */
+/** Reads a complete reply. */
 export async function collect(
   model: Model,
   request: ModelRequest = anyRequest,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<(ReplyPart | StatusPart)[]> {
   const parts: (ReplyPart | StatusPart)[] = []
-  // What is thought comes again as a whole part.
+  // Reasoning deltas are repeated by the complete part.
   for await (const part of model.stream(request, signal)) if (part.type !== "thinking") parts.push(part)
   return parts
 }

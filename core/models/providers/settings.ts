@@ -7,31 +7,31 @@ type Each = (typeof providers)[ReachableProvider]
 type MoreOf<Line> = Line extends { readonly more: infer More } ? More[keyof More] : never
 type EachMeans = Each["baseUrl"] | Each["apiKey"] | MoreOf<Each>
 
-/** The variables of the environment by which providers are set. */
+/** The environment variables of providers. */
 export type ProviderVariable = EachMeans["variable"]
 
 /**
- * What the models need to know of the world: for each provider its key and its address, as the list names them. `config.ts`
- * fills it from the environment; a person may bring keys of their own.
+ * The keys and addresses of providers, by the fields in the list. `config.ts` reads them from the environment; people
+ * may have their own.
  */
 export type ModelSettings = { readonly [Field in EachMeans["field"]]?: string } & {
-  /** `PAWL_MODEL`: the model of conversations that chose none. */
+  /** `PAWL_MODEL`: the default model. */
   readonly defaultModel?: string
   /** `PAWL_MODEL_IDLE_SECONDS`: how long a model may stay silent; 60. */
   readonly idleSeconds?: number
-  /** `PAWL_PROVIDERS`: what its file holds. */
+  /** `PAWL_PROVIDERS`: the content of its file. */
   readonly endpoints?: readonly NamedEndpoint[]
 }
 
 const all = Object.values<Provider>(providers)
 
-/** All that is set for providers, in the order of the list. */
+/** All settings of providers, in the order of the list. */
 export const providerMeans = all.flatMap((each) => Object.values(meansOf(each))) as Means<
   EachMeans["field"],
   ProviderVariable
 >[]
 
-/** The environment variable behind each setting, for messages that say what to set and for whoever reads the environment. */
+/** The environment variable of each setting. */
 export const settingVariables = {
   ...Object.fromEntries(providerMeans.map(({ field, variable }) => [field, variable])),
   defaultModel: "PAWL_MODEL",
@@ -41,7 +41,7 @@ export const settingVariables = {
   readonly idleSeconds: "PAWL_MODEL_IDLE_SECONDS"
 }
 
-/** The same settings with blank texts taken as absent: `OPENAI_BASE_URL=` in a compose file means that there is none. */
+/** Removes blank settings: `OPENAI_BASE_URL=` in a compose file means that there is none. */
 export function withoutBlanks(settings: ModelSettings): ModelSettings {
   const entries = Object.entries(settings).map(([name, value]) => [
     name,
@@ -50,7 +50,7 @@ export function withoutBlanks(settings: ModelSettings): ModelSettings {
   return Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== undefined))
 }
 
-/** Every key among the settings, and what endpoints are sent: a gateway may well quote another provider's. */
+/** All keys, and the secrets of endpoints: a gateway may quote another provider's key. */
 export function providerSecrets(settings: ModelSettings): string[] {
   const given = settings as Readonly<Record<string, unknown>>
   const keys = providerMeans.flatMap(({ field, isSecret }) =>
@@ -59,13 +59,13 @@ export function providerSecrets(settings: ModelSettings): string[] {
   return [...keys, ...(settings.endpoints ?? []).flatMap(({ secrets }) => secrets)]
 }
 
-/** What to hide of a secret: of a key in PEM each of its lines, because its first words stand above every other one. */
+/** The texts to hide of a secret: each line of a PEM key, because all keys start with the same line. */
 export function secretsIn(text: string): string[] {
   if (!text.includes("-----BEGIN")) return [text]
   return text.split(/-----[A-Z ]*-----|\\n|\s/).filter((line) => line.length >= 16)
 }
 
-/** The connection, or what must be set to have one. */
+/** The connection, or the settings that are missing. */
 export function connectTo(name: string, settings: ModelSettings): ProviderConnection | { readonly need: string } {
   const endpoint = settings.endpoints?.find((each) => each.name === name)
   if (endpoint) return connectEndpoint(endpoint)
@@ -78,7 +78,7 @@ export function connectTo(name: string, settings: ModelSettings): ProviderConnec
   return "open" in found ? found : { need: needOf(found, means) }
 }
 
-/** A provider with these means, by their names. */
+/** A provider with these fields. */
 export function accessTo(
   { connect }: Provider,
   { apiKey, baseUrl, ...more }: Readonly<Record<string, string | undefined>>,

@@ -9,7 +9,7 @@ import type { CallPart } from "../../protocol/conversation/message.ts"
  */
 export function checkRequest({ history, tools }: ModelRequest, model?: string): void {
   const progress = checked.get(history) ?? new Progress()
-  // Taken out while the rest is looked at: a history that was refused once is read from its start the next time.
+  // Removed during the check, so that a rejected history is checked from its start the next time.
   checked.delete(history)
   for (; progress.length < history.length; progress.length++) {
     progress.check(history[progress.length] as HistoryMessage, progress.length)
@@ -84,14 +84,11 @@ class Progress {
     if (results.length !== calls.length) {
       throw broken(index, `${results.length} result(s) for ${calls.length} call(s): ${names(calls)}`)
     }
-    for (const [place, call] of calls.entries()) {
-      const result = results[place] as CallResult | undefined
+    for (const [at, call] of calls.entries()) {
+      const result = results[at] as CallResult | undefined
       if (!result) throw broken(index, `the place of the result of ${call.id} (${call.name}) is empty`)
       if (result.callId !== call.id) {
-        throw broken(
-          index,
-          `place ${place} belongs to ${call.id} (${call.name}) but holds the result of ${result.callId}`,
-        )
+        throw broken(index, `place ${at} belongs to ${call.id} (${call.name}) but holds the result of ${result.callId}`)
       }
       if (result.name !== call.name)
         throw broken(index, `${call.id} called ${call.name} but its result says ${result.name}`)

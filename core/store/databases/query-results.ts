@@ -13,17 +13,17 @@ import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 import { toTime } from "../engine/row-values.ts"
 
-/** What is kept for one person. */
-interface Bounds {
-  /** The newest so many, and together no more than so many characters; but always the newest. */
+/** Limits per person. */
+interface Limits {
+  /** The newest results up to these numbers; the newest one is always stored. */
   readonly results: number
   readonly characters: number
-  /** Of a single one: rows beyond are left out of what is kept, and it says so. */
+  /** The limit of one result: further rows are left out, and it is marked as truncated. */
   readonly longest: number
-  /** Expired ones of which is known that they were there. */
+  /** Expired results whose metadata is stored. */
   readonly expired: number
 }
-const bounds: Bounds = { results: 100, expired: 1000, characters: 64 * 1024 * 1024, longest: 8 * 1024 * 1024 }
+const defaultLimits: Limits = { results: 100, expired: 1000, characters: 64 * 1024 * 1024, longest: 8 * 1024 * 1024 }
 
 interface Row {
   readonly id: ResultId
@@ -37,42 +37,42 @@ interface Row {
 }
 
 const DAY_MS = 24 * 60 * 60_000
-/** Where a result is read it is noted that it was, but not more often: on SQLite that writes the whole row. */
-const NOTED_MS = DAY_MS
-/** So many lose their rows in one statement: a disk writes for each of them what it takes to clear it. */
+/** Reading a result updates `used_at`, but not more often than this: SQLite rewrites the whole row. */
+const RECORD_USE_MS = DAY_MS
+/** Results that expire in one statement, because the disk has to overwrite each. */
 const AT_ONCE = 10
-/** SQLite takes no OFFSET without a LIMIT. */
-const MANY = 1_000_000
+/** SQLite allows OFFSET only with a LIMIT. */
+const NO_LIMIT = 1_000_000
 
 /**
- * Whole results of queries. One that was not used for some days, or that newer ones have no room for, expires: its rows go, and
- * what it was stays, so that a caller learns how to get it again.
+ * Complete results of queries. A result expires if it is not used for some days, or if newer ones need its space: its
+ * rows are deleted and its metadata stays, so that a caller learns how to get it again.
  */
 export class SqlQueryResults implements QueryResults {
   readonly #engine: Engine
   readonly #now: () => number
-  readonly #most: Bounds
+  readonly #limits: Limits
 
-  constructor(engine: Engine, now: () => number, most = bounds) {
+  constructor(engine: Engine, now: () => number, limits = defaultLimits) {
     this.#engine = engine
     this.#now = now
-    this.#most = most
+    this.#limits = limits
   }
 
   async keep(user: UserId, { connectionId, conversationId, sql, answer }: NewResult): Promise<StoredResult> {
     const now = this.#now()
     const id = newId("res", user, now)
     const { warnings } = answer
-    const { columns, rows, truncated } = shortened(answer, this.#most.longest)
+    const { columns, rows, truncated } = shortened(answer, this.#limits.longest)
     const result = toStorableJson({ columns, rows, warnings })
     const hash = createHash("sha256").update(canonicalJson({ columns, rows })).digest("hex")
     const texts = [id, user, connectionId, conversationId, sql, result, hash]
     const values = [...texts, result.length, truncated ? 1 : 0, now, conversationId, conversationId]
     await this.#engine.change({
       type: "statements",
-      statements: [holdStill(conversationId), { sql: INSERT, values }, ...tooMuchOf(user, this.#most)],
+      statements: [lockConversation(conversationId), { sql: INSERT, values }, ...expireExcess(user, this.#limits)],
     })
-    return { id, connectionId, sql, columns, rows, truncated, ...told(warnings), hash, createdAt: toTime(now) }
+    return { id, connectionId, sql, columns, rows, truncated, ...withWarnings(warnings), hash, createdAt: toTime(now) }
   }
 
   async find(user: UserId, id: ResultId): Promise<StoredResult | undefined> {
@@ -81,12 +81,12 @@ export class SqlQueryResults implements QueryResults {
     const now = this.#now()
     const [row] = await this.#engine.query<Row>(sql, [id, user, now - RESULT_DAYS * DAY_MS])
     if (!row) return undefined
-    if (row.used_at < now - NOTED_MS) await this.#noteUse(id, now)
+    if (row.used_at < now - RECORD_USE_MS) await this.#recordUse(id, now)
     const { columns, rows, warnings } = JSON.parse(row.result) as Pick<StoredResult, "columns" | "rows" | "warnings">
     const { connection: connectionId, statement, truncated, hash, created_at } = row
     const createdAt = toTime(created_at)
     const common = { id, connectionId, sql: statement, columns, rows, truncated: truncated === 1 }
-    return { ...common, ...told(warnings), hash, createdAt }
+    return { ...common, ...withWarnings(warnings), hash, createdAt }
   }
 
   async findExpired(user: UserId, id: ResultId): Promise<ConnectionId | undefined> {
@@ -95,38 +95,38 @@ export class SqlQueryResults implements QueryResults {
     return (await this.#engine.query<{ connection: ConnectionId }>(sql, values))[0]?.connection
   }
 
-  /** To be called now and then: makes the room free that expired results take. */
+  /** To be called now and then: deletes the rows of expired results. */
   async sweep(): Promise<void> {
     const old = `SELECT id FROM query_result WHERE size > 0 AND ${USED} <= ? LIMIT ${AT_ONCE}`
     for (;;) {
       const before = this.#now() - RESULT_DAYS * DAY_MS
       const ids = (await this.#engine.query<{ id: string }>(old, [before])).map(({ id }) => id)
       if (ids.length === 0) return
-      // One that was read in between stays.
+      // Not if it was read in between.
       const sql = `${EXPIRE} WHERE id IN (${ids.map(() => "?").join(", ")}) AND ${USED} <= ?`
       await this.#engine.change({ type: "statements", statements: [{ sql, values: [...ids, before] }] })
     }
   }
 
-  /** What cannot be noted does no harm: it expires earlier. */
-  async #noteUse(id: ResultId, now: number): Promise<void> {
+  /** If this fails, the result expires earlier. */
+  async #recordUse(id: ResultId, now: number): Promise<void> {
     const sql = "UPDATE query_result SET used_at = ? WHERE id = ?"
     await this.#engine.change({ type: "statements", statements: [{ sql, values: [now, id] }] }).catch(() => {})
   }
 }
 
-/** SQL for when a result was used last. */
+/** SQL for the last use of a result. */
 const USED = "coalesce(used_at, created_at)"
 
-const told = (warnings: readonly string[] | undefined) => (warnings ? { warnings: [...warnings] } : {})
+const withWarnings = (warnings: readonly string[] | undefined) => (warnings ? { warnings: [...warnings] } : {})
 
-/** Changes nothing, and stands in line with whoever erases the conversation: a result is erased with it, or not kept. */
-const holdStill = (conversation: NewResult["conversationId"]): Statement => ({
+/** Locks the conversation without changing it: if it is being erased, the result is erased with it or not stored. */
+const lockConversation = (conversation: NewResult["conversationId"]): Statement => ({
   sql: "UPDATE conversation SET seen = seen WHERE id = ?",
   values: [conversation],
 })
 
-/** Of a conversation that was erased while it asked, nothing is kept. */
+/** Stores nothing if the conversation was erased meanwhile. */
 const INSERT = `INSERT INTO query_result
     (id, person, connection, conversation, statement, result, hash, size, truncated, created_at)
   SELECT ${Array.from({ length: 7 }, () => "CAST(? AS TEXT)").join(", ")}, CAST(? AS BIGINT), CAST(? AS BIGINT),
@@ -134,18 +134,18 @@ const INSERT = `INSERT INTO query_result
 
 const EXPIRE = "UPDATE query_result SET result = '', size = 0"
 
-/** The oldest of a person expire, as far as there are too many or they are too long together; never the newest. */
-function tooMuchOf(user: UserId, { results, characters, expired }: Bounds): Statement[] {
+/** Expires the person's oldest results beyond the limits, but never the newest. */
+function expireExcess(user: UserId, { results, characters, expired }: Limits): Statement[] {
   const expire = `${EXPIRE} WHERE person = ? AND id IN (SELECT id FROM (
       SELECT id, row_number() OVER newest AS place, sum(size) OVER newest AS total FROM query_result
       WHERE person = ? AND size > 0 WINDOW newest AS (ORDER BY created_at DESC, id DESC)) AS stored
     WHERE place > ${results} OR (place > 1 AND total > ${characters}))`
-  const forget = `DELETE FROM query_result WHERE person = ? AND size = 0 AND id IN (SELECT id FROM query_result
-    WHERE person = ? AND size = 0 ORDER BY created_at DESC, id DESC LIMIT ${MANY} OFFSET ${expired})`
-  return [expire, forget].map((sql) => ({ sql, values: [user, user] }))
+  const deleteExpired = `DELETE FROM query_result WHERE person = ? AND size = 0 AND id IN (SELECT id FROM query_result
+    WHERE person = ? AND size = 0 ORDER BY created_at DESC, id DESC LIMIT ${NO_LIMIT} OFFSET ${expired})`
+  return [expire, deleteExpired].map((sql) => ({ sql, values: [user, user] }))
 }
 
-/** A query is bounded by what its database sends; written as JSON the same may be longer. */
+/** The database limits a query's result; as JSON it may be longer. */
 function shortened({ columns, rows, truncated }: QueryAnswer, longest: number): QueryAnswer {
   let left = longest
   const fitting = rows.findIndex((row) => {

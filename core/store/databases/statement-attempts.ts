@@ -5,14 +5,17 @@ import type { Replacement } from "../../engine/stored-files.ts"
 import type { Engine } from "../engine/engine.ts"
 import { replaceBytes } from "../files/naming.ts"
 
-/** A try to change a database, as far as it has come. */
+/** The progress of an attempt to change a database. */
 export interface StoredAttempt {
   readonly connectionId: ConnectionId
-  /** How the database can be asked about it, and what to answer where it was done; undefined before it was told to commit. */
+  /**
+   * A mark with which the database can be asked for the outcome, and the answer if it was committed; undefined before
+   * the commit is sent.
+   */
   readonly recorded: { readonly mark: string; readonly answer: string } | undefined
 }
 
-/** What a try is known by from now on; `replaces` where it is done by giving a file other bytes. */
+/** The mark of an attempt; `replaces` if it replaces the bytes of a file. */
 interface NewMark {
   readonly mark: string
   readonly answer: string
@@ -25,7 +28,7 @@ interface Row {
   readonly answer: string | null
 }
 
-interface Whose {
+interface CallTarget {
   readonly user: UserId
   readonly connectionId: ConnectionId
 }
@@ -33,9 +36,9 @@ interface Whose {
 const newName = () => randomBytes(16).toString("hex")
 
 /**
- * One row for each call that changes a database of a person. Whoever tries holds it; only the holder may record that a
- * commit is sent, and only what was found not to have happened is set free for another try, by whoever found it. So a
- * process that was taken for dead and wakes up can do nothing any more, not even begin, and no call is done twice.
+ * One row per call that changes a person's database. An attempt owns the row. Only the owner may record that a commit
+ * is sent, and only an attempt that provably did not happen is released for another one. So a process that was
+ * considered failed can do nothing when it continues, and no call is executed twice.
  */
 export class StatementAttempts {
   readonly #engine: Engine
@@ -47,31 +50,31 @@ export class StatementAttempts {
   }
 
   /**
-   * The name of the holder. A second try needs what `free` has answered: without it, a first one that was late would begin
-   * after another process has said that it was not done. Throws `outcome_unknown` where it may not begin.
+   * Returns the owner's name. A second attempt needs the ticket of `free`; without it, a delayed first attempt could
+   * start after another process has reported that it did not happen. Throws `outcome_unknown` if it may not start.
    */
-  async begin(callId: CallId, { user, connectionId }: Whose, ticket?: string): Promise<string> {
+  async begin(callId: CallId, { user, connectionId }: CallTarget, ticket?: string): Promise<string> {
     const holder = newName()
     const first = `INSERT INTO statement_attempt (call_id, person, connection_id, holder, mark, answer, at)
       VALUES (?, ?, ?, ?, NULL, NULL, ?) ON CONFLICT (call_id) DO NOTHING`
     const next = "UPDATE statement_attempt SET holder = ?, connection_id = ?, at = ? WHERE call_id = ? AND holder = ?"
-    const began =
+    const isStarted =
       ticket === undefined
         ? await this.#change(first, [callId, user, connectionId, holder, this.#now()])
         : await this.#change(next, [holder, connectionId, this.#now(), callId, ticket])
-    if (!began) throw failure("outcome_unknown", { problem: "Another try of it is at work, or was." })
+    if (!isStarted) throw failure("outcome_unknown", { problem: "Another try of it is at work, or was." })
     return holder
   }
 
   /**
-   * Durable when it returns. Throws where the try was given up on behalf of its holder. Where it replaces the bytes of a
-   * file, that is done in the same change, so that what is recorded is done: `moved`, and neither, where others came first.
+   * Durable when it returns. Throws if the attempt was given up on behalf of its owner. If it replaces the bytes of a
+   * file, that happens in the same change: `moved`, without any change, if another write came first.
    */
   async record(callId: CallId, holder: string, recorded: NewMark): Promise<"moved" | undefined> {
     const { mark, answer, replaces } = recorded
     const sql = "UPDATE statement_attempt SET mark = ?, answer = ? WHERE call_id = ? AND holder = ? AND mark IS NULL"
-    const own = { sql, values: [mark, answer, callId, holder], mustChange: true }
-    const statements = [own, ...(replaces ? replaceBytes(replaces) : [])]
+    const recordMark = { sql, values: [mark, answer, callId, holder], mustChange: true }
+    const statements = [recordMark, ...(replaces ? replaceBytes(replaces) : [])]
     if ((await this.#engine.change({ type: "statements", statements })).ok) return undefined
     if (replaces && (await this.#isHeld(callId, holder))) return "moved"
     throw failure("outcome_unknown", { problem: "Another process has taken this over." })
@@ -86,12 +89,16 @@ export class StatementAttempts {
   }
 
   /**
-   * Sets a call free that has not been done: its try had recorded this mark, or none. Answers what the next try begins with;
-   * undefined where that is not so any more, because whoever holds it has gone on meanwhile.
+   * Releases a call that was not executed: its attempt recorded this mark, or none. Returns the ticket of the next
+   * attempt; undefined if the owner has made progress.
    */
-  async free(callId: CallId, { user, connectionId }: Whose, mark: string | undefined): Promise<string | undefined> {
+  async free(
+    callId: CallId,
+    { user, connectionId }: CallTarget,
+    mark: string | undefined,
+  ): Promise<string | undefined> {
     const ticket = newName()
-    // The ticket takes the holder's place, so that what the last one would record finds nothing to write to.
+    // The ticket replaces the owner, so that the previous attempt cannot record anything.
     const sql = `INSERT INTO statement_attempt (call_id, person, connection_id, holder, mark, answer, at)
       VALUES (?, ?, ?, ?, NULL, NULL, ?) ON CONFLICT (call_id) DO UPDATE SET holder = excluded.holder, mark = NULL,
       answer = NULL WHERE statement_attempt.mark ${mark === undefined ? "IS NULL" : "= ?"}`

@@ -8,24 +8,24 @@ import { folderDisk } from "./folder-disk.ts"
 import { type FolderMark, readMark, writeMark } from "./folder-mark.ts"
 
 export interface FolderBackup {
-  /** A copy of the database, which says what belongs to it. */
+  /** The copy of the database, which lists the files. */
   readonly copy: string
-  /** The database itself, in use or not. */
+  /** The original database, in use or not. */
   readonly database: string
-  /** The folder of files, where one is named. */
+  /** The folder for large files, if configured. */
   readonly folder: string | undefined
-  /** Where the copies go; there must be nothing yet. */
+  /** The path of the copy, which must not exist yet. */
   readonly to: string
 }
 
 export interface BackedUp {
   readonly files: number
   readonly bytes: number
-  /** Those that were lost or damaged before. */
+  /** Files that were already lost or damaged. */
   readonly unreadable: number
 }
 
-interface Placed {
+interface FolderFile {
   readonly place: string
   readonly id: string
   readonly sha256: string
@@ -33,22 +33,22 @@ interface Placed {
 }
 
 /**
- * Copies the files that a copy of the database names, each checked. A file never changes, so that together the two are what
- * was at one moment. The folder has its name when all of them are in it; without any there is none.
+ * Copies and verifies the files that a copy of the database refers to. Files never change, so the two are consistent.
+ * The folder gets its name when it is complete; without files there is none.
  */
 export async function backUpFolder({ copy, database, folder, to }: FolderBackup): Promise<BackedUp> {
   if (await exists(to)) throw alreadyExists(to)
   using db = new DatabaseSync(copy, { readOnly: true })
   if (!hasTable(db)) return NOTHING
-  const placed = db.prepare(PLACED).all() as unknown as Placed[]
-  if (placed.length === 0) return NOTHING
+  const files = db.prepare(FOLDER_FILES).all() as unknown as FolderFile[]
+  if (files.length === 0) return NOTHING
   const mark = db.prepare("SELECT database_mark AS database, folder_mark AS folder FROM files_folder").get()
-  const from = await folderOf(folder, placed.length, mark as unknown as FolderMark)
-  // In the same folder, so that its name is given in one step.
+  const from = await folderOf(folder, files.length, mark as unknown as FolderMark)
+  // In the same folder, so that it can be renamed in one step.
   const partial = join(dirname(to), `.${basename(to)}.${process.pid}.partial`)
   await mkdir(partial, { mode: 0o700 })
   try {
-    const done = await copyAll(from, partial, { placed, database })
+    const done = await copyAll(from, partial, { folderFiles: files, database })
     await writeMark(partial, mark as unknown as FolderMark)
     await rename(partial, to)
     await folderDisk.sync(dirname(to))
@@ -59,10 +59,10 @@ export async function backUpFolder({ copy, database, folder, to }: FolderBackup)
 }
 
 const NOTHING: BackedUp = { files: 0, bytes: 0, unreadable: 0 }
-const PLACED = `SELECT p.place, f.id, f.hash AS sha256, f.size FROM file_place p JOIN message_file f ON f.id = p.file
+const FOLDER_FILES = `SELECT p.place, f.id, f.hash AS sha256, f.size FROM file_place p JOIN message_file f ON f.id = p.file
   WHERE f.hash IS NOT NULL ORDER BY p.place`
 
-/** One of an earlier version knows no folder. */
+/** Older versions have no such table. */
 function hasTable(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'file_place'").get() !== undefined
 }
@@ -81,10 +81,10 @@ async function folderOf(path: string | undefined, files: number, mark: FolderMar
 async function copyAll(
   from: BytesFolder,
   to: string,
-  { placed, database }: { readonly placed: readonly Placed[]; readonly database: string },
+  { folderFiles, database }: { readonly folderFiles: readonly FolderFile[]; readonly database: string },
 ): Promise<BackedUp> {
   let [files, bytes, unreadable] = [0, 0, 0]
-  for (const { place, id, sha256, size } of placed) {
+  for (const { place, id, sha256, size } of folderFiles) {
     try {
       const portions = await Array.fromAsync(from.read(place, { sha256, size }))
       await folderDisk.create(join(to, place), Buffer.concat(portions))
@@ -92,7 +92,7 @@ async function copyAll(
       bytes += size
     } catch (error) {
       if (!hasCode(error, "file_unreadable")) throw error
-      if (isStillThere(database, id)) unreadable++ // else it was erased since the copy was made
+      if (isStillThere(database, id)) unreadable++ // otherwise it was erased since the copy was made
     }
   }
   await folderDisk.sync(to)

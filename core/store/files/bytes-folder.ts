@@ -4,29 +4,29 @@ import { type FileHandle, lstat, open, opendir } from "node:fs/promises"
 import { join } from "node:path"
 import { type AppError, failure } from "../../protocol/errors.ts"
 import { toWriteFailure } from "../engine/store-failure.ts"
-import { type BytesPlace, type Content, type PlacedBytes, unreadable } from "./bytes-place.ts"
+import { type ByteStore, type Content, type StoredName, unreadable } from "./byte-store.ts"
 import { type FolderDisk, folderDisk } from "./folder-disk.ts"
 import { type FolderMark, readMark } from "./folder-mark.ts"
 
-/** Bytes that are in memory at a time of a file that is read. */
+/** Bytes of a file in memory at a time. */
 const PORTION = 1024 * 1024
-/** Files that are known to be what they were: a model is shown the beginning of one again and again. */
+/** Cached verifications: models are shown the start of a file again and again. */
 const MAX_VERIFIED = 10_000
 const NAME = /^[0-9a-f]{32}$/
-/** A file that is being written, or was when a process died. */
-const PART = ".part"
-/** Neither through a link that somebody has put there, nor waiting for what is no file. Windows has neither. */
-const AS_IT_IS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+/** The suffix of a file that is being written, or was when a process failed. */
+const PARTIAL = ".part"
+/** Does not follow links or wait for pipes. Windows has neither flag. */
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /**
- * Files in one folder, which the nodes of a database share. It is known by its mark, asked for with every write and removal:
- * in the empty folder under a disk that is not mounted nothing is written, and nothing counts as removed.
+ * Files in a folder that the nodes of a database share. The folder is identified by a mark, which is checked with every
+ * write and removal: nothing is written to or considered removed from the empty folder under an unmounted disk.
  */
-export class BytesFolder implements BytesPlace {
+export class BytesFolder implements ByteStore {
   readonly path: string
   readonly #mark: FolderMark
   readonly #disk: FolderDisk
-  /** By name, with what tells whether anybody has touched the file since. */
+  /** By name: the file's state when it was verified. */
   readonly #verified = new Map<string, string>()
 
   constructor(path: string, mark: FolderMark, disk: FolderDisk = folderDisk) {
@@ -39,12 +39,12 @@ export class BytesFolder implements BytesPlace {
     const path = this.#pathOf(name)
     await this.#demandMark()
     try {
-      await this.#disk.create(path + PART, bytes)
-      await this.#disk.rename(path + PART, path)
+      await this.#disk.create(path + PARTIAL, bytes)
+      await this.#disk.rename(path + PARTIAL, path)
       await this.#disk.sync(this.path)
-      await this.#demandMark() // the disk may have gone meanwhile, and the file to what lies under it
+      await this.#demandMark() // if the disk was unmounted meanwhile, the file went to the folder below it
     } catch (error) {
-      await this.#disk.remove(path + PART).catch(() => {}) // swept up later
+      await this.#disk.remove(path + PARTIAL).catch(() => {}) // otherwise removed by a sweep
       await this.#disk.remove(path).catch(() => {})
       throw toFolderFailure(error)
     }
@@ -53,7 +53,7 @@ export class BytesFolder implements BytesPlace {
   async *read(name: string, { sha256, size }: Content, most = size): AsyncGenerator<Uint8Array> {
     const file = await this.#open(name)
     try {
-      // All of it before any of it is given: who reads half of a file that is another one cannot give that half back.
+      // Verifies the whole file before returning any of it, because a caller cannot undo what it has read.
       const state = await stateOf(file)
       if (this.#verified.get(name) !== `${sha256} ${state}`) {
         if ((await file.stat()).size !== size || (await hashOf(file, size)) !== sha256) throw unreadable(DAMAGED)
@@ -78,7 +78,7 @@ export class BytesFolder implements BytesPlace {
     await this.#demandMark()
     try {
       for (const name of names.filter((each) => NAME.test(each))) {
-        await this.#disk.remove(this.#pathOf(name) + PART)
+        await this.#disk.remove(this.#pathOf(name) + PARTIAL)
         await this.#disk.remove(this.#pathOf(name))
       }
       await this.#disk.sync(this.path)
@@ -88,10 +88,10 @@ export class BytesFolder implements BytesPlace {
     await this.#demandMark()
   }
 
-  async *list(): AsyncGenerator<PlacedBytes> {
+  async *list(): AsyncGenerator<StoredName> {
     await this.#demandMark()
     for await (const { name } of await opendir(this.path)) {
-      const whole = name.endsWith(PART) ? name.slice(0, -PART.length) : name
+      const whole = name.endsWith(PARTIAL) ? name.slice(0, -PARTIAL.length) : name
       if (!NAME.test(whole)) continue // not ours
       const found = await lstat(join(this.path, name)).catch(() => undefined)
       if (found && !found.isDirectory()) yield { name: whole, writtenAt: found.mtimeMs }
@@ -100,27 +100,27 @@ export class BytesFolder implements BytesPlace {
 
   async #open(name: string): Promise<FileHandle> {
     try {
-      const file = await open(this.#pathOf(name), AS_IT_IS)
+      const file = await open(this.#pathOf(name), READ_FLAGS)
       if ((await file.stat()).isFile()) return file
       await file.close()
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      if (code === "ENOENT" || code === "ENOTDIR") throw unreadable((await this.#isHere()) ? MISSING : AWAY)
+      if (code === "ENOENT" || code === "ENOTDIR") throw unreadable((await this.#hasMark()) ? MISSING : FOLDER_MISSING)
       if (code !== "ELOOP") throw unreadable(`its content cannot be read from the folder for files (${code})`)
     }
     throw unreadable(DAMAGED)
   }
 
-  async #isHere(): Promise<boolean> {
+  async #hasMark(): Promise<boolean> {
     const mark = await readMark(this.path).catch(() => undefined)
     return mark?.database === this.#mark.database && mark.folder === this.#mark.folder
   }
 
   async #demandMark(): Promise<void> {
-    if (!(await this.#isHere())) throw failure("store_unavailable", { problem: AWAY_NOW })
+    if (!(await this.#hasMark())) throw failure("store_unavailable", { problem: FOLDER_MISSING_NOW })
   }
 
-  /** What is no name of ours leads nowhere else. */
+  /** Rejects any name that we did not create, so that it cannot lead to another path. */
   #pathOf(name: string): string {
     if (!NAME.test(name)) throw unreadable(DAMAGED)
     return join(this.path, name)
@@ -129,8 +129,9 @@ export class BytesFolder implements BytesPlace {
 
 const MISSING = "its content is missing from the folder for files (PAWL_FILES_FOLDER). Upload it again"
 const DAMAGED = "its content in the folder for files (PAWL_FILES_FOLDER) was changed. Upload it again"
-const AWAY = "the folder for files (PAWL_FILES_FOLDER) is missing. The operator must check that its disk is mounted"
-const AWAY_NOW = "the folder for files (PAWL_FILES_FOLDER) is missing. Check that its disk is mounted"
+const FOLDER_MISSING =
+  "the folder for files (PAWL_FILES_FOLDER) is missing. The operator must check that its disk is mounted"
+const FOLDER_MISSING_NOW = "the folder for files (PAWL_FILES_FOLDER) is missing. Check that its disk is mounted"
 
 function toFolderFailure(error: unknown): AppError {
   const { code } = error as NodeJS.ErrnoException
@@ -143,7 +144,7 @@ function toFolderFailure(error: unknown): AppError {
   return known
 }
 
-/** Another text when anybody has written to the file, or put another one in its place. */
+/** Changes if the file was written to or replaced. */
 async function stateOf(file: FileHandle): Promise<string> {
   const { size, mtimeNs, ctimeNs, ino, dev } = await file.stat({ bigint: true })
   return `${size} ${mtimeNs} ${ctimeNs} ${ino} ${dev}`
@@ -164,6 +165,6 @@ async function readAt(file: FileHandle, at: number, size: number): Promise<Buffe
   const { bytesRead } = await file.read(bytes, 0, bytes.length, at).catch((error: NodeJS.ErrnoException) => {
     throw unreadable(`its content cannot be read from the folder for files (${error.code})`)
   })
-  if (bytesRead === 0) throw unreadable(DAMAGED) // cut while it is read
+  if (bytesRead === 0) throw unreadable(DAMAGED) // truncated while it was read
   return bytes.subarray(0, bytesRead)
 }

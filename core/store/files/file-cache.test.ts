@@ -76,7 +76,7 @@ test("what a process that died has left half done goes when it is old", async ()
 })
 
 test("of too much the files go first that were used longest ago", async () => {
-  const { get, tidy, names, later } = opened({ graceMs: 1000, mostBytes: 10 })
+  const { get, tidy, names, later } = opened({ graceMs: 1000, maxBytes: 10 })
   for (const text of ["first", "secnd", "third"]) {
     await get(text)
     later(2000)

@@ -8,9 +8,9 @@ import { isId, type UserId } from "../../protocol/ids.ts"
 
 export interface CacheOptions {
   readonly folder: string
-  /** What all files together may take; those that were used in the last minutes are left all the same. */
-  readonly mostBytes?: number
-  /** How long a file that was asked for stays, whatever becomes of it: whoever asked opens it by its name. */
+  /** The maximum size of all files; recently used ones stay. */
+  readonly maxBytes?: number
+  /** How long a requested file stays, because the caller opens it by its name. */
   readonly graceMs?: number
   readonly now: () => number
 }
@@ -20,44 +20,44 @@ interface Content {
   readonly size: number
 }
 
-const MOST_BYTES = 4 * 1024 ** 3
-/** Longer than a query waits for its turn and then works. */
+const MAX_BYTES = 4 * 1024 ** 3
+/** Longer than a query waits and works. */
 const GRACE_MS = 5 * 60_000
-/** What a process that died has left half done is as old as this; nothing takes as long. */
-const LEFT_OVER_MS = 60 * 60_000
+/** Temporary files of this age belong to failed processes. */
+const LEFTOVER_MS = 60 * 60_000
 const HASH = /^[0-9a-f]{64}$/
 
 /**
- * Files on this machine's disk by what is in them, `<folder>/<person>/<hash>`. Each can be had from the store again, so
- * that nothing here has to last: a file comes under its name only when it is whole, and is read through before its first
- * use and after whatever has changed it since. Any number of processes may share the folder.
+ * A local cache of files by content, `<folder>/<person>/<hash>`. Everything can be fetched from the store again. A file
+ * gets its name when it is complete, and is verified before its first use and after every change. Several processes may
+ * share the folder.
  */
 export class FileCache {
   readonly #folder: string
-  readonly #mostBytes: number
+  readonly #maxBytes: number
   readonly #graceMs: number
   readonly #now: () => number
   readonly #locks = new KeyedLock()
-  /** Files that were read through and found whole, with what tells whether they have been touched since. */
+  /** Verified files with their state at that time. */
   readonly #verified = new Map<string, string>()
   readonly #usedAt = new Map<string, number>()
 
-  constructor({ folder, mostBytes = MOST_BYTES, graceMs = GRACE_MS, now }: CacheOptions) {
+  constructor({ folder, maxBytes = MAX_BYTES, graceMs = GRACE_MS, now }: CacheOptions) {
     this.#folder = folder
-    this.#mostBytes = mostBytes
+    this.#maxBytes = maxBytes
     this.#graceMs = graceMs
     this.#now = now
   }
 
   folderOf = (user: UserId): string => join(this.#folder, user)
 
-  /** Where the content is; `read` brings it where it is not here. Undefined where what it brings is something else. */
+  /** The path of the content; `read` fetches it if it is missing. Undefined if what it fetches is different. */
   get(user: UserId, content: Content, read: () => AsyncIterable<Uint8Array>): Promise<string | undefined> {
     const path = this.#pathOf(user, content)
-    // Two who want the same fetch it once.
+    // Concurrent callers fetch it once.
     return this.#locks.run(path, async () => {
       this.#usedAt.set(path, this.#now())
-      if (await this.#isHere(path, content)) return path
+      if (await this.#isCached(path, content)) return path
       const draft = await this.#draft(user, "part")
       try {
         await writeAll(draft, read())
@@ -71,8 +71,8 @@ export class FileCache {
   }
 
   /**
-   * Takes a file in that is known to be this content; where it cannot be moved, it is fetched when it is needed. Never
-   * throws: what it is called after has been done, and must not be told as failed.
+   * Moves a file with this content into the cache. Never throws, because it follows a completed operation; if it fails,
+   * the file is fetched when needed.
    */
   async adopt(user: UserId, content: Content, from: string): Promise<void> {
     const path = this.#pathOf(user, content)
@@ -85,30 +85,30 @@ export class FileCache {
     }
   }
 
-  /** A copy to be changed; gone, with what SQLite has put beside it, when the work ends. */
+  /** A copy that may be changed; deleted, with SQLite's files next to it, when the work ends. */
   async withCopy<T>(user: UserId, path: string, work: (copy: string) => Promise<T>): Promise<T> {
     const copy = await this.#draft(user, "copy")
     try {
       await copyFile(path, copy, constants.COPYFILE_FICLONE)
       return await work(copy)
     } finally {
-      // What stays behind is tidied up later: the work has been done, and must not be told as failed.
+      // Leftovers are deleted later: the work is done and must not be reported as failed.
       for (const ending of ["", "-journal", "-wal", "-shm"]) await rm(copy + ending, { force: true }).catch(() => {})
     }
   }
 
   async forget(user: UserId): Promise<void> {
     await rm(this.folderOf(user), { recursive: true, force: true })
-    for (const path of this.#usedAt.keys()) if (path.startsWith(this.folderOf(user))) this.#unremember(path)
+    for (const path of this.#usedAt.keys()) if (path.startsWith(this.folderOf(user))) this.#forgetPath(path)
   }
 
-  /** Removes what `hashesOf` a person does not have any more, what dead processes have left, and what is too much. */
+  /** Deletes what a person no longer has (`hashesOf`), leftovers of failed processes, and files beyond the limit. */
   async tidy(hashesOf: (user: UserId) => Promise<ReadonlySet<string>>): Promise<void> {
-    const left: Aged[] = []
+    const left: CachedFile[] = []
     const seen = new Set<string>()
     for (const user of await namesIn(this.#folder)) {
       if (!isId("user", user)) continue
-      // The names first: a file that comes after the store was asked is not judged by its answer.
+      // Names first: a file that is added after the store was asked must not be deleted.
       const names = await namesIn(this.folderOf(user as UserId))
       const known = names.length > 0 ? await hashesOf(user as UserId) : new Set<string>()
       for (const name of names) {
@@ -118,30 +118,30 @@ export class FileCache {
         const usedAt = Math.max(file.mtimeMs, this.#usedAt.get(path) ?? 0)
         const idle = this.#now() - usedAt
         seen.add(path)
-        const isGone = HASH.test(name) ? !known.has(name) && idle > this.#graceMs : idle > LEFT_OVER_MS
+        const isGone = HASH.test(name) ? !known.has(name) && idle > this.#graceMs : idle > LEFTOVER_MS
         if (isGone) await this.#remove(path)
         else if (HASH.test(name)) left.push({ path, size: file.size, usedAt })
       }
     }
-    for (const path of this.#usedAt.keys()) if (!seen.has(path)) this.#unremember(path)
+    for (const path of this.#usedAt.keys()) if (!seen.has(path)) this.#forgetPath(path)
     await this.#makeRoom(left)
   }
 
-  async #makeRoom(files: readonly Aged[]): Promise<void> {
+  async #makeRoom(files: readonly CachedFile[]): Promise<void> {
     let total = files.reduce((sum, { size }) => sum + size, 0)
     for (const { path, size, usedAt } of [...files].sort((a, b) => a.usedAt - b.usedAt)) {
-      if (total <= this.#mostBytes || this.#now() - usedAt <= this.#graceMs) return
+      if (total <= this.#maxBytes || this.#now() - usedAt <= this.#graceMs) return
       await this.#remove(path)
       total -= size
     }
   }
 
   async #remove(path: string): Promise<void> {
-    this.#unremember(path)
+    this.#forgetPath(path)
     await rm(path, { force: true })
   }
 
-  #unremember(path: string): void {
+  #forgetPath(path: string): void {
     this.#verified.delete(path)
     this.#usedAt.delete(path)
   }
@@ -155,8 +155,8 @@ export class FileCache {
     return join(this.folderOf(user), `${randomBytes(12).toString("hex")}.${ending}`)
   }
 
-  /** Whether the file is whole; read through only where it may have been changed since it was. */
-  async #isHere(path: string, content: Content): Promise<boolean> {
+  /** Whether the file is complete; verified only if it may have changed. */
+  async #isCached(path: string, content: Content): Promise<boolean> {
     const state = await stateOf(path).catch(() => undefined)
     if (state === undefined) return false
     if (this.#verified.get(path) !== state && !(await isContent(path, content))) return false
@@ -169,23 +169,23 @@ export class FileCache {
     await this.#touch(path)
   }
 
-  /** The time of a file is that of its last use, by which other processes and the next start judge it. */
+  /** The modification time is the last use, for other processes and the next start. */
   async #touch(path: string): Promise<void> {
     const now = this.#now()
     const { mtimeMs } = await stat(path)
-    // Not each time: whoever shares the folder reads a file through again whose time is another.
+    // Not each time, because other processes verify a file again when its time changes.
     if (Math.abs(now - mtimeMs) > this.#graceMs) await utimes(path, new Date(now), new Date(now))
     this.#verified.set(path, await stateOf(path))
   }
 }
 
-interface Aged {
+interface CachedFile {
   readonly path: string
   readonly size: number
   readonly usedAt: number
 }
 
-/** Another text when anybody has written to the file, or put another one in its place. */
+/** Changes if the file was written to or replaced. */
 async function stateOf(path: string): Promise<string> {
   const { size, mtimeNs, ino } = await stat(path, { bigint: true })
   return `${size} ${mtimeNs} ${ino}`

@@ -1,8 +1,8 @@
 import { open, rename, rm } from "node:fs/promises"
 
-/** What a folder of files does to a disk, one step each: a process may die before and after any of them. */
+/** The disk operations of a folder, one step each, because a process may fail between any two of them. */
 export interface FolderDisk {
-  /** Makes a file that was not there, for nobody else to read; its bytes are on the disk when it resolves. */
+  /** Creates a file that only its owner can read; durable when it resolves. */
   create(path: string, bytes: Uint8Array): Promise<void>
   rename(from: string, to: string): Promise<void>
   /** Makes names durable. */
@@ -14,7 +14,7 @@ const CANNOT_SYNC = new Set(["EINVAL", "EISDIR", "ENOTSUP", "EPERM"])
 
 export const folderDisk: FolderDisk = {
   async create(path, bytes) {
-    // "wx" follows no link that somebody has put there.
+    // "wx" follows no links.
     const file = await open(path, "wx", 0o600)
     try {
       await file.writeFile(bytes)
@@ -33,7 +33,7 @@ export const folderDisk: FolderDisk = {
         await handle.close()
       }
     } catch (error) {
-      // A system that has no such thing; one whose disk fails must not be taken for it.
+      // Some systems cannot sync a folder; an error of the disk must not be ignored.
       if (!CANNOT_SYNC.has((error as NodeJS.ErrnoException).code ?? "")) throw error
     }
   },

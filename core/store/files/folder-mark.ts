@@ -4,13 +4,13 @@ import { open, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { publishFile, syncFolder } from "../engine/publish-file.ts"
 
-/** What a folder is known by: which database it belongs to, and which of its folders it is. */
+/** Identifies a folder: its database, and which of its folders it is. */
 export interface FolderMark {
   readonly database: string
   readonly folder: string
 }
 
-/** The file that holds it. */
+/** The file with the mark. */
 export const MARK_FILE = "pawl-files"
 const LINE = /^([0-9a-f]{32}) ([0-9a-f]{32})\s*$/
 const MAX_BYTES = 100
@@ -19,7 +19,7 @@ export const newMark = (): string => randomBytes(16).toString("hex")
 
 export const markLine = ({ database, folder }: FolderMark): string => `${database} ${folder}`
 
-/** Undefined where the folder has none. What is there and is no mark of ours belongs to nobody that we know. */
+/** Undefined if there is no mark. A malformed mark belongs to no known database. */
 export async function readMark(path: string): Promise<FolderMark | undefined> {
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
   const file = await open(join(path, MARK_FILE), flags).catch((error: NodeJS.ErrnoException) => {
@@ -36,7 +36,7 @@ export async function readMark(path: string): Promise<FolderMark | undefined> {
   }
 }
 
-/** Of several that mark a folder at once the first one's mark counts, and no half of one is ever read. */
+/** If several processes mark a folder at once, the first mark counts. A partial mark is never visible. */
 export async function writeMark(path: string, mark: FolderMark): Promise<void> {
   const draft = join(path, `.${MARK_FILE}-${newMark()}`)
   try {

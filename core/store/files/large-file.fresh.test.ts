@@ -11,7 +11,7 @@ import { newId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 import { openStore } from "../store.ts"
 import { FileCache } from "./file-cache.ts"
-import { SqlKeptFiles } from "./kept-files.ts"
+import { SqlDatabaseFiles } from "./database-files.ts"
 
 const MEGABYTE = 1024 * 1024
 
@@ -40,7 +40,7 @@ test.each(databases)(
       query: ((sql: string, values: unknown[]) => watched(store.engine.query(sql, values))) as Engine["query"],
     }
     const cache = new FileCache({ folder: mkdtempSync(join(folder, "cache-")), now: Date.now })
-    const kept = new SqlKeptFiles(engine, cache, Date.now)
+    const kept = new SqlDatabaseFiles(engine, cache, Date.now)
     const stored = await kept.put(user, file)
     await kept.add(user, path, stored, id)
     const { local = "" } = (await kept.fetch(user, path)) ?? {}

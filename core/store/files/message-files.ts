@@ -5,12 +5,12 @@ import type { FileText, FileUse, MessageFiles, NewMessageFile } from "../../engi
 import { mendText } from "../../shared/text/text.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
-import type { PlacedFiles } from "./placed-files.ts"
+import type { FolderFiles } from "./folder-files.ts"
 import { sweepMessageFiles } from "./sweep-message-files.ts"
 
-/** Bytes of one row, so that nobody's commit waits for more than that. */
+/** Bytes per row, so that other commits wait only this long. */
 const PART = 1024 * 1024
-/** The same bytes may be uploaded twice at once, and each may find the other's half. */
+/** The same bytes may be uploaded concurrently, and each upload may find the other's incomplete row. */
 const TRIES = 3
 
 interface FileRow {
@@ -25,13 +25,13 @@ interface FileRow {
 
 const ROW = "id, hash, name, type, size, width, height"
 
-/** Files of messages in the database, a megabyte a row, on either engine; large ones where there is a place for them. */
+/** Attached files, a megabyte per row on either engine; large ones in a folder if one is configured. */
 export class SqlMessageFiles implements MessageFiles {
   readonly #engine: Engine
-  readonly #places: PlacedFiles
+  readonly #places: FolderFiles
   readonly #now: () => number
 
-  constructor(engine: Engine, places: PlacedFiles, now: () => number) {
+  constructor(engine: Engine, places: FolderFiles, now: () => number) {
     this.#engine = engine
     this.#places = places
     this.#now = now
@@ -39,7 +39,7 @@ export class SqlMessageFiles implements MessageFiles {
 
   async keep(user: UserId, file: NewMessageFile, most: number): Promise<UploadedFile> {
     for (let tries = 1; ; tries++) {
-      const known = await this.#again(user, file)
+      const known = await this.#findSame(user, file)
       if (known) return known
       if ((await this.#bytesOf(user)) + file.bytes.length > most) throw failure("files_full", { most })
       const name = this.#places.nameFor(file.bytes.length)
@@ -47,7 +47,7 @@ export class SqlMessageFiles implements MessageFiles {
       try {
         if (await this.#change(complete(user, id, file.sha256))) return toUploaded(rowOf(id, file))
       } catch (error) {
-        // On PostgreSQL whoever was faster is told by the index.
+        // On PostgreSQL the unique index rejects the slower of two uploads.
         if (tries === TRIES) throw error
       }
       await this.#drop(id, name)
@@ -74,12 +74,12 @@ export class SqlMessageFiles implements MessageFiles {
   }
 
   async use(user: UserId, use: FileUse, files: readonly FileId[]): Promise<MessageFile[] | undefined> {
-    // In one order, so that two who hold several never wait for each other.
+    // In one order, so that two callers cannot deadlock.
     const sorted = [...new Set(files)].sort()
-    // Holds each file still: whoever removes it because nobody uses it waits, and then sees this use.
-    const still = "UPDATE message_file SET size = size WHERE id = ? AND person = ? AND hash IS NOT NULL"
+    // Locks each file: a concurrent sweep of unused files waits, and then sees this use.
+    const lock = "UPDATE message_file SET size = size WHERE id = ? AND person = ? AND hash IS NOT NULL"
     const statements = sorted.flatMap((id): Statement[] => [
-      { sql: still, values: [id, user], mustChange: true },
+      { sql: lock, values: [id, user], mustChange: true },
       useOf(user, id, use, this.#now()),
     ])
     if (!(await this.#change(...statements))) return undefined
@@ -91,13 +91,13 @@ export class SqlMessageFiles implements MessageFiles {
   async shareUses(user: UserId, from: ConversationId, to: ConversationId): Promise<void> {
     const sql = "SELECT DISTINCT file FROM message_file_use WHERE conversation = ? AND person = ?"
     const rows = await this.#engine.query<{ file: FileId }>(sql, [from, user])
-    // One by one: what was removed meanwhile is let be.
+    // One by one, so that a deleted file does not affect the others.
     for (const { file } of rows) await this.use(user, { conversation: to }, [file])
   }
 
   async remove(user: UserId, id: FileId): Promise<boolean> {
     const sql = "DELETE FROM message_file WHERE id = ? AND person = ? AND hash IS NOT NULL"
-    const removed = await this.#change({ sql, values: [id, user], mustChange: true }, ...remains(id), {
+    const removed = await this.#change({ sql, values: [id, user], mustChange: true }, ...deleteRelatedRows(id), {
       sql: "DELETE FROM message_file_use WHERE file = ?",
       values: [id],
     })
@@ -117,11 +117,11 @@ export class SqlMessageFiles implements MessageFiles {
   }
 
   async keepText(user: UserId, id: FileId, { text, pages, problem }: FileText): Promise<void> {
-    const still = "UPDATE message_file SET size = size WHERE id = ? AND person = ?"
+    const lock = "UPDATE message_file SET size = size WHERE id = ? AND person = ?"
     const sql = `INSERT INTO message_file_text (file, person, text, pages, problem) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (file) DO NOTHING`
     const values = [id, user, mendText(text), pages ?? null, problem === undefined ? null : mendText(problem)]
-    await this.#change({ sql: still, values: [id, user], mustChange: true }, { sql, values })
+    await this.#change({ sql: lock, values: [id, user], mustChange: true }, { sql, values })
   }
 
   async sweep(): Promise<void> {
@@ -129,8 +129,8 @@ export class SqlMessageFiles implements MessageFiles {
     await this.#places.sweep()
   }
 
-  /** The same bytes have come before. What it is called now counts from now on, and its day begins anew. */
-  async #again(user: UserId, file: NewMessageFile): Promise<UploadedFile | undefined> {
+  /** The same bytes were uploaded before: the new name applies, and the retention period restarts. */
+  async #findSame(user: UserId, file: NewMessageFile): Promise<UploadedFile | undefined> {
     const sql = "SELECT id FROM message_file WHERE person = ? AND hash = ?"
     const [row] = await this.#engine.query<{ id: FileId }>(sql, [user, file.sha256])
     if (!row) return undefined
@@ -147,7 +147,7 @@ export class SqlMessageFiles implements MessageFiles {
     return row?.bytes ?? 0
   }
 
-  /** The bytes first, under a row that nobody sees: cut off anywhere, it is swept up. */
+  /** Stores the bytes first, under an invisible row, which a sweep deletes if the upload is interrupted. */
   async #put(user: UserId, file: NewMessageFile, place: string | undefined): Promise<FileId> {
     const { name, type, width, height, bytes } = file
     const now = this.#now()
@@ -156,15 +156,15 @@ export class SqlMessageFiles implements MessageFiles {
       VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?)`
     const values = [id, user, name, type, bytes.length, width ?? null, height ?? null, now]
     await this.#change({ sql: row, values }, ...(place ? [this.#places.claim(user, id, place)] : []))
-    // A part whose connection was cut may arrive when its row has been swept up: the row is held still, or it is not put in.
-    const still = { sql: "UPDATE message_file SET size = size WHERE id = ? AND hash IS NULL", values: [id] }
+    // A part whose connection was lost may arrive after its row was swept: the locked row prevents that.
+    const lock = { sql: "UPDATE message_file SET size = size WHERE id = ? AND hash IS NULL", values: [id] }
     const part = "INSERT INTO message_file_part (file, number, person, bytes) VALUES (?, ?, ?, ?)"
     try {
       if (place) await this.#places.write(place, bytes)
       for (let number = 0; !place && number * PART < bytes.length; number++) {
-        // A copy: what is handed to the writer's thread takes all of its buffer along.
+        // A copy, because the writer thread would get the whole underlying buffer.
         const some = bytes.slice(number * PART, (number + 1) * PART)
-        await this.#change({ ...still, mustChange: true }, { sql: part, values: [id, number, user, some] })
+        await this.#change({ ...lock, mustChange: true }, { sql: part, values: [id, number, user, some] })
       }
     } catch (error) {
       await this.#drop(id, place)
@@ -176,10 +176,10 @@ export class SqlMessageFiles implements MessageFiles {
   async #drop(id: FileId, place: string | undefined): Promise<void> {
     const row = { sql: "DELETE FROM message_file WHERE id = ? AND hash IS NULL", values: [id], mustChange: true }
     try {
-      await this.#change(row, ...remains(id))
+      await this.#change(row, ...deleteRelatedRows(id))
       if (place) await this.#places.discard(id, place)
     } catch {
-      // swept up later
+      // swept later
     }
   }
 
@@ -188,7 +188,7 @@ export class SqlMessageFiles implements MessageFiles {
   }
 }
 
-/** From here on it is seen; not where another has these bytes, or where a part of them is missing. */
+/** Makes the file visible, unless another file has these bytes or a part is missing. */
 function complete(user: UserId, id: FileId, sha256: string): Statement {
   const sql = `UPDATE message_file SET hash = ? WHERE id = ? AND person = ? AND hash IS NULL
     AND (size = (SELECT coalesce(sum(length(bytes)), 0) FROM message_file_part WHERE file = ?)
@@ -203,8 +203,8 @@ function useOf(user: UserId, id: FileId, { conversation, message = "" as never }
   return { sql, values: [id, conversation, message, user, now] }
 }
 
-/** What is kept of a file beside its row. */
-export const remains = (id: FileId): Statement[] => [
+/** Related rows of a file. */
+export const deleteRelatedRows = (id: FileId): Statement[] => [
   { sql: "DELETE FROM message_file_part WHERE file = ?", values: [id] },
   { sql: "DELETE FROM message_file_text WHERE file = ?", values: [id] },
 ]

@@ -3,24 +3,24 @@ import type { ConnectionId, UserId } from "../../protocol/ids.ts"
 import type { Statement } from "../engine/operations.ts"
 
 /**
- * The statements that make a file of bytes, give it others, or remove it: each is part of a change that also writes what
- * belongs to it, so that there is never the one without the other.
+ * Statements that create, replace or delete a file. Each is part of a change that also writes related rows, so that
+ * both exist or neither.
  */
 
-/** Makes a file of bytes that are in the store. */
+/** Names stored bytes as a file. */
 export function nameBytes(user: UserId, path: string, { id, hash, size }: StoredBytes): Statement {
   const sql = "UPDATE kept_file SET path = ?, hash = ?, size = ? WHERE id = ? AND person = ? AND path IS NULL"
   return { sql, values: [path, hash, size, id, user] }
 }
 
-/** Takes that back where the connection that it was made for was not recorded. */
-export function unnameWithout(connection: ConnectionId, { id }: StoredBytes): Statement {
+/** Reverts that if the connection was not recorded. */
+export function unnameUnless(connection: ConnectionId, { id }: StoredBytes): Statement {
   const sql = `UPDATE kept_file SET path = NULL WHERE id = ?
     AND NOT EXISTS (SELECT 1 FROM connection WHERE connection.id = ?)`
   return { sql, values: [id, connection] }
 }
 
-/** Nothing of it is done where the file has other bytes by now, or the new ones have been swept up. */
+/** Does nothing if the file has other bytes by now, or the new ones were swept. */
 export function replaceBytes({ user, path, from, to }: Replacement): Statement[] {
   const unnamed = "DELETE FROM kept_file WHERE id = ? AND person = ? AND path IS NULL"
   const next = `UPDATE kept_file SET content = ?, hash = ?, size = ? WHERE person = ? AND path = ? AND content = ?`
@@ -31,9 +31,9 @@ export function replaceBytes({ user, path, from, to }: Replacement): Statement[]
   ]
 }
 
-/** Removes a file, if there is one, with its bytes. */
+/** Deletes a file with its bytes, if it exists. */
 export function removeFile(user: UserId, path: string): Statement[] {
-  // It is marked first, under the lock of its row: bytes that a change is just putting in place of these go with it.
+  // Marked first under its row's lock, so that bytes of a concurrent replacement are deleted, too.
   const marked = "person = ? AND path IS NULL AND created_at = 0"
   return [
     { sql: "UPDATE kept_file SET path = NULL, created_at = 0 WHERE person = ? AND path = ?", values: [user, path] },

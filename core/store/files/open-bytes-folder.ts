@@ -7,13 +7,13 @@ import { BytesFolder } from "./bytes-folder.ts"
 import type { FolderDisk } from "./folder-disk.ts"
 import { type FolderMark, MARK_FILE, newMark, readMark, markLine, writeMark } from "./folder-mark.ts"
 
-const OTHERS = 0o077
-/** What a disk has that nobody has written to. */
-const EMPTY_ENOUGH = /^(?:\.|lost\+found$)/
+const OTHER_USERS = 0o077
+/** What an unused disk contains. */
+const IGNORED_NAMES = /^(?:\.|lost\+found$)/
 
 /**
- * The folder of files of this database. Throws `files_folder_refused` for one that is another's, that is not the one which the
- * other nodes see, or that is not there.
+ * Opens the folder for large files. Throws `files_folder_refused` if it is missing, belongs to another database, or is
+ * not the one that the other nodes use.
  */
 export async function openBytesFolder(engine: Engine, path: string, disk?: FolderDisk): Promise<BytesFolder> {
   const refused = (problem: string) => failure("files_folder_refused", { path, problem })
@@ -22,11 +22,11 @@ export async function openBytesFolder(engine: Engine, path: string, disk?: Folde
     const real = await findFolder(path, known.folder !== null, refused)
     if (!(await readMark(real))) {
       if (known.folder !== null) throw refused(emptied(real, { ...known, folder: known.folder }))
-      await takeFolder(real, { database: known.database, folder: newMark() }, refused)
+      await claimFolder(real, { database: known.database, folder: newMark() }, refused)
     }
     const mark = await readMark(real)
     if (mark?.database !== known.database) throw refused(ANOTHER_DATABASE)
-    // The first folder counts, of whichever node: the mark is on the disk before, so that a process may die in between.
+    // The first folder of any node counts. The mark was written before, so a process may fail in between.
     await change(engine, {
       sql: "UPDATE files_folder SET folder_mark = ? WHERE id = 'files' AND folder_mark IS NULL",
       values: [mark.folder],
@@ -52,7 +52,7 @@ async function marksOf(engine: Engine): Promise<{ database: string; folder: stri
   return (await read())[0] as { database: string; folder: string | null }
 }
 
-/** Made where no folder has ever been used; what is lost or not mounted is not made anew. */
+/** Created if no folder was ever used; a lost or unmounted one is not created again. */
 async function findFolder(path: string, isKnown: boolean, refused: (problem: string) => AppError): Promise<string> {
   if (!isKnown) await makeFolders(resolve(path))
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
@@ -64,7 +64,7 @@ async function findFolder(path: string, isKnown: boolean, refused: (problem: str
   return real
 }
 
-/** Node's own way to make several tries for ever where a file system has none to make it in and says so, as `/proc` does. */
+/** Node's recursive `mkdir` retries forever on file systems such as `/proc`. */
 async function makeFolders(path: string): Promise<void> {
   const problem = await madeFolder(path)
   if (problem?.code !== "ENOENT" || dirname(path) === path) return refuseUnlessThere(problem)
@@ -82,11 +82,12 @@ function refuseUnlessThere(problem: NodeJS.ErrnoException | undefined): void {
   if (problem && problem.code !== "EEXIST") throw problem
 }
 
-/** A folder of files holds nothing else: it is shut to others, and what nobody knows in it is swept up. */
-async function takeFolder(real: string, mark: FolderMark, refused: (problem: string) => AppError): Promise<void> {
-  const others = (await readdir(real)).filter((name) => !EMPTY_ENOUGH.test(name) && name !== MARK_FILE)
-  if (others.length > 0) throw refused("it is not empty. Choose an empty folder for these files only")
-  if ((await stat(real)).mode & OTHERS) await chmod(real, 0o700).catch(() => {}) // somebody else's: `pawl doctor` says so
+/** The folder contains nothing else: it is closed to other users, and unknown files are deleted. */
+async function claimFolder(real: string, mark: FolderMark, refused: (problem: string) => AppError): Promise<void> {
+  const otherNames = (await readdir(real)).filter((name) => !IGNORED_NAMES.test(name) && name !== MARK_FILE)
+  if (otherNames.length > 0) throw refused("it is not empty. Choose an empty folder for these files only")
+  // another owner's folder: `pawl doctor` reports it
+  if ((await stat(real)).mode & OTHER_USERS) await chmod(real, 0o700).catch(() => {})
   await writeMark(real, mark)
 }
 

@@ -2,17 +2,17 @@ import { type FileId, isId, type UserId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 
-/** Longer than it takes to put a file in. */
+/** Longer than an upload takes. */
 const UNFINISHED_MS = 60 * 60_000
-/** How long a file waits for a message that names it. */
+/** How long a file waits for a message that refers to it. */
 const UNUSED_MS = 24 * 60 * 60_000
-/** Looked at in one sweep, which comes again soon. */
+/** Rows per sweep; sweeps are frequent. */
 const AT_ONCE = 200
 
-/** Clears away uploads that were cut off, uses that came to no message, and files that nothing uses. */
+/** Deletes interrupted uploads, uses without a message, and unused files. */
 export async function sweepMessageFiles(engine: Engine, now: number): Promise<void> {
-  const cut = "SELECT id FROM message_file WHERE hash IS NULL AND created_at < ? LIMIT ?"
-  for (const { id } of await engine.query<{ id: FileId }>(cut, [now - UNFINISHED_MS, AT_ONCE]))
+  const interrupted = "SELECT id FROM message_file WHERE hash IS NULL AND created_at < ? LIMIT ?"
+  for (const { id } of await engine.query<{ id: FileId }>(interrupted, [now - UNFINISHED_MS, AT_ONCE]))
     await change(engine, removeWhere(id, { sql: "hash IS NULL AND created_at < ?", values: [now - UNFINISHED_MS] }))
   await checkUses(engine, now)
   const unused = `SELECT id FROM message_file WHERE hash IS NOT NULL AND created_at < ?
@@ -27,7 +27,7 @@ interface UseRow {
   readonly message: string
 }
 
-/** A use is noted before its message or result is: a process that dies in between leaves one that nothing stands behind. */
+/** A use is recorded before its message or result. A process that fails in between leaves a use without either. */
 async function checkUses(engine: Engine, now: number): Promise<void> {
   const sql =
     "SELECT file, conversation, message FROM message_file_use WHERE checked_at IS NULL AND used_at < ? LIMIT ?"
@@ -43,27 +43,28 @@ async function checkUses(engine: Engine, now: number): Promise<void> {
 
 async function isNamed(engine: Engine, { file, conversation, message }: UseRow): Promise<boolean> {
   const key = "(SELECT key FROM conversation WHERE id = ?)"
-  // Without a message it is all of a conversation that was made of another one.
+  // Without a message, a use is of a whole conversation that was forked from another.
   if (message === "") return (await engine.query("SELECT id FROM conversation WHERE id = ?", [conversation])).length > 0
   if (isId("call", message)) {
     const ended = `SELECT body FROM event WHERE conversation = ${key} AND call_id = ? AND type = 'tool_end'`
     const ends = await engine.query<{ body: string | null }>(ended, [conversation, message])
     return ends.some(({ body }) => body?.includes(`"${file}"`))
   }
-  // In the order a message goes: asked the other way round, one that is taken in between would be found in neither.
+  // In the order in which a message moves; in the reverse order, a message that is consumed in between would be in
+  // neither.
   const waiting = await engine.query<{ body: string }>(`SELECT body FROM inbox WHERE conversation = ${key}`, [
     conversation,
   ])
   if (waiting.some(({ body }) => (JSON.parse(body) as { id?: string }).id === message)) return true
-  const said = `SELECT position FROM event WHERE conversation = ${key} AND message_id = ?`
-  return (await engine.query(said, [conversation, message])).length > 0
+  const messageSql = `SELECT position FROM event WHERE conversation = ${key} AND message_id = ?`
+  return (await engine.query(messageSql, [conversation, message])).length > 0
 }
 
-/** The row is held still first: whoever is about to use the file waits, and then finds it gone, or it has a use by now. */
+/** Locks the row first: a concurrent use waits and finds the file gone, or is visible here. */
 function removeUnused(id: FileId, before: number): Statement[] {
-  const still = "UPDATE message_file SET size = size WHERE id = ? AND created_at < ?"
+  const lock = "UPDATE message_file SET size = size WHERE id = ? AND created_at < ?"
   const unused = "NOT EXISTS (SELECT 1 FROM message_file_use WHERE file = ?)"
-  return [{ sql: still, values: [id, before], mustChange: true }, ...removeWhere(id, { sql: unused, values: [id] })]
+  return [{ sql: lock, values: [id, before], mustChange: true }, ...removeWhere(id, { sql: unused, values: [id] })]
 }
 
 function removeWhere(id: FileId, { sql, values }: Statement): Statement[] {
@@ -75,14 +76,14 @@ function removeWhere(id: FileId, { sql, values }: Statement): Statement[] {
 }
 
 /**
- * With a conversation go the files that only it has used: part of the change that erases it, before its uses go. What was
- * uploaded and waits for its first message stays.
+ * Deletes the files that only this conversation used: part of the change that erases it, before its uses are deleted.
+ * Uploads without a message stay.
  */
 export function removeFilesOnlyUsedIn(user: UserId, conversation: string): Statement[] {
   const marked = "person = ? AND hash LIKE 'erased %'"
   return [
     {
-      // Held still first, by a statement of its own: the next one then sees the uses of whoever was faster.
+      // A separate statement locks them, so that the next one sees concurrent uses.
       sql: `UPDATE message_file SET size = size WHERE person = ?
         AND id IN (SELECT file FROM message_file_use WHERE conversation = ?)`,
       values: [user, conversation],

@@ -9,7 +9,7 @@ import type { Engine } from "../engine/engine.ts"
 import { toEvent } from "../engine/event-rows.ts"
 import { bytesOf, fittingRows, MAX_LIST_READ_BYTES } from "../engine/page-bytes.ts"
 import { ProposalOwners } from "../proposals/owners.ts"
-import { having, placesOf, type Which } from "../proposals/places.ts"
+import { conditionOf, scansOf, type ProposalFilter } from "../proposals/proposal-scans.ts"
 import { type ProposalStateRow, toProposalView } from "../proposals/proposal-view.ts"
 import { HAS_EXPIRED, openIn } from "../proposals/states.ts"
 
@@ -28,7 +28,11 @@ interface NewestOptions {
 }
 
 /** The kinds of proposals in a person's inbox, in this order. */
-const INBOX: readonly Which[] = [{ status: "pending" }, { status: "in_doubt" }, { status: "expired", seen: false }]
+const INBOX: readonly ProposalFilter[] = [
+  { status: "pending" },
+  { status: "in_doubt" },
+  { status: "expired", seen: false },
+]
 
 type OpeningEvent = EventOf<"awaiting_confirmation" | "proposal">
 
@@ -76,9 +80,9 @@ export class SqlProposals {
   }
 
   /** A person's proposals of all conversations, newest first. */
-  async list(user: UserId, { cursor, limit, ...which }: ProposalQuery): Promise<Page<Proposal>> {
-    if (which.conversationId === undefined) await this.#owners.assign()
-    const rows = await this.#newest(user, [which], { cursor, limit: limit + 1, now: this.#now() })
+  async list(user: UserId, { cursor, limit, ...filter }: ProposalQuery): Promise<Page<Proposal>> {
+    if (filter.conversationId === undefined) await this.#owners.assign()
+    const rows = await this.#newest(user, [filter], { cursor, limit: limit + 1, now: this.#now() })
     const { found, end } = await this.#read(rows.slice(0, limit), MAX_PAGE_BYTES)
     return {
       items: found.map(({ proposal }) => proposal),
@@ -115,12 +119,12 @@ export class SqlProposals {
   }
 
   /** The newest of each of these kinds, newest first. */
-  async #newest(user: UserId, kinds: readonly Which[], { cursor, limit, now }: NewestOptions): Promise<Row[]> {
+  async #newest(user: UserId, kinds: readonly ProposalFilter[], { cursor, limit, now }: NewestOptions): Promise<Row[]> {
     const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : parseTimeCursor(cursor)
     // One query for all kinds and tables: a row that moves between two queries would be in neither.
-    const tables = kinds.flatMap((which) => {
-      const wanted = having(which, now)
-      return placesOf(user, which).map(({ sql: table, values }) => {
+    const tables = kinds.flatMap((filter) => {
+      const wanted = conditionOf(filter, now)
+      return scansOf(user, filter).map(({ sql: table, values }) => {
         // The first condition is redundant, but tells the index where to start.
         const sql = `SELECT * FROM (SELECT ${COLUMNS} FROM ${table} AND ${wanted.sql} AND q.expires_at <= ?
           AND (q.expires_at < ? OR q.id < ?) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?) AS found`

@@ -58,8 +58,8 @@ export class SqlCollections {
       WHERE (SELECT count(*) FROM collection WHERE person = ?) < ${MAX_COLLECTIONS} ON CONFLICT (person, name) DO NOTHING`
     const statements = [{ sql, values: [id, user, name, now, now, user], mustChange: true }]
     const { ok } = await this.#engine.change({ type: "statements", statements })
-    const made = ok ? await this.find(user, id) : undefined
-    if (made) return made
+    const created = ok ? await this.find(user, id) : undefined
+    if (created) return created
     if (await this.#named(user, name)) throw failure("name_taken", { name })
     throw failure("too_many", { what: "collections", most: MAX_COLLECTIONS })
   }
@@ -71,8 +71,8 @@ export class SqlCollections {
     try {
       return (await this.create(user, name)).id
     } catch (error) {
-      const others = await this.#named(user, name)
-      if (others) return others
+      const existing = await this.#named(user, name)
+      if (existing) return existing
       throw error
     }
   }

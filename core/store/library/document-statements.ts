@@ -5,11 +5,11 @@ import type { Edition } from "./editions.ts"
 import type { Statement } from "../engine/operations.ts"
 
 /** The previous row of a document. */
-interface Replaced {
+interface PreviousDocument {
   readonly edition: EditionId | ""
 }
 
-interface More {
+interface CollectionChange {
   readonly documents: number
   readonly passages: number
   readonly now: number
@@ -19,32 +19,40 @@ interface More {
  * No other document has this content. Checked after the collection's row is locked, where concurrent writers of the
  * same content wait.
  */
-const ALONE =
+const HAS_NO_DUPLICATE =
   "NOT EXISTS (SELECT 1 FROM document same WHERE same.collection = ? AND same.hash = ? AND same.edition <> '')"
 
 /** Everyone who changes a collection locks its row first, before any other row. */
-export function counted(person: UserId, collection: CollectionId, { documents, passages, now }: More): Statement {
+export function updateCollection(
+  person: UserId,
+  collection: CollectionId,
+  { documents, passages, now }: CollectionChange,
+): Statement {
   const sql = `UPDATE collection SET documents = documents + ?, passages = passages + ?, updated_at = ?
     WHERE id = ? AND person = ?`
   return { sql, values: [documents, passages, now, collection, person], mustChange: true }
 }
 
-export function adding({ id, person, collection, document }: Edition, read: ReadDocument, now: number): Statement[] {
+export function insertDocument(
+  { id, person, collection, document }: Edition,
+  read: ReadDocument,
+  now: number,
+): Statement[] {
   const sql = `INSERT INTO document (id, person, collection, source, format, title, authors, day, hash, edition, reason,
-      characters, passages, created_at, updated_at) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ${ALONE}
+      characters, passages, created_at, updated_at) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ${HAS_NO_DUPLICATE}
     ON CONFLICT (collection, source) DO NOTHING`
   const values = [document, person, collection, ...columnsOf(read, id).flat(), now, now, collection, read.hash]
   return [{ sql, values, mustChange: true }]
 }
 
-export function replacing(
+export function updateDocument(
   { id, person, collection, document }: Edition,
   read: ReadDocument,
-  { before, now }: { before: Replaced; now: number },
+  { before, now }: { before: PreviousDocument; now: number },
 ) {
   const [source, kind, title, authors, day, hash, edition, reason, characters, passages] = columnsOf(read, id)
   const sql = `UPDATE document SET source = ?, format = ?, title = ?, authors = ?, day = ?, hash = ?, edition = ?, reason = ?,
-      characters = ?, passages = ?, updated_at = ? WHERE id = ? AND person = ? AND edition = ? AND ${ALONE}`
+      characters = ?, passages = ?, updated_at = ? WHERE id = ? AND person = ? AND edition = ? AND ${HAS_NO_DUPLICATE}`
   const values = [
     source,
     kind,

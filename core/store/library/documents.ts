@@ -11,8 +11,8 @@ import {
 } from "../../protocol/library.ts"
 import { type Kept, type LibraryRecords, MAX_PASSAGES, type ReadDocument } from "../../engine/library.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
-import { adding, counted, replacing } from "./document-statements.ts"
-import { type Edition, nowWritten, stillWritten, writing } from "./editions.ts"
+import { insertDocument, updateCollection, updateDocument } from "./document-statements.ts"
+import { type Edition, completeEdition, touchEdition, editionStatements } from "./editions.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import type { Statement } from "../engine/operations.ts"
@@ -21,7 +21,7 @@ import { toTime } from "../engine/row-values.ts"
 /** Of one person in all collections. */
 export const MAX_DOCUMENTS = 100_000
 /** Documents with at most this many statements are written in one transaction. */
-const SMALL = 4
+const MAX_STATEMENTS = 4
 /** How often a write is retried when concurrent writers of the same file win. */
 const MAX_TRIES = 5
 
@@ -111,8 +111,8 @@ export class SqlDocuments {
 
   async keep(user: UserId, collection: CollectionId, document: ReadDocument): Promise<{ id: DocumentId; kept: Kept }> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const before = await this.#before(user, collection, document)
-      if (before && isThis(before, document)) return { id: before.id, kept: "unchanged" }
+      const before = await this.#findPrevious(user, collection, document)
+      if (before && hasContent(before, document)) return { id: before.id, kept: "unchanged" }
       const same = await this.same(user, collection, document.hash)
       // Also if the named document has received this content since it was read; it must not be taken for an older one.
       if (same && (!before || before.id === same.id)) return { id: same.id, kept: "unchanged" }
@@ -131,7 +131,11 @@ export class SqlDocuments {
     throw failure("busy", { id: document.source.slice(0, 100) })
   }
 
-  async #before(user: UserId, collection: CollectionId, { source, formerly }: ReadDocument): Promise<Row | undefined> {
+  async #findPrevious(
+    user: UserId,
+    collection: CollectionId,
+    { source, formerly }: ReadDocument,
+  ): Promise<Row | undefined> {
     const named = await this.named(user, collection, source)
     return named ?? (formerly === undefined ? undefined : this.named(user, collection, formerly))
   }
@@ -147,7 +151,10 @@ export class SqlDocuments {
         characters, passages, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, '[]', NULL, ?, '', ?, 0, 0, ?, ?)
       ON CONFLICT (collection, source) DO NOTHING`
     const values = [newId("doc", user, now), user, collection, source, kind, title, hash, reason, now, now]
-    const added = [counted(user, collection, { documents: 1, passages: 0, now }), { sql, values, mustChange: true }]
+    const added = [
+      updateCollection(user, collection, { documents: 1, passages: 0, now }),
+      { sql, values, mustChange: true },
+    ]
     await this.#engine.change({ type: "statements", statements: added })
     // If the document already exists, it gets the newest reason, unless an edition was read before.
     const again =
@@ -162,25 +169,25 @@ export class SqlDocuments {
   }
 
   async remove(user: UserId, collection: CollectionId, id: DocumentId): Promise<void> {
-    const mine = "FROM document WHERE id = ? AND collection = ? AND person = ?"
+    const owned = "FROM document WHERE id = ? AND collection = ? AND person = ?"
     const values = [id, collection, user]
     const statements: Statement[] = [
       {
         // First, as for everyone who changes a collection: afterwards nothing in it changes.
-        sql: `UPDATE collection SET documents = documents - 1, passages = passages - (SELECT passages ${mine}), updated_at = ?
-          WHERE id = ? AND person = ? AND EXISTS (SELECT 1 ${mine})`,
+        sql: `UPDATE collection SET documents = documents - 1, passages = passages - (SELECT passages ${owned}), updated_at = ?
+          WHERE id = ? AND person = ? AND EXISTS (SELECT 1 ${owned})`,
         values: [...values, this.#now(), collection, user, ...values],
         mustChange: true,
       },
       {
-        sql: `INSERT INTO edition (id, person, state, at) SELECT edition, person, 'gone', CAST(? AS BIGINT) ${mine} AND edition <> ''`,
+        sql: `INSERT INTO edition (id, person, state, at) SELECT edition, person, 'gone', CAST(? AS BIGINT) ${owned} AND edition <> ''`,
         values: [this.#now(), ...values],
       },
       {
-        sql: `DELETE FROM embedding WHERE person = ? AND edition IN (SELECT edition ${mine})`,
+        sql: `DELETE FROM embedding WHERE person = ? AND edition IN (SELECT edition ${owned})`,
         values: [user, ...values],
       },
-      { sql: `DELETE ${mine}`, values, mustChange: true },
+      { sql: `DELETE ${owned}`, values, mustChange: true },
     ]
     if (!(await this.#engine.change({ type: "statements", statements })).ok) throw failure("not_found")
   }
@@ -216,14 +223,14 @@ export class SqlDocuments {
    */
   async #write(edition: Edition, document: ReadDocument, before: Row | undefined): Promise<boolean> {
     const { id, person, collection } = edition
-    const first = [...writing(edition, document).take(SMALL + 1)]
+    const first = [...editionStatements(edition, document).take(MAX_STATEMENTS + 1)]
     const change = (statements: Statement[]) => this.#engine.change({ type: "statements", statements })
-    const inOne = first.length <= SMALL
+    const inOne = first.length <= MAX_STATEMENTS
     if (!inOne) {
       const sql = "INSERT INTO edition (id, person, state, at) VALUES (?, ?, 'writing', ?)"
       await change([{ sql, values: [id, person, this.#now()] }])
-      for (const row of writing(edition, document)) {
-        if (!(await change([stillWritten(id, this.#now()), row])).ok) return false
+      for (const row of editionStatements(edition, document)) {
+        if (!(await change([touchEdition(id, this.#now()), row])).ok) return false
         // SQLite may run sixteen commits without a turn of the event loop.
         await nextTurn()
       }
@@ -231,10 +238,10 @@ export class SqlDocuments {
     const now = this.#now()
     const more = { documents: before ? 0 : 1, passages: document.passages.length - (before?.passages ?? 0), now }
     const { ok } = await change([
-      counted(person, collection, more),
+      updateCollection(person, collection, more),
       // An edition that took so long that it was deleted does not count.
-      ...(inOne ? first : [nowWritten(id)]),
-      ...(before ? replacing(edition, document, { before, now }) : adding(edition, document, now)),
+      ...(inOne ? first : [completeEdition(id)]),
+      ...(before ? updateDocument(edition, document, { before, now }) : insertDocument(edition, document, now)),
       {
         sql: `INSERT INTO embedding (person, edition, embedder, collection, document, embedded, passages, at)
           VALUES (?, ?, ?, ?, ?, 0, ?, ?)`,
@@ -249,7 +256,7 @@ const SELECT = `SELECT x.id, x.collection, x.source, x.format AS kind, x.title, 
   x.characters, x.passages, x.created_at, x.updated_at, e.embedded FROM document x
   LEFT JOIN embedding e ON e.person = x.person AND e.edition = x.edition AND e.embedder = ?`
 
-const isThis = (row: Row, { hash }: Pick<ReadDocument, "hash">) => row.hash === hash && row.edition !== ""
+const hasContent = (row: Row, { hash }: Pick<ReadDocument, "hash">) => row.hash === hash && row.edition !== ""
 
 export function toDocumentView(row: Row): DocumentView {
   const { id, collection, title, source, authors, day, kind, hash, reason, characters, passages } = row

@@ -8,12 +8,12 @@ import { gramsOf } from "../engine/text-grams.ts"
 /** Rows of one insert, which is one round trip. */
 const AT_ONCE = 64
 /** Characters of text per row, and rows per insert. */
-const PART = 32_768
+const PART_LENGTH = 32_768
 const PARTS_AT_ONCE = 8
 /** Passages that are deleted in one transaction. */
-const CLEARED = 256
+const PASSAGES_AT_ONCE = 256
 /** Editions that are deleted before other work gets its turn. */
-const EDITIONS = 100
+const EDITIONS_AT_ONCE = 100
 /** If an edition has not changed for this long, its writer has failed. */
 const ABANDONED_MS = 60 * 60_000
 
@@ -37,7 +37,7 @@ export function parsePassageId(id: PassageId): { edition: EditionId; ordinal: nu
  * The statements that write an edition, one insert each. They are created lazily, because all of a large document at
  * once would delay other requests.
  */
-export function* writing(
+export function* editionStatements(
   edition: Edition,
   { text, passages }: Pick<ReadDocument, "text" | "passages">,
 ): Generator<Statement> {
@@ -51,10 +51,22 @@ export function* writing(
     yield* inserts(
       "passage (person, collection, document, edition, ordinal, heading, start_at, end_at, hash, text, grams)",
       some.map(([ordinal, { headings, start, end }]) => {
-        const words = text.slice(start, end)
-        const hash = createHash("sha256").update(words).digest("hex")
-        const grams = passageGrams(headings, words)
-        return [person, collection, document, id, ordinal, JSON.stringify(headings), start, end, hash, words, grams]
+        const passageText = text.slice(start, end)
+        const hash = createHash("sha256").update(passageText).digest("hex")
+        const grams = passageGrams(headings, passageText)
+        return [
+          person,
+          collection,
+          document,
+          id,
+          ordinal,
+          JSON.stringify(headings),
+          start,
+          end,
+          hash,
+          passageText,
+          grams,
+        ]
       }),
     )
 }
@@ -67,27 +79,27 @@ const passageGrams = (headings: readonly string[], text: string) => gramsOf([...
  */
 export async function addGrams(engine: Engine): Promise<boolean> {
   const sql = "SELECT key, heading, text FROM passage WHERE grams IS NULL ORDER BY key LIMIT ?"
-  const rows = await engine.query<{ key: number; heading: string; text: string }>(sql, [CLEARED])
+  const rows = await engine.query<{ key: number; heading: string; text: string }>(sql, [PASSAGES_AT_ONCE])
   const statements = rows.map(({ key, heading, text }) => ({
     sql: "UPDATE passage SET grams = ? WHERE key = ?",
     values: [passageGrams(JSON.parse(heading) as string[], text), key],
   }))
   if (statements.length > 0) await engine.change({ type: "statements", statements })
-  return rows.length < CLEARED
+  return rows.length < PASSAGES_AT_ONCE
 }
 
 /**
  * Part of each step that writes an edition, so that an edition in progress is not deleted, and nothing is added to a
  * deleted one.
  */
-export const stillWritten = (id: EditionId, now: number): Statement => ({
+export const touchEdition = (id: EditionId, now: number): Statement => ({
   sql: "UPDATE edition SET at = ? WHERE id = ? AND state = 'writing'",
   values: [now, id],
   mustChange: true,
 })
 
 /** Part of the last step: from then on a document refers to the edition. Fails if it was given up. */
-export const nowWritten = (id: EditionId): Statement => ({
+export const completeEdition = (id: EditionId): Statement => ({
   sql: "DELETE FROM edition WHERE id = ? AND state = 'writing'",
   values: [id],
   mustChange: true,
@@ -97,35 +109,36 @@ export const nowWritten = (id: EditionId): Statement => ({
  * Deletes editions that no document refers to, and those that a failed process left incomplete. Some at a time; true if
  * there may be more.
  */
-export async function clearEditions(engine: Engine, now: number, signal: AbortSignal): Promise<boolean> {
+export async function deleteEditions(engine: Engine, now: number, signal: AbortSignal): Promise<boolean> {
   const before = now - ABANDONED_MS
   const sql = "SELECT id, person, state FROM edition WHERE state = 'gone' OR at < ? LIMIT ?"
-  const editions = await engine.query<LeftEdition>(sql, [before, EDITIONS])
+  const editions = await engine.query<UnusedEdition>(sql, [before, EDITIONS_AT_ONCE])
   for (const edition of editions) {
     if (signal.aborted) return false
-    if (edition.state === "gone" || (await giveUp(engine, edition, before))) await clear(engine, edition, signal)
+    if (edition.state === "gone" || (await markGone(engine, edition, before)))
+      await deleteEdition(engine, edition, signal)
   }
-  return editions.length === EDITIONS
+  return editions.length === EDITIONS_AT_ONCE
 }
 
-type LeftEdition = Pick<Edition, "id" | "person"> & { readonly state: string }
+type UnusedEdition = Pick<Edition, "id" | "person"> & { readonly state: string }
 
 /**
  * A writer that was only slow, for instance on a machine that slept, finds its edition given up. If it has just
  * finished, this fails.
  */
-async function giveUp(engine: Engine, { id }: LeftEdition, before: number): Promise<boolean> {
+async function markGone(engine: Engine, { id }: UnusedEdition, before: number): Promise<boolean> {
   const sql = "UPDATE edition SET state = 'gone' WHERE id = ? AND (state = 'gone' OR at < ?)"
   const statements = [{ sql, values: [id, before], mustChange: true }]
   return (await engine.change({ type: "statements", statements })).ok
 }
 
-async function clear(engine: Engine, { id, person }: Pick<Edition, "id" | "person">, signal: AbortSignal) {
+async function deleteEdition(engine: Engine, { id, person }: Pick<Edition, "id" | "person">, signal: AbortSignal) {
   const last = "SELECT coalesce(max(ordinal), -1) AS ordinal FROM passage WHERE person = ? AND edition = ?"
   const [row] = await engine.query<{ ordinal: number }>(last, [person, id])
   // Backwards, so that a retry after a crash finds where it stopped.
-  for (let from = Number(row?.ordinal ?? -1); from >= 0 && !signal.aborted; from -= CLEARED) {
-    const values = [person, id, from - CLEARED]
+  for (let from = Number(row?.ordinal ?? -1); from >= 0 && !signal.aborted; from -= PASSAGES_AT_ONCE) {
+    const values = [person, id, from - PASSAGES_AT_ONCE]
     await engine.change({
       type: "statements",
       statements: ["passage_vector", "passage"].map((table) => ({
@@ -157,7 +170,7 @@ export function inserts(into: string, rows: readonly (readonly unknown[])[], row
 /** Splits a text. No part ends inside a surrogate pair, which could not be stored. */
 function* partsOf(text: string): Generator<[start: number, part: string]> {
   for (let start = 0; start < text.length;) {
-    let end = Math.min(start + PART, text.length)
+    let end = Math.min(start + PART_LENGTH, text.length)
     if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1]!)) end--
     yield [start, text.slice(start, end)]
     start = end

@@ -6,12 +6,12 @@ import type { Engine } from "../engine/engine.ts"
 const CLAIMED_MS = 2 * 60_000
 
 /** The prefix of owners that hold the lock of their database. */
-const LOCKED = "locked "
+const LOCK_HOLDER = "locked "
 const owners = new WeakMap<Engine, string>()
 
 /** One name for all claims through the same open database, which live and end together. */
 function ownerOf(engine: Engine): string {
-  const name = owners.get(engine) ?? `${engine.exclusive ? LOCKED : ""}${randomUUID()}`
+  const name = owners.get(engine) ?? `${engine.exclusive ? LOCK_HOLDER : ""}${randomUUID()}`
   owners.set(engine, name)
   return name
 }
@@ -61,11 +61,11 @@ export class EmbeddingClaims<Row> {
    * Releases the claims of the previous holder of the database's lock, which must have ended. Claims of processes
    * without the lock, such as a command next to a server, expire by themselves.
    */
-  async freeDead(): Promise<void> {
+  async releaseStale(): Promise<void> {
     if (!this.#engine.exclusive) return
     const sql = `UPDATE ${this.#table.name} SET claimed_by = NULL, claimed_until = 0 WHERE embedder = ? AND ${this.#table.waits}
       AND claimed_by LIKE ? AND claimed_by NOT LIKE ?`
-    const values = [this.#embedder, `${LOCKED}%`, `${ownerOf(this.#engine)}%`]
+    const values = [this.#embedder, `${LOCK_HOLDER}%`, `${ownerOf(this.#engine)}%`]
     const statements = [{ sql, values }]
     await this.#engine.change({ type: "statements", statements })
   }
@@ -78,7 +78,7 @@ export class EmbeddingClaims<Row> {
     const sql = `WITH RECURSIVE waiting (person) AS (${next} UNION ALL
         SELECT (${next} AND ${name}.person > waiting.person) FROM waiting WHERE person IS NOT NULL),
       longest (person, since) AS (SELECT person,
-        (SELECT min(at) FROM ${name} WHERE ${name}.person = waiting.person AND ${this.#free}) FROM waiting)
+        (SELECT min(at) FROM ${name} WHERE ${name}.person = waiting.person AND ${this.#unclaimed}) FROM waiting)
       SELECT person, since FROM longest WHERE person IS NOT NULL ORDER BY since IS NULL, since, person`
     const values = [this.#embedder, this.#embedder, this.#embedder, this.#now()]
     const rows = await this.#engine.query<{ person: UserId; since: number | null }>(sql, values)
@@ -91,11 +91,11 @@ export class EmbeddingClaims<Row> {
     const now = this.#now()
     // Chosen by a separate query, because PostgreSQL would choose again for every row. Of concurrent claims on an item
     // the first wins.
-    const choice = `SELECT ${key} AS key FROM ${name} WHERE person = ? AND ${this.#free} ORDER BY ${order} LIMIT ?`
+    const choice = `SELECT ${key} AS key FROM ${name} WHERE person = ? AND ${this.#unclaimed} ORDER BY ${order} LIMIT ?`
     const chosen = await this.#engine.query<{ key: string }>(choice, [person, this.#embedder, now, limit])
     const keys = chosen.map((row) => row.key)
     if (keys.length === 0) return []
-    const some = this.#some(person, keys)
+    const some = this.#rowsWith(person, keys)
     // In a CASE, so that the index of waiting items is not used for a few keys.
     const sql = `UPDATE ${name} SET claimed_by = ?, claimed_until = ? WHERE ${some.are} AND claimed_until <= ?
       AND CASE WHEN ${waits} THEN 1 ELSE 0 END = 1 RETURNING ${columns}`
@@ -107,7 +107,7 @@ export class EmbeddingClaims<Row> {
   /** Releases claims: others may claim the items at once, or at that time. */
   async release(person: UserId, keys: readonly string[], until = 0): Promise<void> {
     if (keys.length === 0) return
-    const some = this.#some(person, keys)
+    const some = this.#rowsWith(person, keys)
     const sql = `UPDATE ${this.#table.name} SET claimed_by = NULL, claimed_until = ? WHERE ${some.are} AND claimed_by = ?`
     const values = [until, ...some.values, this.#claimer]
     await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
@@ -122,7 +122,7 @@ export class EmbeddingClaims<Row> {
   }
 
   /** SQL for rows by their primary key. */
-  #some(person: UserId, keys: readonly string[]) {
+  #rowsWith(person: UserId, keys: readonly string[]) {
     const { key, keyHasPerson } = this.#table
     const among = `${key} IN (${keys.map(() => "?").join(", ")}) AND embedder = ?`
     return keyHasPerson
@@ -130,7 +130,7 @@ export class EmbeddingClaims<Row> {
       : { are: among, values: [...keys, this.#embedder] }
   }
 
-  get #free(): string {
+  get #unclaimed(): string {
     return `embedder = ? AND ${this.#table.waits} AND claimed_until <= ?`
   }
 }

@@ -5,7 +5,7 @@ import type { UserId } from "../../protocol/ids.ts"
 import { waitAskedBy } from "../../shared/time/words.ts"
 
 /** How often to look for work that another process left: for waiting items often, through everything rarely. */
-const LOOK_EVERY_MS = 2000
+const POLL_EVERY_MS = 2000
 const SWEEP_EVERY_MS = 10 * 60_000
 export const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 5 * 60_000
@@ -21,11 +21,11 @@ export interface EmbeddingWork {
   /** Processes some waiting items. False if there are none for this process. */
   next(): Promise<boolean>
   /** Deletes vectors of previous embedders. Runs once per process, because it scans all vectors. */
-  forgetOthers(signal: AbortSignal): Promise<void>
+  deleteOtherEmbedders(signal: AbortSignal): Promise<void>
   /** Runs before each round. */
   prepare?(signal: AbortSignal): Promise<void>
   /** Called when work is retried after this many milliseconds. */
-  gaveUp?(error: unknown, retryMs: number): void
+  onRetry?(error: unknown, retryMs: number): void
 }
 
 /** Works while items wait, looks for new ones now and then, and retries failures with growing pauses. */
@@ -33,9 +33,9 @@ export class EmbeddingLoop {
   readonly #work: EmbeddingWork
   readonly #end = new AbortController()
   #working: Promise<void> | undefined
-  #again = false
+  #isWoken = false
   #sweptAt = 0
-  #othersForgotten = false
+  #hasDeletedOthers = false
   #pauseMs = FIRST_PAUSE_MS
   #cancel: () => void = () => {}
   /** Everything was scanned since that was last due. */
@@ -50,12 +50,12 @@ export class EmbeddingLoop {
   }
 
   wake(): void {
-    this.#again = true
+    this.#isWoken = true
     if (this.signal.aborted) return
     this.#cancel()
     this.#working ??= this.#run().finally(() => {
       this.#working = undefined
-      if (this.#again) this.wake()
+      if (this.#isWoken) this.wake()
     })
   }
 
@@ -74,21 +74,21 @@ export class EmbeddingLoop {
     const { log, failure } = this.#work
     const { signal } = this
     try {
-      while (this.#again && !signal.aborted) {
-        this.#again = false
+      while (this.#isWoken && !signal.aborted) {
+        this.#isWoken = false
         await this.#round()
       }
-      if (!this.#othersForgotten && !signal.aborted) {
-        this.#othersForgotten = true
-        await this.#work.forgetOthers(signal)
+      if (!this.#hasDeletedOthers && !signal.aborted) {
+        this.#hasDeletedOthers = true
+        await this.#work.deleteOtherEmbedders(signal)
       }
       this.#pauseMs = FIRST_PAUSE_MS
-      this.#sleep(LOOK_EVERY_MS)
+      this.#sleep(POLL_EVERY_MS)
     } catch (error) {
-      this.#again = false
+      this.#isWoken = false
       if (signal.aborted) return
       const retryMs = Math.max(this.#pauseMs, waitAskedBy(error))
-      this.#work.gaveUp?.(error, retryMs)
+      this.#work.onRetry?.(error, retryMs)
       log.warn(failure, { error, retryMs })
       this.#sleep(retryMs)
       this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
@@ -134,7 +134,7 @@ export class Turns {
 }
 
 /** Whether an embedder's error may be caused by its input. */
-export const mayBeTheText = (error: unknown) =>
+export const isInputError = (error: unknown) =>
   ["provider_error", "context_overflow", "refused"].includes(codeOf(error) ?? "")
 
 /** A text that every working embedder accepts: if it fails, the input before was not the cause. */

@@ -3,11 +3,11 @@ import { mkdir, readdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { type FiledIndex, type IndexHead, readIndexFile, readIndexHead, writeIndexFile } from "./index-file.ts"
 
-const ENDING = ".vectors"
-const HALF = ".part"
+const SUFFIX = ".vectors"
+const PARTIAL = ".part"
 
 /** How index files are compared with the database. */
-export interface FiledRows {
+export interface IndexedRows {
   /**
    * The version up to which a file matches these rows: its newest vector must be the one that the database has under
    * that version. After a restore it may be another one; then this is undefined.
@@ -27,9 +27,9 @@ export interface FiledRows {
  */
 export class IndexFiles {
   readonly #folder: string
-  readonly #rows: FiledRows
+  readonly #rows: IndexedRows
 
-  constructor(folder: string, rows: FiledRows) {
+  constructor(folder: string, rows: IndexedRows) {
     this.#folder = folder
     this.#rows = rows
   }
@@ -50,7 +50,7 @@ export class IndexFiles {
    */
   async write(owner: string, filed: FiledIndex): Promise<boolean> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    const path = join(this.#folder, `${owner}.${randomUUID()}${HALF}`)
+    const path = join(this.#folder, `${owner}.${randomUUID()}${PARTIAL}`)
     try {
       if (!(await writeIndexFile(path, filed))) return false
       await rename(path, this.#path(owner))
@@ -69,10 +69,10 @@ export class IndexFiles {
   /** Deletes files with deleted documents, and incomplete files unless a live process may be writing them. */
   async sweep({ halfWritten }: { readonly halfWritten: "remove" | "leave" }): Promise<void> {
     for (const name of await readdir(this.#folder).catch(() => [])) {
-      if (name.endsWith(HALF) && halfWritten === "leave") continue
+      if (name.endsWith(PARTIAL) && halfWritten === "leave") continue
       const path = join(this.#folder, name)
-      const head = name.endsWith(ENDING) ? await readIndexHead(path).catch(() => undefined) : undefined
-      if (!head || (await this.#rows.hasGone(name.slice(0, -ENDING.length), head.documents)))
+      const head = name.endsWith(SUFFIX) ? await readIndexHead(path).catch(() => undefined) : undefined
+      if (!head || (await this.#rows.hasGone(name.slice(0, -SUFFIX.length), head.documents)))
         await rm(path, { force: true })
     }
   }
@@ -83,6 +83,6 @@ export class IndexFiles {
   }
 
   #path(owner: string): string {
-    return join(this.#folder, `${owner}${ENDING}`)
+    return join(this.#folder, `${owner}${SUFFIX}`)
   }
 }

@@ -3,7 +3,7 @@ import type { FiledIndex } from "./index-file.ts"
 import type { IndexFiles } from "./index-files.ts"
 
 /** An index in memory that may also be in a file. */
-export interface Filing {
+export interface FileState {
   readonly index: VectorIndex
   /** The size of the last file that was written or read, and when. */
   filed: number
@@ -11,11 +11,11 @@ export interface Filing {
 }
 
 /** Smaller indexes are quickly read from their rows. */
-const WORTH_A_FILE = 2000
+const MIN_FILE_SIZE = 2000
 /** A file is replaced when this share of the index is missing in it. */
-const NOT_IN_FILE = 0.1
+const MAX_MISSING_SHARE = 0.1
 /** The minimum time between two files, for documents that change all the time. */
-const FILED_EVERY_MS = 60_000
+const MIN_INTERVAL_MS = 60_000
 /** How often an index that changes while it is written is written again. */
 const MAX_TRIES = 3
 
@@ -31,7 +31,7 @@ export class IndexWriting {
   readonly #least: number
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(files: IndexFiles, { now, least = WORTH_A_FILE }: WritingOptions) {
+  constructor(files: IndexFiles, { now, least = MIN_FILE_SIZE }: WritingOptions) {
     this.#files = files
     this.#now = now
     this.#least = least
@@ -41,10 +41,10 @@ export class IndexWriting {
    * `toFile` returns what to write, or nothing, or `changed` if the index was extended in the meantime. A failed write
    *   only means that there is no file.
    */
-  writeIfDue(owner: string, kept: Filing, toFile: () => Promise<FiledIndex | "changed" | undefined>): void {
+  writeIfDue(owner: string, kept: FileState, toFile: () => Promise<FiledIndex | "changed" | undefined>): void {
     const { size } = kept.index
-    const isDue = this.#now() - kept.filedAt >= FILED_EVERY_MS
-    if (!isDue || size < this.#least || size - kept.filed <= size * NOT_IN_FILE) return
+    const isDue = this.#now() - kept.filedAt >= MIN_INTERVAL_MS
+    if (!isDue || size < this.#least || size - kept.filed <= size * MAX_MISSING_SHARE) return
     kept.filed = size
     kept.filedAt = this.#now()
     this.#writing = this.#writing

@@ -25,11 +25,11 @@ import { PassageVectors } from "./passage-vectors.ts"
 const DEPTH = 100
 
 /** No limit. */
-const ALL = 1_000_000
+const NO_LIMIT = 1_000_000
 /** The maximum passages that are ranked by words: more would take too long. */
 const MAX_RANKED = 3000
 /** From this size on, common words are left out. */
-const LARGE = 8000
+const LARGE_COLLECTION = 8000
 
 const MAX_ROUNDS = 20
 
@@ -146,8 +146,8 @@ export class SqlLibrary implements LibraryRecords {
 
   async #round(searched: Searched, query: PassageQuery): Promise<{ found: FoundPassage[]; gone: string[] }> {
     const { user } = searched
-    const [words, near] = await Promise.all([this.#byWords(searched, query), this.#byMeaning(searched, query)])
-    const fused = fuseWithMeaning(words, near)
+    const [words, byMeaning] = await Promise.all([this.#byWords(searched, query), this.#byMeaning(searched, query)])
+    const fused = fuseWithMeaning(words, byMeaning)
     const found: FoundPassage[] = []
     const gone: string[] = []
     // Deleted passages are replaced by the next ones.
@@ -176,21 +176,21 @@ export class SqlLibrary implements LibraryRecords {
 
   /** In both full-text indexes, if the question has terms for each. */
   async #byWords(searched: Searched, query: PassageQuery): Promise<string[]> {
-    const lists = await Promise.all(toWordQueries(query.text).map((looked) => this.#byIndex(searched, query, looked)))
+    const lists = await Promise.all(toWordQueries(query.text).map((terms) => this.#byIndex(searched, query, terms)))
     return lists.length > 1 ? fuseRanks(lists).map(({ id }) => id) : (lists[0] ?? [])
   }
 
   async #byIndex(
     { user: person, collections, passages }: Searched,
     { from, to }: PassageQuery,
-    looked: Pick<WordQuery, "among" | "words">,
+    terms: Pick<WordQuery, "among" | "words">,
   ): Promise<string[]> {
     const { fullText } = this.#engine
-    const all = { person, collections, ...looked, days: daysOf({ from, to }), limit: DEPTH }
+    const all = { person, collections, ...terms, days: daysOf({ from, to }), limit: DEPTH }
     let { words } = all
-    if (passages > LARGE) {
-      const asked = fullText.count({ ...all, limit: MAX_RANKED })
-      const counts = await this.#engine.query<{ n: number }>(asked.sql, asked.values)
+    if (passages > LARGE_COLLECTION) {
+      const countQuery = fullText.count({ ...all, limit: MAX_RANKED })
+      const counts = await this.#engine.query<{ n: number }>(countQuery.sql, countQuery.values)
       words = rarestWords(
         words.map((word, i) => ({ word, passages: Number(counts[i]?.n ?? 0) })),
         MAX_RANKED,
@@ -202,7 +202,7 @@ export class SqlLibrary implements LibraryRecords {
     }
     let rows = await find(2 * DEPTH)
     // The first matches may all have other dates, or belong to deleted editions.
-    if (rows.length < DEPTH && passages > DEPTH) rows = await find(ALL)
+    if (rows.length < DEPTH && passages > DEPTH) rows = await find(NO_LIMIT)
     return rows.map(({ edition, ordinal }) => passageId(edition, Number(ordinal)))
   }
 
@@ -212,9 +212,9 @@ export class SqlLibrary implements LibraryRecords {
       from === undefined && to === undefined
         ? {}
         : { among: await this.vectors.dated(collections, daysOf({ from, to })) }
-    const near = await this.vectors.nearest({ collections, numbers: vector.numbers, limit: DEPTH, ...dated })
+    const byMeaning = await this.vectors.nearest({ collections, numbers: vector.numbers, limit: DEPTH, ...dated })
     // The index may contain deleted passages, and the count may be older than the index.
-    return { ...near, share: Math.min(1, near.embedded / Math.max(1, passages)) }
+    return { ...byMeaning, share: Math.min(1, byMeaning.embedded / Math.max(1, passages)) }
   }
 
   /** Passages of current editions, in no order. */

@@ -2,12 +2,12 @@ import { type Clock, monotonicOf } from "../../shared/time/clock.ts"
 import type { Log } from "../../shared/log.ts"
 import { AppError } from "../../protocol/errors.ts"
 import type { Embedder } from "../../protocol/workspace.ts"
-import { addGrams, clearEditions } from "./editions.ts"
-import { EmbeddingLoop, mayBeTheText, PROBE, Turns } from "./embedding-loop.ts"
+import { addGrams, deleteEditions } from "./editions.ts"
+import { EmbeddingLoop, isInputError, PROBE, Turns } from "./embedding-loop.ts"
 import type { SqlLibrary } from "./library.ts"
 import type { EmbeddedPassages, WaitingPassages, WaitingPassage } from "./passage-vectors.ts"
 
-export interface IndexerNeeds {
+export interface IndexerOptions {
   readonly library: SqlLibrary
   readonly embedder: Embedder
   readonly clock: Clock
@@ -17,7 +17,7 @@ export interface IndexerNeeds {
 /** Embedded at a time: enough for several threads, and little is lost if the process fails. */
 const MAX_PASSAGES = 64
 /** If several people wait, so that nobody waits long. */
-const MAX_OF_EACH = 16
+const MAX_PER_PERSON = 16
 
 interface Portion extends WaitingPassages {
   readonly passages: readonly WaitingPassage[]
@@ -28,25 +28,25 @@ interface Portion extends WaitingPassages {
  * lost when a process fails.
  */
 export class PassageIndexer {
-  readonly #needs: IndexerNeeds
+  readonly #options: IndexerOptions
   readonly #loop: EmbeddingLoop
-  readonly #unlisten: () => void
+  readonly #unsubscribe: () => void
   readonly #turns = new Turns()
   #gramsAdded = false
-  #begun = false
+  #isPrepared = false
 
-  constructor(needs: IndexerNeeds) {
-    const { library, clock, log } = needs
-    this.#needs = needs
+  constructor(options: IndexerOptions) {
+    const { library, clock, log } = options
+    this.#options = options
     this.#loop = new EmbeddingLoop({
       ...{ clock, log, failure: "passages_not_indexed" },
       sweep: () => this.#sweep(),
       next: () => this.#next(),
-      forgetOthers: (signal) => library.vectors.forgetOthers(signal),
-      prepare: (signal) => this.#tidy(signal),
-      gaveUp: (error, retryMs) => this.#gaveUp(error, retryMs),
+      deleteOtherEmbedders: (signal) => library.vectors.deleteOtherEmbedders(signal),
+      prepare: (signal) => this.#prepare(signal),
+      onRetry: (error, retryMs) => this.#onRetry(error, retryMs),
     })
-    this.#unlisten = library.onChange(() => this.wake())
+    this.#unsubscribe = library.onChange(() => this.wake())
     this.wake()
   }
 
@@ -60,29 +60,29 @@ export class PassageIndexer {
   }
 
   close(): Promise<void> {
-    this.#unlisten()
+    this.#unsubscribe()
     return this.#loop.close()
   }
 
-  async #tidy(signal: AbortSignal): Promise<void> {
-    const { library } = this.#needs
+  async #prepare(signal: AbortSignal): Promise<void> {
+    const { library } = this.#options
     // First: a failed process may have left files of deleted documents.
-    if (!this.#begun) await library.vectors.indexes.sweep("remove")
+    if (!this.#isPrepared) await library.vectors.indexes.sweep("remove")
     // Continues the work of a failed process now, and not when its claims expire.
-    if (!this.#begun) await library.vectors.freeDead()
-    this.#begun = true
+    if (!this.#isPrepared) await library.vectors.releaseStale()
+    this.#isPrepared = true
     while (!this.#gramsAdded && !signal.aborted) this.#gramsAdded = await addGrams(library.engine)
   }
 
   async #sweep(): Promise<boolean> {
-    const { vectors, engine } = this.#needs.library
+    const { vectors, engine } = this.#options.library
     // Another node may have removed documents that are still in files of this one.
     if (engine.manyMachines) await vectors.indexes.sweep("leave")
     return vectors.sweep()
   }
 
-  #gaveUp(error: unknown, retryMs: number): void {
-    const { library, clock } = this.#needs
+  #onRetry(error: unknown, retryMs: number): void {
+    const { library, clock } = this.#options
     // Other errors are not shown to people; they are in the log.
     const problem =
       error instanceof AppError ? error.message : "Passages cannot be embedded now: the server's log says why."
@@ -102,20 +102,20 @@ export class PassageIndexer {
   }
 
   #clear(): Promise<boolean> {
-    const { library, clock } = this.#needs
-    return clearEditions(library.engine, clock.now(), this.#loop.signal)
+    const { library, clock } = this.#options
+    return deleteEditions(library.engine, clock.now(), this.#loop.signal)
   }
 
   /** Embeds passages of the next person, from several documents. False if there is nothing for this process. */
   async #embedSome(): Promise<boolean> {
-    const { vectors, ingests } = this.#needs.library
+    const { vectors, ingests } = this.#options.library
     const waiting = await vectors.waitingPeople()
     // Clients see the progress, whichever process does the work.
     for (const { person: each } of waiting) ingests.tell(each)
     const people = waiting.flatMap(({ person: each, isFree }) => (isFree ? [each] : []))
     const person = this.#turns.next(people)
     if (person === undefined) return false
-    const most = people.length > 1 ? MAX_OF_EACH : MAX_PASSAGES
+    const most = people.length > 1 ? MAX_PER_PERSON : MAX_PASSAGES
     const claimed = await vectors.claim(person, most)
     try {
       const portions: Portion[] = []
@@ -137,7 +137,7 @@ export class PassageIndexer {
   }
 
   async #embed(portions: readonly Portion[]): Promise<EmbeddedPassages[]> {
-    const { embedder } = this.#needs
+    const { embedder } = this.#options
     const texts = portions.flatMap(({ passages }) => passages.map(toText))
     const made = await this.#vectorsOf(texts, embedder)
     let at = 0
@@ -156,7 +156,7 @@ export class PassageIndexer {
     try {
       return await embedder.embed(texts, signal)
     } catch (error) {
-      if (!mayBeTheText(error)) throw error
+      if (!isInputError(error)) throw error
       // If this fails, too, no text is the cause.
       await embedder.embed([PROBE], signal)
     }
@@ -165,8 +165,8 @@ export class PassageIndexer {
       try {
         made.push((await embedder.embed([text], signal))[0])
       } catch (error) {
-        if (!mayBeTheText(error)) throw error
-        this.#needs.log.warn("passage_not_indexed", { error, characters: text.length })
+        if (!isInputError(error)) throw error
+        this.#options.log.warn("passage_not_indexed", { error, characters: text.length })
         made.push(undefined)
       }
     }

@@ -6,11 +6,11 @@ import type { Engine } from "../engine/engine.ts"
 import { parsePassageId, passageId } from "./editions.ts"
 import type { FiledIndex, IndexHead } from "./index-file.ts"
 import { IndexFiles } from "./index-files.ts"
-import { type Filing, IndexWriting } from "./index-writing.ts"
+import { type FileState, IndexWriting } from "./index-writing.ts"
 import { PassageRows } from "./passage-rows.ts"
 
 /** The index of a collection, in memory. */
-export interface PassageIndex extends Filing {
+export interface PassageIndex extends FileState {
   /** Which passages of a document are in it, and of which edition they are. */
   readonly documents: Map<DocumentId, { readonly edition: EditionId; readonly passages: string[] }>
   /** The newest vector that was read, and which one that was. */

@@ -1,10 +1,10 @@
 import type { Engine } from "../engine/engine.ts"
 import { passageId } from "./editions.ts"
 import type { IndexHead } from "./index-file.ts"
-import type { FiledRows } from "./index-files.ts"
+import type { IndexedRows } from "./index-files.ts"
 
 /** Files of collections: a vector is a passage of an edition. A gone document takes the whole file with it. */
-export class PassageRows implements FiledRows {
+export class PassageRows implements IndexedRows {
   readonly outlivesGone = false
   readonly #engine: Engine
 

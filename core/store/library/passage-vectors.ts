@@ -31,14 +31,14 @@ export interface EmbeddedPassages extends WaitingPassages {
 
 /** Read at a time, so that other work gets its turn. */
 const PAGE = 500
-const SWEPT = 2000
+const SWEEP_ROWS = 2000
 const DAY = 24 * 60 * 60_000
 const TABLE = {
   ...{ name: "embedding", key: "edition", keyHasPerson: true, waits: "embedded < passages", order: "at, edition" },
   columns: "person, edition, collection, document, embedded",
 }
 
-export interface NearQuery {
+export interface NearestQuery {
   readonly collections: readonly CollectionId[]
   readonly numbers: readonly number[]
   readonly limit: number
@@ -46,7 +46,7 @@ export interface NearQuery {
   readonly among?: readonly DocumentId[]
 }
 
-export interface NearPassages {
+export interface NearestPassages {
   readonly ids: readonly string[]
   /** How many passages of the collections have a vector. */
   readonly embedded: number
@@ -73,7 +73,7 @@ export class PassageVectors {
    * Passages by their distance, nearest first. Some may belong to replaced editions: the caller drops these when it
    * reads them.
    */
-  async nearest({ collections, numbers, limit, among }: NearQuery): Promise<NearPassages> {
+  async nearest({ collections, numbers, limit, among }: NearestQuery): Promise<NearestPassages> {
     const query = toUnit(numbers)
     const found: { id: string; score: number }[] = []
     const indexes: PassageIndex["index"][] = []
@@ -99,11 +99,11 @@ export class PassageVectors {
   async keep(all: readonly EmbeddedPassages[]): Promise<boolean> {
     // In the order of collections, so that two nodes cannot deadlock.
     const ordered = [...all].sort((a, b) => (a.collection < b.collection ? -1 : Number(a.collection > b.collection)))
-    const statements = ordered.flatMap((group) => this.#keeping(group))
+    const statements = ordered.flatMap((group) => this.#storeStatements(group))
     return (await this.#engine.change({ type: "statements", statements })).ok
   }
 
-  #keeping({ person, edition, collection, document, embedded, vectors }: EmbeddedPassages): Statement[] {
+  #storeStatements({ person, edition, collection, document, embedded, vectors }: EmbeddedPassages): Statement[] {
     const count = vectors.length
     // A version per vector, so that incremental readers miss none.
     const row = "(?, ?, ?, ?, ?, ?, (SELECT vectors FROM collection WHERE id = ?) - ?, ?)"
@@ -151,15 +151,15 @@ export class PassageVectors {
 
   /** Releases claims, so that other processes can continue. */
   async release(some: readonly Pick<WaitingPassages, "person" | "edition">[]): Promise<void> {
-    for (const [person, own] of Map.groupBy(some, (each) => each.person))
+    for (const [person, items] of Map.groupBy(some, (each) => each.person))
       await this.#claims.release(
         person,
-        own.map(({ edition }) => edition),
+        items.map(({ edition }) => edition),
       )
   }
 
-  freeDead(): Promise<void> {
-    return this.#claims.freeDead()
+  releaseStale(): Promise<void> {
+    return this.#claims.releaseStale()
   }
 
   /** How many passages of all people have no vector yet. */
@@ -189,13 +189,13 @@ export class PassageVectors {
         (SELECT 1 FROM embedding WHERE embedding.person = document.person AND embedding.edition = document.edition
           AND embedder = ?) LIMIT ?
       ON CONFLICT (person, edition, embedder) DO NOTHING RETURNING edition`
-    const values = [this.embedder, this.#now(), this.embedder, SWEPT]
+    const values = [this.embedder, this.#now(), this.embedder, SWEEP_ROWS]
     const outcome = await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
-    return !outcome.ok || (outcome.rows[0]?.length ?? 0) < SWEPT
+    return !outcome.ok || (outcome.rows[0]?.length ?? 0) < SWEEP_ROWS
   }
 
   /** Deletes vectors of previous embedders, except those that another node may still use. */
-  async forgetOthers(signal: AbortSignal): Promise<void> {
+  async deleteOtherEmbedders(signal: AbortSignal): Promise<void> {
     const sql = "SELECT person, edition, embedder FROM embedding WHERE embedder <> ? AND at < ? LIMIT ?"
     for (;;) {
       const values = [this.embedder, this.#now() - DAY, PAGE]

@@ -13,7 +13,7 @@ interface Row {
   readonly again: number
 }
 
-/** What is known of the tools of MCP servers. */
+/** The pinned tools of MCP servers. */
 export class SqlMcpPins {
   readonly #engine: Engine
   readonly #now: () => number
@@ -30,51 +30,51 @@ export class SqlMcpPins {
   }
 
   /**
-   * Notes what a server offers now. What is seen of it first is agreed to, with that: whoever named it wants to use it. Two
-   * that look for the first time at once may agree to two lists; of one tool only to the first. A tool that is gone keeps
-   * what was agreed to, in case it comes back, while there are few of these.
+   * Records what a server offers now. The first list is approved automatically, because whoever added the server wants
+   * to use it. Two concurrent first reads may approve two lists, but each tool only as first seen. Approved tools that
+   * are missing are stored up to a limit, in case they come back.
    */
   async see(server: string, of: UserId | null, tools: readonly PinnedFacts[]): Promise<void> {
     const known = await this.read(server)
     const names = new Set(tools.map(({ facts }) => facts.tool))
     const absent = known.filter(({ tool }) => !names.has(tool))
-    const stays = firstWithin(absent, MAX_ABSENT)
-    const gone = absent.filter((pin) => !stays.has(pin))
+    const stored = firstWithin(absent, MAX_ABSENT)
+    const removed = absent.filter((pin) => !stored.has(pin))
     const changed = tools.filter(({ hash, facts }) => {
       return known.find(({ tool }) => tool === facts.tool)?.seen.hash !== hash
     })
     const isFirst = known.length === 0
     const statements = [
-      ...changed.map(({ hash, facts }) => this.#noted({ server, of, isFirst }, hash, facts)),
-      ...gone.map(({ tool, agreed }) => ({ sql: agreed ? GONE : GONE_IF_NEW, values: [server, tool] })),
+      ...changed.map(({ hash, facts }) => this.#toUpsert({ server, of, isFirst }, hash, facts)),
+      ...removed.map(({ tool, agreed }) => ({ sql: agreed ? DELETE_TOOL : DELETE_UNAPPROVED, values: [server, tool] })),
     ]
     if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
   }
 
   /**
-   * Agrees to a tool as it was shown, with what is decided about it: in one, for agreed to under the rule of before it might
-   * run unasked. False where it is another one by now. What is said nothing of stays; that it may run again was said of
-   * the tool as it was.
+   * Approves a tool as it was shown, together with its rule, because under the previous rule it might run without
+   * asking. False if the tool has changed since. Omitted fields stay, except `again`, which applied to the previous
+   * version.
    */
   async agree(server: string, tool: string, { hash, rule, again }: McpToolDecision): Promise<boolean> {
     const sql = `UPDATE mcp_tool SET rule = COALESCE(CAST(? AS TEXT), rule),
       again = COALESCE(CAST(? AS BIGINT), CASE WHEN agreed_hash = seen_hash THEN again ELSE 0 END),
       agreed_hash = seen_hash, agreed = seen, updated_at = ?
       WHERE server = ? AND tool = ? AND seen_hash = ?`
-    const marked = again === undefined ? null : Number(again)
-    const values = [rule ?? null, marked, this.#now(), server, tool, hash]
+    const againValue = again === undefined ? null : Number(again)
+    const values = [rule ?? null, againValue, this.#now(), server, tool, hash]
     const statements = [{ sql, values, mustChange: true as const }]
     return (await this.#engine.change({ type: "statements", statements })).ok
   }
 
-  #noted(
+  #toUpsert(
     { server, of, isFirst }: { server: string; of: UserId | null; isFirst: boolean },
     hash: string,
     facts: PinnedFacts["facts"],
   ) {
     const text = JSON.stringify(facts)
     const agreed = isFirst ? [hash, text] : [null, null]
-    // One that its person has removed meanwhile, perhaps at another node, does not come back by being looked at.
+    // A server that its person has removed meanwhile, maybe on another node, must not come back.
     const isThere = of === null ? "" : "WHERE EXISTS (SELECT 1 FROM mcp_server WHERE id = ? AND person = ?)"
     const sql = `INSERT INTO mcp_tool (server, tool, person, agreed_hash, agreed, seen_hash, seen, rule, updated_at)
       SELECT ?, ?, ?, ?, ?, ?, ?, NULL, CAST(? AS BIGINT) ${isThere || "WHERE true"}
@@ -84,24 +84,24 @@ export class SqlMcpPins {
   }
 }
 
-const GONE = "DELETE FROM mcp_tool WHERE server = ? AND tool = ?"
-/** Somebody may have agreed to it a moment ago. */
-const GONE_IF_NEW = `${GONE} AND agreed_hash IS NULL`
+const DELETE_TOOL = "DELETE FROM mcp_tool WHERE server = ? AND tool = ?"
+/** Another node may have approved it a moment ago. */
+const DELETE_UNAPPROVED = `${DELETE_TOOL} AND agreed_hash IS NULL`
 
-/** As much as one list of tools may hold: a server that has none for a while loses nothing. */
+/** The limits of one list of tools, so that a server without tools for a while loses nothing. */
 const MAX_ABSENT = { tools: 100, characters: 400_000 }
 
-/** The agreed tools from the first on, while there are few of them. */
+/** The first approved tools within these limits. */
 function firstWithin(absent: readonly PinnedMcpTool[], most: typeof MAX_ABSENT): ReadonlySet<PinnedMcpTool> {
-  const stays = new Set<PinnedMcpTool>()
+  const stored = new Set<PinnedMcpTool>()
   let characters = 0
   for (const pin of absent) {
     if (!pin.agreed) continue
     characters += JSON.stringify(pin).length
-    if (stays.size === most.tools || characters > most.characters) break
-    stays.add(pin)
+    if (stored.size === most.tools || characters > most.characters) break
+    stored.add(pin)
   }
-  return stays
+  return stored
 }
 
 function toPinned({ tool, agreed_hash, agreed, seen_hash, seen, rule, again }: Row): PinnedMcpTool {

@@ -5,10 +5,10 @@ import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 import { type EncryptedColumns, EncryptedRows } from "../people/encrypted-rows.ts"
 import type { Secrets } from "../people/secrets.ts"
-import { withoutSignIn } from "./sign-ins.ts"
+import { deleteSignIn } from "./sign-ins.ts"
 
-/** Servers that one person may have. */
-const MAX = 20
+/** The maximum servers of a person. */
+const MAX_SERVERS = 20
 const COLUMNS = "id, name, agents, key_id, sealed"
 
 interface Row extends EncryptedColumns {
@@ -17,7 +17,7 @@ interface Row extends EncryptedColumns {
   readonly agents: string
 }
 
-/** MCP servers of people. Address and headers are one secret. */
+/** People's MCP servers. Address and headers are encrypted together. */
 export class SqlMcpServers {
   readonly #engine: Engine
   readonly #sealed: EncryptedRows<McpTarget>
@@ -29,32 +29,32 @@ export class SqlMcpServers {
     this.#now = now
   }
 
-  /** Whether anybody has one at all. */
+  /** Whether any person has one. */
   async isAny(): Promise<boolean> {
     return (await this.#engine.query("SELECT 1 AS one FROM mcp_server LIMIT 1", [])).length > 0
   }
 
-  /** Without those that cannot be opened: their master key is another one. */
+  /** Without those that cannot be decrypted. */
   async list(user: UserId): Promise<StoredMcpServer[]> {
     const sql = `SELECT ${COLUMNS} FROM mcp_server WHERE person = ? ORDER BY name`
     const rows = await this.#engine.query<Row>(sql, [user])
     return (await Promise.all(rows.map((row) => this.#open(user, row)))).flat()
   }
 
-  /** Throws `bad_request` where there is one of that name, and `too_many` where they have as many as one may have. */
+  /** Throws `bad_request` if the name is taken, and `too_many` at the limit. */
   async create(user: UserId, server: Omit<StoredMcpServer, "version">): Promise<void> {
     const { id, name, agents, target } = server
     const now = this.#now()
     const sql = `INSERT INTO mcp_server (id, person, name, agents, key_id, sealed, created_at, updated_at)
-      SELECT ?, ?, ?, ?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT) WHERE (SELECT count(*) FROM mcp_server WHERE person = ?) < ${MAX}
+      SELECT ?, ?, ?, ?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT) WHERE (SELECT count(*) FROM mcp_server WHERE person = ?) < ${MAX_SERVERS}
       ON CONFLICT (person, name) DO NOTHING`
     await this.#sealed.write(user, id, target, ({ keyId, sealed }) => {
       return { sql, values: [id, user, name, JSON.stringify(agents), keyId, sealed, now, now, user] }
     })
-    const there = await this.#named(user, name)
-    if (there?.id === id) return
-    if (!there) throw failure("too_many", { what: "MCP servers", most: MAX })
-    const isLost = (await this.#open(user, there)).length === 0
+    const existing = await this.#named(user, name)
+    if (existing?.id === id) return
+    if (!existing) throw failure("too_many", { what: "MCP servers", most: MAX_SERVERS })
+    const isLost = (await this.#open(user, existing)).length === 0
     const problem = isLost
       ? `name: you have a server "${name}" that cannot be opened any more. Remove it, then add it again.`
       : `name: you have a server "${name}" already.`
@@ -62,44 +62,47 @@ export class SqlMcpServers {
   }
 
   /**
-   * Puts a whole server in place of what was read, if that is still there: of two at once one wins, and neither gets the
-   * other's secrets. Under another id it keeps of its tools only what they were, to be shown beside what they are.
+   * Replaces a server, if it is still as it was read: of two concurrent changes one wins, and neither gets the other's
+   * secrets. With a new id its tools need a new approval, and are shown next to their previous versions.
    */
   async change(user: UserId, before: StoredMcpServer, server: Omit<StoredMcpServer, "version">): Promise<boolean> {
     const { id, name, agents, target } = server
     const sql = `UPDATE mcp_server SET id = ?, name = ?, agents = ?, key_id = ?, sealed = ?, updated_at = ?
       WHERE id = ? AND person = ? AND sealed = ?
         AND NOT EXISTS (SELECT 1 FROM mcp_server o WHERE o.person = ? AND o.name = ? AND o.id <> ?)`
-    const moved = id === before.id ? [] : this.#moved(user, before.id, id)
-    let written = ""
+    const moved = id === before.id ? [] : this.#moveTools(user, before.id, id)
+    let newSealed = ""
     await this.#sealed.write(user, id, target, ({ keyId, sealed }) => {
-      written = sealed
+      newSealed = sealed
       const now = [name, JSON.stringify(agents), keyId, sealed, this.#now()]
       return [{ sql, values: [id, ...now, before.id, user, before.version, user, name, before.id] }, ...moved]
     })
-    const rows = await this.#engine.query("SELECT 1 AS one FROM mcp_server WHERE id = ? AND sealed = ?", [id, written])
+    const rows = await this.#engine.query("SELECT 1 AS one FROM mcp_server WHERE id = ? AND sealed = ?", [
+      id,
+      newSealed,
+    ])
     return rows.length > 0
   }
 
-  #moved(user: UserId, from: McpServerId, to: McpServerId): Statement[] {
+  #moveTools(user: UserId, from: McpServerId, to: McpServerId): Statement[] {
     const isThere = "EXISTS (SELECT 1 FROM mcp_server WHERE id = ?)"
     const tools = `UPDATE mcp_tool SET server = ?, rule = NULL, again = 0,
       agreed_hash = CASE WHEN agreed_hash IS NULL THEN NULL ELSE 'moved' END WHERE server = ? AND person = ? AND ${isThere}`
-    const signedIn = withoutSignIn(user, from).map(({ sql, values }) => {
+    const signedIn = deleteSignIn(user, from).map(({ sql, values }) => {
       return { sql: `${sql} AND ${isThere}`, values: [...values, to] }
     })
     return [{ sql: tools, values: [to, from, user, to] }, ...signedIn]
   }
 
   /**
-   * With what was decided about its tools, and what was signed in for. By its name, under which also one goes that cannot be
-   * opened and is in no list. Throws `not_found` where there was nothing.
+   * Deletes a server by name, with its tools and sign-ins, also one that cannot be decrypted and is in no list. Throws
+   * `not_found`.
    */
   async remove(user: UserId, name: string): Promise<void> {
     const { id } = (await this.#named(user, name)) ?? {}
     if (id === undefined) throw failure("not_found")
     const tools = { sql: "DELETE FROM mcp_tool WHERE server = ? AND person = ?", values: [id, user] }
-    await this.#sealed.remove(user, id, [tools, ...withoutSignIn(user, id)])
+    await this.#sealed.remove(user, id, [tools, ...deleteSignIn(user, id)])
   }
 
   newId(user: UserId): McpServerId {

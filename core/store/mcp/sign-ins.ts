@@ -15,7 +15,7 @@ interface Row {
   readonly sealed: string
 }
 
-/** What people have signed in for at MCP servers. Tokens, who we are there and where they go are one secret. */
+/** People's sign-ins at MCP servers. Tokens, client identity and address are encrypted together. */
 export class SqlMcpSignIns implements McpSignIns {
   readonly #engine: Engine
   readonly #secrets: Secrets
@@ -33,27 +33,27 @@ export class SqlMcpSignIns implements McpSignIns {
     return new Map(rows.map(({ server, state }) => [server, state]))
   }
 
-  /** Undefined also where it cannot be opened: its master key is another one, and the person signs in again. */
+  /** Undefined also if it cannot be decrypted; then the person signs in again. */
   async read(user: UserId, server: string): Promise<StoredMcpSignIn | undefined> {
     const row = await this.#row(user, server)
     if (!row) return undefined
     const { state, version, key_id: keyId, sealed } = row
-    const signIn = await this.#secrets.read<McpSignIn>(placeOf("mcp_sign_in", user, server), { keyId, sealed })
+    const signIn = await this.#secrets.read<McpSignIn>(secretRowOf("mcp_sign_in", user, server), { keyId, sealed })
     return signIn && { ...signIn, state, version }
   }
 
-  /** `over` the version that was read: what somebody else has written since is not undone. */
+  /** `over`: the version that was read. A newer one is not overwritten. */
   async put(
     user: UserId,
     server: string,
     { url, challenge, granted, state }: Omit<StoredMcpSignIn, "version">,
     over?: string,
   ): Promise<boolean> {
-    const place = placeOf("mcp_sign_in", user, server)
+    const secretRow = secretRowOf("mcp_sign_in", user, server)
     const text = JSON.stringify({ url, challenge, granted } satisfies Partial<McpSignIn>)
     const version = randomUUID()
-    const row = { place, server, state, version, over }
-    await this.#secrets.write(place, text, (sealed) => this.#written(row, sealed))
+    const row = { secretRow, server, state, version, over }
+    await this.#secrets.write(secretRow, text, (sealed) => this.#toUpsert(row, sealed))
     return (await this.#row(user, server))?.version === version
   }
 
@@ -73,18 +73,18 @@ export class SqlMcpSignIns implements McpSignIns {
   }
 
   async remove(user: UserId, server: string): Promise<void> {
-    await this.#change(withoutSignIn(user, server))
+    await this.#change(deleteSignIn(user, server))
   }
 
   async begin(user: UserId, state: string, attempt: McpSignInAttempt, expiresAt: number): Promise<void> {
     const { server } = attempt
-    const place = placeOf("mcp_sign_in_attempt", user, server)
+    const secretRow = secretRowOf("mcp_sign_in_attempt", user, server)
     const tidy = { sql: "DELETE FROM mcp_sign_in_attempt WHERE expires_at <= ?", values: [this.#now()] }
     const sql = `INSERT INTO mcp_sign_in_attempt (id, person, server, hash, key_id, sealed, expires_at)
       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, key_id = excluded.key_id,
       sealed = excluded.sealed, expires_at = excluded.expires_at`
-    await this.#secrets.write(place, JSON.stringify(attempt), ({ keyId, sealed }) => {
-      return [tidy, { sql, values: [place.id, user, server, secretHash(state), keyId, sealed, expiresAt] }]
+    await this.#secrets.write(secretRow, JSON.stringify(attempt), ({ keyId, sealed }) => {
+      return [tidy, { sql, values: [secretRow.id, user, server, secretHash(state), keyId, sealed, expiresAt] }]
     })
   }
 
@@ -96,31 +96,31 @@ export class SqlMcpSignIns implements McpSignIns {
     if (!row) return undefined
     const used = { sql: `DELETE FROM mcp_sign_in_attempt WHERE ${where}`, values, mustChange: true as const }
     if (!(await this.#change([used])).ok) return undefined
-    const place = placeOf("mcp_sign_in_attempt", user, row.server)
-    return this.#secrets.read<McpSignInAttempt>(place, { keyId: row.key_id, sealed: row.sealed })
+    const secretRow = secretRowOf("mcp_sign_in_attempt", user, row.server)
+    return this.#secrets.read<McpSignInAttempt>(secretRow, { keyId: row.key_id, sealed: row.sealed })
   }
 
-  #written(
+  #toUpsert(
     {
-      place,
+      secretRow,
       server,
       state,
       version,
       over,
-    }: { place: SecretRow; server: string; state: string; version: string; over: string | undefined },
+    }: { secretRow: SecretRow; server: string; state: string; version: string; over: string | undefined },
     { keyId, sealed }: EncryptedSecret,
   ): Statement {
     const now = this.#now()
     if (over !== undefined && over !== "none") {
       const sql = `UPDATE mcp_sign_in SET state = ?, version = ?, renewed_until = 0, key_id = ?, sealed = ?, updated_at = ?
         WHERE id = ? AND version = ?`
-      return { sql, values: [state, version, keyId, sealed, now, place.id, over] }
+      return { sql, values: [state, version, keyId, sealed, now, secretRow.id, over] }
     }
-    const anyway = `DO UPDATE SET state = excluded.state, version = excluded.version, renewed_until = 0,
+    const overwrite = `DO UPDATE SET state = excluded.state, version = excluded.version, renewed_until = 0,
       key_id = excluded.key_id, sealed = excluded.sealed, updated_at = excluded.updated_at`
     const sql = `INSERT INTO mcp_sign_in (id, person, server, state, version, renewed_until, key_id, sealed, updated_at)
-      VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?) ON CONFLICT (id) ${over === "none" ? "DO NOTHING" : anyway}`
-    return { sql, values: [place.id, place.person, server, state, version, keyId, sealed, now] }
+      VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?) ON CONFLICT (id) ${over === "none" ? "DO NOTHING" : overwrite}`
+    return { sql, values: [secretRow.id, secretRow.person, server, state, version, keyId, sealed, now] }
   }
 
   async #row(user: UserId, server: string): Promise<Row | undefined> {
@@ -133,8 +133,8 @@ export class SqlMcpSignIns implements McpSignIns {
   }
 }
 
-/** All that is known of a person's sign-in at a server is gone. */
-export const withoutSignIn = (user: UserId, server: string): Statement[] =>
+/** Deletes everything about a person's sign-in at a server. */
+export const deleteSignIn = (user: UserId, server: string): Statement[] =>
   ["mcp_sign_in", "mcp_sign_in_attempt"].map((table) => ({
     sql: `DELETE FROM ${table} WHERE id = ?`,
     values: [idOf(user, server)],
@@ -142,6 +142,6 @@ export const withoutSignIn = (user: UserId, server: string): Statement[] =>
 
 const idOf = (user: UserId, server: string): string => `${user}.${server}`
 
-const placeOf = (table: string, user: UserId, server: string): SecretRow => {
+const secretRowOf = (table: string, user: UserId, server: string): SecretRow => {
   return { table, id: idOf(user, server), person: user }
 }

@@ -5,8 +5,8 @@ import type { Statement } from "../engine/operations.ts"
 import type { PersonalTable } from "../personal-tables.ts"
 
 /**
- * Which tables of packs hold something of people, as the database itself knows it: what a pack has written is exported and
- * erased also by a server that no longer has the pack, or never had.
+ * The tables of packs with personal data, as the database records them, so that a server without the pack can export
+ * and erase them, too.
  */
 export async function readPackTables(engine: Engine): Promise<PersonalTable[]> {
   const sql = "SELECT name, person, exported FROM table_of_pack ORDER BY name"
@@ -16,8 +16,8 @@ export async function readPackTables(engine: Engine): Promise<PersonalTable[]> {
   })
 }
 
-/** The statements that write down whose rows are in these tables, and fail where a column is not there. */
-export function toRegister(tables: readonly PackTable[]): Statement[] {
+/** Statements that record the tables and their person columns, and fail if a column does not exist. */
+export function registerTables(tables: readonly PackTable[]): Statement[] {
   return tables.flatMap((table): Statement[] => {
     if (!("person" in table)) return forgetTable(table.name)
     const { name, person, exported } = table
@@ -36,14 +36,14 @@ const forgetTable = (table: string): Statement[] => [
   { sql: "DELETE FROM storage_use WHERE source = ?", values: [table] },
 ]
 
-const COUNTED = "SELECT name, counted FROM table_of_pack"
+const COUNTED_TABLES = "SELECT name, counted FROM table_of_pack"
 
 /**
- * Makes the rows of these tables count towards the storage of their people, as they are by now: a step of the pack may have
- * made a table anew or added columns. A table whose triggers are right is left alone.
+ * Counts the rows of these tables towards their people's storage. A migration of the pack may have replaced a table or
+ * added columns, so triggers are updated if they differ.
  */
 export async function countPackTables(engine: Engine, tables: readonly PackTable[]): Promise<void> {
-  const rows = await engine.query<{ name: string; counted: string | null }>(COUNTED, [])
+  const rows = await engine.query<{ name: string; counted: string | null }>(COUNTED_TABLES, [])
   const known = new Map(rows.map(({ name, counted }) => [name, counted]))
   for (const table of tables) {
     if (!("person" in table)) continue
@@ -58,7 +58,7 @@ export async function countPackTables(engine: Engine, tables: readonly PackTable
     const triggers = engine.byteCounts.triggers(counted)
     const now = triggers.join("\n")
     if (known.get(name) === now) continue
-    // First, so that of two nodes that start at once the second waits and finds it done.
+    // First, so that of two nodes that start at once the second one waits and finds it done.
     const sql = "UPDATE table_of_pack SET counted = ? WHERE name = ? AND counted IS DISTINCT FROM ?"
     const statements = [
       { sql, values: [now, name, now], mustChange: true },
@@ -70,7 +70,7 @@ export async function countPackTables(engine: Engine, tables: readonly PackTable
   }
 }
 
-/** Any column may hold something long: SQLite keeps to no type, and PostgreSQL has many with which texts can be stored. */
+/** Every column may hold a long text: SQLite does not enforce types, and PostgreSQL has many that can hold texts. */
 async function textsOf({ name: engine, query }: Engine, table: string): Promise<string[]> {
   const sql =
     engine === "sqlite"

@@ -107,7 +107,7 @@ async function readContent(path: string): Promise<Content | undefined> {
   const keys = text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [toMasterKey(line.trim())]))
   const [current, previous] = keys
   if (!current || keys.length > 2 || keys.includes(undefined)) {
-    throw failure("no_master_key", { problem: `${path} does not hold a key; publish back the one from your backup` })
+    throw failure("no_master_key", { problem: `${path} does not hold a key; put back the one from your backup` })
   }
   return { current, previous }
 }

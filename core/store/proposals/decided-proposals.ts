@@ -9,7 +9,7 @@ import { bytesOf } from "../engine/page-bytes.ts"
 import { type EventRow, toEvent } from "../engine/event-rows.ts"
 import { type ProposalStateRow, toProposalView } from "./proposal-view.ts"
 
-type About = EventOf<"awaiting_confirmation" | "proposal" | "decision" | "late_result">
+type ProposalEvent = EventOf<"awaiting_confirmation" | "proposal" | "decision" | "late_result">
 type Decided = Pick<MessagesRead, "decided" | "lateResults">
 type StateRow = ProposalStateRow & { readonly decided_by: string | null }
 
@@ -22,23 +22,23 @@ interface Range {
 }
 
 const KEY = "(SELECT key FROM conversation WHERE id = ?)"
-/** All about the calls of a reply is recorded before the next reply; only a late result may come after it. */
-const WITHIN = `FROM event WHERE conversation = ${KEY} AND position > ? AND position <= ? AND position <
+/** All events about a reply's calls are recorded before the next reply, except late results. */
+const EVENTS_OF_PAGE = `FROM event WHERE conversation = ${KEY} AND position > ? AND position <= ? AND position <
   coalesce((SELECT min(position) FROM event WHERE conversation = ${KEY} AND position > ? AND role = 'assistant'), ?)`
 const IDS_AT_ONCE = 500
 
-const withinValues = (id: ConversationId, { from, last, upTo }: Range) => [
+const pageValues = (id: ConversationId, { from, last, upTo }: Range) => [
   ...[id, from, upTo],
   ...[id, last, Number.MAX_SAFE_INTEGER],
 ]
 
-/** How long the proposals about a page of messages are: where each stands, and its bytes. */
+/** The sizes and positions of proposals about a page of messages. */
 export function proposalLengths(engine: Engine, id: ConversationId, range: Range) {
-  const sql = `SELECT position, ${bytesOf(engine, ["body"])} AS length ${WITHIN} AND type IN ('awaiting_confirmation', 'proposal')`
-  return engine.query<{ position: number; length: number }>(sql, withinValues(id, range))
+  const sql = `SELECT position, ${bytesOf(engine, ["body"])} AS length ${EVENTS_OF_PAGE} AND type IN ('awaiting_confirmation', 'proposal')`
+  return engine.query<{ position: number; length: number }>(sql, pageValues(id, range))
 }
 
-/** The proposals of these messages' calls that no longer wait for a decision, and results that came late, in the order of the journal. */
+/** Decided proposals of these messages' calls, and late results, in the order of the journal. */
 export async function readDecided(
   engine: Engine,
   id: ConversationId,
@@ -72,20 +72,20 @@ export async function readDecided(
   return { decided, lateResults }
 }
 
-async function readEvents(engine: Engine, id: ConversationId, range: Range): Promise<About[]> {
+async function readEvents(engine: Engine, id: ConversationId, range: Range): Promise<ProposalEvent[]> {
   const types = "('awaiting_confirmation', 'proposal', 'decision', 'late_result')"
-  const sql = `SELECT position, type, version, at, body ${WITHIN} AND type IN ${types} ORDER BY position`
+  const sql = `SELECT position, type, version, at, body ${EVENTS_OF_PAGE} AND type IN ${types} ORDER BY position`
   const rows = await engine.query<{ position: number; type: string; version: number; at: number; body: string }>(
     sql,
-    withinValues(id, range),
+    pageValues(id, range),
   )
   return rows.map(({ position, type, version, at, body }) => {
     const row: EventRow = [position, type, version, at, null, null, null, null, null, null, body]
-    return toEvent(row) as About
+    return toEvent(row) as ProposalEvent
   })
 }
 
-function openedBy(event: About): { proposed: Proposed; position: number; at: number }[] {
+function openedBy(event: ProposalEvent): { proposed: Proposed; position: number; at: number }[] {
   const { position, at } = event
   const all =
     event.type === "awaiting_confirmation" ? event.proposals : event.type === "proposal" ? [event.proposal] : []

@@ -1,12 +1,12 @@
 import type { Engine } from "../engine/engine.ts"
 
-/** Rows in one transaction, so that nobody who decides something waits for long; and transactions for one question. */
+/** Rows per transaction, so that decisions are not delayed, and transactions per request. */
 const ROWS_AT_ONCE = 500
 const MAX_TRANSACTIONS = 8
 
 /**
- * Whose a proposal is stands with its conversation. For lists it is noted in its own row too, by whoever lists next: no turn
- * pays for it, and a node of an earlier version need not know of it. Until then the row is found among those without a note.
+ * A proposal belongs to its conversation's person. For lists the person is also stored in the proposal's row, by the
+ * next list request, so that no turn pays for it. Until then the row is found among those without a person.
  */
 export class ProposalOwners {
   readonly #engine: Engine
@@ -15,10 +15,10 @@ export class ProposalOwners {
     this.#engine = engine
   }
 
-  /** Where nothing can be written, or somebody else is at it, rows stay without: they are found all the same. */
+  /** If this fails or another process does it, the rows are still found. */
   async assign(): Promise<void> {
     const any = "SELECT 1 FROM proposal WHERE person IS NULL LIMIT 1"
-    // Rows that somebody has locked are passed over: whoever waits for none is in nobody's circle.
+    // Skips locked rows, so that it cannot deadlock.
     const some = `SELECT id FROM proposal WHERE person IS NULL LIMIT ${ROWS_AT_ONCE} ${this.#engine.skipLocked ?? ""}`
     const sql = `UPDATE proposal SET person = (SELECT c.person FROM conversation c WHERE c.key = proposal.conversation)
       WHERE id IN (${some})`

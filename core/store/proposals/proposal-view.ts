@@ -3,7 +3,7 @@ import type { Proposal, Proposed, ProposalStatus } from "../../protocol/proposal
 import type { JsonObject } from "../../protocol/schema.ts"
 import { toTime } from "../engine/row-values.ts"
 
-/** The state of a proposal. Its text is in the journal, in the event that opened it. */
+/** The state of a proposal. Its content is in the event that opened it. */
 export interface ProposalStateRow {
   readonly id: ProposalId
   readonly run_id: RunId
@@ -17,11 +17,11 @@ export interface Opening {
   readonly proposed: Proposed
   /** When it was opened. */
   readonly at: number
-  /** What the call runs with. */
+  /** The arguments of the call. */
   readonly given: JsonObject
 }
 
-/** A proposal as the API shows it, at the time `now`. */
+/** A proposal as the API returns it at the time `now`. */
 export function toProposalView(
   row: ProposalStateRow,
   conversationId: ConversationId,
@@ -30,7 +30,7 @@ export function toProposalView(
 ): Proposal {
   const { id, code } = row
   const { callId, tool, action, summary, title, diff = null, undoable, version, hash } = proposed
-  const late = row.status === "pending" && row.expires_at <= now
+  const isExpired = row.status === "pending" && row.expires_at <= now
   return {
     id,
     conversationId,
@@ -49,7 +49,7 @@ export function toProposalView(
     ...(proposed.commandLine === undefined ? {} : { commandLine: proposed.commandLine }),
     version,
     hash,
-    status: late ? "expired" : row.status,
+    status: isExpired ? "expired" : row.status,
     ...(code === null ? {} : { code }),
     createdAt: toTime(at),
     expiresAt: toTime(row.expires_at),

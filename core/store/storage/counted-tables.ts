@@ -10,19 +10,20 @@ const ofConversation = (table: string, texts: string, base?: number): CountedTab
   ...(base === undefined ? {} : { base }),
 })
 
-/** Rows that a person adds, and texts that they may make longer later. */
+/** People add rows, and may make their texts longer. */
 const GROWTH = { refuses: "growth" } as const
-/** Rows that a person adds; what changes in them later is ours. */
+/** People add rows, and only the server changes them. */
 const ROWS = { refuses: "rows" } as const
 
-/** With each few events a conversation has a row of `run`, `usage`, `message_key` or `proposal`. */
+/** Includes the rows of `run`, `usage`, `message_key` and `proposal` that come with events. */
 const EVENT_BASE = 400
 
 /**
- * The tables whose rows count towards the storage of a person: `storage_use` has the sums. Triggers keep it, so no write
- * can pass it by, not even one by a node of another version.
+ * Tables that count towards a person's storage, with sums in `storage_use`. Triggers maintain the sums, so that no
+ * write bypasses them, not even by a node of another version.
  *
- * A table that a migration adds needs its `triggers` there; a column that a migration adds, `dropTriggers`, `triggers` and `recount`.
+ * A migration that adds a table needs its `triggers`; one that adds a column needs `dropTriggers`, `triggers` and
+ * `recount`.
  */
 export const countedTables: readonly CountedTable[] = [
   ofConversation("event", "type message_id role content tool_calls call_id body", EVENT_BASE),
@@ -54,7 +55,7 @@ export const countedTables: readonly CountedTable[] = [
   ofPerson("kept_file", "id person path content hash", ROWS),
   ofPerson("kept_file_part", "content person bytes", ROWS),
   ofPerson("file_disk", "id person path disk", ROWS),
-  // With the bytes of its parts, or of its file in a folder.
+  // Includes the bytes of its parts, or of its file in a folder.
   ofPerson("message_file", "id person hash name type", { sized: "size", ...ROWS }),
   ofPerson("message_file_use", "file conversation message person"),
   ofPerson("message_file_text", "file person text problem", ROWS),
@@ -74,7 +75,7 @@ const EXPIRES = "expires within minutes"
 const WITH_EVENTS = "a short row, paid for by the events that come with it"
 const FEW = "at most one short row for a person, a day or a conversation"
 
-/** Tables with something of a person that do not count, and why they cannot fill a disk. */
+/** Tables with personal data that do not count, and why they cannot fill a disk. */
 export const uncountedTables: Readonly<Record<string, string>> = {
   storage_use: "the sums themselves",
   run: WITH_EVENTS,
@@ -98,7 +99,7 @@ export const uncountedTables: Readonly<Record<string, string>> = {
   message_file_part: "counted by the size of its file",
 }
 
-/** Counted tables in which nothing is ever refused, and why. */
+/** Counted tables whose writes are never refused, and why. */
 export const neverRefused: Readonly<Record<string, string>> = {
   event: "a run records its end whatever it takes; the input that starts one is refused before",
   inbox: "holds decisions and results too; messages are refused before",
@@ -135,5 +136,5 @@ const kinds: readonly (readonly [StorageKind, string])[] = [
 
 const kindOf = new Map(kinds.flatMap(([kind, tables]) => tables.split(" ").map((table) => [table, kind] as const)))
 
-/** What a table belongs to, as people are shown it. */
+/** The category of a table in the storage report. */
 export const storageKindOf = (table: string): StorageKind => kindOf.get(table) ?? "packs"

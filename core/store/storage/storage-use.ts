@@ -7,8 +7,8 @@ import type { Commit, Operation } from "../engine/operations.ts"
 import { isStorageFull } from "../engine/store-failure.ts"
 import { storageKindOf } from "./counted-tables.ts"
 
-/** So many rows of a person are made one for each table by whoever reads them. */
-const MANY_ROWS = 100
+/** With more rows than this, a reader merges a person's rows into one per table. */
+const MAX_ROWS = 100
 
 interface Row {
   readonly person: UserId
@@ -17,7 +17,7 @@ interface Row {
   readonly parts: number
 }
 
-/** How many bytes people store, and may store. */
+/** How many bytes people store and may store. */
 export class SqlStorage implements StorageRoom {
   readonly #engine: Engine
   #limitBytes = USUAL_PERSON_BYTES
@@ -27,8 +27,8 @@ export class SqlStorage implements StorageRoom {
   }
 
   /**
-   * Gives the database the limit: of processes that share it, that of the last to start counts. Without a number the one that
-   * the database has stays, because a command does not know what the server was started with.
+   * Stores the limit in the database: the last process to start sets it. Without a number the stored limit stays,
+   * because a command does not know the server's setting.
    */
   async setLimit(bytes: number | undefined): Promise<void> {
     const [row] = await this.#engine.query<{ bytes: number }>("SELECT bytes FROM storage_limit", [])
@@ -41,7 +41,7 @@ export class SqlStorage implements StorageRoom {
     await this.#engine.change({ type: "statements", statements })
   }
 
-  /** By table, the largest first. */
+  /** By table, largest first. */
   async byTable(user: UserId): Promise<ReadonlyMap<string, number>> {
     return toTables(await this.#rows("?", user))
   }
@@ -68,7 +68,7 @@ export class SqlStorage implements StorageRoom {
       FROM storage_use WHERE person = ${owner} GROUP BY person, source ORDER BY 3 DESC, 2`
     const rows = await this.#engine.query<Row>(sql, [value])
     const { compact } = this.#engine.byteCounts
-    if (compact !== undefined && rows.reduce((sum, { parts }) => sum + parts, 0) > MANY_ROWS) {
+    if (compact !== undefined && rows.reduce((sum, { parts }) => sum + parts, 0) > MAX_ROWS) {
       const user = rows[0]?.person
       await this.#engine.change({ type: "statements", statements: [{ sql: compact, values: [user, user] }] })
     }
@@ -85,13 +85,13 @@ export class SqlStorage implements StorageRoom {
     return { bytes: kinds.reduce((sum, { bytes }) => sum + bytes, 0), limitBytes: this.#limitBytes, kinds }
   }
 
-  /** What the caller gets for an error of this operation: one that is full says of whom, and what they store. */
+  /** Converts an error of this operation: a storage error gets the person's usage. */
   async explain(error: unknown, operation: Operation): Promise<unknown> {
     if (!isStorageFull(error) || operation.type !== "statements") return error
     const values = new Set(operation.statements.flatMap((statement) => statement.values))
     const people = [...values]
       .filter((value): value is UserId => typeof value === "string" && isId("user", value))
-      .slice(0, MANY_PEOPLE)
+      .slice(0, MAX_PEOPLE)
     const uses = await Promise.all(people.map((user) => this.read(user)))
     const [most] = uses.sort((one, other) => other.bytes - one.bytes)
     return most ? toFailure(most) : error
@@ -101,16 +101,16 @@ export class SqlStorage implements StorageRoom {
 const toTables = (rows: readonly Row[]): ReadonlyMap<string, number> =>
   new Map(rows.flatMap(({ source, bytes }) => (bytes > 0 ? [[source, bytes] as const] : [])))
 
-/** A statement is about one person, or about one and those they share something with. */
-const MANY_PEOPLE = 4
+/** A statement concerns one person, or a few who share something. */
+const MAX_PEOPLE = 4
 
 function toFailure({ bytes, limitBytes, kinds: [most] }: StorageUse): AppError {
   const { kind, bytes: mostBytes } = most ?? { kind: "conversations", bytes: 0 }
   return failure("storage_full", { limitBytes, bytes, most: kind, mostBytes })
 }
 
-/** The same engine, whose errors say what a person can do who has no room left. */
-export function explained(engine: Engine, storage: SqlStorage): Engine {
+/** Wraps an engine so that storage errors tell people what to do. */
+export function withStorageErrors(engine: Engine, storage: SqlStorage): Engine {
   const change = async (operation: Operation) => {
     try {
       return await engine.change(operation as Commit)

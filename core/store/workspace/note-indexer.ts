@@ -5,11 +5,11 @@ import type { Log } from "../../shared/log.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import { textOfNote } from "../../shared/text/note-text.ts"
 import type { Embedder } from "../../protocol/workspace.ts"
-import { EmbeddingLoop, FIRST_PAUSE_MS, mayBeTheText, PROBE, Turns } from "../library/embedding-loop.ts"
+import { EmbeddingLoop, FIRST_PAUSE_MS, isInputError, PROBE, Turns } from "../library/embedding-loop.ts"
 import { type IndexedNote, SqlNoteVectors } from "./note-vectors.ts"
 import type { SqlWorkspaces } from "./workspaces.ts"
 
-interface Needs {
+interface NoteIndexerOptions {
   readonly workspaces: SqlWorkspaces
   readonly vectors: SqlNoteVectors
   readonly embedder: Embedder
@@ -23,15 +23,15 @@ const MAX_CHARACTERS = 8000
 /** The maximum of notes whose failures are counted. */
 const MAX_REFUSED = 10_000
 /** Polling while a search waits for another process, up to this time. */
-const LOOK_SOON_MS = 50
-const PATIENCE_MS = 5000
+const POLL_MS = 50
+const MAX_WAIT_MS = 5000
 
 /** Starts indexing the notes of these workspaces. */
-export function indexNotes(needs: Omit<Needs, "vectors">): NoteIndexer {
-  const { workspaces, embedder, clock } = needs
+export function indexNotes(options: Omit<NoteIndexerOptions, "vectors">): NoteIndexer {
+  const { workspaces, embedder, clock } = options
   const vectors = new SqlNoteVectors(workspaces.engine, embedder.name, { clock })
   workspaces.vectors = vectors
-  return new NoteIndexer({ ...needs, vectors })
+  return new NoteIndexer({ ...options, vectors })
 }
 
 /**
@@ -39,31 +39,31 @@ export function indexNotes(needs: Omit<Needs, "vectors">): NoteIndexer {
  * search come first.
  */
 export class NoteIndexer {
-  readonly #needs: Needs
+  readonly #options: NoteIndexerOptions
   readonly #loop: EmbeddingLoop
   readonly #turns = new Turns()
-  readonly #wanted = new Map<UserId, (() => void)[]>()
+  readonly #waiting = new Map<UserId, (() => void)[]>()
   /** How often the embedder failed on a note, and the note's version. */
   readonly #refused = new Map<string, { updatedAt: number; tries: number }>()
-  readonly #unlisten: () => void
-  #begun = false
+  readonly #unsubscribe: () => void
+  #isPrepared = false
 
-  constructor(needs: Needs) {
-    const { vectors, clock, log } = needs
-    this.#needs = needs
+  constructor(options: NoteIndexerOptions) {
+    const { vectors, clock, log } = options
+    this.#options = options
     this.#loop = new EmbeddingLoop({
       ...{ clock, log, failure: "notes_not_indexed" },
       sweep: () => this.#sweep(),
       next: () => this.#next(),
-      forgetOthers: () => vectors.forgetOthers(),
-      prepare: () => this.#begin(),
+      deleteOtherEmbedders: () => vectors.deleteOtherEmbedders(),
+      prepare: () => this.#prepare(),
       // Searches stop waiting and use what is indexed.
-      gaveUp: () => this.#serveAll(),
+      onRetry: () => this.#resolveAll(),
     })
     vectors.caughtUp = (person) => this.#caughtUp(person)
-    this.#unlisten = needs.workspaces.onChange((person, changes) => {
+    this.#unsubscribe = options.workspaces.onChange((person, changes) => {
       const notes = changes.filter(({ table }) => table === "notes")
-      if (notes.some(({ row }) => row !== null)) this.#want(person)
+      if (notes.some(({ row }) => row !== null)) this.#wait(person)
       // A file that cannot be removed now is found by the next sweep; deleted notes in it are ignored.
       if (notes.some(({ row }) => row === null)) vectors.indexes.removed(person).catch(() => {})
     })
@@ -76,75 +76,75 @@ export class NoteIndexer {
   }
 
   async close(): Promise<void> {
-    this.#unlisten()
+    this.#unsubscribe()
     const closing = this.#loop.close()
-    this.#serveAll()
+    this.#resolveAll()
     await closing
   }
 
   /** Deletes files that a failed process left, and continues its work. */
-  async #begin(): Promise<void> {
-    const { vectors } = this.#needs
-    if (!this.#begun) await vectors.indexes.sweep("remove")
-    if (!this.#begun) await vectors.freeDead()
-    this.#begun = true
+  async #prepare(): Promise<void> {
+    const { vectors } = this.#options
+    if (!this.#isPrepared) await vectors.indexes.sweep("remove")
+    if (!this.#isPrepared) await vectors.releaseStale()
+    this.#isPrepared = true
   }
 
   async #sweep(): Promise<boolean> {
-    const { vectors, workspaces } = this.#needs
+    const { vectors, workspaces } = this.#options
     // Another node may have removed notes that are still in files of this one.
     if (workspaces.engine.manyMachines) await vectors.indexes.sweep("leave")
     return vectors.sweep()
   }
 
-  #want(person: UserId, served?: () => void): void {
+  #wait(person: UserId, served?: () => void): void {
     if (this.#loop.signal.aborted) return served?.()
-    this.#wanted.set(person, [...(this.#wanted.get(person) ?? []), ...(served ? [served] : [])])
+    this.#waiting.set(person, [...(this.#waiting.get(person) ?? []), ...(served ? [served] : [])])
     this.wake()
   }
 
   /** Notifies those who waited before the last read: others may wait for a later note. */
-  #served(person: UserId, asked = this.#wanted.get(person) ?? []): void {
-    const later = this.#wanted.get(person)?.filter((tell) => !asked.includes(tell)) ?? []
-    if (later.length > 0) this.#wanted.set(person, later)
-    else this.#wanted.delete(person)
-    for (const tell of asked) tell()
+  #resolve(person: UserId, waiters = this.#waiting.get(person) ?? []): void {
+    const later = this.#waiting.get(person)?.filter((tell) => !waiters.includes(tell)) ?? []
+    if (later.length > 0) this.#waiting.set(person, later)
+    else this.#waiting.delete(person)
+    for (const tell of waiters) tell()
   }
 
-  #serveAll(): void {
-    for (const person of [...this.#wanted.keys()]) this.#served(person)
+  #resolveAll(): void {
+    for (const person of [...this.#waiting.keys()]) this.#resolve(person)
   }
 
   /** First checks whether anything waits, because usually nothing does. Then waits for a limited time. */
   async #caughtUp(person: UserId): Promise<void> {
-    const { vectors, clock } = this.#needs
+    const { vectors, clock } = this.#options
     if (this.#loop.swept && !(await vectors.isWaiting(person))) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = clock.alarm(PATIENCE_MS, resolve)
-    this.#want(person, resolve)
+    const cancel = clock.alarm(MAX_WAIT_MS, resolve)
+    this.#wait(person, resolve)
     await promise
     cancel()
-    const others = this.#wanted.get(person)?.filter((tell) => tell !== resolve)
-    if (others) this.#wanted.set(person, others)
+    const others = this.#waiting.get(person)?.filter((tell) => tell !== resolve)
+    if (others) this.#waiting.set(person, others)
   }
 
   /** Embeds some notes of a waiting person, or else of anybody, in turns. False if there is nothing left to do. */
   async #next(): Promise<boolean> {
-    const { vectors } = this.#needs
-    const wanted = new Map(this.#wanted)
+    const { vectors } = this.#options
+    const waiting = new Map(this.#waiting)
     const people = await vectors.waitingPeople()
     let waitedFor = false
-    for (const [person, asked] of wanted) {
+    for (const [person, waiters] of waiting) {
       if (people.includes(person)) continue
       // Another process is embedding the note; a second vector would be wasted.
-      if (asked.length > 0 && (await vectors.isAtWork(person))) waitedFor = true
-      else this.#served(person, asked)
+      if (waiters.length > 0 && (await vectors.isAtWork(person))) waitedFor = true
+      else this.#resolve(person, waiters)
     }
-    const first = people.filter((person) => wanted.has(person))
+    const first = people.filter((person) => waiting.has(person))
     const person = this.#turns.next(people, first.length > 0 ? first : people)
     if (person === undefined) {
       // In real time, because another process has to act.
-      if (waitedFor) await pause(LOOK_SOON_MS, undefined, { signal: this.#loop.signal })
+      if (waitedFor) await pause(POLL_MS, undefined, { signal: this.#loop.signal })
       return waitedFor
     }
     const claimed = await vectors.claim(person, MAX_NOTES)
@@ -154,7 +154,7 @@ export class NoteIndexer {
         rest = rest.slice(some.length)
         await this.#index(some)
         // Someone else has started to wait.
-        if ([...this.#wanted.keys()].some((each) => each !== person)) break
+        if ([...this.#waiting.keys()].some((each) => each !== person)) break
       }
     } finally {
       await vectors.release(
@@ -166,7 +166,7 @@ export class NoteIndexer {
   }
 
   async #index(notes: readonly IndexedNote[]): Promise<void> {
-    const { vectors, embedder } = this.#needs
+    const { vectors, embedder } = this.#options
     const texts = notes.map(textOfNote)
     const hashes = texts.map((text) => createHash("sha256").update(text).digest("hex"))
     const known = notes.filter((note, i) => note.hash === hashes[i])
@@ -186,7 +186,7 @@ export class NoteIndexer {
     try {
       return await embedder.embed(texts, signal)
     } catch (error) {
-      if (!mayBeTheText(error)) throw error
+      if (!isInputError(error)) throw error
       // If this fails, too, no note is the cause.
       await embedder.embed([PROBE], signal)
     }
@@ -196,17 +196,17 @@ export class NoteIndexer {
         made.push((await embedder.embed([note.text], signal))[0])
         this.#refused.delete(note.id)
       } catch (error) {
-        if (!mayBeTheText(error)) throw error
+        if (!isInputError(error)) throw error
         made.push(undefined)
-        await this.#putAside(note, error)
+        await this.#defer(note, error)
       }
     }
     return made
   }
 
   /** Defers a note for all processes. An edited note is tried at once. */
-  async #putAside({ id, person, updatedAt }: IndexedNote, error: unknown): Promise<void> {
-    const { clock, log, vectors } = this.#needs
+  async #defer({ id, person, updatedAt }: IndexedNote, error: unknown): Promise<void> {
+    const { clock, log, vectors } = this.#options
     const before = this.#refused.get(id)
     const tries = (before?.updatedAt === updatedAt ? before.tries : 0) + 1
     const pauseMs = Math.min(FIRST_PAUSE_MS * 10 * 2 ** tries, 60 * 60_000)

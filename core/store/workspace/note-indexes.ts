@@ -5,11 +5,11 @@ import { VectorIndex } from "../../shared/vectors/vector-index.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { FiledIndex } from "../library/index-file.ts"
 import type { IndexFiles } from "../library/index-files.ts"
-import { type Filing, IndexWriting } from "../library/index-writing.ts"
+import { type FileState, IndexWriting } from "../library/index-writing.ts"
 import { noteFiles, NoteRows } from "./note-rows.ts"
 
 /** The index of a person's notes, in memory. */
-export interface NoteIndex extends Filing {
+export interface NoteIndex extends FileState {
   /** Up to which version of the person's vectors it has been read. */
   version: number
   /** Which version of each note is in it. */

@@ -1,6 +1,6 @@
 import type { Engine } from "../engine/engine.ts"
 import type { IndexHead } from "../library/index-file.ts"
-import { type FiledRows, IndexFiles } from "../library/index-files.ts"
+import { type IndexedRows, IndexFiles } from "../library/index-files.ts"
 
 /** Under which number a note has its vector, and that with the hash of what the vector was made of. */
 export interface NoteEdition {
@@ -12,7 +12,7 @@ export interface NoteEdition {
  * Files of people's notes: a vector is a note in an edition. Notes are written anew all the time, so a file outlives that: whoever
  * reads it holds each vector against its row, and leaves out what is another by now.
  */
-export class NoteRows implements FiledRows {
+export class NoteRows implements IndexedRows {
   readonly outlivesGone = true
   readonly #engine: Engine
 

@@ -5,7 +5,7 @@ import { inPortions, type WorkspaceStatement } from "../../../packs/workspace/ro
 import { EmbeddingClaims } from "../library/embedding-claims.ts"
 import type { Engine } from "../engine/engine.ts"
 import { changesOf } from "./workspaces.ts"
-import type { NoteVectors } from "./keeper.ts"
+import type { NoteVectors } from "./workspace-context.ts"
 import { NoteIndexes, type NoteIndexOptions } from "./note-indexes.ts"
 
 export interface IndexedNote {
@@ -25,9 +25,9 @@ export interface EmbeddedNote extends Pick<IndexedNote, "id" | "person" | "title
 }
 
 /** Rows per sweep, which starts over each time. */
-const SWEPT = 2000
+const SWEEP_ROWS = 2000
 /** Extra candidates from the index: its order is approximate, and some rows may be deleted. */
-const SPARE = 30
+const EXTRA = 30
 const DAY = 24 * 60 * 60_000
 const TABLE = {
   ...{ name: "note_vector", key: "note", keyHasPerson: false, waits: "note_updated_at = -1" },
@@ -86,11 +86,11 @@ export class SqlNoteVectors implements NoteVectors {
   /** The note was written without a change of its text, so its vector is still valid. */
   async confirm({ id, person, title, content }: IndexedNote): Promise<void> {
     // Locks the row that writers of notes lock, so that the next statement sees their changes.
-    const still = { sql: "UPDATE workspace SET vectors = vectors WHERE person = ?", values: [person] }
+    const lock = { sql: "UPDATE workspace SET vectors = vectors WHERE person = ?", values: [person] }
     const sql = `UPDATE note_vector SET note_updated_at = (SELECT updated_at FROM note WHERE note.id = note_vector.note)
       WHERE note = ? AND embedder = ? AND EXISTS (SELECT 1 FROM note WHERE id = ? AND title = ? AND content = ?)`
     const values = [id, this.#embedder, id, title, content]
-    await this.#engine.change({ type: "statements", statements: [still, { sql, values }] })
+    await this.#engine.change({ type: "statements", statements: [lock, { sql, values }] })
   }
 
   /** Statements for the transaction of a write: deleted notes lose their vectors, written notes wait for new ones. */
@@ -133,11 +133,11 @@ export class SqlNoteVectors implements NoteVectors {
         {
           sql: `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector) ${missing}
             ON CONFLICT (note, embedder) DO NOTHING RETURNING note`,
-          values: [this.#embedder, this.#now(), this.#embedder, SWEPT],
+          values: [this.#embedder, this.#now(), this.#embedder, SWEEP_ROWS],
         },
       ],
     })
-    if (outcome.ok && (outcome.rows[0]?.length ?? 0) === SWEPT) return false
+    if (outcome.ok && (outcome.rows[0]?.length ?? 0) === SWEEP_ROWS) return false
     const sql = `UPDATE note_vector SET note_updated_at = -1, at = ? WHERE embedder = ? AND note_updated_at <> -1 AND EXISTS
       (SELECT 1 FROM note WHERE note.id = note_vector.note AND note.updated_at <> note_vector.note_updated_at)`
     await this.#engine.change({ type: "statements", statements: [{ sql, values: [this.#now(), this.#embedder] }] })
@@ -155,13 +155,13 @@ export class SqlNoteVectors implements NoteVectors {
     const kept = await this.indexes.current(person, query.length)
     const among = projectId == null ? undefined : await this.#notesIn(person, projectId)
     for (;;) {
-      const found = kept.index.nearest(query, limit + SPARE, among).map(({ id }) => id)
+      const found = kept.index.nearest(query, limit + EXTRA, among).map(({ id }) => id)
       const rows = await this.#read(person, found)
       const there = new Set(rows.map(({ id }) => id))
       const gone = found.filter((id) => !there.has(id))
       for (const id of gone) kept.index.delete(id)
       // Only if more notes were deleted than there were extra candidates.
-      if (gone.length > 0 && rows.length < limit && found.length === limit + SPARE) continue
+      if (gone.length > 0 && rows.length < limit && found.length === limit + EXTRA) continue
       return rank(query, rows, limit).map(({ id, content, score }) => ({ id, content, score }))
     }
   }
@@ -175,8 +175,8 @@ export class SqlNoteVectors implements NoteVectors {
     return this.#claims.isAtWork(person)
   }
 
-  freeDead(): Promise<void> {
-    return this.#claims.freeDead()
+  releaseStale(): Promise<void> {
+    return this.#claims.releaseStale()
   }
 
   /** Claims waiting notes of a person, the newest first. */
@@ -222,7 +222,7 @@ export class SqlNoteVectors implements NoteVectors {
   }
 
   /** Deletes vectors of previous embedders, except those that another node may still use. */
-  async forgetOthers(): Promise<void> {
+  async deleteOtherEmbedders(): Promise<void> {
     const sql = "DELETE FROM note_vector WHERE embedder <> ? AND at < ?"
     const values = [this.#embedder, this.#now() - DAY]
     await this.#engine.change({ type: "statements", statements: [{ sql, values }] })

@@ -36,29 +36,29 @@ import { planSampleRemoval } from "../../../packs/workspace/rows/remove-sample.t
 import { sampleFile } from "../../../packs/workspace/rows/sample-rows.ts"
 import type { Steps } from "../../../packs/workspace/rows/steps.ts"
 import { WorkspaceWriter } from "./writer.ts"
-import type { WorkspaceKeeper } from "./keeper.ts"
+import type { WorkspaceContext } from "./workspace-context.ts"
 
 const EXPORT_ATTEMPTS = 20
 /** The part of an export that is read before the response starts. */
-const MAX_HELD_CHARACTERS = 4_000_000
+const MAX_BUFFERED_CHARACTERS = 4_000_000
 /** The limit of a list in memory. */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 const PAGE_ROWS = 1000
 const MAX_COUNTED_PAGES = 50
 
-const CHANGES_TOO_FAST = () =>
+const changesTooFast = () =>
   failure("store_unavailable", { problem: "the workspace changes faster than it can be read; try again" })
 
 /** A person's workspace in the server's database. */
 export class SqlWorkspace implements Workspace {
-  readonly #all: WorkspaceKeeper
+  readonly #context: WorkspaceContext
   readonly #person: UserId
   readonly #writer: WorkspaceWriter
 
-  constructor(all: WorkspaceKeeper, person: UserId) {
-    this.#all = all
+  constructor(context: WorkspaceContext, person: UserId) {
+    this.#context = context
     this.#person = person
-    this.#writer = new WorkspaceWriter(all, person)
+    this.#writer = new WorkspaceWriter(context, person)
   }
 
   async select<Name extends TableName>(table: Name, filters: DeviceFilters = {}): Promise<RowOf<Name>[]> {
@@ -68,7 +68,11 @@ export class SqlWorkspace implements Workspace {
 
   async list(table: TableName, filters: DeviceFilters = {}, { most, columns }: ListOptions = {}): Promise<Listing> {
     const { rows, next } = await this.#collect(table, filters, { most, columns })
-    return { rows, odd: [], total: next === null ? rows.length : await this.#count(table, filters, rows.length, next) }
+    return {
+      rows,
+      odd: [],
+      total: next === null ? rows.length : await this.#count(table, filters, rows.length, next),
+    }
   }
 
   /** A page of a list: limited in bytes, with shortened texts. */
@@ -173,19 +177,19 @@ export class SqlWorkspace implements Workspace {
   async export(): Promise<AsyncIterable<string>> {
     for (let attempt = 0; attempt < EXPORT_ATTEMPTS; attempt++) {
       const pieces = this.#exported()
-      const held: string[] = []
+      const buffered: string[] = []
       try {
-        for (let characters = 0; characters < MAX_HELD_CHARACTERS;) {
+        for (let characters = 0; characters < MAX_BUFFERED_CHARACTERS;) {
           const { done, value } = await pieces.next()
           if (done) break
-          characters += held[held.push(value) - 1]?.length ?? 0
+          characters += buffered[buffered.push(value) - 1]?.length ?? 0
         }
-        return concat(held, pieces)
+        return concat(buffered, pieces)
       } catch (error) {
         if (!hasCode(error, "store_unavailable") || attempt === EXPORT_ATTEMPTS - 1) throw error
       }
     }
-    throw CHANGES_TOO_FAST()
+    throw changesTooFast()
   }
 
   async *#exported(): AsyncGenerator<string, void> {
@@ -206,13 +210,13 @@ export class SqlWorkspace implements Workspace {
       }
       yield "]"
     }
-    if ((await this.#writer.standing()).version !== version) throw CHANGES_TOO_FAST()
+    if ((await this.#writer.standing()).version !== version) throw changesTooFast()
     yield untrusted.length > 0 ? `,"untrusted":${JSON.stringify(untrusted)}}` : "}"
   }
 
   /** Imports all of a file or nothing, with new ids. */
   async import(file: WorkspaceFile): Promise<RowCounts> {
-    const { rows, untrusted } = importedRows(file, this.#owner, this.#all.now())
+    const { rows, untrusted } = importedRows(file, this.#owner, this.#context.now())
     const write = toRestore(rows)
     if (write) await this.#writer.change((now) => this.#planImport(write, untrusted, now))
     return countRows(rows)
@@ -242,7 +246,7 @@ export class SqlWorkspace implements Workspace {
   }
 
   get #vectors() {
-    const { vectors } = this.#all
+    const { vectors } = this.#context
     if (!vectors) throw failure("bad_request", { problem: "This server keeps no vectors of notes." })
     return vectors
   }
@@ -321,7 +325,7 @@ function toRestore(rows: Rows): WorkspaceWrite | undefined {
 function requireOwnIds({ table, rows, with: others }: Extract<WorkspaceWrite, { action: "restore" }>): void {
   for (const [name, theirs] of [[table, rows] as const, ...Object.entries(others)]) {
     const { prefix } = workspaceTables[name as TableName] ?? {}
-    const odd = prefix && theirs?.find(({ id }) => typeof id !== "string" || !isId(prefix, id))
-    if (odd) throw failure("bad_request", { problem: `${String(odd.id).slice(0, 100)} is no id of ${name}.` })
+    const foreign = prefix && theirs?.find(({ id }) => typeof id !== "string" || !isId(prefix, id))
+    if (foreign) throw failure("bad_request", { problem: `${String(foreign.id).slice(0, 100)} is no id of ${name}.` })
   }
 }

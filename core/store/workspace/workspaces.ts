@@ -4,13 +4,13 @@ import type { UserId } from "../../protocol/ids.ts"
 import type { AnyRow, Applied, RowChange } from "../../protocol/workspace.ts"
 import { type TableName, tableNames } from "../../protocol/workspace-tables.ts"
 import type { Engine } from "../engine/engine.ts"
-import type { NoteVectors, WorkspaceKeeper } from "./keeper.ts"
+import type { NoteVectors, WorkspaceContext } from "./workspace-context.ts"
 import { SqlWorkspace } from "./workspace.ts"
 
 export type ChangeListener = (person: UserId, changes: readonly RowChange[]) => void
 
 /** All workspaces in the server's database, and listeners for changes in this process. */
-export class SqlWorkspaces implements WorkspaceKeeper {
+export class SqlWorkspaces implements WorkspaceContext {
   readonly engine: Engine
   readonly now: () => number
   /** Set by the indexer. */

@@ -8,13 +8,13 @@ import type { Row, Rows } from "../../../packs/workspace/rows/known-tables.ts"
 import type { Layout, WorkspaceStatement } from "../../../packs/workspace/rows/layout.ts"
 import type { StatementPlan } from "../../../packs/workspace/rows/plan-write.ts"
 import { followSteps, type Steps } from "../../../packs/workspace/rows/steps.ts"
-import type { WorkspaceKeeper } from "./keeper.ts"
+import type { WorkspaceContext } from "./workspace-context.ts"
 import { markRow, ON_SERVER, SqlTaintedRows, unmarkRow } from "./tainted-rows.ts"
 
 const ATTEMPTS = 20
 
 /** Recorded in place of an outcome: the call was not applied, and never will be. */
-const BARRED = "null"
+const NEVER_APPLIED = "null"
 
 const TABLES: Readonly<Record<TableName, string>> = {
   tasks: "task",
@@ -25,7 +25,7 @@ const TABLES: Readonly<Record<TableName, string>> = {
   clients: "client",
 }
 
-interface Standing {
+interface WorkspaceState {
   /** The number of writes. */
   readonly version: number
   /** The outcome of the call, if it was applied before. */
@@ -40,14 +40,14 @@ interface Standing {
  */
 export class WorkspaceWriter {
   readonly layout: Layout
-  readonly #all: WorkspaceKeeper
+  readonly #context: WorkspaceContext
   readonly #person: UserId
   readonly #tainted: SqlTaintedRows
 
-  constructor(all: WorkspaceKeeper, person: UserId) {
-    this.#all = all
+  constructor(context: WorkspaceContext, person: UserId) {
+    this.#context = context
     this.#person = person
-    this.#tainted = new SqlTaintedRows(all.engine, all.now)
+    this.#tainted = new SqlTaintedRows(context.engine, context.now)
     const owner = { column: "person", value: person }
     this.layout = { table: (name) => TABLES[name], column: toSnakeCase, tie: "id", owner }
   }
@@ -55,9 +55,9 @@ export class WorkspaceWriter {
   /** Queries take turns with others, because SQLite answers at once and awaiting it does not yield. */
   follow<T>(steps: Steps<T>): Promise<T> {
     return followSteps(steps, async ({ sql, values }) => {
-      const turn = this.#all.turns.enter(this.#person)
+      const turn = this.#context.turns.enter(this.#person)
       if (turn) await turn
-      const rows = await this.#all.engine.query<Row>(sql, values)
+      const rows = await this.#context.engine.query<Row>(sql, values)
       return rows.map((row) => ({ ...row }))
     })
   }
@@ -67,11 +67,11 @@ export class WorkspaceWriter {
    * is planned again. The outcome of a call is recorded, and the same call again returns it.
    */
   change<P extends StatementPlan>(
-    plan: (now: number, standing: Standing) => Steps<P>,
+    plan: (now: number, standing: WorkspaceState) => Steps<P>,
     callId?: CallId,
     taint?: Taint,
   ): Promise<P> {
-    return this.#all.writes.run(this.#person, async () => {
+    return this.#context.writes.run(this.#person, async () => {
       let last: number | undefined
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const standing = await this.standing(callId)
@@ -81,7 +81,7 @@ export class WorkspaceWriter {
         // The version has not changed, so a concurrent write is not the cause.
         if (version === last) throw failure("bad_request", { problem: "An id of these rows is taken." })
         last = version
-        const now = this.#all.now()
+        const now = this.#context.now()
         const planned = await this.follow(plan(now, standing))
         const { applied } = planned
         const note = callId === undefined ? [] : [this.#note(callId, applied, now)]
@@ -89,9 +89,9 @@ export class WorkspaceWriter {
         const marks = taint ? writtenIds(applied).map((id) => this.mark(id, now)) : []
         const followed = this.#followVectors(applied)
         const statements = [this.#count(version), ...note, ...planned.statements, ...marks, ...followed]
-        const outcome = await this.#all.engine.change({ type: "statements", statements })
+        const outcome = await this.#context.engine.change({ type: "statements", statements })
         if (!outcome.ok) continue
-        this.#all.tell(this.#person, applied)
+        this.#context.tell(this.#person, applied)
         return planned
       }
       throw failure("store_unavailable", { problem: "the workspace changes faster than it can be written to" })
@@ -116,26 +116,26 @@ export class WorkspaceWriter {
   }
 
   /** Read first, so that everything that is read afterwards is not older. */
-  async standing(callId?: CallId): Promise<Standing> {
+  async standing(callId?: CallId): Promise<WorkspaceState> {
     const sql = `SELECT (SELECT version FROM workspace WHERE person = ?) AS version,
       (SELECT sample FROM workspace WHERE person = ?) AS sample,
       (SELECT answer FROM applied_call WHERE call_id = ? AND (person = ? OR person IS NULL)) AS answer`
     const values = [this.#person, this.#person, callId ?? "", this.#person]
     type Found = { version: number | null; sample: string | null; answer: string | null }
-    const [found] = await this.#all.engine.query<Found>(sql, values)
+    const [found] = await this.#context.engine.query<Found>(sql, values)
     const { version = null, sample = null, answer = null } = found ?? {}
     return {
       version: version ?? 0,
-      noted: answer === null || answer === BARRED ? undefined : await this.#noted(answer),
-      isBarred: answer === BARRED,
+      noted: answer === null || answer === NEVER_APPLIED ? undefined : await this.#noted(answer),
+      isBarred: answer === NEVER_APPLIED,
       sample: sample === null ? undefined : (JSON.parse(sample) as Rows),
     }
   }
 
   /** Records that the call must not be applied, unless it already was. The call's own record then fails. */
   async bar(callId: CallId): Promise<Applied | undefined> {
-    const note = this.#noteOf(callId, BARRED, this.#all.now())
-    await this.#all.engine.change({ type: "statements", statements: [{ ...note, mustChange: false }] })
+    const note = this.#noteOf(callId, NEVER_APPLIED, this.#context.now())
+    await this.#context.engine.change({ type: "statements", statements: [{ ...note, mustChange: false }] })
     return (await this.standing(callId)).noted
   }
 
@@ -167,7 +167,7 @@ export class WorkspaceWriter {
 
   /** In the same transaction: a deleted note must not be found, and a changed one not by its previous text. */
   #followVectors(applied: Applied): readonly WorkspaceStatement[] {
-    return this.#all.vectors?.follow(this.#person, applied) ?? []
+    return this.#context.vectors?.follow(this.#person, applied) ?? []
   }
 
   /** Old records contain a task alone, whether it was inserted or deleted. */

@@ -7,7 +7,7 @@ import type { FileId, UserId } from "../../../core/protocol/ids.ts"
 import type { MessageFiles, NewMessageFile } from "../../../core/engine/stored-files.ts"
 import type { Engine } from "../../../core/store/engine/engine.ts"
 import { BytesFolder } from "../../../core/store/files/bytes-folder.ts"
-import { PlacedFiles } from "../../../core/store/files/placed-files.ts"
+import { FolderFiles } from "../../../core/store/files/folder-files.ts"
 import { type FolderDisk, folderDisk } from "../../../core/store/files/folder-disk.ts"
 import { MARK_FILE, readMark } from "../../../core/store/files/folder-mark.ts"
 import { SqlMessageFiles } from "../../../core/store/files/message-files.ts"
@@ -43,7 +43,7 @@ export async function filesOver(store: Store, given: { engine?: Engine; disk?: F
   const mark = await readMark(path)
   if (!mark) throw new Error(`${path} has no mark`)
   const now = () => store.clock.now()
-  const places = new PlacedFiles(engine, { place: new BytesFolder(path, mark, disk), now })
+  const places = new FolderFiles(engine, { place: new BytesFolder(path, mark, disk), now })
   return new SqlMessageFiles(engine, places, now)
 }
 

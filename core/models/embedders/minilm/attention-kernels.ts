@@ -1,15 +1,15 @@
 import { type WasmCode, f32, f32x4, i32, type MultiplyAdd, v128 } from "../../../shared/vectors/wasm/instructions.ts"
 import { type Kernel, kernel, type Local, repeat } from "../../../shared/vectors/wasm/module.ts"
-import { addedUp } from "./added-up.ts"
+import { horizontalSums } from "./horizontal-sums.ts"
 
-/** Rows and columns that are multiplied at a time. */
+/** Rows and columns per step. */
 export const TILE = 4
 const FLOATS = 16
 
 /**
- * Rows times columns, in floats: the products inside attention, which are few. Parameters: rows and the bytes from one to the
- * next, columns and the same, where the numbers go and the same, count of rows and of columns (in fours), length of each in
- * bytes (in sixteens).
+ * Multiplies rows by columns in floats, inside attention. Parameters: rows and their stride in bytes, columns and their
+ * stride, output and its stride, number of rows, number of columns (a multiple of 4), length of each in bytes (a
+ * multiple of 16).
  */
 export const floatProductKernel = (tile: number, multiplyAdd: MultiplyAdd): Kernel =>
   kernel("floatProduct", 9, ({ parameters, locals }) => {
@@ -38,9 +38,9 @@ export const floatProductKernel = (tile: number, multiplyAdd: MultiplyAdd): Kern
             ]),
           ]),
           at.set(out.get),
-          ...sums.flatMap((each) => [v128.store(at.get, addedUp(each, f32x4.add)), at.step(intoBytes.get)]),
+          ...sums.flatMap((each) => [v128.store(at.get, horizontalSums(each, f32x4.add)), at.step(intoBytes.get)]),
           out.step(FLOATS),
-          // Each column was read to its end: the next four begin after the last of these.
+          // Each column was read to its end: the next four start after the last one.
           follow(b, i32.add(i32.sub(b[TILE - 1]!.get, length.get), columnBytes.get), columnBytes.get),
         ]),
         rows.step(i32.mul(rowBytes.get, i32.const(tile))),
@@ -49,8 +49,8 @@ export const floatProductKernel = (tile: number, multiplyAdd: MultiplyAdd): Kern
     ]
   })
 
-/** Rows as columns. Parameters: rows and the bytes from one to the next, where they go and the same, count and length of rows. */
-export const turnKernel = (): Kernel =>
+/** Transposes rows. Parameters: rows and their stride in bytes, output and its stride, number and length of rows. */
+export const transposeKernel = (): Kernel =>
   kernel("turn", 6, ({ parameters, locals }) => {
     const [rows, rowBytes, into, intoBytes, count, length] = parameters as [Local, Local, Local, Local, Local, Local]
     const [row, at, from, out] = locals("i32", 4) as [Local, Local, Local, Local]

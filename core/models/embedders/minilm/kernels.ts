@@ -2,19 +2,19 @@ import { readFileSync } from "node:fs"
 import { multiplyAdd } from "../../../shared/vectors/wasm/instructions.ts"
 import { canRun, instantiate, type WasmMemory } from "../../../shared/vectors/wasm/machine.ts"
 import { toModule } from "../../../shared/vectors/wasm/module.ts"
-import { floatProductKernel, turnKernel } from "./attention-kernels.ts"
+import { floatProductKernel, transposeKernel } from "./attention-kernels.ts"
 import { type Multiply, productKernel } from "./product-kernel.ts"
 import { geluKernel, normaliseKernel, softmaxKernel, toBytesKernel } from "./row-kernels.ts"
 
-/** Numbers that a word is, and of the wider layer inside. */
+/** The width of the model and of its inner layers. */
 export const WIDTH = 384
 export const INNER_WIDTH = 1536
 
-/** Rows that the product of bytes takes at a time, at most: the count of rows is a multiple of it. */
+/** The maximum rows per step of the byte product: the number of rows is a multiple of it. */
 export const MAX_TILE = 4
 
 type Name = "product384" | "product1536" | "toBytes" | "normalise" | "gelu" | "softmax" | "floatProduct" | "turn"
-/** Functions over the memory; what each takes is said where it is written. */
+/** Functions over the memory; each is documented at its definition. */
 export type Kernels = Readonly<Record<Name, (...parameters: number[]) => void>>
 
 export interface KernelChoice {
@@ -22,14 +22,14 @@ export interface KernelChoice {
   readonly rows: number
 }
 
-/** Written for what this machine has; with every choice the numbers are the same but for the last digits. */
+/** Compiles kernels for this machine. All choices give the same numbers up to rounding. */
 export function createKernels(memory: WasmMemory, choice: KernelChoice = chooseKernels()): Kernels {
   return instantiate(moduleFor(choice), memory) as Kernels
 }
 
 /**
- * Asked of the machine, not of its name: relaxed SIMD where it can be compiled. arm64 has twice the registers of x86_64, of which
- * most have no instruction for sixteen products: V8 then makes five of it, two of which are the same each time.
+ * Chosen by features: relaxed SIMD if it can be compiled. arm64 has twice the registers of x86_64. Most x86_64 have no
+ * instruction for sixteen products; V8 then emits five, of which two repeat each time.
  */
 export function chooseKernels(): KernelChoice {
   const rows = process.arch === "arm64" ? MAX_TILE : MAX_TILE / 2
@@ -46,10 +46,10 @@ const moduleFor = (choice: KernelChoice) =>
     geluKernel(multiplyAdd(choice.multiply !== "widened")),
     softmaxKernel(multiplyAdd(choice.multiply !== "widened")),
     floatProductKernel(choice.rows, multiplyAdd(choice.multiply !== "widened")),
-    turnKernel(),
+    transposeKernel(),
   ])
 
-/** Whether sixteen products are one instruction of this x86_64. Of all systems only Linux says; for the others it is not. */
+/** Whether this x86_64 has one instruction for sixteen products. Only Linux reports it; elsewhere this assumes not. */
 function hasVnni(): boolean {
   try {
     return /^flags\b.* avx_vnni\b/m.test(readFileSync("/proc/cpuinfo", "latin1"))

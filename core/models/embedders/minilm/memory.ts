@@ -3,12 +3,12 @@ import { createMemory } from "../../../shared/vectors/wasm/machine.ts"
 const PAGE = 65_536
 const ALIGNED = 64
 
-/** The memory of the kernels: pieces are handed out one after the other, and none is given back. */
+/** An arena for the kernels, which never frees. */
 export class KernelMemory {
   readonly memory = createMemory()
   #end = ALIGNED
 
-  /** The address of so many bytes. */
+  /** Allocates bytes and returns their address. */
   reserve(bytes: number): number {
     const address = this.#end
     this.#end = Math.ceil((address + bytes) / ALIGNED) * ALIGNED
@@ -17,7 +17,7 @@ export class KernelMemory {
     return address
   }
 
-  /** The address of these numbers. */
+  /** Copies numbers and returns their address. */
   put(numbers: Int8Array | Float32Array): number {
     const address = this.reserve(numbers.byteLength)
     const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength)
@@ -25,7 +25,7 @@ export class KernelMemory {
     return address
   }
 
-  /** Numbers at an address. Not to be kept: memory that grows is another one. */
+  /** A view of numbers at an address. Must not be stored, because growing the memory replaces its buffer. */
   floats(address: number, length: number): Float32Array {
     return new Float32Array(this.memory.buffer, address, length)
   }

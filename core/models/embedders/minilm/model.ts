@@ -6,20 +6,20 @@ import { joinByteColumns, readWeights, type Tensor, toByteColumns } from "./weig
 const LAYERS = 6
 const HEADS = 12
 const HEAD_WIDTH = WIDTH / HEADS
-/** Query, key and value of a word side by side. */
+/** Query, key and value of a token, concatenated. */
 const TRIPLE = 3 * WIDTH
-/** The longest text that the model was made for. */
+/** The model's longest text. */
 export const MAX_TOKENS = 256
-/** Bytes of rows that are multiplied with all columns before the next: what stays in the nearest cache. */
+/** Bytes of rows that are multiplied with all columns before the next, so that they stay in the L1 cache. */
 const BLOCK_BYTES = 24 * 1024
 /**
- * So few rows are multiplied twice, the second time with what their bytes have left out: of a long text the errors of the bytes
- * cancel each other in the mean, of a question they do not.
+ * Up to this many rows are multiplied twice, the second time with the rounding errors of the first. In long texts the
+ * errors cancel out in the mean; in questions they do not.
  */
 const MAX_FINE_ROWS = 64
 
 interface Product {
-  /** Numbers of a row that goes in, and of one that comes out. */
+  /** Numbers of an input row and of an output row. */
   readonly length: number
   readonly columns: number
   readonly bytes: number
@@ -27,7 +27,17 @@ interface Product {
   readonly constantsWithoutBias: number
 }
 
-type Scratch = "rows" | "added" | "wide" | "bytes" | "steps" | "lows" | "scores" | "turned" | "rest" | "more"
+type Scratch =
+  | "rows"
+  | "added"
+  | "wide"
+  | "bytes"
+  | "steps"
+  | "lows"
+  | "scores"
+  | "transposed"
+  | "errors"
+  | "corrections"
 
 interface Rows {
   readonly into: number
@@ -59,23 +69,26 @@ export class MiniLm {
   constructor(file: Uint8Array, choice?: KernelChoice) {
     const read = readWeights(file)
     const positions = read("embeddings.position_embeddings.weight").all
-    // There is one kind of text: what stands for it is added to every place.
+    // There is one token type, so its embedding is added to every position.
     const kind = read("embeddings.token_type_embeddings.weight").all
     this.#positions = positions.map((number, i) => number + kind[i % WIDTH]!)
     this.#words = read("embeddings.word_embeddings.weight")
     this.#afterEmbedding = this.#putNormal(read, "embeddings.LayerNorm")
     this.#layers = Array.from({ length: LAYERS }, (_, i) => this.#putLayer(read, `encoder.layer.${i}.`))
-    // The last rows of a tile may be nobody's.
+    // The last rows of a tile may be unused.
     const rows = (width: number, count = MAX_TOKENS + MAX_TILE) => this.#memory.reserve(count * width * 4)
     this.#scratch = {
       ...{ rows: rows(WIDTH), added: rows(WIDTH), wide: rows(INNER_WIDTH), bytes: rows(INNER_WIDTH / 4) },
-      ...{ steps: rows(1), lows: rows(1), scores: rows(MAX_TOKENS + TILE), turned: rows(HEAD_WIDTH) },
-      ...{ rest: rows(INNER_WIDTH, MAX_FINE_ROWS), more: rows(INNER_WIDTH, MAX_FINE_ROWS) },
+      ...{ steps: rows(1), lows: rows(1), scores: rows(MAX_TOKENS + TILE), transposed: rows(HEAD_WIDTH) },
+      ...{ errors: rows(INNER_WIDTH, MAX_FINE_ROWS), corrections: rows(INNER_WIDTH, MAX_FINE_ROWS) },
     }
     this.#kernels = createKernels(this.#memory.memory, choice)
   }
 
-  /** What a text of at most `MAX_TOKENS` means, not yet of length 1. One at a time: several together take as long (docs/speed.md). */
+  /**
+   * The mean vector of a text of at most `MAX_TOKENS`, not normalized. One text at a time, because batches take as long
+   * (docs/speed.md).
+   */
   embed(tokens: readonly number[]): Float32Array {
     if (tokens.length > MAX_TOKENS) throw new RangeError(`${tokens.length} tokens, and there is room for ${MAX_TOKENS}`)
     const count = Math.ceil(tokens.length / MAX_TILE) * MAX_TILE
@@ -85,32 +98,32 @@ export class MiniLm {
     for (const layer of this.#layers) {
       this.#attend(layer, tokens.length, count)
       this.#kernels.normalise(rows, added, layer.afterAttention, count, WIDTH * 4)
-      this.#think(layer, count)
+      this.#feedForward(layer, count)
       this.#kernels.normalise(rows, added, layer.afterInner, count, WIDTH * 4)
     }
     return this.#mean(tokens.length)
   }
 
-  /** What each word says about the others. */
+  /** Self-attention. */
   #attend({ triple, output }: Layer, length: number, count: number): void {
-    const { rows, added, wide, scores, turned } = this.#scratch
+    const { rows, added, wide, scores, transposed } = this.#scratch
     const { floatProduct, softmax, turn } = this.#kernels
     this.#multiply(rows, triple, wide, count)
     const stride = TRIPLE * 4
-    // At least one place more than words, which the softmax makes nought.
+    // At least one column more than tokens, which the softmax sets to 0.
     const padded = Math.ceil((length + 1) / TILE) * TILE
     for (let head = 0; head < HEADS; head++) {
       const query = wide + head * HEAD_WIDTH * 4
       floatProduct(query, stride, query + WIDTH * 4, stride, scores, padded * 4, length, padded, HEAD_WIDTH * 4)
       softmax(scores, length, padded * 4, length * 4)
-      turn(query + 2 * WIDTH * 4, stride, turned, padded * 4, padded, HEAD_WIDTH)
+      turn(query + 2 * WIDTH * 4, stride, transposed, padded * 4, padded, HEAD_WIDTH)
       const into = added + head * HEAD_WIDTH * 4
-      floatProduct(scores, padded * 4, turned, padded * 4, into, WIDTH * 4, length, HEAD_WIDTH, padded * 4)
+      floatProduct(scores, padded * 4, transposed, padded * 4, into, WIDTH * 4, length, HEAD_WIDTH, padded * 4)
     }
     this.#multiply(added, output, added, count)
   }
 
-  #think({ inner, outer }: Layer, count: number): void {
+  #feedForward({ inner, outer }: Layer, count: number): void {
     const { rows, added, wide } = this.#scratch
     this.#multiply(rows, inner, wide, count)
     this.#kernels.gelu(wide, wide + count * INNER_WIDTH * 4)
@@ -118,17 +131,20 @@ export class MiniLm {
   }
 
   #multiply(from: number, product: Product, into: number, count: number): void {
-    const { bytes, steps, lows, rest, more } = this.#scratch
+    const { bytes, steps, lows, errors, corrections } = this.#scratch
     const { length, columns } = product
     this.#kernels.toBytes(from, bytes, steps, lows, count, length * 4)
     const isFine = count <= MAX_FINE_ROWS
     // Before the product, which may overwrite the rows.
-    if (isFine) this.#putRest(from, rest, { count, length })
+    if (isFine) this.#putErrors(from, errors, { count, length })
     this.#multiplyBytes(product, product.constants, { into, count })
     if (!isFine) return
-    this.#kernels.toBytes(rest, bytes, steps, lows, count, length * 4)
-    this.#multiplyBytes(product, product.constantsWithoutBias, { into: more, count })
-    const [sums, added] = [this.#memory.floats(into, count * columns), this.#memory.floats(more, count * columns)]
+    this.#kernels.toBytes(errors, bytes, steps, lows, count, length * 4)
+    this.#multiplyBytes(product, product.constantsWithoutBias, { into: corrections, count })
+    const [sums, added] = [
+      this.#memory.floats(into, count * columns),
+      this.#memory.floats(corrections, count * columns),
+    ]
     for (let i = 0; i < sums.length; i++) sums[i]! += added[i]!
   }
 
@@ -143,15 +159,15 @@ export class MiniLm {
     }
   }
 
-  /** What the bytes that were made last have left out of their rows. */
-  #putRest(from: number, into: number, { count, length }: { count: number; length: number }): void {
+  /** Computes the rounding errors of the last conversion to bytes. */
+  #putErrors(from: number, into: number, { count, length }: { count: number; length: number }): void {
     const { bytes, steps, lows } = this.#scratch
     const rows = this.#memory.floats(from, count * length)
-    const rest = this.#memory.floats(into, count * length)
+    const errors = this.#memory.floats(into, count * length)
     const taken = new Uint8Array(this.#memory.memory.buffer, bytes, count * length)
     const [step, low] = [this.#memory.floats(steps, count), this.#memory.floats(lows, count)]
     for (let row = 0, at = 0; row < count; row++)
-      for (const end = at + length; at < end; at++) rest[at] = rows[at]! - (low[row]! + step[row]! * taken[at]!)
+      for (const end = at + length; at < end; at++) errors[at] = rows[at]! - (low[row]! + step[row]! * taken[at]!)
   }
 
   #putTokens(tokens: readonly number[]): void {

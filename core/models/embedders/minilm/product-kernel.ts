@@ -1,33 +1,34 @@
 import { type WasmCode, f32x4, i16x8, i32, i32x4, v128 } from "../../../shared/vectors/wasm/instructions.ts"
 import { type Kernel, kernel, type Local, repeat } from "../../../shared/vectors/wasm/module.ts"
-import { addedUp } from "./added-up.ts"
+import { horizontalSums } from "./horizontal-sums.ts"
 
 export interface ProductShape {
-  /** How many numbers each product adds up. */
+  /** How many numbers each product sums up. */
   readonly length: number
-  /** Rows at a time: as many as the machine has registers for. The numbers are the same with any. */
+  /** Rows per step, by the machine's registers. Does not affect the result. */
   readonly rows: number
   readonly multiply: Multiply
 }
 
 /**
- * How sixteen products of bytes are added up, the numbers are the same: by one instruction, in pairs that are then added, which is
- * faster where that one is five, or of numbers of 16 bits, where there is no relaxed SIMD.
+ * How sixteen byte products are summed up, with the same result: by one instruction, in pairs that are then added,
+ * which is faster where that instruction is emulated, or with 16-bit numbers without relaxed SIMD.
  */
 export type Multiply = "at once" | "in pairs" | "widened"
 
-/** ByteColumns at a time: the four numbers of a vector. */
+/** Columns per step: the four numbers of a vector. */
 const COLUMNS = 4
 const BYTES = 16
-/** Vectors of each row that are multiplied in one round of the innermost loop. */
+/** Vectors of each row per round of the innermost loop. */
 const UNROLLED = 4
 
 /**
- * Rows of bytes times columns of bytes, where nearly all of the time goes: with rows `x = low + step · q`, q from 0 to 127, and
- * columns `w = scale · p`, p from -127 to 127, it is `step · (scale · Σqp) + low · (scale · Σp) + bias`.
+ * Multiplies rows of bytes by columns of bytes, which takes nearly all of the time. With rows `x = low + step · q`, q
+ * from 0 to 127, and columns `w = scale · p`, p from -127 to 127, it is `step · (scale · Σqp) + low · (scale · Σp) +
+ * bias`.
  *
- * Parameters: rows of bytes, columns of bytes, where the numbers go, steps and lows of the rows, constants of the columns
- * (scale, then scale · Σp, then bias, a whole row of each), count of rows, count of columns.
+ * Parameters: rows of bytes, columns of bytes, output, steps and lows of the rows, constants of the columns (scale,
+ * scale · Σp and bias, a complete row of each), number of rows, number of columns.
  */
 export function productKernel(name: string, { length, rows, multiply }: ProductShape): Kernel {
   return kernel(name, 8, ({ parameters, local, locals }) => {
@@ -49,7 +50,7 @@ export function productKernel(name: string, { length, rows, multiply }: ProductS
     ]).flat()
 
     const finish = sums.flatMap((row_, r) => {
-      const exact = f32x4.fromInteger(addedUp(row_, i32x4.add))
+      const exact = f32x4.fromInteger(horizontalSums(row_, i32x4.add))
       const scaled = f32x4.mul(f32x4.mul(exact, v128.load(constants.get)), v128.splat32(step.get, r * 4))
       const shift = f32x4.mul(v128.load(i32.add(constants.get, width.get)), v128.splat32(low.get, r * 4))
       const bias = v128.load(i32.add(i32.add(constants.get, width.get), width.get))
@@ -65,7 +66,7 @@ export function productKernel(name: string, { length, rows, multiply }: ProductS
         a.step(UNROLLED * BYTES),
         w.step(UNROLLED * BYTES),
       ]),
-      // The row pointer has come to the end of the first row of the tile, which is where the second begins.
+      // The row pointer is at the end of the tile's first row, which is the start of the second.
       a.step((rows - 1) * length),
       finish,
       step.step(rows * 4),
@@ -92,7 +93,7 @@ type Eight = [Local, Local, Local, Local, Local, Local, Local, Local]
 
 type AddProducts = (sum: WasmCode, weights: WasmCode, bytes: WasmCode) => WasmCode
 
-/** Sixteen products of bytes, added to four sums. */
+/** Adds sixteen byte products to four sums. */
 function adding(multiply: Multiply, ones: Local): AddProducts {
   switch (multiply) {
     case "at once":

@@ -10,13 +10,16 @@ import {
   v128,
 } from "../../../shared/vectors/wasm/instructions.ts"
 import { type Kernel, kernel, type Local, repeat } from "../../../shared/vectors/wasm/module.ts"
-import { exponential, gelu } from "./curves.ts"
+import { exponential, gelu } from "./functions.ts"
 
 const FLOATS = 16
-/** The largest byte of a row: seven bits, because the product of bytes is the same on every machine only with these. */
+/** The largest byte of a row: seven bits, because only then the byte product is the same on every machine. */
 const MAX_BYTE = 127
 
-/** Rows of numbers as bytes. Parameters: rows, where the bytes, steps and lows go, count of rows, length of one in bytes. */
+/**
+ * Converts rows of floats to bytes. Parameters: rows, output for bytes, steps and lows, number of rows, length in
+ * bytes.
+ */
 export const toBytesKernel = (): Kernel =>
   kernel("toBytes", 6, ({ parameters, local, locals, constant }) => {
     const [from, bytes, steps, lows, count, length] = parameters as Six
@@ -42,7 +45,7 @@ export const toBytesKernel = (): Kernel =>
         range.set(f32.sub(ofLanes(f32.max, most.get), low.get)),
         f32.store(lows.get, low.get),
         f32.store(steps.get, f32.div(range.get, f32.const(MAX_BYTE))),
-        // Of a row of equal numbers every byte is nought: nothing divided by nearly nothing.
+        // In a row of equal numbers every byte is 0; this avoids a division by 0.
         perStep.set(f32.div(f32.const(MAX_BYTE), f32.max(range.get, f32.const(1e-20)))),
         scale.set(f32x4.splat(perStep.get)),
         repeat(at, { from: from.get, below: end.get, step: 4 * FLOATS }, [
@@ -60,8 +63,8 @@ export const toBytesKernel = (): Kernel =>
   })
 
 /**
- * Adds two rows, and gives each sum the mean 0 and the deviation 1, then a scale and a shift for each number. Parameters: rows,
- * which are overwritten, rows that are added, scales followed by shifts, count of rows, length of one in bytes.
+ * Adds two rows and normalizes each sum to mean 0 and deviation 1, then applies a scale and a shift per number.
+ * Parameters: rows, which are overwritten, rows to add, scales followed by shifts, number of rows, length in bytes.
  */
 export const normaliseKernel = (): Kernel =>
   kernel("normalise", 5, ({ parameters, locals }) => {
@@ -101,12 +104,12 @@ export const normaliseKernel = (): Kernel =>
     ]
   })
 
-/** Parameters: numbers, which are overwritten, and where they end. */
+/** Parameters: numbers, which are overwritten, and their end. */
 export const geluKernel = (multiplyAdd: MultiplyAdd): Kernel =>
-  kernel("gelu", 2, (writing) => {
-    const [from, end] = writing.parameters as [Local, Local]
-    const at = writing.local("i32")
-    const curve = gelu(writing, multiplyAdd)
+  kernel("gelu", 2, (builder) => {
+    const [from, end] = builder.parameters as [Local, Local]
+    const at = builder.local("i32")
+    const curve = gelu(builder, multiplyAdd)
     return [
       repeat(at, { from: from.get, below: end.get, step: FLOATS }, [
         curve.x.set(v128.load(at.get)),
@@ -121,11 +124,11 @@ export const geluKernel = (multiplyAdd: MultiplyAdd): Kernel =>
  * how much of that counts; the rest, which is at least one number, becomes nought.
  */
 export const softmaxKernel = (multiplyAdd: MultiplyAdd): Kernel =>
-  kernel("softmax", 4, (writing) => {
-    const [rows, count, length, counted] = writing.parameters as [Local, Local, Local, Local]
-    const [row, at, end] = writing.locals("i32", 3) as Three
-    const [most, sum, share] = writing.locals("v128", 3) as Three
-    const e = exponential(writing, multiplyAdd)
+  kernel("softmax", 4, (builder) => {
+    const [rows, count, length, counted] = builder.parameters as [Local, Local, Local, Local]
+    const [row, at, end] = builder.locals("i32", 3) as Three
+    const [most, sum, share] = builder.locals("v128", 3) as Three
+    const e = exponential(builder, multiplyAdd)
     const over = (body: WasmCode[]) => repeat(at, { from: rows.get, below: end.get, step: FLOATS }, body)
     const never = f32.const(-1e30)
     return [

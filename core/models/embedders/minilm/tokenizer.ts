@@ -1,4 +1,4 @@
-/** Words as numbers, as BERT was taught to read (uncased): pieces of words from a list of 30,522. */
+/** BERT's tokenizer (uncased): splits text into word pieces from a list of 30,522. */
 export class Tokenizer {
   readonly #vocabulary: ReadonlyMap<string, number>
   readonly #maxTokens: number
@@ -10,7 +10,7 @@ export class Tokenizer {
     this.#maxTokens = maxTokens
   }
 
-  /** With what begins and ends each text; what is too long is cut off. */
+  /** With start and end tokens, truncated to the maximum. */
   tokensOf(text: string): number[] {
     const most = this.#maxTokens - 2
     const tokens: number[] = []
@@ -23,7 +23,7 @@ export class Tokenizer {
     return [BEGIN, ...tokens.slice(0, most), END]
   }
 
-  /** The longest piece that is in the list, then the longest of what is left. */
+  /** The longest known prefix, then the longest of the rest. */
   #pieces(word: string, tokens: number[]): void {
     const characters = [...word]
     const before = tokens.length
@@ -48,7 +48,7 @@ const UNKNOWN = 100
 const BEGIN = 101
 const END = 102
 const MAX_CHARACTERS = 100
-/** Such names in a text are read as what they name, as the model's own tokenizer does. */
+/** These names are read as special tokens, as in the model's own tokenizer. */
 const SPECIAL = /(\[(?:PAD|UNK|CLS|SEP|MASK)\])/
 const SPECIAL_TOKENS = new Map([
   ["[PAD]", 0],
@@ -58,7 +58,7 @@ const SPECIAL_TOKENS = new Map([
   ["[MASK]", 103],
 ])
 
-/** Small letters without accents; each sign, and each Chinese character, a word of its own. */
+/** Lower case without accents; signs and Chinese characters are separate words. */
 function wordsOf(text: string): string[] {
   const clean = text
     .replaceAll(/[\t\n\r\p{Zs}]/gu, " ")
@@ -72,5 +72,5 @@ function wordsOf(text: string): string[] {
 
 const HAN =
   /[\u4e00-\u9fff\u3400-\u4dbf\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\uf900-\ufaff\u{2f800}-\u{2fa1f}]/gu
-/** One sign, or what stands between signs and spaces. */
+/** One sign, or the text between signs and spaces. */
 const WORDS = /[!-/:-@[-`{-~\p{P}]|[^\s!-/:-@[-`{-~\p{P}]+/gu

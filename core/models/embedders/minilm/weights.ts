@@ -1,7 +1,7 @@
-/** Every float of 16 bits as one of 32. Looked up, which takes a tenth of the time that converting takes. */
+/** All 16-bit floats as 32-bit floats. A lookup takes a tenth of the time of a conversion. */
 const FLOATS = Float32Array.from(new Float16Array(Uint16Array.from({ length: 65_536 }, (_, i) => i).buffer))
 
-/** A table of numbers as the file has it, 16 bits each: rows one after the other. */
+/** A table of 16-bit numbers as in the file, row by row. */
 export class Tensor {
   readonly shape: readonly number[]
   readonly #numbers: Uint16Array
@@ -11,7 +11,7 @@ export class Tensor {
     this.#numbers = numbers
   }
 
-  /** Numbers from a place on, as many as there is room for. */
+  /** Copies numbers from an index. */
   copy(from: number, into: Float32Array, at = 0, length = into.length): void {
     for (let i = 0; i < length; i++) into[at + i] = FLOATS[this.#numbers[from + i]!]!
   }
@@ -29,7 +29,7 @@ interface Entry {
   readonly data_offsets: readonly [start: number, end: number]
 }
 
-/** Reads a file of weights (safetensors): the length of a JSON header, the header, the numbers. */
+/** Reads weights in the safetensors format: the length of a JSON header, the header, the numbers. */
 export function readWeights(file: Uint8Array): (name: string) => Tensor {
   const { buffer, byteOffset } = file
   const headerBytes = Number(new DataView(buffer, byteOffset).getBigUint64(0, true))
@@ -38,22 +38,22 @@ export function readWeights(file: Uint8Array): (name: string) => Tensor {
     const entry = Object.hasOwn(header, name) ? header[name] : undefined
     if (entry?.dtype !== "F16") throw new Error(`there is no table "${name}" of short floats in the weights`)
     const [start, end] = entry.data_offsets
-    // Copied: a number may only begin at an even byte, and the rest of the file is let go.
+    // Copied, because the numbers must be aligned, and so that the file can be released.
     const bytes = new Uint8Array(file.subarray(8 + headerBytes + start, 8 + headerBytes + end))
     return new Tensor(entry.shape, new Uint16Array(bytes.buffer))
   }
 }
 
-/** The columns of a product as bytes, with what turns their products back into numbers. */
+/** The columns of a product as bytes, with the constants that convert the result. */
 export interface ByteColumns {
   readonly bytes: Int8Array
-  /** For each column its scale; then scale times the sum of its bytes; then its bias. */
+  /** Scales of all columns, then scale times the sum of bytes, then biases. */
   readonly constants: Float32Array
 }
 
 const LARGEST = 127
 
-/** A byte a number; each column has a scale of its own. `factor` is multiplied into all of it. */
+/** Converts to one byte per number, with a scale per column. `factor` is multiplied into all of them. */
 export function toByteColumns(weight: Tensor, bias: Tensor, factor = 1): ByteColumns {
   const [count, length] = weight.shape as [number, number]
   const bytes = new Int8Array(count * length)
@@ -74,7 +74,7 @@ export function toByteColumns(weight: Tensor, bias: Tensor, factor = 1): ByteCol
   return { bytes, constants }
 }
 
-/** The columns of several products over the same rows, as of one. */
+/** Joins the columns of several products over the same rows. */
 export function joinByteColumns(parts: readonly ByteColumns[]): ByteColumns {
   const total = parts.reduce((sum, { constants }) => sum + constants.length / 3, 0)
   const bytes = new Int8Array(parts.reduce((sum, part) => sum + part.bytes.length, 0))

@@ -2,17 +2,16 @@ import { isHostLabel, toAddress } from "../endpoints/endpoint.ts"
 import type { Connect } from "../connect.ts"
 import type { Quirks } from "../quirks.ts"
 
-/** Refuses a text without a word and a name used twice, and has no way to be told that nothing is to be called. */
+/** Rejects blank texts and duplicate names, and has no tool choice `none`. */
 const QUIRKS: Quirks = { refusesBlanks: true, callsAtWill: true, numbersFiles: true }
 
 /**
- * Those of Claude that know cache points: the others, and other makers' models, refuse a request that has one. By Amazon's guide
- * (*prompt-caching*), and for the newest by what people saw. Amazon's own Nova keeps what it has read unasked, and refuses
- * points behind results.
+ * Claude models with cache points. Other models reject requests with one. By Amazon's guide (*prompt-caching*), and for
+ * the newest by experience. Amazon's own Nova caches by itself, and rejects points after results.
  */
 const KNOWS_POINTS = /anthropic\.claude-(?:3-5-haiku|3-7-sonnet|(?:opus|sonnet|haiku)-4|fable-5)(?!\d)/
 
-/** Those of Claude that think as they like, and can be told all the same how much in tokens; later ones refuse that. */
+/** Claude models with adaptive thinking that still accept a token budget; later ones reject it. */
 const TAKES_BUDGET = /claude-(?:opus|sonnet)-4-6/
 
 const isClaude = (id: string): boolean => id.includes("anthropic.claude-")
@@ -22,7 +21,7 @@ const SUFFIXES: readonly (readonly [region: string, suffix: string])[] = [
   ["eusc-", "amazonaws.eu"],
 ]
 
-/** The keys of an account, as all programs of Amazon's read them. */
+/** The credentials of an account, as all AWS programs read them. */
 export const bedrockMeans = {
   region: {
     field: "awsRegion",
@@ -51,7 +50,7 @@ export const bedrockMeans = {
   },
 } as const
 
-/** With a key of Bedrock's own, or with the two of an account, by which each request is signed. */
+/** With a Bedrock key, or with an account's credentials, which sign each request. */
 export const connectBedrock: Connect = ({ apiKey, baseUrl: given, more = {} }) => {
   const { accessKeyId, secretAccessKey, sessionToken, region } = more
   if (!apiKey && !accessKeyId) return { lacks: "apiKey", or: ["accessKeyId", "secretAccessKey"] }
@@ -60,10 +59,10 @@ export const connectBedrock: Connect = ({ apiKey, baseUrl: given, more = {} }) =
   if (region !== undefined && !isHostLabel(region)) return { wrong: "region", mustBe: "one such as eu-central-1" }
   const baseURL = toAddress(given ?? usualAddress(region ?? ""))
   if (!baseURL) return { notAnAddress: "baseUrl" }
-  // It would have to be signed with the rest.
+  // A query would have to be signed, too.
   if (baseURL.includes("?")) return { wrong: "baseUrl", mustBe: "an address without ?" }
   return {
-    // The region says only whom to ask: what a model costs is in its id.
+    // The region does not affect the price, which depends on the model's id.
     listPrice: given === undefined,
     inFrames: true,
     quirks: QUIRKS,
@@ -74,8 +73,8 @@ export const connectBedrock: Connect = ({ apiKey, baseUrl: given, more = {} }) =
         import("../stream/event-frames.ts"),
       ])
       const model = createAmazonBedrock({
-        // All of it, also where it is nothing: what is left out here the adapter takes from the environment, and with a
-        // person's own means that would be the operator's.
+        // All fields, also empty ones: the adapter reads missing ones from the environment, which would be the
+        // operator's credentials.
         ...{ apiKey: apiKey ?? "", region: region ?? "", baseURL },
         credentialProvider: async () => ({
           ...{ accessKeyId: accessKeyId ?? "", secretAccessKey: secretAccessKey ?? "" },

@@ -1,10 +1,10 @@
 import type { Price } from "../../../engine/model.ts"
 
 /**
- * What models cost that clouds resell at the price of their maker, in dollars for a million tokens. Read in November 2026:
- * prices from Anthropic's list (platform.claude.com, *about-claude/pricing*), ids from its pages on Vertex and from Amazon's cards of
- * its models. They hold at global endpoints, which take the plain price; an endpoint of one region takes a tenth more of some, so
- * that nothing is known there.
+ * Prices of models that clouds resell at their maker's price, in dollars per million tokens. As of November 2026:
+ * prices from Anthropic's list (platform.claude.com, *about-claude/pricing*), ids from its pages on Vertex and from
+ * Amazon's model cards. Valid at global endpoints; regional ones charge a tenth more for some models, so their prices
+ * are unknown.
  */
 const OPUS: Price = { input: 5, output: 25, cached: 0.5, cacheWrite: 6.25 }
 const SONNET: Price = { input: 3, output: 15, cached: 0.3, cacheWrite: 3.75 }

@@ -6,10 +6,10 @@ type Fetch = typeof globalThis.fetch
 const TOKENS = "https://oauth2.googleapis.com/token"
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 const HOUR_S = 3600
-/** A token is not used in its last minutes: a request that takes a while must not outlive it. */
-const SPARE_MS = 5 * 60_000
-const PATIENCE_MS = 30_000
-/** What it answers has some kilobytes. */
+/** A token is not used in its last minutes, so that it does not expire during a long request. */
+const EXPIRY_MARGIN_MS = 5 * 60_000
+const TIMEOUT_MS = 30_000
+/** Google's answers have some kilobytes. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
 export interface ServiceAccount {
@@ -18,7 +18,7 @@ export interface ServiceAccount {
   readonly privateKeyId?: string | undefined
 }
 
-/** Google did not let us in; in the shape in which adapters tell of an answer, by which errors are read. */
+/** A failed sign-in, in the format of adapters' errors. */
 class SignInError extends Error {
   override readonly name = "SignInError"
   readonly statusCode: number | undefined
@@ -29,20 +29,20 @@ class SignInError extends Error {
   }
 }
 
-/** A `fetch` that signs in as a service account first, and again where its token has run out. */
-export function signedInFetch(fetch: Fetch, account: ServiceAccount, now: () => number = Date.now): Fetch {
+/** A `fetch` that signs in as a service account first, and again when its token has expired. */
+export function withServiceAccount(fetch: Fetch, account: ServiceAccount, now: () => number = Date.now): Fetch {
   let known: { readonly token: Promise<string>; until: number } | undefined
   const tokenOf = (): Promise<string> => {
     if (known && known.until > now()) return known.token
-    const asked = askToken(fetch, account, now())
-    const mine = { token: asked.then(({ token }) => token), until: now() + HOUR_S * 1000 - SPARE_MS }
-    known = mine
-    asked.then(
-      ({ seconds }) => (mine.until = now() + seconds * 1000 - SPARE_MS),
-      // The next one asks anew.
-      () => known === mine && (known = undefined),
+    const requested = requestToken(fetch, account, now())
+    const current = { token: requested.then(({ token }) => token), until: now() + HOUR_S * 1000 - EXPIRY_MARGIN_MS }
+    known = current
+    requested.then(
+      ({ seconds }) => (current.until = now() + seconds * 1000 - EXPIRY_MARGIN_MS),
+      // The next request tries again.
+      () => known === current && (known = undefined),
     )
-    return mine.token
+    return current.token
   }
   return async (input, init) => {
     init?.signal?.throwIfAborted()
@@ -54,7 +54,7 @@ export function signedInFetch(fetch: Fetch, account: ServiceAccount, now: () => 
   }
 }
 
-/** All wait for one token, and each leaves by themselves: who stops first must not take it from the others. */
+/** Concurrent requests wait for one token; aborting one of them must not affect the others. */
 function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
   if (!signal) return waited
   return new Promise((resolve, reject) => {
@@ -65,27 +65,27 @@ function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal | null | undef
   })
 }
 
-async function askToken(fetch: Fetch, account: ServiceAccount, now: number) {
+async function requestToken(fetch: Fetch, account: ServiceAccount, now: number) {
   const grant = { grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion: assertion(account, now) }
   const response = await fetch(TOKENS, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded" },
     body: new URLSearchParams(grant).toString(),
-    // Nobody's who waits for it. What hears theirs would take each byte for a byte of the reply, too.
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    // Not the signal of a request: its watch would count these bytes as part of the reply.
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   })
   const answer = await readAnswer(response)
   const { access_token: token, expires_in: seconds } = answer
   if (response.ok && typeof token === "string" && token !== "") {
     return { token, seconds: typeof seconds === "number" ? seconds : HOUR_S }
   }
-  const said = [answer.error, answer.error_description].filter((each) => typeof each === "string").join(": ")
-  // It tells of a key or an account that it does not know with a 400.
+  const problem = [answer.error, answer.error_description].filter((each) => typeof each === "string").join(": ")
+  // Google reports an unknown key or account as 400.
   const status = response.status >= 400 && response.status < 500 && response.status !== 429 ? 401 : response.status
-  throw new SignInError(said || "it answered without a token", response.ok ? undefined : status)
+  throw new SignInError(problem || "it answered without a token", response.ok ? undefined : status)
 }
 
-/** Its fields; none where it is no JSON, or longer than any answer. */
+/** The fields of the answer; empty if it is not JSON or too long. */
 async function readAnswer({ body }: Response): Promise<Readonly<Record<string, unknown>>> {
   const chunks: Uint8Array[] = []
   let left = MAX_ANSWER_BYTES
@@ -102,7 +102,7 @@ async function readAnswer({ body }: Response): Promise<Readonly<Record<string, u
   }
 }
 
-/** That we are this account, signed with its key (RFC 7523). */
+/** A JWT that proves the account's identity, signed with its key (RFC 7523). */
 function assertion({ clientEmail, privateKey, privateKeyId }: ServiceAccount, now: number): string {
   const seconds = Math.floor(now / 1000)
   const header = { alg: "RS256", typ: "JWT", ...(privateKeyId ? { kid: privateKeyId } : {}) }
@@ -111,14 +111,14 @@ function assertion({ clientEmail, privateKey, privateKeyId }: ServiceAccount, no
   return `${text}.${sign("RSA-SHA256", Buffer.from(text), toKey(privateKey)).toString("base64url")}`
 }
 
-/** Its lines may be one, with `\n` written out as its JSON file has them, or without, as a form of one line leaves it. */
+/** The key may be one line, with escaped line breaks as in its JSON file, or without any. */
 function toKey(pem: string): KeyObject {
   const [, kind, lines = ""] = /-----BEGIN (RSA )?PRIVATE KEY-----([^-]*)-----END/.exec(pem) ?? []
   try {
     const key = Buffer.from(lines.replaceAll(/\\n|\s/g, ""), "base64")
     return createPrivateKey({ key, format: "der", type: kind ? "pkcs1" : "pkcs8" })
   } catch {
-    // Why, might quote it.
+    // The original error could quote the key.
     throw new SignInError("the private key cannot be read", 401)
   }
 }

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, verify } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { ModelRegistry } from "../../registry.ts"
-import { signedInFetch } from "./google-sign-in.ts"
+import { withServiceAccount } from "./google-sign-in.ts"
 import { anyRequest, collect, ProviderServer, sse, streamHead } from "../server.fixture.ts"
 import { type ModelSettings, providerSecrets } from "../settings.ts"
 
@@ -142,7 +142,7 @@ describe("a token that several wait for", () => {
       ])
     }
     const account = { clientEmail: "a@b", privateKey }
-    const signedIn = signedInFetch(fetch, account)
+    const signedIn = withServiceAccount(fetch, account)
     const first = new AbortController()
     const asking = [
       signedIn("https://x/1", { signal: first.signal }),

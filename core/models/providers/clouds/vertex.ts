@@ -1,11 +1,11 @@
-import { toldItsBound, withThinkingInBounds } from "../request/messages-body.ts"
+import { withReplyLimit, withThinkingInBounds } from "../request/messages-body.ts"
 import { isHostLabel, splitQuery, toAddress, withQuery } from "../endpoints/endpoint.ts"
 import type { Connect, Lack, ProviderConnection } from "../connect.ts"
 
 const EXPRESS = "https://aiplatform.googleapis.com"
 const EXPRESS_PATH = "/v1/publishers/google"
 
-/** A project, and the service account that signs in for it. */
+/** A project with its service account. */
 export const vertexMeans = {
   project: { field: "vertexProject", variable: "GOOGLE_VERTEX_PROJECT", says: "The id of a project." },
   location: {
@@ -57,32 +57,32 @@ function connectProject(given: string | undefined, more: Readonly<Record<string,
   const [beta, stable] = [under("v1beta1"), under("v1")]
   if (!beta || !stable) return { notAnAddress: "baseUrl" } satisfies Lack
   return connection({
-    // A tuned model lies beside the publishers.
+    // Tuned models are not below the publishers.
     gemini: (id) => (id.startsWith("endpoints/") ? beta : within(beta, "/publishers/google")),
     claude: within(stable, "/publishers/anthropic/models"),
     headers: {},
     listPrice: given === undefined && location === "global",
     async signedIn(fetch) {
-      const { signedInFetch } = await import("./google-sign-in.ts")
-      return signedInFetch(fetch, { clientEmail, privateKey, privateKeyId })
+      const { withServiceAccount } = await import("./google-sign-in.ts")
+      return withServiceAccount(fetch, { clientEmail, privateKey, privateKeyId })
     },
   })
 }
 
 const ACCOUNT = ["location", "clientEmail", "privateKey"]
 
-interface Reached {
-  /** It is no address of somebody else's, and no region's, where some models cost more. */
+interface VertexAddresses {
+  /** Google's own address, and no region, because regions charge more for some models. */
   readonly listPrice?: boolean
-  /** Where a model of Google's lies. */
+  /** The address of a Google model. */
   gemini(id: string): string
-  /** Where those of Anthropic lie, which speak their own dialect. */
+  /** The address of Anthropic's models, which use their own format. */
   readonly claude?: string
   readonly headers: Readonly<Record<string, string>>
   signedIn(fetch: typeof globalThis.fetch): Promise<typeof globalThis.fetch>
 }
 
-function connection({ gemini, claude, headers, signedIn, listPrice = false }: Reached): ProviderConnection {
+function connection({ gemini, claude, headers, signedIn, listPrice = false }: VertexAddresses): ProviderConnection {
   const isClaude = (id: string) => claude !== undefined && id.startsWith("claude-")
   return {
     listPrice,
@@ -93,7 +93,7 @@ function connection({ gemini, claude, headers, signedIn, listPrice = false }: Re
       const { GoogleLanguageModel } = await import("@ai-sdk/google/internal")
       const { base, query } = splitQuery(gemini(id))
       return new GoogleLanguageModel(id, {
-        // By this the adapter knows what Vertex takes and Gemini's own service does not.
+        // Tells the adapter to use the features of Vertex.
         provider: "google.vertex.chat",
         ...{ baseURL: base, headers, generateId: () => crypto.randomUUID(), fetch: withQuery(fetch, query) },
       })
@@ -104,7 +104,7 @@ function connection({ gemini, claude, headers, signedIn, listPrice = false }: Re
 async function openClaude(id: string, address: string, fetch: typeof globalThis.fetch) {
   const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")
   const { base, query } = splitQuery(address)
-  return toldItsBound(
+  return withReplyLimit(
     (most) =>
       new AnthropicLanguageModel(id, {
         ...{ provider: "vertex.anthropic.messages", baseURL: base, headers: {}, fetch: withQuery(fetch, query) },
@@ -120,12 +120,12 @@ async function openClaude(id: string, address: string, fetch: typeof globalThis.
 
 function hostOf(location: string): string {
   if (location === "global") return "aiplatform.googleapis.com"
-  // Whole continents.
+  // Multi-region endpoints.
   if (location === "eu" || location === "us") return `aiplatform.${location}.rep.googleapis.com`
   return `${location}-aiplatform.googleapis.com`
 }
 
-/** A path further down, before the query if there is one. */
+/** Appends a path before the query. */
 function within(address: string, path: string): string {
   const { base, query } = splitQuery(address)
   return `${base}${path}${query}`

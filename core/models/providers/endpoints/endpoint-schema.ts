@@ -4,16 +4,16 @@ import { endpointAddress, endpointKinds } from "./named-endpoint.ts"
 import type { Quirks } from "../quirks.ts"
 
 /**
- * A variable of the environment, in capitals as they are: many a key is made of small letters and digits, and would pass
- * for a name that is then told to everybody as what is not set. Our own secrets are nobody's key.
+ * An environment variable, in capitals: many keys consist of lower-case letters and digits, and would be taken for a
+ * name and shown as missing. Pawl's own secrets are excluded.
  */
 const VARIABLE = /^(?!PAWL_|PG|NATS_|MASTER_ENCRYPTION_KEY|DATABASE_URL$)[A-Z_][A-Z0-9_]{0,99}$/
 const IS_VARIABLE = "the name of a variable of the environment, in capitals, and none of Pawl's own settings"
 
-/** What a connection decides by itself. */
+/** Headers that the connection sets itself. */
 const UNSETTABLE = /^(?:host|connection|content-length|content-type|transfer-encoding|upgrade|te)$/
 
-/** One endpoint as the operator's file has it. Made when there is such a file: a start without one does not pay for it. */
+/** An endpoint in the operator's file. Created lazily, because most servers have no such file. */
 export function endpointEntry() {
   const variable = z.string().regex(VARIABLE, {
     message: `must be ${IS_VARIABLE}; the key itself does not stand here`,
@@ -25,7 +25,7 @@ export function endpointEntry() {
     .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/, { message: "is not a valid header name" })
     .refine((name) => !UNSETTABLE.test(name), { message: "cannot be set" })
 
-  /** Text in which `${VARIABLE}` stands for a variable of the environment. */
+  /** Text with `${VARIABLE}` for environment variables. */
   const headerValue = z
     .string()
     .min(1)
@@ -63,7 +63,7 @@ export function endpointEntry() {
     ...{ countsUnasked: flag, forgetsThinking: flag, shortCallIds: flag, answersResults: flag },
     ...{ takesTurns: flag, refusesBlanks: flag, callsAtWill: flag, thinksInTags: flag, writesLoosely: flag },
   } satisfies {
-    // Names of documents are a matter of Bedrock's own format, which no such endpoint speaks.
+    // Document names only matter in Bedrock's format, which no such endpoint has.
     readonly [Quirk in Exclude<keyof Required<Quirks>, "numbersFiles">]: typeof flag
   }
 

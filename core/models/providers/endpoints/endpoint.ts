@@ -1,15 +1,15 @@
 const OLLAMA_PORT = "11434"
 
 /**
- * The base address of a server that speaks OpenAI's dialect under `/v1`, however people write it: with or without
- * scheme, trailing slash and `/v1`. Undefined where the text is no address.
+ * Normalizes the base address of a server with OpenAI's format under `/v1`, with or without scheme, trailing slash and
+ * `/v1`. Undefined if it is not an address.
  */
 export function toLocalEndpoint(text: string): string | undefined {
   const url = parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`)
   return url && withVersion(url)
 }
 
-/** `OLLAMA_HOST` as Ollama reads it: the port may be missing, and 0.0.0.0, where it listens, is reached on this machine. */
+/** `OLLAMA_HOST` as Ollama reads it: the port is optional, and 0.0.0.0, where it listens, becomes 127.0.0.1. */
 export function toOllamaEndpoint(text: string): string | undefined {
   const bare = !/^[a-z]+:\/\//i.test(text)
   const url = parse(bare ? `http://${text}` : text)
@@ -19,14 +19,14 @@ export function toOllamaEndpoint(text: string): string | undefined {
   return withVersion(url)
 }
 
-/** A base address as it is given, without its trailing slash; `/v1` is added where there is no path at all. */
+/** A base address without trailing slash; adds `/v1` if there is no path. */
 export function toBaseUrl(text: string): string | undefined {
   const url = parse(text)
   if (!url) return undefined
   return url.pathname === "/" ? withVersion(url) : withPath(url, withoutSlash(url.pathname))
 }
 
-/** Where a resource of Azure speaks as OpenAI does: people have its address without a path, as the portal shows it. */
+/** The OpenAI-compatible address of an Azure resource, which the portal shows without a path. */
 export function toAzureEndpoint(text: string): string | undefined {
   const url = parse(text)
   if (!url) return undefined
@@ -34,30 +34,30 @@ export function toAzureEndpoint(text: string): string | undefined {
   return withPath(url, path === "" || path === "/" || path === "/openai" ? "/openai/v1" : path)
 }
 
-/** Where Gemini is: its models lie under `/v1beta`, unless a path is given. */
+/** The address of Gemini; adds `/v1beta` if there is no path. */
 export function toGeminiEndpoint(text: string): string | undefined {
   const url = parse(text)
   return url && withPath(url, withoutSlash(url.pathname.replace(/^\/$/, "/v1beta")))
 }
 
-/** An address as it is given, without its trailing slash; `usual` in place of a path where it has none. */
+/** An address without trailing slash; `usual` is the default path. */
 export function toAddress(text: string, usual = ""): string | undefined {
   const url = parse(text)
   if (!url) return undefined
   return withoutSlash(withPath(url, url.pathname === "/" ? usual : withoutSlash(url.pathname)))
 }
 
-/** Whether a text can be one of the names between the dots of a host: whatever else it held could lead elsewhere. */
+/** Whether a text is a single label of a host name, so that it cannot lead to another host. */
 export const isHostLabel = (text: string): boolean => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(text)
 
-/** A base address that always ends with `/v1`: Anthropic's own clients are given theirs without, its adapter wants it. */
+/** A base address that ends with `/v1`: Anthropic's own clients expect it without, its adapter with it. */
 export function toVersionedUrl(text: string): string | undefined {
   const url = parse(text)
   return url && withVersion(url)
 }
 
 /**
- * A base address in two: what paths are put behind, and the query that every request has to carry, such as Azure's
+ * Splits a base address into the part that paths are appended to and the query of every request, such as Azure's
  * `?api-version=…`.
  */
 export function splitQuery(baseUrl: string): { readonly base: string; readonly query: string } {
@@ -65,7 +65,7 @@ export function splitQuery(baseUrl: string): { readonly base: string; readonly q
   return at === -1 ? { base: baseUrl, query: "" } : { base: baseUrl.slice(0, at), query: baseUrl.slice(at) }
 }
 
-/** The same `fetch`, with this query on every address beside what it has of its own. */
+/** Wraps a `fetch` to add this query to every address. */
 export function withQuery(fetch: typeof globalThis.fetch, query: string): typeof globalThis.fetch {
   if (query === "") return fetch
   return (input, init) => {
@@ -80,7 +80,7 @@ function withVersion(url: URL): string {
   return withPath(url, path.endsWith("/v1") ? path : `${path}/v1`)
 }
 
-// Only the path is touched: what is put behind the whole text would end up in a query.
+// Changes only the path: text that is appended to the whole address would end up in a query.
 function withPath(url: URL, path: string): string {
   const changed = new URL(url)
   changed.pathname = path

@@ -9,15 +9,15 @@ import { plainErrors } from "../../../shared/text/schema-text.ts"
 type Entry = z.infer<ReturnType<typeof endpointEntry>>
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What is wrong with the operator's endpoints, in a sentence that quotes nothing secret. */
+/** An error in the operator's endpoints, without secrets. */
 export class EndpointFault extends Error {
   override readonly name = "EndpointFault"
 }
 
-/** What is assumed of a model of which the operator says nothing more than its id. */
+/** The assumed window of a model of which only the id is known. */
 export const CONTEXT_TOKENS = 128_000
 
-/** The endpoints in the text of a file, with the variables they name read from the environment. Throws an `EndpointFault`. */
+/** Reads the endpoints in the text of a file, with their environment variables. Throws an `EndpointFault`. */
 export function readEndpoints(text: string, environment: Environment): readonly NamedEndpoint[] {
   const entries = parse(text)
   if (!Array.isArray(entries)) throw new EndpointFault('it must be a list: [{ "name": …, "kind": …, "baseUrl": … }]')
@@ -27,7 +27,7 @@ export function readEndpoints(text: string, environment: Environment): readonly 
     const where = `entry ${at + 1}${nameOf(entry)}`
     try {
       const { data, error } = schema.safeParse(entry, plainErrors)
-      if (error) throw new EndpointFault(inWords(error))
+      if (error) throw new EndpointFault(errorText(error))
       return toEndpoint(data, environment, taken)
     } catch (error) {
       throw error instanceof EndpointFault ? new EndpointFault(`${where}: ${error.message}`) : error
@@ -37,7 +37,7 @@ export function readEndpoints(text: string, environment: Environment): readonly 
 
 function toEndpoint(data: Entry, environment: Environment, taken: Map<string, string>): NamedEndpoint {
   const { name, kind, baseUrl, apiKeyEnv, quirks } = data
-  take(taken, name, `the name ${name}`, name)
+  reserve(taken, name, `the name ${name}`, name)
   const missing = new Set<string>()
   const read = (variable: string, where: string): string => {
     const value = environment[variable]?.trim() ?? ""
@@ -47,8 +47,8 @@ function toEndpoint(data: Entry, environment: Environment, taken: Map<string, st
   }
   const apiKey = apiKeyEnv === undefined ? undefined : read(apiKeyEnv, "apiKeyEnv")
   const secrets = new Set(apiKey ? [apiKey] : [])
-  const headers = Object.entries(data.headers).map(([header, written]) => {
-    const value = written.replaceAll(/\$\{(\w+)\}/g, (_, variable: string) => {
+  const headers = Object.entries(data.headers).map(([header, template]) => {
+    const value = template.replaceAll(/\$\{(\w+)\}/g, (_, variable: string) => {
       const filled = read(variable, `headers.${header}`)
       if (filled.length >= SHORTEST_SECRET) secrets.add(filled)
       return filled
@@ -58,8 +58,8 @@ function toEndpoint(data: Entry, environment: Environment, taken: Map<string, st
   })
   const models = data.models.map(({ id, alias, ...facts }): ModelEntry => {
     const full = `${name}/${id}`
-    take(taken, full.toLowerCase(), `the model ${id}`, name)
-    if (alias !== undefined) take(taken, alias.toLowerCase(), `the alias ${alias}`, name)
+    reserve(taken, full.toLowerCase(), `the model ${id}`, name)
+    if (alias !== undefined) reserve(taken, alias.toLowerCase(), `the alias ${alias}`, name)
     const { features = ["tools"], contextTokens = CONTEXT_TOKENS, price = null } = facts
     const sources = {
       ...sourcedFrom(facts.features ? "operator" : "assumed", price ? "operator" : undefined),
@@ -76,27 +76,27 @@ function toEndpoint(data: Entry, environment: Environment, taken: Map<string, st
   }
 }
 
-/** Whatever is not known to be harmless may be a key: the names by which gateways take one are endless. */
+/** Every header that is not known to be harmless may contain a key, because gateways use many names. */
 export const isSecretHeader = (name: string, value: string): boolean =>
   !HARMLESS.has(name) && value.length >= SHORTEST_SECRET
 
-/** Names, aliases and what stands before their slashes: `qwen/…` would be LM Studio's for one model and not for the next. */
+/** Names, aliases and their prefixes: an endpoint `qwen` would make `qwen/…` ambiguous. */
 export function reserved(): Set<string> {
   const known = catalogue.flatMap(({ name, aliases }) => [name, ...aliases, ...name.split("/").slice(0, -1)])
   return new Set([...Object.keys(providers), ...known].map((name) => name.toLowerCase()))
 }
 
-function take(taken: Map<string, string>, key: string, what: string, by: string): void {
+function reserve(taken: Map<string, string>, key: string, what: string, by: string): void {
   const owner = taken.get(key)
   if (owner !== undefined)
     throw new EndpointFault(`${what} is taken already: it is ${owner === by ? "here twice" : owner}`)
   taken.set(key, by)
 }
 
-/** No key is shorter, and `true`, `3600` or `openai` would be hidden wherever they stand: half of a log, and its JSON. */
+/** Keys are longer. Hiding `true`, `3600` or `openai` everywhere would make logs unreadable. */
 const SHORTEST_SECRET = 12
 
-/** Headers that say who asks, or in which version. Hidden in every log, their values would hide half of it. */
+/** Headers without secrets. Hiding their values would make logs unreadable. */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...["accept", "accept-language", "user-agent", "http-referer", "referer", "x-title"],
   ...["anthropic-version", "anthropic-beta", "openai-beta"],
@@ -106,7 +106,7 @@ function parse(text: string): unknown {
   try {
     return readJson(text.replace(/^\uFEFF/, ""))
   } catch (error) {
-    // The rest of the sentence may quote what stands there.
+    // The rest of the message may quote secrets.
     const [place] = /line \d+ column \d+/.exec((error as Error).message) ?? []
     throw new EndpointFault(`it is not valid JSON${place ? ` (${place.replace(" column", ", column")})` : ""}`)
   }
@@ -117,7 +117,7 @@ function nameOf(entry: unknown): string {
   return typeof name === "string" && /^[\w.-]{1,40}$/.test(name) ? ` ("${name}")` : ""
 }
 
-function inWords({ issues }: z.ZodError): string {
+function errorText({ issues }: z.ZodError): string {
   const [issue] = issues
   if (!issue) return "it cannot be read"
   const path = issue.path

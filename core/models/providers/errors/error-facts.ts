@@ -1,37 +1,37 @@
-import { certificateTrouble } from "../../network/certificate-trouble.ts"
+import { explainCertificateError } from "../../network/certificate-errors.ts"
 import { tryReadJson } from "../../../shared/text/read-json.ts"
 
-/** A message need not be read in full to be recognised: dozens of phrases are looked for in it, while nobody else is served. */
+/** Only part of a message is searched, because many patterns are tried while other requests wait. */
 const MAX_READ = 20_000
 const MAX_CODE = 1000
 
-/** What an error of an adapter or a server says, in one shape. */
+/** The facts of an adapter's or server's error. */
 export interface ErrorFacts {
   readonly status: number | undefined
   /** The provider's own code and type, in lower case. */
   readonly code: string
-  /** The sentence for people. */
+  /** The message for people. */
   readonly message: string
-  /** Everything that may hold a telling phrase. */
+  /** All text that may contain a known phrase. */
   readonly text: string
   readonly headers: Readonly<Record<string, string>>
-  /** Whether the adapter itself believes that asking again may help. */
+  /** Whether the adapter considers it retriable. */
   readonly retriable: boolean
-  /** Nobody answered, or the line was cut. */
+  /** There was no answer, or the connection was lost. */
   readonly network: boolean
-  /** It will be the same next time, whatever the adapter believes. */
+  /** Retrying never helps, whatever the adapter says. */
   readonly permanent: boolean
 }
 
 /**
- * Reads the errors of the AI SDK and of servers that only almost speak its dialects. By shape and not by class, so that
- * neither the SDK must be loaded for it nor two versions of it can disagree.
+ * Reads errors of the AI SDK and of servers with similar formats. By shape and not by class, so that the SDK need not
+ * be loaded and its versions need not match.
  */
 export function readErrorFacts(error: unknown): ErrorFacts {
   if (typeof error === "string") return plain(error)
   if (typeof error !== "object" || error === null) return plain("")
   const thrown = error as Record<string, unknown>
-  // Where a body does not fit the adapter's schema its words are in the raw value only: `{"error": "…"}` of LM Studio.
+  // If a body does not match the adapter's schema, its text is only in the raw value: `{"error": "…"}` of LM Studio.
   const body = fromBody(thrown.responseBody) ?? fromBody(thrown.data) ?? fromBody(thrown.value) ?? {}
   const network = networkError(error)
   const quotes = QUOTING.has(textOf(thrown.name))
@@ -50,10 +50,10 @@ export function readErrorFacts(error: unknown): ErrorFacts {
   }
 }
 
-/** Errors about a chunk that does not fit; their messages quote it, and it is part of the reply. */
+/** Errors about an invalid chunk, whose messages quote part of the reply. */
 const QUOTING: ReadonlySet<string> = new Set(["AI_TypeValidationError", "AI_JSONParseError"])
 
-/** What adapters call a reply that was cut or contradicts itself. */
+/** The adapters' error for an incomplete or inconsistent reply. */
 const BROKEN = "AI_InvalidResponseDataError"
 
 interface Body {
@@ -81,14 +81,14 @@ interface NetworkError {
   readonly permanent?: boolean
 }
 
-/** The reason down the causes of a failed `fetch` or a stream cut in the middle; there is no status to go by. */
+/** Finds the cause of a failed `fetch` or an interrupted stream, which have no status. */
 function networkError(error: unknown): NetworkError | undefined {
   let found: NetworkError | undefined
   let cause: unknown = error
   for (let depth = 0; depth < 5 && cause instanceof Error; depth++, cause = cause.cause) {
     const { message, code } = cause as Error & { code?: unknown }
-    const trouble = certificateTrouble(textOf(code), message)
-    if (trouble) return { message: trouble, code, permanent: true }
+    const explanation = explainCertificateError(textOf(code), message)
+    if (explanation) return { message: explanation, code, permanent: true }
     const failed = cause instanceof TypeError && /fetch failed|terminated/.test(message)
     if (failed || NETWORK_CODE.test(textOf(code))) found = { message, code }
   }
@@ -113,7 +113,7 @@ const textOf = (value: unknown): string =>
 
 const toCode = (value: unknown): string => textOf(value).slice(0, MAX_CODE).toLowerCase()
 
-/** An HTTP error status; other numbers are codes of the provider's own. */
+/** An HTTP error status; other numbers are the provider's own codes. */
 function statusOf(value: unknown): number | undefined {
   const number = Number(value)
   return number >= 400 && number < 600 ? number : undefined

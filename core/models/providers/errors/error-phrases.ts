@@ -9,12 +9,12 @@ export type ProviderCode =
   | "refused"
   | "provider_error"
 
-/** Which of our codes a provider's answer is. Statuses and codes are not enough: each provider has habits of its own. */
+/** Maps a provider's error to our code. Statuses and codes are not enough, because providers differ. */
 export function codeFor({ status, code, text }: ErrorFacts): ProviderCode {
-  // Before all others: told as a 400, 401, 403 or 429, and no waiting helps.
+  // First: it is reported as 400, 401, 403 or 429, and waiting does not help.
   if (status === 402 || QUOTA_CODE.test(code) || (isOurs(status) && isSpent(text))) return "quota_spent"
   const limited = status === 429 || /rate_limit/.test(code)
-  // "Too many tokens per minute" also speaks of tokens, so a rate limit is ruled out first.
+  // Rate limits mention tokens, too ("too many tokens per minute"), so they are excluded first.
   if (!limited && (status === 413 || OVERFLOW.test(code) || OVERFLOW.test(text))) return "context_overflow"
   if (REFUSAL.test(code) || (status === 403 && REFUSAL.test(text))) return "refused"
   if (status === 401 || status === 403 || AUTH_CODE.test(code) || (status === 400 && AUTH.test(text))) return "auth"
@@ -23,7 +23,7 @@ export function codeFor({ status, code, text }: ErrorFacts): ProviderCode {
   return "provider_error"
 }
 
-/** Said about the request; inside a stream there is no status. */
+/** A client error; errors inside a stream have no status. */
 const isOurs = (status: number | undefined) => status === undefined || (status >= 400 && status < 500)
 
 const oneOf = (...phrases: readonly string[]) => new RegExp(phrases.join("|"), "i")
@@ -45,7 +45,7 @@ const QUOTA = oneOf(
   "reached (its|your) (monthly )?spending limit", // xAI, Groq
 )
 
-/** OpenAI's sentence. Google says the same of a minute's share, and some lines below it when to come back. */
+/** OpenAI's message. Google uses it for rate limits, too, followed by when to retry. */
 const CURRENT_QUOTA = /exceeded your current quota/i
 const COMES_BACK = /retry in|per ?minute|per ?day/i
 
@@ -53,7 +53,7 @@ const isSpent = (text: string): boolean => QUOTA.test(text) || (CURRENT_QUOTA.te
 
 const AUTH_CODE = /authentication|permission|invalid_api_key/
 
-/** xAI and Google tell of a wrong key with a 400. */
+/** xAI and Google report an invalid key as 400. */
 const AUTH = oneOf("(incorrect|invalid) api key", "api key not valid", "api key (is )?(not found|expired|invalid)")
 
 const OVERFLOW = oneOf(

@@ -1,11 +1,11 @@
-/** How many keys of people are remembered for the log, of everybody and of one: more than a server has in use at a time. */
+/** The maximum remembered keys, in total and per person: more than a server uses at a time. */
 const MAX = 2000
 const MAX_OF_ONE = 100
 
-/** What no log line may hold: the operator's secrets, and the keys of people that were used last. */
+/** Texts that logs must hide: the operator's secrets, and recently used keys of people. */
 export class RecentSecrets implements Iterable<string> {
   readonly #fixed: readonly string[]
-  /** By person; those that were used last come last. Each has a share, so that nobody's pushes everybody else's out. */
+  /** By person, least recently used first. Each has a share, so that one person cannot displace all others. */
   readonly #recent = new Map<string, readonly string[]>()
   #count = 0
 
@@ -13,7 +13,7 @@ export class RecentSecrets implements Iterable<string> {
     this.#fixed = fixed
   }
 
-  /** Told with every use. What a person had before is remembered as far as their share goes: something may still run with it. */
+  /** Called with every use. Previous keys stay within the person's share, because running requests may use them. */
   add(person: string, secrets: readonly string[]): void {
     const before = this.#drop(person)
     const isKnown = before.length >= secrets.length && secrets.every((secret, at) => before[at] === secret)

@@ -1,11 +1,11 @@
 const HIDDEN = "[hidden]"
 
-/** A key this long is recognised by its beginning, so that one a provider quotes in part is found as well. */
+/** Long keys are recognized by their prefix, so that partial quotes are found. */
 const LONG_KEY = 16
-const TELLING_PREFIX = 8
+const PREFIX_LENGTH = 8
 const SHORTEST_KEY = 4
 
-/** What looks like a secret, whoever it belongs to: keys, bearer tokens, passwords in a URL. */
+/** Anything that looks like a secret: keys, bearer tokens, passwords in a URL. */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bBearer\s+[^\s"',;]+/gi, `Bearer ${HIDDEN}`],
   [/\b(?:sk|pk|rk|gsk|xai)[-_][\w*.\-…]{4,}/gi, HIDDEN],
@@ -17,7 +17,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/((?:x-api-key|api[-_ ]?key|token|secret|password)["']?\s*[=:]\s*["']?)[^\s"'&,;]+/gi, `$1${HIDDEN}`],
 ]
 
-/** The text without the given keys and without anything that looks like one. */
+/** Removes these secrets and anything that looks like one. */
 export function scrubSecrets(text: string, secrets: Iterable<string>): string {
   let scrubbed = text
   for (const secret of secrets) {
@@ -27,7 +27,7 @@ export function scrubSecrets(text: string, secrets: Iterable<string>): string {
     }
     if (secret.length >= LONG_KEY) {
       scrubbed = scrubbed.replaceAll(
-        new RegExp(`${RegExp.escape(secret.slice(0, TELLING_PREFIX))}[^\\s"']*`, "g"),
+        new RegExp(`${RegExp.escape(secret.slice(0, PREFIX_LENGTH))}[^\\s"']*`, "g"),
         HIDDEN,
       )
     }

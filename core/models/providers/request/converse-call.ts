@@ -7,29 +7,29 @@ import type {
   SharedV4Warning,
 } from "@ai-sdk/provider"
 import { own } from "../../../shared/text/json.ts"
-import { LEAST_THINKING, LEAST_WORDS } from "./messages-body.ts"
+import { MIN_THINKING_TOKENS, MIN_TEXT_TOKENS } from "./messages-body.ts"
 
-/** How a model of Claude's thinks. */
+/** How a Claude model reasons. */
 export interface ClaudeThinking {
-  /** It thinks as much as it likes, which an effort steers. */
+  /** It decides how much, which an effort controls. */
   readonly supportsAdaptiveThinking: boolean
-  /** It can be told how much, in tokens, all the same. */
+  /** It still accepts a token budget. */
   readonly takesBudget: boolean
   readonly rejectsThinkingDisabled: boolean
   readonly maxOutputTokens: number
-  /** Otherwise its longest reply is a guess. */
+  /** Otherwise its maximum reply is a guess. */
   readonly isKnownModel: boolean
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A call as it goes to the adapter, and what of it was changed on the way. */
-interface Asked {
+/** A call for the adapter, with warnings about changes. */
+interface ConvertedCall {
   readonly call: LanguageModelV4CallOptions
   readonly warnings?: readonly SharedV4Warning[]
 }
 
-/** How much of its longest reply such a model thinks with, where it has to be told a number. */
+/** The share of the maximum reply that each effort may use, for models with a token budget. */
 const SHARES: Readonly<Record<string, number>> = {
   minimal: 0.02,
   low: 0.1,
@@ -39,12 +39,12 @@ const SHARES: Readonly<Record<string, number>> = {
   max: 0.95,
 }
 
-/** What is left for words beside a budget where nobody bounds the reply. */
-const USUAL_WORDS = 4096
+/** The text budget if the reply has no limit. */
+const DEFAULT_TEXT_TOKENS = 4096
 
 /**
- * A model of Claude's at Bedrock whose thinking counts against the longest reply, as in `messages-body.ts`; here before the adapter
- * makes a body of the call, because bodies are signed.
+ * Limits a Claude model on Bedrock so that reasoning counts towards the maximum reply, as in `messages-body.ts`; before
+ * the adapter creates the body, because bodies are signed.
  */
 export function withThinkingInConverse(model: LanguageModelV4, thinking: ClaudeThinking): LanguageModelV4 {
   const ask = model.doStream.bind(model)
@@ -57,25 +57,25 @@ export function withThinkingInConverse(model: LanguageModelV4, thinking: ClaudeT
   })
 }
 
-function toConverse(call: LanguageModelV4CallOptions, thinking: ClaudeThinking): Asked {
+function toConverse(call: LanguageModelV4CallOptions, thinking: ClaudeThinking): ConvertedCall {
   const { reasoning } = call
-  const { supportsAdaptiveThinking: isFree, takesBudget, rejectsThinkingDisabled } = thinking
-  const wished = budgetIn(call)
+  const { supportsAdaptiveThinking: isAdaptive, takesBudget, rejectsThinkingDisabled } = thinking
+  const requestedTokens = budgetIn(call)
   if (reasoning === "none") {
-    // The others think only where they are asked to.
-    if (!isFree) return { call }
+    // Other models reason only if asked.
+    if (!isAdaptive) return { call }
     if (rejectsThinkingDisabled) return { call: { ...call, reasoning: "low" }, warnings: [CANNOT_STOP] }
     return { call: withFields(call, { additionalModelRequestFields: { thinking: { type: "disabled" } } }) }
   }
-  if (wished === undefined && (reasoning === undefined || reasoning === "provider-default")) return { call }
-  if (isFree && !(takesBudget && wished !== undefined)) {
-    // Of some the thinking would come without a word unless it is asked for.
+  if (requestedTokens === undefined && (reasoning === undefined || reasoning === "provider-default")) return { call }
+  if (isAdaptive && !(takesBudget && requestedTokens !== undefined)) {
+    // Some return reasoning without text unless asked for a summary.
     const shown = withFields(call, { reasoningConfig: takesBudget ? undefined : { display: "summarized" } })
-    if (wished === undefined) return { call: shown }
+    if (requestedTokens === undefined) return { call: shown }
     return { call: { ...shown, reasoning: reasoning ?? "medium" }, warnings: [NO_BUDGET] }
   }
   const share = own<number>(SHARES, reasoning ?? "medium") ?? 0
-  return { call: withBudget(call, wished ?? Math.round(share * thinking.maxOutputTokens), thinking) }
+  return { call: withBudget(call, requestedTokens ?? Math.round(share * thinking.maxOutputTokens), thinking) }
 }
 
 const CANNOT_STOP: SharedV4Warning = {
@@ -87,31 +87,31 @@ const NO_BUDGET: SharedV4Warning = {
   details: "it does not count what it thinks with; effort says how much",
 }
 
-/** The adapter puts the budget on top of the longest reply: here that is so much less. */
+/** The adapter adds the budget to the maximum reply, so the maximum is reduced here. */
 function withBudget(
   call: LanguageModelV4CallOptions,
-  wished: number,
+  requestedTokens: number,
   { maxOutputTokens, isKnownModel }: ClaudeThinking,
 ): LanguageModelV4CallOptions {
   const most = call.maxOutputTokens ?? (isKnownModel ? maxOutputTokens : Number.POSITIVE_INFINITY)
-  const room = most - LEAST_WORDS
-  const { reasoning: _, ...unthought } = withFields(call, { reasoningConfig: undefined })
-  if (room < LEAST_THINKING || hasUnthoughtCalls(call.prompt)) return unthought
-  const budgetTokens = Math.min(Math.max(wished, LEAST_THINKING), room)
+  const room = most - MIN_TEXT_TOKENS
+  const { reasoning: _, ...withoutReasoning } = withFields(call, { reasoningConfig: undefined })
+  if (room < MIN_THINKING_TOKENS || hasCallsWithoutReasoning(call.prompt)) return withoutReasoning
+  const budgetTokens = Math.min(Math.max(requestedTokens, MIN_THINKING_TOKENS), room)
   const words = most - budgetTokens
   return {
-    ...withFields(unthought, { reasoningConfig: { type: "enabled", budgetTokens } }),
-    maxOutputTokens: call.maxOutputTokens === undefined ? Math.min(words, USUAL_WORDS) : words,
+    ...withFields(withoutReasoning, { reasoningConfig: { type: "enabled", budgetTokens } }),
+    maxOutputTokens: call.maxOutputTokens === undefined ? Math.min(words, DEFAULT_TEXT_TOKENS) : words,
   }
 }
 
 /**
- * Whether the reply that is under way, since a person has last spoken and no call was waiting, begins without a thought of the
- * model's own: given a budget it has to.
+ * Whether the reply in progress, since the last user message without pending calls, starts without reasoning of this
+ * model. With a budget it would have to start with it.
  */
-function hasUnthoughtCalls(prompt: LanguageModelV4Prompt): boolean {
+function hasCallsWithoutReasoning(prompt: LanguageModelV4Prompt): boolean {
   let first: LanguageModelV4Message | undefined
-  // Whether the turn that was met last, going back, holds results. What a person says beside results is one turn with them.
+  // Whether the last visited turn, going back, has results. User text next to results belongs to their turn.
   let hasResults = false
   let isNewTurn = true
   for (const message of prompt.toReversed()) {
@@ -124,11 +124,11 @@ function hasUnthoughtCalls(prompt: LanguageModelV4Prompt): boolean {
       isNewTurn = false
     }
   }
-  return first !== undefined && !beginsWithThought(first)
+  return first !== undefined && !startsWithReasoning(first)
 }
 
-/** The adapter leaves out what is not signed or sealed. */
-function beginsWithThought({ content }: LanguageModelV4Message): boolean {
+/** The adapter leaves out reasoning that is neither signed nor encrypted. */
+function startsWithReasoning({ content }: LanguageModelV4Message): boolean {
   const [first] = content as readonly { readonly type: string; readonly providerOptions?: Fields }[]
   const { signature, redactedContent, redactedData } = (first?.providerOptions?.bedrock ?? {}) as Fields
   return first?.type === "reasoning" && Boolean(signature ?? redactedContent ?? redactedData)
@@ -137,14 +137,14 @@ function beginsWithThought({ content }: LanguageModelV4Message): boolean {
 const budgetIn = ({ providerOptions }: LanguageModelV4CallOptions): number | undefined =>
   (providerOptions?.bedrock?.reasoningConfig as { budgetTokens?: number } | undefined)?.budgetTokens
 
-/** A call with these fields for Bedrock; one that is undefined goes. */
+/** Sets fields for Bedrock; undefined removes one. */
 function withFields(call: LanguageModelV4CallOptions, fields: Fields): LanguageModelV4CallOptions {
   const all = Object.entries({ ...call.providerOptions?.bedrock, ...fields })
   const bedrock = Object.fromEntries(all.filter(([, value]) => value !== undefined))
   return { ...call, providerOptions: { ...call.providerOptions, bedrock } } as LanguageModelV4CallOptions
 }
 
-/** What the adapter says of the request, and this beside it. */
+/** Adds warnings to those of the adapter. */
 const warning = (more: readonly SharedV4Warning[]) =>
   new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
     transform(part, controller) {

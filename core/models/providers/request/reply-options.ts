@@ -2,8 +2,8 @@ import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from "@ai-sd
 import type { LeftOutPart, ModelRequest } from "../../../engine/model.ts"
 import type { ReplySettings, SettingName } from "../../../protocol/conversation/reply-settings.ts"
 import { own } from "../../../shared/text/json.ts"
-import { type ChatWords, chatWords } from "./chat-words.ts"
-import type { AdapterSettings, SettingsReader, Translating } from "../settings-reader.ts"
+import { type ChatReasoning, chatReasoning } from "./chat-reasoning.ts"
+import type { AdapterSettings, SettingsTarget, SettingsConversion } from "../settings-target.ts"
 import { thinkingOptions } from "./thinking-options.ts"
 
 export interface ReplyOptions {
@@ -11,8 +11,8 @@ export interface ReplyOptions {
   readonly leftOut: LeftOutPart["settings"]
 }
 
-/** Settings in the words of an adapter. What a provider or model does not know is left out before anything is sent. */
-export function toReplyOptions(request: ModelRequest, reader: SettingsReader): ReplyOptions {
+/** Converts settings for an adapter. Leaves out what the provider or model does not support. */
+export function toReplyOptions(request: ModelRequest, target: SettingsTarget): ReplyOptions {
   const { settings = {} } = request
   const leftOut: { name: SettingName; because: string }[] = []
   const leave = (name: SettingName, because: string) => {
@@ -20,20 +20,20 @@ export function toReplyOptions(request: ModelRequest, reader: SettingsReader): R
     return undefined
   }
   const most = smaller(request.maxOutputTokens, settings.maxOutputTokens)
-  const translating: Translating = { request, reader, settings, most, leave }
+  const conversion: SettingsConversion = { request, target, settings, most, leave }
   const options = {
-    ...plain(settings, most),
-    ...thinkingOptions(translating),
+    ...plainOptions(settings, most),
+    ...thinkingOptions(conversion),
   }
   const { providerOptions, ...rest } = options
-  const merged = mergeOptions(providerOptions, callsOption(translating))
+  const merged = mergeOptions(providerOptions, callsOption(conversion))
   return { options: merged ? { ...rest, providerOptions: merged } : rest, leftOut }
 }
 
 const smaller = (one: number | undefined, other: number | undefined) =>
   one === undefined ? other : other === undefined ? one : Math.min(one, other)
 
-function plain({ temperature, stop }: ReplySettings, most: number | undefined): AdapterSettings {
+function plainOptions({ temperature, stop }: ReplySettings, most: number | undefined): AdapterSettings {
   return {
     ...(temperature === undefined ? {} : { temperature }),
     ...(most === undefined ? {} : { maxOutputTokens: most }),
@@ -43,17 +43,17 @@ function plain({ temperature, stop }: ReplySettings, most: number | undefined): 
 
 const ONE_AT_A_TIME = "the provider does not support one call at a time"
 
-function callsOption({ request, reader, settings, leave }: Translating): SharedV4ProviderOptions | undefined {
-  // Several at a time is what all of them do unasked.
+function callsOption({ request, target, settings, leave }: SettingsConversion): SharedV4ProviderOptions | undefined {
+  // All providers allow several calls by default.
   if (settings.parallelCalls !== false || request.tools.length === 0) return undefined
-  const { dialect, provider } = reader
+  const { dialect, provider } = target
   if (dialect === "responses") return { openai: { parallelToolCalls: false } }
   if (dialect === "messages") return { anthropic: { disableParallelToolUse: true } }
-  const isDeaf = dialect !== "chat" || own<ChatWords>(chatWords, provider)?.noParallel
-  return isDeaf ? leave("parallelCalls", ONE_AT_A_TIME) : { [provider]: { parallel_tool_calls: false } }
+  const isUnsupported = dialect !== "chat" || own<ChatReasoning>(chatReasoning, provider)?.noParallel
+  return isUnsupported ? leave("parallelCalls", ONE_AT_A_TIME) : { [provider]: { parallel_tool_calls: false } }
 }
 
-/** Options of the same adapter side by side. */
+/** Merges options, per adapter. */
 export function mergeOptions(
   ...all: readonly (SharedV4ProviderOptions | undefined)[]
 ): SharedV4ProviderOptions | undefined {
@@ -65,10 +65,10 @@ export function mergeOptions(
   return merged
 }
 
-/** Where a provider holds a model to a schema beside its tools it is asked to, loosely: its own rules for schemas are stricter. */
+/** Requests a schema if the provider supports one next to tools. Not strict, because strict schemas have more rules. */
 export function formatOf(
   { answerSchema }: ModelRequest,
-  { dialect }: SettingsReader,
+  { dialect }: SettingsTarget,
 ): Partial<LanguageModelV4CallOptions> {
   if (!answerSchema || dialect !== "responses" || answerSchema.type !== "object") return {}
   return { responseFormat: { type: "json", name: "answer", schema: answerSchema } }

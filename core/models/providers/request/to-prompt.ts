@@ -20,29 +20,34 @@ import type { Part, ReasoningPart } from "../../../protocol/conversation/message
 type PersonContent = Extract<LanguageModelV4Message, { role: "user" }>["content"]
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"]
 
-/** What a provider returned with a call and wants back with it; kept with the model's name because nobody else may see it. */
+/**
+ * Metadata that a provider returned with a call and expects back; stored with the model's name, because other models
+ * must not see it.
+ */
 export interface CallMetadata {
   readonly model: string
   readonly providerOptions: SharedV4ProviderOptions
 }
 
-/** A request in the words of the provider adapters. `model` is our name of the model that will read it. */
+/** Converts a request for the adapters. `model` is our name of the recipient. */
 export function toPrompt({ system, history }: ModelRequest, model: string): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system ? [{ role: "system", content: system }] : []
   for (const message of history) {
     const converted = toMessage(message, model)
-    // Providers refuse a message without content: one that held nothing but another model's thinking is left out.
+    // Providers reject empty messages: one that had only another model's reasoning is left out.
     if (converted.content.length > 0) prompt.push(converted)
     // Behind the results and not in them: many providers take nothing but words there.
     if (message.role === "tool" && message.shown?.length)
-      prompt.push({ role: "user", content: toWords({ role: "user", text: OF_RESULTS, shown: message.shown }) })
+      prompt.push({ role: "user", content: toUserContent({ role: "user", text: OF_RESULTS, shown: message.shown }) })
   }
   return prompt
 }
 
 const OF_RESULTS = "[These files belong to the results above. This is not a message of the user.]"
 
-/** Tools and tool choice. Tools stay declared under `none`: some providers refuse a history of calls without them. */
+/**
+ * Tools and tool choice. Tools are declared even with `none`, because some providers reject earlier calls without them.
+ */
 export function toTools({ tools, toolChoice }: ModelRequest): Pick<LanguageModelV4CallOptions, "tools" | "toolChoice"> {
   if (tools.length === 0) return {}
   return { tools: tools.map(toFunctionTool), toolChoice: { type: toolChoice } }
@@ -55,7 +60,7 @@ function toFunctionTool({ name, description, inputSchema }: ToolDeclaration): La
 function toMessage(message: HistoryMessage, model: string): LanguageModelV4Message {
   switch (message.role) {
     case "user":
-      return { role: "user", content: toWords(message) }
+      return { role: "user", content: toUserContent(message) }
     case "assistant":
       return { role: "assistant", content: toReply(takenBack(message.parts), model) }
     case "tool":
@@ -63,8 +68,8 @@ function toMessage(message: HistoryMessage, model: string): LanguageModelV4Messa
   }
 }
 
-/** Files before the words that are about them. Where all are words it is one text: some servers take no list of them. */
-function toWords({ text, shown = [] }: UserTurn): PersonContent {
+/** Files before the text about them. If all are text, they are joined into one, because some servers accept no list. */
+function toUserContent({ text, shown = [] }: UserTurn): PersonContent {
   if (shown.every(({ type }) => type === "words"))
     return [{ type: "text", text: [...shown.map((file) => file.text), text].join("\n\n") }]
   return [...shown.flatMap(toFile), { type: "text", text }]
@@ -85,7 +90,7 @@ function toContent(part: Part, parts: readonly Part[], model: string): Assistant
     case "text":
       return [{ type: "text", text: part.text }]
     case "reasoning":
-      if (part.model !== model || isForgotten(part, parts)) return []
+      if (part.model !== model || isNotStored(part, parts)) return []
       return [{ type: "reasoning", text: part.text, ...withOptions(part.metadata as SharedV4ProviderOptions) }]
     case "call": {
       const metadata = part.metadata as CallMetadata | undefined
@@ -104,10 +109,10 @@ function toContent(part: Part, parts: readonly Part[], model: string): Assistant
 }
 
 /**
- * OpenAI keeps nothing for us and knows its thinking again only in encrypted form, which one block of several carries
- * for all of them. Thinking that is named without it has the request refused, and every later one.
+ * OpenAI stores nothing for us and needs its reasoning in encrypted form, which one of several blocks carries for all.
+ * Reasoning without it would be rejected, with every later request.
  */
-function isForgotten(part: ReasoningPart, parts: readonly Part[]): boolean {
+function isNotStored(part: ReasoningPart, parts: readonly Part[]): boolean {
   const id = openaiItem(part)?.itemId
   if (id === undefined) return false
   const blocks = parts.flatMap((other) => (other.type === "reasoning" ? [openaiItem(other)] : []))
@@ -120,15 +125,15 @@ function openaiItem({ metadata }: ReasoningPart): { itemId?: string; reasoningEn
 
 function toResult({ callId, name, status, text }: CallResult): LanguageModelV4ToolResultPart {
   const type = status === "ok" ? "text" : "error-text"
-  // Anthropic refuses an error without a word.
+  // Anthropic rejects an error without text.
   const value = status !== "ok" && text.trim() === "" ? "It gave no reason." : text
   return { type: "tool-result", toolCallId: callId, toolName: toToolName(name), output: { type, value } }
 }
 
 const withOptions = (providerOptions?: SharedV4ProviderOptions) => (providerOptions ? { providerOptions } : {})
 
-// A model may call a tool by a name it made up. Sent back as it was, `files.read` would have every later request refused;
-// Google also refuses one that begins with a digit.
+// A model may invent a tool name. An invalid one such as `files.read` would make all later requests fail; Google also
+// rejects names that start with a digit.
 const toToolName = (name: string): string =>
   name
     .replaceAll(/[^a-zA-Z0-9_-]/g, "_")

@@ -1,12 +1,12 @@
 import { crc32 } from "node:zlib"
 
-/** A frame of Amazon's event streams: lengths, a sum over them, headers, payload, a sum over all. */
+/** A frame of Amazon's event streams: lengths, their checksum, headers, payload, total checksum. */
 export function eventFrame(headers: Readonly<Record<string, string>>, payload: unknown): Buffer {
   const named = Object.entries(headers).map(([name, value]) => {
     const [key, text] = [Buffer.from(name), Buffer.from(value)]
     const size = Buffer.alloc(2)
     size.writeUInt16BE(text.length)
-    // 7 is how it says that a text follows.
+    // Type 7 is a string.
     return Buffer.concat([Buffer.from([key.length]), key, Buffer.from([7]), size, text])
   })
   const [head, body] = [Buffer.concat(named), Buffer.from(JSON.stringify(payload))]
@@ -23,7 +23,7 @@ function sum(bytes: Buffer): Buffer {
   return written
 }
 
-/** One event of Bedrock's Converse stream, with the padding that hides how long a piece is. */
+/** An event of Bedrock's Converse stream, with padding that hides its length. */
 export const converseEvent = (type: string, payload: object): Buffer =>
   eventFrame(
     { ":event-type": type, ":content-type": "application/json", ":message-type": "event" },

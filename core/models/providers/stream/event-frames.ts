@@ -2,20 +2,20 @@ import { jsonLimits, JsonMeter } from "../../../shared/text/read-json.ts"
 
 type Fetch = typeof globalThis.fetch
 
-/** A frame says how long it is with its first four bytes, and holds at least its own lengths and sums. */
+/** A frame starts with its length in four bytes; the minimum frame has lengths and checksums only. */
 const PRELUDE = 4
 const SHORTEST = 16
-/** What Amazon allows one to hold. */
+/** Amazon's maximum. */
 const LONGEST = 24 * 1024 * 1024
-/** Frames up to this size hold few enough values to be parsed as they are. */
+/** Frames up to this size have few enough values to be parsed directly. */
 const SHORT = 64 * 1024
-/** As much is read of what is no frame, for whoever tells what came in its place. */
-const MAX_ODD = 64 * 1024
+/** How much of a response without frames is read, for error messages. */
+const MAX_UNFRAMED = 64 * 1024
 
 /**
- * A `fetch` whose answers are frames of Amazon's event streams, each handed on as a whole. The adapter would join all that
- * came anew with every piece, and take a frame that was cut for a fault of its own: here it is left out, so that the reply
- * lacks its end like any other that was cut.
+ * A `fetch` that returns complete frames of Amazon's event streams. The adapter would concatenate all bytes with each
+ * chunk, and report an incomplete frame as its own error; here an incomplete frame is dropped, so that the reply lacks
+ * its end like any other that was cut.
  */
 export function framedFetch(fetch: Fetch): Fetch {
   return async (input, init) => {
@@ -27,22 +27,22 @@ export function framedFetch(fetch: Fetch): Fetch {
 }
 
 function wholeFrames(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  // Read by hand: whoever watches this stream sees what goes through its reader.
+  // A manual reader, because `watchedFetch` observes the reader.
   const reader = body.getReader()
-  // Copied together as they come: a server may send a byte at a time, and each piece kept by itself takes hundreds of them.
-  let held = Buffer.alloc(0)
+  // Copied into one buffer: a server may send single bytes, and separate chunks have a large overhead.
+  let buffer = Buffer.alloc(0)
   let size = 0
   let wanted = PRELUDE
   const next = async (): Promise<boolean> => {
     const { done, value } = await reader.read()
     if (done) return false
     const needed = size + value.length
-    if (needed > held.length) {
-      const roomier = Buffer.allocUnsafe(Math.max(needed, Math.min(held.length * 2, wanted)))
-      held.copy(roomier, 0, 0, size)
-      held = roomier
+    if (needed > buffer.length) {
+      const roomier = Buffer.allocUnsafe(Math.max(needed, Math.min(buffer.length * 2, wanted)))
+      buffer.copy(roomier, 0, 0, size)
+      buffer = roomier
     }
-    held.set(value, size)
+    buffer.set(value, size)
     size = needed
     return true
   }
@@ -50,10 +50,10 @@ function wholeFrames(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Arra
     async pull(controller) {
       for (;;) {
         while (size < wanted) if (!(await next())) return controller.close()
-        const bytes = held.subarray(0, size)
-        const { end, missing } = measured(bytes)
+        const bytes = buffer.subarray(0, size)
+        const { end, missing } = measure(bytes)
         if (missing === undefined) {
-          while (size < MAX_ODD && (await next()));
+          while (size < MAX_UNFRAMED && (await next()));
           await reader.cancel()
           return controller.close()
         }
@@ -61,7 +61,7 @@ function wholeFrames(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Arra
         if (end === 0) continue
         // The adapter parses a frame in one go.
         if (end > SHORT) new JsonMeter(jsonLimits.streamEvent).add(bytes.toString("latin1", 0, end))
-        held = Buffer.from(bytes.subarray(end))
+        buffer = Buffer.from(bytes.subarray(end))
         size -= end
         return controller.enqueue(bytes.subarray(0, end))
       }
@@ -70,8 +70,8 @@ function wholeFrames(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Arra
   })
 }
 
-/** Where the last whole frame ends, and how many bytes there must be behind it to go on; without that it is no frame. */
-function measured(bytes: Buffer): { readonly end: number; readonly missing?: number } {
+/** The end of the last complete frame, and the size that is needed to continue; undefined if this is not a frame. */
+function measure(bytes: Buffer): { readonly end: number; readonly missing?: number } {
   let end = 0
   for (;;) {
     if (bytes.length - end < PRELUDE) return { end, missing: PRELUDE }

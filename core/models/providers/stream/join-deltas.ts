@@ -1,32 +1,31 @@
 /**
- * Where the text of a delta begins: in chat completions and in Anthropic's messages. Inside a text its quotes would have
- * backslashes before them.
+ * The start of a delta's text, in chat completions and in Anthropic's messages. Quotes inside a text would be escaped.
  */
 const TEXT_BEGINS =
   /"delta": ?\{(?:"role": ?"assistant", ?|"type": ?"(?:text|thinking)_delta", ?|"content": ?null, ?)?"(?:content|reasoning_content|reasoning|text|thinking)": ?"/
 /**
- * What may stand behind that text, up to the end of its delta: nothing that says anything. Arguments of a call, or thinking,
- * stand beside an empty text at some servers, and of two alike, such as `000` and `000` of a number, one would be lost.
+ * What may follow the text in its delta without adding content. Some servers put call arguments or reasoning next to an
+ * empty text, and of two equal ones, such as `000` and `000` of a number, one would be lost.
  */
 const SAYS_NO_MORE = /^"(?:, ?"\w+": ?(?:null|""|"assistant"|\[\]))*\}/
 const [QUOTE, BACKSLASH] = [34, 92]
 const END = Buffer.from("\n\n")
-/** Shorter pieces hold hardly two events. */
-const WORTH_BYTES = 512
+/** Smaller chunks rarely have two events. */
+const MIN_BYTES = 512
 
 /**
- * Events that follow each other in a piece of a provider's stream and differ in nothing but the text of their delta, as one
- * event with all of that text. To an adapter each event costs 20 to 30 µs, whatever it holds; a provider that is faster than
- * we are then costs us less, not more. Whatever is not such an event stays as it is, to the byte.
+ * Joins consecutive events of a provider's stream that differ only in their text. An adapter takes 20 to 30 µs per
+ * event, so a fast provider would otherwise cost more CPU time. All other bytes stay unchanged.
  *
- * Looked at as bytes: what is looked for is ASCII, which is no part of any other letter, and a text would be as large again.
+ * Works on bytes: the searched characters are ASCII, which never occur inside other UTF-8 characters, and a string
+ * would take as much memory again.
  */
 export function joinDeltas(piece: Uint8Array): Uint8Array {
-  if (piece.length < WORTH_BYTES) return piece
+  if (piece.length < MIN_BYTES) return piece
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
-  /** What stays of the piece: where it begins, where it ends, and so on. */
-  const kept: number[] = []
-  /** Up to where that is known. */
+  /** Ranges of the chunk to copy, as start and end. */
+  const ranges: number[] = []
+  /** The end of the processed part. */
   let done = 0
   for (let at = startOfEvent(bytes); at !== -1;) {
     const first = readDelta(bytes, at)
@@ -34,23 +33,23 @@ export function joinDeltas(piece: Uint8Array): Uint8Array {
     if (next === -1) break
     if (first) {
       for (let textEnd = follow(bytes, next, first); textEnd !== -1; textEnd = follow(bytes, next, first)) {
-        if (next === first.end) kept.push(done, first.textEnd)
-        kept.push(next + first.textStart - first.start, textEnd)
+        if (next === first.end) ranges.push(done, first.textEnd)
+        ranges.push(next + first.textStart - first.start, textEnd)
         next = textEnd + first.end - first.textEnd
       }
       if (next > first.end) {
-        kept.push(first.textEnd, first.end)
+        ranges.push(first.textEnd, first.end)
         done = next
       }
     }
     at = next
   }
   if (done === 0) return piece
-  kept.push(done, bytes.length)
-  return copyOf(bytes, kept)
+  ranges.push(done, bytes.length)
+  return copyOf(bytes, ranges)
 }
 
-/** An event: where it starts, where its text does, where that ends, and where the next event starts. */
+/** An event: its start, the start and end of its text, and the start of the next event. */
 interface Delta {
   readonly start: number
   readonly textStart: number
@@ -58,7 +57,7 @@ interface Delta {
   readonly end: number
 }
 
-/** What comes before the first end of an event may be the rest of one. */
+/** The bytes before the first end of an event may be the rest of one. */
 function startOfEvent(bytes: Buffer): number {
   const start = bytes.toString("latin1", 0, 6)
   return start.startsWith("data:") || start === "event:" ? 0 : endOfEvent(bytes, 0)
@@ -81,21 +80,21 @@ function readDelta(bytes: Buffer, start: number): Delta | undefined {
   return { start, textStart, textEnd, end }
 }
 
-/** Where the text ends of the event at this place, if that is the same but for its text; else -1. */
+/** The end of the text of the event at this offset, if the event differs only in its text; otherwise -1. */
 function follow(bytes: Buffer, at: number, { start, textStart, textEnd, end }: Delta): number {
   if (!isSame(bytes, at, start, textStart)) return -1
   const found = endOfText(bytes, at + textStart - start)
   return found !== -1 && isSame(bytes, found, textEnd, end) ? found : -1
 }
 
-/** Whether the bytes at this place are those from `start` to `end`. */
+/** Whether the bytes at this offset equal those from `start` to `end`. */
 function isSame(bytes: Buffer, at: number, start: number, end: number): boolean {
   if (at + end - start > bytes.length) return false
   for (let each = start; each < end; each++) if (bytes[each] !== bytes[at + each - start]) return false
   return true
 }
 
-/** Where a JSON text that began ends; -1 where it does not. */
+/** The end of a JSON string; -1 if it is incomplete. */
 function endOfText(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at++) {
     if (bytes[at] === QUOTE) return at
@@ -104,11 +103,11 @@ function endOfText(bytes: Buffer, from: number): number {
   return -1
 }
 
-/** In a buffer of its own: what is left of a piece may wait for its turn, and the piece is many times as large. */
-function copyOf(bytes: Buffer, kept: readonly number[]): Buffer {
+/** A copy, because the rest of a chunk may wait for its turn, and the chunk is much larger. */
+function copyOf(bytes: Buffer, ranges: readonly number[]): Buffer {
   let size = 0
-  for (let at = 0; at < kept.length; at += 2) size += kept[at + 1]! - kept[at]!
+  for (let at = 0; at < ranges.length; at += 2) size += ranges[at + 1]! - ranges[at]!
   const copy = Buffer.allocUnsafeSlow(size)
-  for (let [at, to] = [0, 0]; at < kept.length; at += 2) to += bytes.copy(copy, to, kept[at], kept[at + 1])
+  for (let [at, to] = [0, 0]; at < ranges.length; at += 2) to += bytes.copy(copy, to, ranges[at], ranges[at + 1])
   return copy
 }

@@ -7,16 +7,16 @@ import type {
 } from "@ai-sdk/provider"
 import type { ReplyPart, ThinkingPart } from "../../../engine/model.ts"
 import type { SilenceWatch } from "./silence-watch.ts"
-import { NotAStream } from "./not-a-stream.ts"
+import { NotAStream } from "./stream-start.ts"
 import { brokenReply, type ErrorSource, toProviderError } from "../errors/errors.ts"
 import type { Quirks } from "../quirks.ts"
 import { ReplyParts, UNFINISHED } from "./reply-parts.ts"
 import { withoutThinkTags } from "./think-tags.ts"
 
-/** How chat completions mark the end of their streams, as the last line. */
+/** The last line of a chat-completion stream. */
 const DONE = /(^|\n)data: ?\[DONE\]\s*$/
 
-/** How long a connection may stay open behind a finished answer before it is closed from our side. */
+/** How long a connection may stay open after a complete reply. */
 const LINGER_MS = 1000
 
 export interface ReplyCall {
@@ -29,15 +29,15 @@ export interface ReplyCall {
   readonly quirks?: Quirks | undefined
 }
 
-/** Sends the request and reads up to the first part of the reply; from there on the caller reads and closes. */
-export async function openReply(asking: ReplyCall): Promise<{ first: ReplyPart | ThinkingPart; reply: OpenReply }> {
-  const { adapter, call, source, watch, quirks } = asking
+/** Sends the request and reads the first part; the caller reads the rest and closes. */
+export async function openReply(replyCall: ReplyCall): Promise<{ first: ReplyPart | ThinkingPart; reply: OpenReply }> {
+  const { adapter, call, source, watch, quirks } = replyCall
   let reply: OpenReply | undefined
   try {
     watch.signal.throwIfAborted()
-    const asked = adapter.doStream({ ...call, abortSignal: watch.signal })
-    const { stream } = await unlessStopped(asked, watch.signal)
-    reply = new OpenReply(quirks?.thinksInTags ? withoutThinkTags(stream) : stream, asking)
+    const started = adapter.doStream({ ...call, abortSignal: watch.signal })
+    const { stream } = await unlessStopped(started, watch.signal)
+    reply = new OpenReply(quirks?.thinksInTags ? withoutThinkTags(stream) : stream, replyCall)
     return { first: await reply.next(), reply }
   } catch (error) {
     const reason = reasonOf(error, watch, source)
@@ -46,7 +46,7 @@ export async function openReply(asking: ReplyCall): Promise<{ first: ReplyPart |
   }
 }
 
-/** A reply on its way. Must be closed, whether it was read to its end or not. */
+/** A reply in progress. Must be closed, whether it was read to its end or not. */
 export class OpenReply {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>
   readonly #parts: ReplyParts
@@ -59,7 +59,7 @@ export class OpenReply {
     this.#parts = new ReplyParts(model, source, () => DONE.test(watch.tail))
     this.#watch = watch
     this.#source = source
-    // Also where an adapter does not heed the signal, the read that waits is let go.
+    // Cancels a pending read even if the adapter ignores the signal.
     watch.signal.addEventListener("abort", () => void this.#reader.cancel().catch(() => {}), { once: true })
   }
 
@@ -67,7 +67,7 @@ export class OpenReply {
     return this.#parts.warnings
   }
 
-  /** The next part. The last one is `finish`; a reply that breaks before it rejects with a typed error. */
+  /** The next part. The last one is `finish`; an incomplete reply rejects with a typed error. */
   async next(): Promise<ReplyPart | ThinkingPart> {
     try {
       this.#watch.waiting()
@@ -75,10 +75,10 @@ export class OpenReply {
         const { done, value } = await this.#reader.read()
         this.#watch.signal.throwIfAborted()
         if (done) throw brokenReply(UNFINISHED, this.#source)
-        this.#watch.heard()
+        this.#watch.onActivity()
         const part = this.#parts.translate(value)
         if (!part) continue
-        // One that we end here is not waited for: it might never end by itself.
+        // A reply that we end ourselves is not read to its end, which might never come.
         this.#finished = value.type === "finish"
         return part
       }
@@ -94,36 +94,36 @@ export class OpenReply {
     else this.#watch.stop()
   }
 
-  /** Reads what may follow a finished answer: a connection that came to its end can be used again. */
+  /** Reads to the end of the stream, so that the connection can be reused. */
   async #letEnd(): Promise<void> {
     this.#watch.limitTo(LINGER_MS)
     try {
       while (!(await this.#reader.read()).done);
     } catch {
-      // The answer is whole; how its connection ends concerns nobody.
+      // The reply is complete, so the rest does not matter.
     } finally {
       this.#watch.close()
     }
   }
 }
 
-/** Whatever an aborted request fails with, the reason it was aborted for is the error. */
+/** The error of an aborted request is the reason of the abort. */
 function reasonOf(error: unknown, { signal }: SilenceWatch, source: ErrorSource): unknown {
   if (!signal.aborted) return toProviderError(error, source)
   return signal.reason instanceof NotAStream ? signal.reason.asError(source) : signal.reason
 }
 
-/** What the adapter answers, or the reason of the signal as soon as it aborts. */
+/** The adapter's result, or the reason of the signal as soon as it aborts. */
 function unlessStopped(
-  asked: PromiseLike<LanguageModelV4StreamResult>,
+  started: PromiseLike<LanguageModelV4StreamResult>,
   signal: AbortSignal,
 ): Promise<LanguageModelV4StreamResult> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)
     signal.addEventListener("abort", stop, { once: true })
-    asked.then((result) => {
+    started.then((result) => {
       signal.removeEventListener("abort", stop)
-      // Too late: nobody will read it.
+      // Too late: the caller has left.
       if (signal.aborted) void result.stream.cancel().catch(() => {})
       resolve(result)
     }, reject)

@@ -12,23 +12,23 @@ import { jsonLimits, tryReadJson } from "../../../shared/text/read-json.ts"
 import { brokenReply, type ErrorSource, toProviderError } from "../errors/errors.ts"
 import type { CallMetadata } from "../request/to-prompt.ts"
 
-/** Thinking and arguments are gathered until they are whole: a reply that holds more than this is ended as cut. */
-export const MAX_GATHERED = 4_000_000
+/** The maximum buffered reasoning and arguments: a longer reply ends as truncated. */
+export const MAX_BUFFERED = 4_000_000
 
-/** Turns the parts of one adapter stream into ours, each into one or none. Throws where the reply turns out broken. */
+/** Converts the parts of an adapter's stream, each into one or none. Throws if the reply is incomplete. */
 export class ReplyParts {
   readonly #model: string
   readonly #source: ErrorSource
-  readonly #thoughts = new Map<string, Thought>()
+  readonly #reasoning = new Map<string, Reasoning>()
   readonly #isMarkedDone: () => boolean
-  /** What the adapter says of the request, before the first part. */
+  /** The adapter's warnings about the request. */
   warnings: readonly SharedV4Warning[] = []
   #calls = 0
-  #gathered = 0
+  #buffered = 0
   #hasWords = false
-  #hasTornCall = false
+  #hasIncompleteCall = false
 
-  /** `isMarkedDone` says whether the provider has marked the end of its stream, once all of it has come. */
+  /** `isMarkedDone` returns whether the stream had an end mark. */
   constructor(model: string, source: ErrorSource, isMarkedDone: () => boolean = () => false) {
     this.#model = model
     this.#source = source
@@ -36,8 +36,8 @@ export class ReplyParts {
   }
 
   translate(part: LanguageModelV4StreamPart): ReplyPart | ThinkingPart | undefined {
-    if (part.type === "reasoning-delta" || part.type === "tool-input-delta") this.#gathered += part.delta.length
-    if (this.#gathered > MAX_GATHERED) return { type: "finish", finish: "limit", usage: UNCOUNTED }
+    if (part.type === "reasoning-delta" || part.type === "tool-input-delta") this.#buffered += part.delta.length
+    if (this.#buffered > MAX_BUFFERED) return { type: "finish", finish: "limit", usage: UNCOUNTED }
     switch (part.type) {
       case "stream-start":
         this.warnings = part.warnings
@@ -47,44 +47,44 @@ export class ReplyParts {
         return part.delta ? { type: "text", text: part.delta } : undefined
       case "reasoning-start":
       case "reasoning-delta":
-        this.#think(part)
+        this.#addReasoning(part)
         return { type: "thinking", text: part.type === "reasoning-delta" ? part.delta : "" }
       case "reasoning-end":
-        return this.#endThought(this.#think(part), part.id)
+        return this.#endReasoning(this.#addReasoning(part), part.id)
       case "tool-call":
         return part.providerExecuted ? undefined : this.#toCall(part)
       case "finish":
         return { type: "finish", finish: this.#toFinish(part.finishReason), usage: toUsage(part.usage) }
       case "error":
-        // Told by the finish that follows, where there is an answer all the same.
-        if (isMissingReason(part.error) && this.#endedAnyhow()) return undefined
+        // If there is an answer nevertheless, the `finish` part reports it.
+        if (isMissingReason(part.error) && this.#finishWithoutReason()) return undefined
         throw toProviderError(part.error, this.#source)
-      // Files, sources, tools the provider ran by itself, and whatever adapters will think of next.
+      // Files, sources, tools of the provider, and future kinds of parts.
       default:
         return undefined
     }
   }
 
-  #think(part: { id: string; delta?: string; providerMetadata?: SharedV4ProviderMetadata }): Thought {
-    const thought = this.#thoughts.get(part.id) ?? { text: "", metadata: {} }
-    this.#thoughts.set(part.id, thought)
+  #addReasoning(part: { id: string; delta?: string; providerMetadata?: SharedV4ProviderMetadata }): Reasoning {
+    const thought = this.#reasoning.get(part.id) ?? { text: "", metadata: {} }
+    this.#reasoning.set(part.id, thought)
     thought.text += part.delta ?? ""
-    // A signature may come with the last piece and an id with the first: both are wanted back.
+    // A signature may come with the last delta and an id with the first; both are needed.
     for (const [provider, fields] of Object.entries(part.providerMetadata ?? {})) {
       thought.metadata[provider] = { ...thought.metadata[provider], ...fields }
     }
     return thought
   }
 
-  #endThought({ text, metadata }: Thought, id: string): ReplyPart | undefined {
-    this.#thoughts.delete(id)
+  #endReasoning({ text, metadata }: Reasoning, id: string): ReplyPart | undefined {
+    this.#reasoning.delete(id)
     if (Object.keys(metadata).length > 0) return { type: "reasoning", text, metadata }
     return text ? { type: "reasoning", text } : undefined
   }
 
   #toCall({ toolName, input, providerMetadata }: LanguageModelV4ToolCall): ReplyPart {
     this.#calls++
-    this.#hasTornCall ||= !isWhole(input)
+    this.#hasIncompleteCall ||= !isComplete(input)
     if (!providerMetadata) return { type: "call", name: toolName, input }
     const metadata: CallMetadata = { model: this.#model, providerOptions: providerMetadata }
     return { type: "call", name: toolName, input, metadata }
@@ -112,16 +112,16 @@ export class ReplyParts {
     }
   }
 
-  /** Some gateways end in good order and never say why. A stream that was cut lacks the mark, and is no answer. */
+  /** Some gateways end properly without a finish reason. A truncated stream lacks the end mark, and is no answer. */
   #withoutReason(raw?: string): ReplyFinish {
-    const ending = raw === undefined ? this.#endedAnyhow() : undefined
+    const ending = raw === undefined ? this.#finishWithoutReason() : undefined
     if (!ending) throw this.#broken(UNFINISHED)
     return ending
   }
 
-  #endedAnyhow(): ReplyFinish | undefined {
+  #finishWithoutReason(): ReplyFinish | undefined {
     if (!this.#isMarkedDone()) return undefined
-    if (this.#calls > 0) return this.#hasTornCall ? undefined : "calls"
+    if (this.#calls > 0) return this.#hasIncompleteCall ? undefined : "calls"
     return this.#hasWords ? "unknown" : undefined
   }
 
@@ -130,26 +130,26 @@ export class ReplyParts {
   }
 }
 
-/** What the adapter for chat completions says of a stream in which no choice had a reason to finish. */
+/** The error of the chat adapter if no choice had a finish reason. */
 const isMissingReason = (error: unknown): boolean =>
   error instanceof Error &&
   error.name === "AI_InvalidResponseDataError" &&
   /without a finish reason/.test(error.message)
 
-/** Arguments that a cut cannot have shortened. */
-function isWhole(input: string): boolean {
-  const value = tryReadJson(input, { ...jsonLimits.message, characters: MAX_GATHERED })
+/** Arguments that were not truncated. */
+function isComplete(input: string): boolean {
+  const value = tryReadJson(input, { ...jsonLimits.message, characters: MAX_BUFFERED })
   return typeof value === "object" && value !== null
 }
 
-interface Thought {
+interface Reasoning {
   text: string
   metadata: SharedV4ProviderMetadata
 }
 
 export const UNFINISHED = "the reply ended before it was finished"
 
-/** Reasons to stop that are failures under another name: OpenRouter's, DeepSeek's, and those of gateways. */
+/** Finish reasons that are failures: of OpenRouter, DeepSeek and gateways. */
 const FAILURES: ReadonlySet<string> = new Set([
   "error",
   "insufficient_system_resource",

@@ -3,32 +3,32 @@ import { failure } from "../../../protocol/errors.ts"
 
 export const DEFAULT_IDLE_MS = 60_000
 
-/** A reply that stalls is tried again where one that is cut would be. */
+/** A stalled reply is retried like one that was cut. */
 const STALLED = { retriable: true }
 
 export interface SilenceLimit {
   readonly provider: string
   readonly clock?: Clock
   readonly limitMs?: number
-  /** A document in place of a stream is no answer. */
+  /** A document in place of a stream is an error. */
   readonly wantsStream?: boolean
 }
 
 /**
- * Listens to one request and ends it when the provider stays silent, before the first byte as well as after it. The
- * reason of `signal` says what ended the request: `model_silent`, or whatever the caller's own signal was aborted with.
+ * Ends a request when its provider is silent, before the first byte or after it. The reason of `signal` is
+ * `model_silent`, or the reason of the caller's signal.
  */
 export class SilenceWatch {
   readonly provider: string
   readonly wantsStream: boolean
-  /** The last bytes that came, for whoever has to know how a stream ended. */
+  /** The last bytes, which show how a stream ended. */
   tail = ""
   readonly #controller = new AbortController()
   readonly #clock: Clock
   readonly #limitMs: number
   readonly #caller: AbortSignal
   readonly #passOn = () => this.stop(this.#caller.reason)
-  #lastHeard: number
+  #lastActivity: number
   #waiting = true
   #isQueued = false
   #cancelAlarm: () => void = () => {}
@@ -40,7 +40,7 @@ export class SilenceWatch {
     this.#limitMs = limitMs
     this.provider = provider
     this.wantsStream = wantsStream
-    this.#lastHeard = monotonicOf(clock)
+    this.#lastActivity = monotonicOf(clock)
     watches.set(this.signal, this)
     if (caller.aborted) {
       this.stop(caller.reason)
@@ -54,44 +54,44 @@ export class SilenceWatch {
     return this.#controller.signal
   }
 
-  /** A byte or a part has come. Cheap: the alarm stays as it is and looks at the time when it rings. */
-  heard(): void {
-    this.#lastHeard = monotonicOf(this.#clock)
+  /** A byte or a part arrived. Cheap, because the timer is not restarted and compares times when it fires. */
+  onActivity(): void {
+    this.#lastActivity = monotonicOf(this.#clock)
   }
 
-  /** The reader is busy with what it has; until it waits again, silence is its own doing and not the provider's. */
+  /** The reader is busy; until it waits again, silence is not the provider's. */
   busy(): void {
     this.#waiting = false
   }
 
   waiting(): void {
     this.#waiting = true
-    this.heard()
+    this.onActivity()
   }
 
-  /** What came waits for its turn in this process: until it is handed on, silence is not the provider's either. */
+  /** Received bytes wait for their turn in this process, so silence is not the provider's. */
   queued(): void {
     this.#isQueued = true
   }
 
-  handedOn(): void {
+  passedOn(): void {
     this.#isQueued = false
-    this.heard()
+    this.onActivity()
   }
 
-  /** Ends the request now. Harmless to repeat, and after the request has ended. */
+  /** Ends the request. Harmless if repeated, or after the request has ended. */
   stop(reason?: unknown): void {
     this.close()
     this.#controller.abort(reason)
   }
 
-  /** The answer is whole: from now on neither silence nor the caller ends the request, only the end of this time. */
+  /** The reply is complete: from now on only this time limit ends the request. */
   limitTo(ms: number): void {
     this.close()
     this.#cancelAlarm = this.#clock.alarm(ms, () => this.stop())
   }
 
-  /** Stops listening and lets the request be. */
+  /** Stops watching without ending the request. */
   close(): void {
     this.#cancelAlarm()
     this.#caller.removeEventListener("abort", this.#passOn)
@@ -99,7 +99,7 @@ export class SilenceWatch {
 
   #setAlarm(ms: number): void {
     this.#cancelAlarm = this.#clock.alarm(ms, () => {
-      const silentMs = this.#waiting && !this.#isQueued ? monotonicOf(this.#clock) - this.#lastHeard : 0
+      const silentMs = this.#waiting && !this.#isQueued ? monotonicOf(this.#clock) - this.#lastActivity : 0
       if (silentMs < this.#limitMs) return this.#setAlarm(this.#limitMs - silentMs)
       const seconds = Math.round(this.#limitMs / 1000)
       this.stop(failure("model_silent", { provider: this.provider, seconds, ...STALLED }))
@@ -107,10 +107,10 @@ export class SilenceWatch {
   }
 }
 
-// Adapters know nothing of us but pass our signal on to `fetch`, so that is how the bytes find their watch.
+// Adapters pass our signal on to `fetch`, which finds its watch with it.
 const watches = new WeakMap<AbortSignal, SilenceWatch>()
 
-/** The watch whose signal this is, if it is one. */
+/** The watch of this signal, if there is one. */
 export function watchOf(signal: AbortSignal | null | undefined): SilenceWatch | undefined {
   return signal ? watches.get(signal) : undefined
 }

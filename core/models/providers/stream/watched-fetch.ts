@@ -3,44 +3,44 @@ import { failure } from "../../../protocol/errors.ts"
 import { type JsonLimits, jsonLimits, JsonMeter } from "../../../shared/text/read-json.ts"
 import { joinDeltas } from "./join-deltas.ts"
 import { type SilenceWatch, watchOf } from "./silence-watch.ts"
-import { NotAStream, StreamStart } from "./not-a-stream.ts"
+import { NotAStream, StreamStart } from "./stream-start.ts"
 
 /**
- * An event of at most this size holds few enough values to be parsed as it is. The largest we have seen, a whole answer with
- * its encrypted thinking, has 0.2 MB.
+ * Events up to this size have few enough values to be parsed directly. The largest seen, an answer with its encrypted
+ * reasoning, has 0.2 MB.
  */
 const SHORT_EVENT = 64 * 1024
 const MAX_REPLY_BYTES = 128 * 1024 * 1024
-/** Why a request was refused is told in a few hundred bytes. Adapters read and parse the whole of it in one go, and so do we. */
+/** A rejection has a few hundred bytes. Adapters read and parse all of it in one go, and so do we. */
 const MAX_REFUSAL_BYTES = 256 * 1024
-/** As long as the mark of the end with some room for blank lines behind it. */
+/** The end mark with some blank lines. */
 const TAIL_BYTES = 32
 
-/** Bytes of an answer that adapters get at a time: a hundred events of chat completions, of which they make 3 ms of work. */
+/** Bytes that adapters get at a time: a hundred chat-completion events, which take them 3 ms. */
 const PORTION_BYTES = 16 * 1024
 
 type Fetch = typeof globalThis.fetch
 
 interface AnswerForm {
-  /** In frames that say their length, which `framedFetch` counts, and not as an event stream. */
+  /** In frames with lengths, which `framedFetch` counts, not an event stream. */
   readonly inFrames?: boolean | undefined
-  /** What one event, or the whole answer where it is no stream, may hold. */
+  /** The limits of one event, or of a whole response that is not a stream. */
   readonly limits?: JsonLimits
 }
 
-/** Of all answers, all providers': they share one event loop. */
+/** All replies of all providers share one event loop. */
 const reading = new LoopShare(PORTION_BYTES)
 
 /**
- * The `fetch` of every provider adapter. Each byte counts as a sign of life, keep-alive comments included, a reply without
- * end is broken off before it fills the memory, and many fast ones leave the event loop free for everything else.
+ * The `fetch` of every adapter. Each byte, also of keep-alive comments, counts as activity; a reply without end is
+ * stopped before it fills the memory, and many fast replies leave time for other work.
  */
 export function watchedFetch(fetch: Fetch = globalThis.fetch, form: AnswerForm = {}): Fetch {
   return async (input, init) => {
-    // Followed to another host, a redirect would take the key in `x-api-key` along.
+    // A redirect to another host would send the key in `x-api-key` along.
     const response = await fetch(input, { ...init, redirect: "error" })
     const watch = watchOf(init?.signal)
-    watch?.heard()
+    watch?.onActivity()
     if (response.body) {
       const limit = new ReplyLimit(form)
       const start = response.ok && watch?.wantsStream ? new StreamStart() : undefined
@@ -48,10 +48,10 @@ export function watchedFetch(fetch: Fetch = globalThis.fetch, form: AnswerForm =
       tap(response, { watch, most }, (bytes) => {
         if (!watch) return
         if (bytes === undefined) {
-          if (start?.isOdd) watch.stop(new NotAStream(start.text))
+          if (start?.isDocument) watch.stop(new NotAStream(start.text))
           return
         }
-        watch.heard()
+        watch.onActivity()
         watch.tail = (watch.tail + Buffer.from(bytes.subarray(-TAIL_BYTES)).toString("latin1")).slice(-TAIL_BYTES)
         start?.add(bytes)
         if (start?.isFull) watch.stop(new NotAStream(start.text))
@@ -62,19 +62,19 @@ export function watchedFetch(fetch: Fetch = globalThis.fetch, form: AnswerForm =
   }
 }
 
-interface Tapping {
+interface TapOptions {
   readonly watch: SilenceWatch | undefined
-  /** So many bytes are handed on, as if there were no more. */
+  /** Passes on this many bytes, as if there were no more. */
   readonly most: number
 }
 
 /**
- * Hands on what is read from the stream in portions, as the event loop has room for them, and shows what came, and undefined
- * at its end; without the cost of one more stream around it. What is not read waits in the provider's socket.
+ * Passes on a stream in portions as the event loop permits, and reports each chunk, and undefined at the end; without
+ * the cost of another stream. Unread bytes stay in the provider's socket.
  */
 function tap(
   { body, headers }: Response,
-  { watch, most }: Tapping,
+  { watch, most }: TapOptions,
   onChunk: (bytes: Uint8Array | undefined) => void,
 ): void {
   if (!body) return
@@ -104,7 +104,7 @@ function tap(
       if (turn) {
         watch?.queued()
         await turn
-        watch?.handedOn()
+        watch?.passedOn()
       }
       return { done: false, value }
     }
@@ -113,12 +113,12 @@ function tap(
   body.getReader = getTappedReader as typeof body.getReader
 }
 
-/** Counts what a reply holds, in all and in each event, because adapters parse an event in one go. */
+/** Counts the values of a reply and of each event, because adapters parse an event in one go. */
 class ReplyLimit {
   readonly #meter: JsonMeter
   readonly #inFrames: boolean
   #total = 0
-  /** The pieces of an event that is short so far: nearly all stay so, and are never counted. */
+  /** The chunks of a short event, which is counted only if it becomes long. */
   #pieces: Buffer[] = []
   #size = 0
 
@@ -132,7 +132,7 @@ class ReplyLimit {
     if (this.#total > MAX_REPLY_BYTES) return true
     if (this.#inFrames) return false
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    // What ends in this piece is counted as one event, which is too much by the few values of a piece.
+    // Everything that ends in this chunk is counted as one event, which is imprecise by the few values of a chunk.
     const end = endOfEvents(piece)
     if (end > 0) {
       if (this.#holdsTooMuch(piece.subarray(0, end))) return true
@@ -159,7 +159,7 @@ class ReplyLimit {
   }
 }
 
-/** Where the last event ends that ends in this piece: behind an empty line. Zero if none does. */
+/** The end of the last event that ends in this chunk, after a blank line; 0 if none does. */
 function endOfEvents(piece: Buffer): number {
   const ends = ["\n\n", "\r\n\r\n", "\r\r"].map((mark) => {
     const at = piece.lastIndexOf(mark)

@@ -22,7 +22,7 @@ export interface Kernel {
   readonly parameters: number
 }
 
-export interface KernelWriting {
+export interface KernelBuilder {
   readonly parameters: readonly Local[]
   local(type: ValueType): Local
   locals(type: ValueType, count: number): Local[]
@@ -31,7 +31,7 @@ export interface KernelWriting {
 }
 
 /** Builds a function: `write` gets its parameters and creates its variables. */
-export function kernel(name: string, parameters: number, write: (writing: KernelWriting) => WasmCode[]): Kernel {
+export function kernel(name: string, parameters: number, write: (writing: KernelBuilder) => WasmCode[]): Kernel {
   const types: ValueType[] = []
   const local = (type: ValueType) => toLocal(parameters + types.push(type) - 1)
   const locals = (type: ValueType, count: number) => Array.from({ length: count }, () => local(type))

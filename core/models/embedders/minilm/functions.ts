@@ -1,17 +1,17 @@
 import { type WasmCode, f32x4, i32, i32x4, type MultiplyAdd } from "../../../shared/vectors/wasm/instructions.ts"
-import type { Local, KernelWriting } from "../../../shared/vectors/wasm/module.ts"
+import type { Local, KernelBuilder } from "../../../shared/vectors/wasm/module.ts"
 
-/** Below this e^x is smaller than any number that matters, and its exponent would run over. */
+/** Below this, e^x is negligible and its exponent would overflow. */
 const LEAST = -87
-/** ln 2 in two parts: the first has few digits, so that its multiples are exact. */
+/** ln 2 in two parts: the first has few digits, so its multiples are exact. */
 const LN2 = [0.693359375, -2.1219444e-4] as const
-/** Of e^r for r between -ln2/2 and ln2/2, the term of r^7 first, as in the Cephes library. */
+/** The series of e^r for r between -ln2/2 and ln2/2, starting with r^7, as in the Cephes library. */
 const EXPONENTIAL = [1.98756915e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1]
 /** Abramowitz and Stegun 7.1.26: the error function to seven digits. */
 const ERROR_SCALE = 0.3275911
 const ERROR = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592]
 
-/** A curve that is drawn over four numbers at a time: code that leaves its value of `x` in a variable. */
+/** A function of four numbers at a time: `draw` computes `value` from the variable `x`. */
 export interface Curve {
   readonly x: Local
   readonly draw: WasmCode
@@ -19,9 +19,9 @@ export interface Curve {
 }
 
 /** e^x, to seven digits. */
-export function exponential({ locals, constant }: KernelWriting, multiplyAdd: MultiplyAdd): Curve {
+export function exponential({ locals, constant }: KernelBuilder, multiplyAdd: MultiplyAdd): Curve {
   const [x, n, r] = locals("v128", 3) as [Local, Local, Local]
-  // The exponent of a float is kept as a whole number, with 127 added, from its bit 23 on.
+  // The exponent of a float starts at bit 23 and has a bias of 127.
   const power = i32x4.shiftLeft(i32x4.fromFloat(f32x4.add(n.get, constant(127))), i32.const(23))
   const near = f32x4.add(
     f32x4.mul(f32x4.mul(polynomial(EXPONENTIAL.map(constant), r.get, multiplyAdd), r.get), r.get),
@@ -37,12 +37,12 @@ export function exponential({ locals, constant }: KernelWriting, multiplyAdd: Mu
   return { x, draw, value: x.get }
 }
 
-/** x · Φ(x), by the error function: the bend in every layer of the model. */
-export function gelu(writing: KernelWriting, multiplyAdd: MultiplyAdd): Curve {
-  const { constant } = writing
-  const [x, z, t] = writing.locals("v128", 3) as [Local, Local, Local]
-  const e = exponential(writing, multiplyAdd)
-  // x/2 + |x|/2 · erf(|x|/√2), as erf is odd.
+/** x · Φ(x), by the error function: the activation of each layer. */
+export function gelu(builder: KernelBuilder, multiplyAdd: MultiplyAdd): Curve {
+  const { constant } = builder
+  const [x, z, t] = builder.locals("v128", 3) as [Local, Local, Local]
+  const e = exponential(builder, multiplyAdd)
+  // x/2 + |x|/2 · erf(|x|/√2), because erf is odd.
   const half = constant(0.5)
   const error = f32x4.sub(
     constant(1),
@@ -58,7 +58,7 @@ export function gelu(writing: KernelWriting, multiplyAdd: MultiplyAdd): Curve {
   return { x, draw, value: x.get }
 }
 
-/** The highest power first. */
+/** Starts with the highest power. */
 function polynomial([first, ...rest]: readonly WasmCode[], x: WasmCode, multiplyAdd: MultiplyAdd): WasmCode {
   return rest.reduce((sum, next) => multiplyAdd(sum, x, next), first!)
 }

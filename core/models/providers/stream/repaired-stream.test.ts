@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { countWork } from "../../../../test/support/worked.ts"
 import { ModelRegistry } from "../../registry.ts"
-import { mendedFetch } from "./mended-stream.ts"
+import { repairedFetch } from "./repaired-stream.ts"
 import { anyRequest, chatChunk, collect, ProviderServer, sse, streamHead } from "../server.fixture.ts"
 
 const tools = [{ name: "find", description: "d", inputSchema: { type: "object", properties: {} } }]
@@ -85,7 +85,7 @@ test("a line that comes in very many pieces is not looked through again with eac
   const body = new ReadableStream<Uint8Array>({
     pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : controller.close()),
   })
-  const response = await mendedFetch(async () => new Response(body))("http://x")
+  const response = await repairedFetch(async () => new Response(body))("http://x")
   const worked = countWork()
   expect((await response.text()).trimEnd()).toHaveLength(320_000)
   // 3 s where all of it is joined for each piece.

@@ -6,8 +6,8 @@ import type { Retriability } from "../errors/errors.ts"
 
 type LeftOutSettings = LeftOutPart["settings"]
 
-/** By which words adapters and providers speak of a setting. */
-const spokenOf: Readonly<Record<SettingName, RegExp>> = {
+/** How adapters and providers refer to a setting. */
+const mentions: Readonly<Record<SettingName, RegExp>> = {
   effort: /reasoning|effort|thinking/i,
   thinking: /reasoning|thinking/i,
   thinkingTokens: /thinking|budget/i,
@@ -21,28 +21,28 @@ const MAX_WORDS = 200
 
 const namesIn = (settings: ReplySettings): SettingName[] => Object.keys(settings) as SettingName[]
 
-/** What the adapter has left out or changed of these by itself: it knows the models of its provider. */
+/** The settings that the adapter left out or changed, because it knows its provider's models. */
 export function leftByAdapter(warnings: readonly SharedV4Warning[], settings: ReplySettings = {}): LeftOutSettings {
   return warnings.flatMap((warning) => {
     if (warning.type !== "unsupported" && warning.type !== "compatibility") return []
-    const name = namesIn(settings).find((each) => spokenOf[each].test(warning.feature))
+    const name = namesIn(settings).find((each) => mentions[each].test(warning.feature))
     const because = (warning.details ?? "the model does not take it").slice(0, MAX_WORDS).toWellFormed()
     return name ? [{ name, because: because.replace(/\.$/, "") }] : []
   })
 }
 
-/** Whether a request was refused for what it holds. */
+/** Whether a request was rejected because of its content. */
 export const refusesRequest = (error: unknown): boolean =>
   error instanceof AppError && (error.details as Partial<Retriability>).refusesRequest === true
 
 /**
- * The settings without which a request is worth sending again that its provider has refused: those that its sentence
- * speaks of, or all where it names none. None where something else was wrong.
+ * The settings to leave out before repeating a rejected request: those that the error mentions, or all if it mentions
+ * none. Empty if something else was wrong.
  */
 export function refusedSettings(settings: ReplySettings = {}, error: unknown): LeftOutSettings {
   if (!(error instanceof AppError) || !refusesRequest(error)) return []
   const { problem } = error.details as { readonly problem?: string }
-  const named = namesIn(settings).filter((name) => spokenOf[name].test(problem ?? ""))
+  const named = namesIn(settings).filter((name) => mentions[name].test(problem ?? ""))
   const because = `the provider refused it: ${(problem ?? "").slice(0, MAX_WORDS).toWellFormed()}`
   return (named.length > 0 ? named : namesIn(settings)).map((name) => ({ name, because }))
 }
@@ -53,8 +53,8 @@ function withoutThese(settings: ReplySettings = {}, left: LeftOutSettings): Repl
 }
 
 /**
- * A request without the settings that were refused. The bound of a ceiling is never left out: one that a setting had raised
- * is the usual one again, and none becomes more than what was set aside.
+ * A request without rejected settings. A spending limit's bound always stays: if a setting had raised it, the default
+ * applies again, so that a reply never costs more than was reserved.
  */
 export function withoutRefused(request: ModelRequest, refused: LeftOutSettings): ModelRequest {
   const { maxOutputTokens: bound, settings } = request
@@ -63,17 +63,17 @@ export function withoutRefused(request: ModelRequest, refused: LeftOutSettings):
   return { ...request, ...lowered, settings: withoutThese(settings, refused) }
 }
 
-/** So many are remembered: values are anybody's choice. */
-const MOST_REMEMBERED = 100
+/** Limited, because people choose the values. */
+const MAX_REMEMBERED = 100
 
-/** What one model was seen to refuse, value by value, so that it is not asked for the same again while this process lives. */
+/** The settings that a model has rejected, by value, so that they are not sent again while this process runs. */
 export class RememberedRefusals {
   readonly #because = new Map<string, string>()
 
-  /** Once a request has been taken without them: before that it may have been something else. */
+  /** Called when a request without them was accepted; before that, something else may have been the cause. */
   add(settings: ReplySettings = {}, refused: LeftOutSettings): void {
     for (const { name, because } of refused)
-      if (this.#because.size < MOST_REMEMBERED) this.#because.set(keyOf(name, settings), because)
+      if (this.#because.size < MAX_REMEMBERED) this.#because.set(keyOf(name, settings), because)
   }
 
   in(settings: ReplySettings = {}): LeftOutSettings {

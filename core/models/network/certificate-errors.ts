@@ -1,10 +1,10 @@
-/** What is wrong with a server's certificate, and what to do about it; undefined for another error. No retry mends it. */
-export function certificateTrouble(code: string, message: string): string | undefined {
-  const trouble = TROUBLES.find(({ codes }) => codes.test(code))
-  return trouble && `${message.replace(/\.$/, "")}; ${trouble.advice}`
+/** Explains a certificate error and what to do about it; undefined for other errors. Retrying never helps. */
+export function explainCertificateError(code: string, message: string): string | undefined {
+  const explanation = EXPLANATIONS.find(({ codes }) => codes.test(code))
+  return explanation && `${message.replace(/\.$/, "")}; ${explanation.advice}`
 }
 
-const TROUBLES: readonly { readonly codes: RegExp; readonly advice: string }[] = [
+const EXPLANATIONS: readonly { readonly codes: RegExp; readonly advice: string }[] = [
   {
     codes:
       /SELF_SIGNED_CERT|UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)|CERT_(UNTRUSTED|SIGNATURE_FAILURE)|INVALID_CA/,

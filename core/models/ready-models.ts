@@ -4,8 +4,8 @@ import { failure } from "../protocol/errors.ts"
 import { toAbilities } from "../protocol/models/providers.ts"
 import type { ListedModel } from "../protocol/answers.ts"
 
-/** Models that a program hands in ready to use, by name. The first is the one of a conversation that chose none. */
-export class GivenModels implements ModelSource {
+/** Ready-made models that a program passes in, by name. The first is the default. */
+export class ReadyModels implements ModelSource {
   readonly #models: ReadonlyMap<string, Model>
 
   constructor(models: ReadonlyMap<string, Model>) {

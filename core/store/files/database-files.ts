@@ -8,15 +8,15 @@ import type { Statement } from "../engine/operations.ts"
 import type { FileCache } from "./file-cache.ts"
 import { nameBytes } from "./naming.ts"
 
-/** Bytes of one row, and so what a file takes of memory while it comes or goes. */
+/** Bytes per row, and so the memory that a transfer takes. */
 const PART = 1024 * 1024
-/** Longer than it takes to put a file in and name it. */
+/** Longer than it takes to store a file and name it. */
 const UNNAMED_MS = 60 * 60_000
-/** How often a file may be replaced while it is read before it is given up. */
+/** How often a file may be replaced while it is read. */
 const TRIES = 5
 
-/** Files of people in the database, a megabyte a row, read through a cache on this machine's disk. */
-export class SqlKeptFiles implements KeptFiles {
+/** People's files in the database, a megabyte per row, read through a local cache. */
+export class SqlDatabaseFiles implements KeptFiles {
   readonly #engine: Engine
   readonly #cache: FileCache
   readonly #now: () => number
@@ -42,7 +42,7 @@ export class SqlKeptFiles implements KeptFiles {
       if (!stored) return undefined
       const local = await this.#cache.get(user, stored, () => this.#read(stored))
       if (local !== undefined) return { stored, local }
-      // Other bytes have taken their place meanwhile, and these are gone.
+      // Other bytes have replaced it in the meantime.
     }
     throw failure("store_unavailable", { problem: "a file was another one each time it was read" })
   }
@@ -58,9 +58,9 @@ export class SqlKeptFiles implements KeptFiles {
       VALUES (?, ?, NULL, ?, '', 0, ?)`
     await this.#change({ sql: row, values: [id, user, id, this.#now()] })
     const hash = createHash("sha256")
-    // A part whose connection was cut may arrive when its row has been swept up: nobody would ever find it then. The row is
-    // held still, so that whoever sweeps it up waits, and takes this part along.
-    const still = {
+    // A part whose connection was lost may arrive after its row was swept, and would never be deleted. Locking the row
+    // makes the sweep wait and delete this part, too.
+    const lock = {
       sql: "UPDATE kept_file SET hash = hash WHERE id = ? AND path IS NULL",
       values: [id],
       mustChange: true,
@@ -71,7 +71,7 @@ export class SqlKeptFiles implements KeptFiles {
       for await (const bytes of partsOf(local)) {
         hash.update(bytes)
         size += bytes.length
-        if (!(await this.#change(still, { sql, values: [id, number++, user, bytes] })))
+        if (!(await this.#change(lock, { sql, values: [id, number++, user, bytes] })))
           throw failure("store_unavailable", { problem: "a file was swept up before all of it had come" })
       }
     } catch (error) {
@@ -82,7 +82,7 @@ export class SqlKeptFiles implements KeptFiles {
   }
 
   async drop({ id }: Pick<StoredBytes, "id">): Promise<void> {
-    await this.#drop(id).catch(() => {}) // swept up later
+    await this.#drop(id).catch(() => {}) // otherwise removed by a sweep
   }
 
   adopt(user: UserId, stored: StoredBytes, local: string): Promise<void> {
@@ -90,12 +90,13 @@ export class SqlKeptFiles implements KeptFiles {
   }
 
   async add(user: UserId, path: string, stored: StoredBytes, of: ConnectionId): Promise<boolean> {
-    // Holds the connection still: whoever deletes it waits, and then sees the file; and of two who add, one finds the other's.
-    const still = "UPDATE connection SET name = name WHERE id = ? AND person = ?"
+    // Locks the connection: if it is being deleted, the deletion sees the file. Of two concurrent adds one finds the
+    // other's file.
+    const lock = "UPDATE connection SET name = name WHERE id = ? AND person = ?"
     const naming = nameBytes(user, path, stored)
     const first = "NOT EXISTS (SELECT 1 FROM kept_file other WHERE other.person = ? AND other.path = ?)"
     return this.#change(
-      { sql: still, values: [of, user], mustChange: true },
+      { sql: lock, values: [of, user], mustChange: true },
       { sql: `${naming.sql} AND ${first}`, values: [...naming.values, user, path], mustChange: true },
     )
   }
@@ -128,7 +129,7 @@ export class SqlKeptFiles implements KeptFiles {
     )
   }
 
-  /** Ends early where the bytes are gone: what came then does not fit the hash. */
+  /** Ends early if the bytes are deleted; then the hash does not match. */
   async *#read({ id }: StoredBytes): AsyncGenerator<Uint8Array> {
     const sql = "SELECT bytes FROM kept_file_part WHERE content = ? AND number = ?"
     for (let number = 0; ; number++) {
@@ -147,7 +148,7 @@ async function* partsOf(local: string): AsyncGenerator<Buffer> {
   const file = await open(local, "r")
   try {
     for (;;) {
-      // A buffer of its own each time: the driver may still hold the one before.
+      // A new buffer each time, because the driver may still use the previous one.
       const bytes = Buffer.allocUnsafe(PART)
       let filled = 0
       while (filled < PART) {

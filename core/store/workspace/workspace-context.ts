@@ -6,7 +6,7 @@ import type { WorkspaceStatement } from "../../../packs/workspace/rows/layout.ts
 import type { Engine } from "../engine/engine.ts"
 
 /** What a person's workspace needs from its owner. */
-export interface WorkspaceKeeper {
+export interface WorkspaceContext {
   readonly engine: Engine
   readonly now: () => number
   readonly vectors: NoteVectors | undefined

@@ -1,27 +1,27 @@
 import type { ReplySettings } from "../../../protocol/conversation/reply-settings.ts"
 
-/** How hard to think, of those who are to think at all. */
+/** The effort of a model that should reason. */
 type ThinkingEffort = Exclude<NonNullable<ReplySettings["effort"]>, "none">
 
-/** How one says in chat completions whether and how much to think, where it is not by `reasoning_effort` alone. */
-export interface ChatWords {
+/** How a provider's chat completions control reasoning, other than by `reasoning_effort`. */
+export interface ChatReasoning {
   readonly thinking?: (on: boolean) => Record<string, unknown>
-  /** Never beside an effort: who takes both in one refuses the request. */
+  /** Never together with an effort, which would be rejected. */
   readonly budget?: (tokens: number) => Record<string, unknown>
-  /** The nearest of the efforts it has, where it refuses the others. */
+  /** The nearest supported effort, if others are rejected. */
   readonly effort?: (wished: ThinkingEffort) => ThinkingEffort
-  /** It passes over the wish for one call at a time. */
+  /** It ignores `parallel_tool_calls`. */
   readonly noParallel?: boolean
 }
 
-/** By both names that templates know; each passes over what it does not. */
+/** Both names that chat templates know; unknown ones are ignored. */
 const byTemplate = (on: boolean) => ({ chat_template_kwargs: { enable_thinking: on, thinking: on } })
 
 /**
- * The providers that deviate from OpenAI's `reasoning_effort` and `parallel_tool_calls`, as their references described it in
- * November 2026. Groq and xAI do as OpenAI does.
+ * Providers that deviate from OpenAI's `reasoning_effort` and `parallel_tool_calls`, by their documentation of November
+ * 2026. Groq and xAI follow OpenAI.
  */
-export const chatWords: Readonly<Record<string, ChatWords>> = {
+export const chatReasoning: Readonly<Record<string, ChatReasoning>> = {
   // docs.mistral.ai, capabilities/reasoning/adjustable: `high` or `none`
   mistral: { thinking: (on) => ({ reasoningEffort: on ? "high" : "none" }), effort: () => "high" },
   // api-docs.deepseek.com, guides/thinking_mode: maps each effort to the nearest of its three

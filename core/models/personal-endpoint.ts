@@ -3,29 +3,29 @@ import { endpointAddress, type NamedEndpoint } from "./providers/endpoints/named
 import { sourcedFrom } from "./providers/model-catalogue.ts"
 import { CONTEXT_TOKENS, isSecretHeader, reserved } from "./providers/endpoints/read-endpoints.ts"
 
-/** How a person reaches a provider by their own means. */
-export interface OwnAccess {
+/** A person's own access to a provider. */
+export interface PersonalAccess {
   readonly apiKey?: string
   readonly baseUrl?: string
-  /** What else the provider takes, by the names that its line in the list gives. */
+  /** Further fields that the provider needs, by name. */
   readonly fields?: Readonly<Record<string, string>>
-  /** It is no provider's, but an endpoint to which the person gave this name. */
+  /** Facts about an endpoint that the person has named, in place of a provider. */
   readonly endpoint?: EndpointFacts
-  /** An operator has stored it while only this machine reached the server: its address may be one of this machine. */
+  /** An operator stored it while only this machine could reach the server, so it may have a loopback address. */
   readonly onThisMachine?: true
 }
 
-/** How many one person may have: each is opened with every change of any. */
+/** The maximum endpoints of a person: a change of any decrypts all of them. */
 export const MAX_ENDPOINTS = 50
-/** How many models all of them together may list: each stands in every list that the person sees. */
+/** The maximum models of a person's endpoints, which are in every list that the person sees. */
 export const MAX_LISTED = 2000
 
-/** The endpoints among what a person has stored, as the models take them. */
-export function ownEndpoints(brought: ReadonlyMap<string, OwnAccess | "unreadable">): NamedEndpoint[] {
-  return [...brought].flatMap(([name, access]) => (access === "unreadable" ? [] : toEndpoint(name, access)))
+/** A person's stored endpoints, in the format of the models. */
+export function personalEndpoints(stored: ReadonlyMap<string, PersonalAccess | "unreadable">): NamedEndpoint[] {
+  return [...stored].flatMap(([name, access]) => (access === "unreadable" ? [] : toEndpoint(name, access)))
 }
 
-function toEndpoint(name: string, { apiKey, baseUrl = "", endpoint }: OwnAccess): NamedEndpoint[] {
+function toEndpoint(name: string, { apiKey, baseUrl = "", endpoint }: PersonalAccess): NamedEndpoint[] {
   if (!endpoint) return []
   const { kind, headers = {}, models = [], quirks } = endpoint
   const secrets = Object.entries(headers).flatMap(([each, value]) => (isSecretHeader(each, value) ? [value] : []))
@@ -45,8 +45,8 @@ function toEndpoint(name: string, { apiKey, baseUrl = "", endpoint }: OwnAccess)
   ]
 }
 
-/** What a request brings, as it is stored. */
-export function newEndpoint({ apiKey, baseUrl, kind, headers, models, quirks }: NewAccess): OwnAccess {
+/** A request's endpoint, in the format of the store. */
+export function newEndpoint({ apiKey, baseUrl, kind, headers, models, quirks }: NewAccess): PersonalAccess {
   return {
     ...{ ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) },
     endpoint: {
@@ -63,36 +63,36 @@ export function newEndpoint({ apiKey, baseUrl, kind, headers, models, quirks }: 
 const inSmallLetters = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** The same with what is new. A key and headers that were given for one address never travel to another. */
+/** Applies a change. The key and headers of one address are never sent to another. */
 export function changedEndpoint(
-  { apiKey, baseUrl, endpoint }: OwnAccess,
+  { apiKey, baseUrl, endpoint }: PersonalAccess,
   { apiKey: newKey, baseUrl: address = baseUrl, ...changed }: ChangedEndpoint,
-): OwnAccess {
-  const moves = address !== baseUrl
+): PersonalAccess {
+  const isMoved = address !== baseUrl
   const { headers, ...rest } = endpoint ?? { kind: "openai" }
-  const key = newKey === undefined && !moves ? apiKey : newKey
-  return newEndpoint({ ...rest, headers: moves ? undefined : headers, ...changed, apiKey: key, baseUrl: address })
+  const key = newKey === undefined && !isMoved ? apiKey : newKey
+  return newEndpoint({ ...rest, headers: isMoved ? undefined : headers, ...changed, apiKey: key, baseUrl: address })
 }
 
-/** Whether anything can have this name: up to 40 small letters, digits and `-`. */
+/** Whether an endpoint may have this name: up to 40 lower-case letters, digits and `-`. */
 export const isEndpointName = (text: string): boolean => /^[a-z][a-z0-9-]{0,39}$/.test(text)
 
-/** Whether a name is a provider's, a model's or an alias. */
+/** Whether a name belongs to a provider, model or alias. */
 export const isReserved = (name: string): boolean => reserved().has(name)
 
-/** Why something cannot be an endpoint of a person's own. */
-export function problemWithEndpoint({ apiKey, baseUrl, endpoint }: OwnAccess): string | undefined {
+/** Why this cannot be an endpoint of a person. */
+export function problemWithEndpoint({ apiKey, baseUrl, endpoint }: PersonalAccess): string | undefined {
   const { kind = "openai", headers = {}, models = [] } = endpoint ?? {}
   if (!baseUrl || !endpointAddress(kind, baseUrl)) return "baseUrl: say where it is, such as https://models.example/v1."
   const own = kind === "anthropic" ? "x-api-key" : "authorization"
   if (apiKey && headers[own] !== undefined) return `headers.${own}: apiKey is sent as this. Leave one of them out.`
   const ids = models.map(({ id }) => id.toLowerCase())
-  const twice = ids.find((id, at) => ids.indexOf(id) !== at)
-  return twice === undefined ? undefined : `models: ${twice} is there twice.`
+  const duplicate = ids.find((id, at) => ids.indexOf(id) !== at)
+  return duplicate === undefined ? undefined : `models: ${duplicate} is there twice.`
 }
 
-/** What is told of it: neither its key nor what its headers hold. */
-export function endpointView({ apiKey, endpoint }: OwnAccess): Pick<ProviderView, "endpoint"> {
+/** The public facts of an endpoint: neither its key nor its headers' values. */
+export function endpointView({ apiKey, endpoint }: PersonalAccess): Pick<ProviderView, "endpoint"> {
   if (!endpoint) return {}
   const { kind, headers = {}, models = [], quirks } = endpoint
   const facts = { kind, hasKey: apiKey !== undefined, headers: Object.keys(headers), models: [...models] }

@@ -2,22 +2,22 @@ import { jsonLimits, tryReadJson } from "../../../shared/text/read-json.ts"
 
 type Fetch = typeof globalThis.fetch
 
-/** A `fetch` whose streams of chat completions are as the adapter wants them, from servers that write them loosely. */
-export function mendedFetch(fetch: Fetch): Fetch {
+/** A `fetch` that repairs loosely written chat-completion streams for the adapter. */
+export function repairedFetch(fetch: Fetch): Fetch {
   return async (input, init) => {
     const response = await fetch(input, init)
     if (!response.ok || !response.body) return response
     const { status, statusText, headers } = response
-    return new Response(mended(response.body), { status, statusText, headers })
+    return new Response(repaired(response.body), { status, statusText, headers })
   }
 }
 
-function mended(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  // Read by hand: whoever watches this stream sees what goes through its reader.
+function repaired(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  // A manual reader, because `watchedFetch` observes the reader.
   const reader = body.getReader()
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
-  /** The pieces of a line that has not ended. Joined when it does: looked through with each, a long one would take for ever. */
+  /** The chunks of an incomplete line, joined when it is complete: joining with each chunk would be quadratic. */
   let rest: string[] = []
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -27,11 +27,11 @@ function mended(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
         const end = piece.lastIndexOf("\n") + 1
         let text = ""
         if (end > 0) {
-          text = `${rest.join("")}${piece.slice(0, end)}`.split("\n").map(mendedLine).join("\n")
+          text = `${rest.join("")}${piece.slice(0, end)}`.split("\n").map(repairLine).join("\n")
           rest = []
         }
         if (end < piece.length) rest.push(piece.slice(end))
-        if (done) text += ended(mendedLine(rest.join("")))
+        if (done) text += completeLast(repairLine(rest.join("")))
         if (text !== "") controller.enqueue(encoder.encode(text))
         if (done) return controller.close()
         if (text !== "") return
@@ -41,33 +41,33 @@ function mended(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   })
 }
 
-/** The last event, with the blank line that some leave out. One that was cut stays as it is: it is no event. */
-function ended(line: string): string {
+/** Adds the blank line that some servers omit after the last event. An incomplete event stays as it is. */
+function completeLast(line: string): string {
   return line === "" || line.trim() === "data: [DONE]" || toEvent(line) ? `${line}\n\n` : line
 }
 
-/** What may be odd in a line. Inside a text its quotes would have backslashes before them. */
-const ODD = /"(?:function_call|arguments)"\s*:\s*\{|"choices"\s*:\s*null/
+/** What may have to be repaired in a line. Quotes inside a text would be escaped. */
+const MALFORMED = /"(?:function_call|arguments)"\s*:\s*\{|"choices"\s*:\s*null/
 
-function mendedLine(line: string): string {
-  if (!line.startsWith("data:") || (!ODD.test(line) && line.includes('"choices"'))) return line
+function repairLine(line: string): string {
+  if (!line.startsWith("data:") || (!MALFORMED.test(line) && line.includes('"choices"'))) return line
   const event = toEvent(line)
   if (!event) return line
   if (isWithoutChoices(event)) return `data: ${JSON.stringify({ ...event, choices: [] })}`
-  for (const choice of Array.isArray(event.choices) ? event.choices : []) mendCalls(choice?.delta)
+  for (const choice of Array.isArray(event.choices) ? event.choices : []) repairCalls(choice?.delta)
   return `data: ${JSON.stringify(event)}`
 }
 
-/** Usage and the like come without a choice; a list of none is how OpenAI says so. What may be an error stays one. */
+/** Usage events have no choice; OpenAI sends an empty list. Possible errors stay unchanged. */
 function isWithoutChoices(event: Event): boolean {
   const isChunk = "usage" in event || event.object === "chat.completion.chunk"
   return isChunk && (event.choices ?? null) === null && !("error" in event)
 }
 
-function mendCalls(delta: Delta | null | undefined): void {
+function repairCalls(delta: Delta | null | undefined): void {
   if (!delta) return
   if (delta.function_call && !delta.tool_calls) {
-    // As calls were before there could be several.
+    // The old format with a single call.
     delta.tool_calls = [{ index: 0, type: "function", id: "call_0", function: delta.function_call }]
     delete delta.function_call
   }

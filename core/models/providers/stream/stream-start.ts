@@ -5,7 +5,7 @@ import { readErrorFacts } from "../errors/error-facts.ts"
 /** Characters of an HTML or JSON answer that are searched for an error message. */
 const MAX = 20_000
 
-/** Looks at what a stream begins with: no event does with a brace, a bracket or an angle bracket. */
+/** Examines the start of a stream: no event starts with a brace, a bracket or an angle bracket. */
 export class StreamStart {
   #bytes: Uint8Array[] = []
   #size = 0
@@ -15,15 +15,15 @@ export class StreamStart {
     if (this.#isStream || this.isFull) return
     this.#bytes.push(bytes)
     this.#size += bytes.length
-    // Comments and blank lines may come before the first event, a byte order mark too.
+    // Comments, blank lines or a byte order mark may precede the first event.
     const [first] = this.text.replace(/^\uFEFF/, "").trimStart()
     if (first === undefined || /[{[<]/.test(first)) return
     this.#isStream = true
     this.#bytes = []
   }
 
-  /** It began, and not as a stream does. */
-  get isOdd(): boolean {
+  /** It has started, but not like a stream. */
+  get isDocument(): boolean {
     return !this.#isStream && this.text.trim() !== ""
   }
 
@@ -36,7 +36,7 @@ export class StreamStart {
   }
 }
 
-/** A request was ended because a document came in place of a stream. It may quote a key: `asError` makes it fit to be shown. */
+/** A request was ended because the response was a document. The text may quote a key; `asError` removes it. */
 export class NotAStream extends Error {
   readonly text: string
 

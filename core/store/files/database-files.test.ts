@@ -9,7 +9,7 @@ import type { StoredBytes } from "../../engine/stored-files.ts"
 import type { Engine } from "../engine/engine.ts"
 import { openStore, type Store } from "../store.ts"
 import { FileCache } from "./file-cache.ts"
-import { SqlKeptFiles } from "./kept-files.ts"
+import { SqlDatabaseFiles } from "./database-files.ts"
 import { removeFile, replaceBytes } from "./naming.ts"
 
 const MEGABYTE = 1024 * 1024
@@ -27,7 +27,7 @@ describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create 
 
   const open = (engine: Engine = store.engine) => {
     const cache = new FileCache({ folder: mkdtempSync(join(folder, "cache-")), now: () => now })
-    return new SqlKeptFiles(engine, cache, () => now)
+    return new SqlDatabaseFiles(engine, cache, () => now)
   }
   const written = (bytes: Buffer) => {
     const file = join(folder, randomBytes(4).toString("hex"))

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { FREE, type ModelEntry, sourcedFrom } from "../providers/model-catalogue.ts"
-import { withTold } from "./known-facts.ts"
+import { withReported } from "./merge-facts.ts"
 
 const entry = (more: Partial<ModelEntry> = {}): ModelEntry => ({
   ...{ name: "p/m", provider: "p", id: "m", aliases: [], features: ["tools"], contextTokens: 32_768, price: null },
@@ -14,7 +14,7 @@ const operators = entry({
 })
 
 test("what an endpoint says counts, fact by fact; of the rest it stays said from where it is", () => {
-  const told = withTold(entry(), { id: "m", contextTokens: 8192, maxContextTokens: 131_072, can: { images: true } })
+  const told = withReported(entry(), { id: "m", contextTokens: 8192, maxContextTokens: 131_072, can: { images: true } })
   expect(told).toEqual({
     ...entry({ contextTokens: 8192, maxContextTokens: 131_072, features: ["tools", "images"] }),
     sources: { ...sourcedFrom("assumed"), contextTokens: "endpoint", images: "endpoint" },
@@ -22,7 +22,7 @@ test("what an endpoint says counts, fact by fact; of the rest it stays said from
 })
 
 test("an endpoint that says a model takes no tools is believed, whatever else was said", () => {
-  const { features, sources } = withTold(operators, { id: "m", can: { tools: false } })
+  const { features, sources } = withReported(operators, { id: "m", can: { tools: false } })
   expect(features).toEqual(["reasoning"])
   expect(sources).toMatchObject({ tools: "endpoint", reasoning: "operator" })
 })
@@ -61,15 +61,15 @@ test.each([
     { contextTokens: 40_000, from: "endpoint" },
   ],
 ] as const)("its window is %s", (_, known, told, { contextTokens: tokens, from }) => {
-  const { contextTokens, sources } = withTold(known, { id: "m", can: {}, ...told })
+  const { contextTokens, sources } = withReported(known, { id: "m", can: {}, ...told })
   expect([contextTokens, sources.contextTokens]).toEqual([tokens, from])
 })
 
 test("the operator's price stands, whatever the endpoint says; another's does not", () => {
   const price = { input: 0, output: 0 }
   const told = { id: "m", can: {}, price }
-  expect(withTold(operators, told)).toMatchObject({ price: operators.price, sources: { price: "operator" } })
-  expect(withTold(entry(), told)).toMatchObject({ price, sources: { price: "endpoint" } })
+  expect(withReported(operators, told)).toMatchObject({ price: operators.price, sources: { price: "operator" } })
+  expect(withReported(entry(), told)).toMatchObject({ price, sources: { price: "endpoint" } })
   const free = entry({ price: FREE, sources: sourcedFrom("assumed", "assumed") })
-  expect(withTold(free, { id: "m", can: {} })).toMatchObject({ price: FREE, sources: { price: "assumed" } })
+  expect(withReported(free, { id: "m", can: {} })).toMatchObject({ price: FREE, sources: { price: "assumed" } })
 })

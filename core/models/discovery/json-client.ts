@@ -3,26 +3,29 @@ import type { ModelListing } from "../providers/model-listing.ts"
 import { type JsonLimits, jsonLimits, readJson } from "../../shared/text/read-json.ts"
 
 const MB = 1024 * 1024
-/** One answer is parsed in one go, while nobody else is served: these take a fifth of a second. OpenRouter's list has one. */
+/**
+ * An answer is parsed in one go, which blocks other requests: this many bytes take a fifth of a second. OpenRouter's
+ * list has one million.
+ */
 const MAX_ANSWER_BYTES = 2 * MB
 /** OpenRouter's list has some 30,000 values. */
 const LIST: JsonLimits = { ...jsonLimits.answer, values: 200_000 }
-/** One look in all, the list and what else is asked: Ollama tells of each model by itself. */
+/** The total of one inquiry: Ollama reports each model separately. */
 const MAX_BYTES = 8 * MB
-/** The same at an address that a person has given, who may mean no good. */
-const MAX_BYTES_OF_PEOPLE = MB
+/** The same for an address that a person provided, who may be hostile. */
+const MAX_BYTES_PERSONAL = MB
 
-/** How an endpoint is reached: with whose means, and by which way. */
+/** How an endpoint is reached and with which credentials. */
 export interface EndpointAccess {
   readonly listing: ModelListing
   readonly fetch: typeof globalThis.fetch
-  /** Its address was given by a person. */
+  /** A person provided its address. */
   readonly isPersonal?: boolean
-  /** Whose share of looks and of what is kept it takes; nobody's where it serves everybody. */
+  /** The person whose share it counts towards; undefined for endpoints of all people. */
   readonly owner?: string | undefined
 }
 
-/** Why an endpoint's list could not be had. It says nothing in the endpoint's words, and nothing of the key. */
+/** Why an endpoint's list could not be read. Contains neither the endpoint's text nor the key. */
 export class ListFault extends Error {
   override readonly name = "ListFault"
   readonly status: number | undefined
@@ -33,11 +36,11 @@ export class ListFault extends Error {
   }
 }
 
-/** The endpoint did not answer at all, so that a model of it cannot answer either. */
+/** The endpoint did not answer, so its models cannot answer either. */
 export class SilentEndpoint extends ListFault {}
 
-/** One look at an endpoint: everything that is asked on the way shares its time and its bytes. */
-export class JsonAsker {
+/** One inquiry at an endpoint: all of its requests share a time limit and a byte limit. */
+export class JsonClient {
   readonly #fetch: typeof globalThis.fetch
   readonly #headers: Readonly<Record<string, string>>
   readonly #signal: AbortSignal
@@ -47,10 +50,10 @@ export class JsonAsker {
     this.#fetch = fetch
     this.#headers = listing.headers
     this.#signal = signal
-    this.#bytesLeft = isPersonal ? MAX_BYTES_OF_PEOPLE : MAX_BYTES
+    this.#bytesLeft = isPersonal ? MAX_BYTES_PERSONAL : MAX_BYTES
   }
 
-  /** What stands there; with something to send it is a POST. Throws a `ListFault`. */
+  /** Reads JSON; with `sent` as a POST. Throws a `ListFault`. */
   async ask(url: string, sent?: object): Promise<unknown> {
     const text = await this.#read(url, sent).catch((error: unknown) => {
       throw error instanceof ListFault ? error : this.#toFault(error)
@@ -71,7 +74,7 @@ export class JsonAsker {
         ...this.#headers,
       },
       ...(sent ? { body: JSON.stringify(sent) } : {}),
-      // To another host it would take the key along.
+      // A redirect would send the key to another host.
       redirect: "error",
       signal: this.#signal,
     })
@@ -104,7 +107,7 @@ export class JsonAsker {
     }
   }
 
-  /** No more than this: whoever gave us the address would learn from it which doors are open where. */
+  /** Gives no details, which would reveal open ports to whoever provided the address. */
   #toFault(error: unknown): ListFault {
     if (this.#signal.aborted) return new SilentEndpoint("it did not answer in time")
     if (hasCode(error, "host_not_allowed")) return new SilentEndpoint("its address may not be reached from this server")
