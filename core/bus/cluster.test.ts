@@ -35,7 +35,7 @@ function watch(bus: ClusterBus, id: ConversationId) {
   return { heard, leave, shown }
 }
 
-test("text goes to a process in which somebody watches, and to no other", async () => {
+test("text is sent to nodes whose clients watch, and to no others", async () => {
   const { net, two, settle, write } = open()
   const carried: string[] = []
   net.copies = (text) => (carried.push(text), 1)
@@ -55,7 +55,7 @@ test("text goes to a process in which somebody watches, and to no other", async 
   expect(carried.join()).not.toContain("Gone.")
 })
 
-test("text that is lost on its way is asked for, and text that comes twice is shown once", async () => {
+test("lost text is requested, and text that arrives twice is shown once", async () => {
   const { net, two, settle, write } = open()
   const id = newId("conv")
   await settle()
@@ -75,7 +75,7 @@ test("text that is lost on its way is asked for, and text that comes twice is sh
   expect(heard.filter((live) => live.type === "text_delta" && live.text === "four.")).toHaveLength(1)
 })
 
-test("a watch that was lost on its way is noticed by the next sign of life", async () => {
+test("a lost watch is noticed with the next heartbeat", async () => {
   const { net, clock, two, settle, write } = open()
   const id = newId("conv")
   await settle()
@@ -90,7 +90,7 @@ test("a watch that was lost on its way is noticed by the next sign of life", asy
   expect(await shown()).toBe("Lost")
 })
 
-test("whoever falls silent is told nothing more, and all of it when it comes back", async () => {
+test("a silent node gets no further messages, and all of the reply when it comes back", async () => {
   const { net, wires, clock, two, settle, write } = open()
   const id = newId("conv")
   await settle()
@@ -108,7 +108,7 @@ test("whoever falls silent is told nothing more, and all of it when it comes bac
   expect(await shown()).toBe("Before. Meanwhile. ")
 })
 
-test("the record is in doubt when the wire comes or goes, and what is newly watched once the others know of it", async () => {
+test("the journal is read when the connection comes or goes, and for a new watch as soon as the other nodes know it", async () => {
   const { wires, clock, two, settle } = open()
   const doubts: (Watched | undefined)[] = []
   two.onDoubt((about) => void doubts.push(about))
@@ -123,7 +123,7 @@ test("the record is in doubt when the wire comes or goes, and what is newly watc
   expect(doubts.slice(1)).toEqual([undefined, undefined])
 })
 
-test("one that lives and is not heard has to be looked for", async () => {
+test("a live node that cannot be reached makes the bus partial", async () => {
   const net = new LossyNet()
   const clock = new TurnedClock()
   const living = [B]
@@ -136,7 +136,7 @@ test("one that lives and is not heard has to be looked for", async () => {
   expect(one.hearsOthers()).toBe(false)
 })
 
-test("one that lives and stays unheard is said once, and so is that all are heard again; a start or a death is not worth a word", async () => {
+test("a live node that stays unreachable is logged once, and so is its return; starts and failures are not logged", async () => {
   const net = new LossyNet()
   const clock = new TurnedClock()
   const logged: string[] = []
@@ -162,7 +162,7 @@ test("one that lives and stays unheard is said once, and so is that all are hear
   expect([one.isPartial, logged.length]).toEqual([false, 2])
 })
 
-test("nothing is kept of a reply that is written elsewhere once nobody watches it", async () => {
+test("a reply of another node is forgotten when no client watches it any more", async () => {
   const { two, settle, write } = open()
   const id = newId("conv")
   await settle()
@@ -174,7 +174,7 @@ test("nothing is kept of a reply that is written elsewhere once nobody watches i
   expect(await shown()).toBe(undefined)
 })
 
-test("a takeover is told to everybody: whoever had the run before may not know", async () => {
+test("a takeover is announced to all nodes, because the previous owner may not know", async () => {
   const { one, two, settle } = open()
   const id = newId("conv")
   const doubts: (Watched | undefined)[] = []
@@ -187,7 +187,7 @@ test("a takeover is told to everybody: whoever had the run before may not know",
   expect(doubts).toEqual([{ conversations: [id], people: [] }])
 })
 
-test("what forty thousand people watch is told in letters that can be carried", async () => {
+test("the watches of forty thousand people are announced in batches that fit", async () => {
   const { net, two, settle } = open()
   let longest = 0
   net.copies = (text) => ((longest = Math.max(longest, text.length)), 1)
@@ -197,7 +197,7 @@ test("what forty thousand people watch is told in letters that can be carried", 
   expect(longest).toBeLessThan(512 * 1024)
 })
 
-test("rows that are long are only said to be there, and so is every row where words are not carried", async () => {
+test("only the position of long rows is sent, and of all rows if text must not be sent", async () => {
   for (const [carriesText, length] of [
     [true, 100_000],
     [false, 10],
@@ -214,7 +214,7 @@ test("rows that are long are only said to be there, and so is every row where wo
   }
 })
 
-test("words of a newer version are passed over, and nonsense too", async () => {
+test("messages of a newer version and malformed ones are ignored", async () => {
   const { wires, two, settle, write } = open()
   const id = newId("conv")
   await settle()
@@ -226,7 +226,7 @@ test("words of a newer version are passed over, and nonsense too", async () => {
   expect(await shown()).toBe("Still here.")
 })
 
-test("wakes, news and revocations reach the others, and are not passed on by them", async () => {
+test("wake-ups, news and revocations are sent to the other nodes, which do not forward them", async () => {
   const { net, one, two, settle } = open()
   const user = newId("user")
   const id = newId("conv")
@@ -246,7 +246,7 @@ test("wakes, news and revocations reach the others, and are not passed on by the
   expect([heard.length, letters]).toEqual([4, 0])
 })
 
-test("how long a word takes there and back is known of each that answers, also of one that has stopped answering", async () => {
+test("round-trip times are known for each node that answers, and grow if it stops answering", async () => {
   const { net, clock, one, settle } = open()
   await settle()
   expect([...one.lagsMs()]).toEqual([[B, 0]])
@@ -266,7 +266,7 @@ test("how long a word takes there and back is known of each that answers, also o
   expect(one.lagsMs().get(B)).toBe(0)
 })
 
-test("of one that answers no sign of life, as older versions do, nothing is said", async () => {
+test("a node that never answers heartbeats, such as an older version, has no round-trip time", async () => {
   const { net, clock, one, settle } = open()
   net.copies = (text) => (text.includes('"echo"') ? 0 : 1)
   await settle()
@@ -275,7 +275,7 @@ test("of one that answers no sign of life, as older versions do, nothing is said
   expect([...one.lagsMs()]).toEqual([])
 })
 
-test("nothing that is carried is longer than the room there is, however much is watched, said and written", async () => {
+test("no batch is longer than the connection accepts, however much is watched and written", async () => {
   const { net, one, two, settle, write } = open()
   const carried: string[] = []
   net.copies = (text) => (carried.push(text), 1)
@@ -301,7 +301,7 @@ test("nothing that is carried is longer than the room there is, however much is 
   expect(Math.max(...carried.map((letter) => letter.length))).toBeLessThan(MAX_MESSAGE + 200)
 })
 
-test("what is thought goes the way of text: in order, once, and from its beginning to whoever comes late", async () => {
+test("reasoning is sent like text: in order, once, and from its start to a late client", async () => {
   const { net, one, two, settle, clock } = open()
   const id = newId("conv")
   const think = async (text: string, offset: number) => {
@@ -330,7 +330,7 @@ test("what is thought goes the way of text: in order, once, and from its beginni
   expect(told.join("")).toBe("Hm, wait. Or no?")
 })
 
-test("where words are not carried nothing of what is thought is", async () => {
+test("if text must not be sent, neither is reasoning", async () => {
   const { one, two, settle, clock } = open({ carriesText: false })
   const id = newId("conv")
   const { heard } = watch(two, id)
@@ -341,7 +341,7 @@ test("where words are not carried nothing of what is thought is", async () => {
   expect(heard.filter(({ type }) => type === "reasoning_delta")).toEqual([])
 })
 
-test("how far a call is reaches who watches elsewhere, and leaves the open reply as it is", async () => {
+test("the progress of a call is sent to other nodes, and does not change the open reply", async () => {
   const { one, two, settle, clock } = open()
   const id = newId("conv")
   const { heard } = watch(two, id)

@@ -5,7 +5,7 @@ import { InProcessBus } from "./in-process.ts"
 
 const REST: Live = { type: "rest" }
 
-test("a watcher that throws breaks neither who publishes nor the other watchers, and its error is shown as a warning", async () => {
+test("a subscriber that throws affects neither the publisher nor other subscribers, and its error becomes a warning", async () => {
   const bus = new InProcessBus()
   const id = newId("conv")
   const seen: Live[] = []
@@ -22,7 +22,7 @@ test("a watcher that throws breaks neither who publishes nor the other watchers,
   expect(warn.mock.calls).toEqual([[defect]])
 })
 
-test("a watcher is told of its own conversation only, and of nothing any more once it has left", () => {
+test("a subscriber only gets events of its conversation, and none after it has unsubscribed", () => {
   const bus = new InProcessBus()
   const [mine, other] = [newId("conv"), newId("conv")]
   const seen: Live[] = []

@@ -52,7 +52,7 @@ test("no byte of a message can be changed, left out or added", async () => {
   expect(two.open("to", message)).toEqual({ text: "Hello" }) // what was forged did not use up its counter
 })
 
-test("messages may overtake each other a little, and none is taken twice or too late", async () => {
+test("messages may arrive slightly out of order, and none is accepted twice or too late", async () => {
   const [one, two] = [await cipherOf("node_a"), await cipherOf("node_b")]
   const messages = Array.from({ length: 600 }, (_, n) => one.encrypt("to", String(n)))
   const open = (n: number) => two.open("to", messages[n]!)
@@ -62,7 +62,7 @@ test("messages may overtake each other a little, and none is taken twice or too 
   expect(open(10)).toEqual({ refused: "replayed", sender: "node_a" }) // its place in the window is another's by now
 })
 
-test("a node that starts again under its old name repeats no nonce and is understood", async () => {
+test("a node that restarts with its previous name repeats no nonce and is understood", async () => {
   const two = await cipherOf("node_b")
   const [first, second] = [await cipherOf("node_a"), await cipherOf("node_a")]
   const [before, after] = [first.encrypt("to", "same"), second.encrypt("to", "same")]
@@ -86,7 +86,7 @@ test("a node that has just started accepts no broadcast that was recorded before
   expect(two.open("all", recorded, "broadcast")).toEqual(unmet)
 })
 
-test("a recorded confirmation does not stand for a sender that runs now", async () => {
+test("a recorded receipt does not vouch for a sender that runs now", async () => {
   const one = await cipherOf("node_a")
   const [receipt, recorded] = [one.encrypt("receipt", "hash"), one.encrypt("all", "recorded")]
   const two = await cipherOf("node_b")
@@ -109,7 +109,7 @@ test("while keys are rotated each node reads what the others write, and the old 
   expect(fresh.open("to", old.encrypt("to", "late"))).toEqual({ refused: "another key", sender: "node_c" })
 })
 
-test("what a node without encryption sends is named, and anything else is refused without an exception", async () => {
+test("a message of a node without encryption is reported as such, and anything else is refused without an exception", async () => {
   const two = await cipherOf("node_b")
   const unencrypted = Buffer.from('{"from":"node_old","words":[]}')
   expect(two.open("to", unencrypted)).toEqual({ refused: "not encrypted", sender: "node_old" })

@@ -27,7 +27,7 @@ function registryOf(settings: ModelSettings, options: RegistryOptions & { readon
 
 const named = (registry: ModelRegistry, name: string) => registry.list().find((model) => model.name === name)
 
-test("a list asks nobody, whoever looks has endpoints asked, and who waits sees what they say", async () => {
+test("a list sends no request, `look` asks endpoints, and a caller that waits gets their answers", async () => {
   await using server = await serving({ id: "Qwen/Qwen3-8B", max_model_len: 40_960 })
   const { registry } = registryOf({ vllmEndpoint: server.url })
   expect(named(registry, "vllm/Qwen/Qwen3-8B")).toBeUndefined()
@@ -48,7 +48,7 @@ test("a list asks nobody, whoever looks has endpoints asked, and who waits sees 
   expect(server.received).toHaveLength(1)
 })
 
-test("somebody waits no longer than they want to", async () => {
+test("a caller waits no longer than requested", async () => {
   await using server = await openLists(() => {})
   const { registry, clock } = registryOf({ vllmEndpoint: server.url })
   const looking = registry.look({ waitMs: 2000 })
@@ -57,7 +57,7 @@ test("somebody waits no longer than they want to", async () => {
   expect((await looking).endpoints).toMatchObject([{ provider: "vllm", state: "asking" }])
 })
 
-test("what the catalogue or the operator lists already is listed once, with what its endpoint says", async () => {
+test("a model of the catalogue or the operator is listed once, with its endpoint's facts", async () => {
   await using server = await serving(
     { id: "qwen/qwen3-8b", type: "llm", loaded_context_length: 8192 },
     { id: "other", type: "llm" },
@@ -86,7 +86,7 @@ test("what the catalogue or the operator lists already is listed once, with what
   expect(named(registry, "gateway/org/small")).not.toHaveProperty("price")
 })
 
-test("a model of unknown size is opened at once, its endpoint is asked meanwhile, and the next question is cut by what it says", async () => {
+test("a model of unknown size is opened at once, its endpoint is asked meanwhile, and the next request uses its answer", async () => {
   let loaded = false
   await using server = await openLists((response, { path }) => {
     const tags = { models: [{ name: "llama3.3:latest" }] }
@@ -109,7 +109,7 @@ test("a model of unknown size is opened at once, its endpoint is asked meanwhile
   expect(first.contextTokens).toBe(32_768)
 })
 
-test("a model that takes no tools says so, and one of which nobody says anything does not", async () => {
+test("a model without tools is reported as such, unless that is only assumed", async () => {
   const known = { capabilities: ["completion"], model_info: {} }
   await using server = await openLists((response, { path }) =>
     response.end(JSON.stringify(path === "/api/tags" ? { models: [{ name: "gemma:2b" }] } : known)),
@@ -122,7 +122,7 @@ test("a model that takes no tools says so, and one of which nobody says anything
 
 const routed = { id: "a/b", context_length: 64_000, pricing: { prompt: "0.000002", completion: "0.000008" } }
 
-test("where a ceiling needs a price, OpenRouter's is waited for; without one nobody waits", async () => {
+test("OpenRouter's price is awaited if a spending limit needs it, and otherwise not", async () => {
   await using server = await serving(routed)
   const fetch: typeof globalThis.fetch = (input, init) =>
     globalThis.fetch(String(input).replace("https://openrouter.ai", server.url), init)
@@ -151,7 +151,7 @@ function personal(
   return new PersonalModels(settings, { keys, sharedKeys: true, reach })
 }
 
-test("a person's own endpoint is asked with their key, and what it says is seen by them alone and lowers no shared price", async () => {
+test("a person's own endpoint is asked with their key, and its answer is visible to them alone and affects no shared price", async () => {
   await using own = await serving({ ...routed, id: "mine" })
   await using shared = await serving({ id: "everybodys" })
   const access = { apiKey: "adas", baseUrl: `${own.url}/v1` }
@@ -180,7 +180,7 @@ test("a person's own endpoint is asked with their key, and what it says is seen 
   ])
 })
 
-test("a person's address that may not be reached is not asked, and says so", async () => {
+test("a person's forbidden address is not asked, and reported", async () => {
   await using own = await serving({ id: "mine" })
   const models = personal({}, { [ada]: { ollama: { baseUrl: own.url } } }, new OutboundPolicy())
   const { endpoints } = await models.look(ada, { waitMs: 5000 })
@@ -190,7 +190,7 @@ test("a person's address that may not be reached is not asked, and says so", asy
   expect(own.received).toEqual([])
 })
 
-test("a list of very many models finds out once for each endpoint how it is reached, and looks each model up at once", () => {
+test("a list of very many models resolves each endpoint's access once", () => {
   const models = Array.from({ length: 200 }, (_, at) => ({ id: `listed-${at}` }))
   const given = Array.from({ length: 50 }, (_, at) => ({
     ...{ name: `e-${at}`, kind: "openai", baseUrl: "http://x/v1", models },
@@ -211,7 +211,7 @@ test("a list of very many models finds out once for each endpoint how it is reac
   expect(worked()).toBeLessThan(400)
 })
 
-test("a model at an endpoint that a person has named is counted without the name", async () => {
+test("a model of a person's endpoint is counted without the endpoint's name", async () => {
   const baseUrl = "http://127.0.0.1:9/v1"
   const endpoint = { kind: "openai" } as const
   const models = personal(

@@ -36,7 +36,7 @@ describe("which models are available", () => {
     expect(availableOf({ deepseekApiKey: "sk" })).toEqual(["deepseek-chat", "offline"])
   })
 
-  test("a blank setting is none", () => {
+  test("a blank setting is ignored", () => {
     expect(availableOf({ openaiApiKey: " ", lmStudioEndpoint: "", openaiBaseUrl: "" })).toEqual(["offline"])
   })
 
@@ -80,7 +80,7 @@ describe("a name", () => {
     expect((await models.get("openai/gpt-4o")).provider).toBe("openai")
   })
 
-  test("gives the same model each time, whatever it is called and whoever asks at once", async () => {
+  test("returns the same model each time, for all of its names and concurrent callers", async () => {
     const fresh = new ModelRegistry(everything)
     const [first, second] = await Promise.all([fresh.get("qwen"), fresh.get("qwen/qwen3-8b")])
     expect(second).toBe(first)
@@ -95,7 +95,7 @@ describe("a name", () => {
     },
   )
 
-  test("of a provider that is not configured says what to set", async () => {
+  test("of a provider that is not configured names the setting", async () => {
     const none = new ModelRegistry({})
     await expect(none.get("anthropic/claude-x")).rejects.toMatchObject({
       code: "not_configured",
@@ -106,12 +106,12 @@ describe("a name", () => {
   })
 })
 
-describe("the model of a conversation that chose none", () => {
+describe("the default model", () => {
   test("is the one the operator chose, by name or alias", async () => {
     expect((await new ModelRegistry({ ...everything, defaultModel: "qwen" }).get(null)).name).toBe("qwen/qwen3-8b")
   })
 
-  test("is the offline one where there is no provider", async () => {
+  test("is the offline one if there is no provider", async () => {
     expect((await new ModelRegistry({}, offline).get(null)).name).toBe("scripted")
   })
 
@@ -153,7 +153,7 @@ describe("what is sent", () => {
   }
 
   // The first test that loads an adapter: the usual entry of its package would look at the environment just then.
-  test("depends on the settings alone, whatever the environment holds", async () => {
+  test("depends on the settings alone, whatever is in the environment", async () => {
     const names = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"]
     for (const name of names) process.env[name] = ""
     try {
@@ -191,7 +191,7 @@ describe("what is sent", () => {
     expect(body.tools).toHaveLength(1)
   })
 
-  test("to a server that wants no key carries none", async () => {
+  test("to a server without a key has none", async () => {
     const { path, headers } = await sentBy("openai/x", (url) => ({ openaiBaseUrl: url }))
     expect(path).toBe("/v1/chat/completions")
     expect(headers.authorization).toBeUndefined()
@@ -210,7 +210,7 @@ describe("what is sent", () => {
     expect(headers["x-api-key"]).toBe("sk-a")
   })
 
-  test("to a gateway in Anthropic's place asks for the same, block by block", async () => {
+  test("to a gateway for Anthropic asks for the same, block by block", async () => {
     const { path, body } = await sentBy("anthropic/x", (url) => ({
       anthropicApiKey: "k",
       anthropicBaseUrl: `${url}/claude`,

@@ -135,7 +135,7 @@ test.each<[what: string, events: readonly NewEvent[], spans: readonly string[]]>
   expect(told(...events)).toEqual(spans)
 })
 
-test("what our own run calls for was asked of no model", () => {
+test("a run that Pawl wrote has no model call", () => {
   const rows = [{ ...START, again: PROPOSAL }, words("user", "Again."), calling, result("ok"), ended("completed")]
   const events = rows.map((event, index) =>
     JournalEvent.parse({ ...event, version: 1, position: index + 1, at: index }),
@@ -152,7 +152,7 @@ test("what our own run calls for was asked of no model", () => {
   ])
 })
 
-test("the run has used what its calls have, by the names of the conventions", () => {
+test("the usage of a run is that of its model calls, by the conventions' names", () => {
   const rows = [
     START,
     words("user", "Go."),
@@ -186,7 +186,7 @@ test("the run has used what its calls have, by the names of the conventions", ()
   })
 })
 
-test("two doubts of one call are two spans, though they began and ended in the same millisecond", () => {
+test("two doubts of one call are two spans, even if they start and end in the same millisecond", () => {
   const doubt: NewEvent = { type: "in_doubt", callId: CALL, because: "cut" }
   const again: NewEvent = { type: "resolution", callId: CALL, choice: "retry", by: "ada" }
   const rows = [

@@ -23,7 +23,7 @@ function openQueue(send: () => Promise<void>, maxWaiting = 1000) {
   return { clock, counted, warnings, queue: new SpanQueue({ send, clock, log, count, maxWaiting }) }
 }
 
-test("a receiver that never answers holds up nobody: what there is no room for is dropped and counted, and so is the rest at the end", async () => {
+test("a receiver that never answers delays nobody: spans beyond the limit are dropped and counted, and so is the rest at the end", async () => {
   const { clock, counted, queue } = openQueue(() => new Promise(() => {}))
   queue.add(spans(600)) // 512 are under way for ever
   queue.add(spans(2000))
@@ -34,7 +34,7 @@ test("a receiver that never answers holds up nobody: what there is no room for i
   expect(counted.dropped).toBe(2600 - 512)
 })
 
-test("a receiver that is away is complained about once a minute, and is tried with the next batch", async () => {
+test("an unreachable receiver is logged once a minute, and tried with the next batch", async () => {
   let isAway = true
   const { clock, counted, warnings, queue } = openQueue(async () => {
     if (isAway) throw new Error("ECONNREFUSED")
@@ -66,7 +66,7 @@ const clock: Clock = {
 }
 const open = (url: string) => openSpanSender(tellingTo(url), { clock, version: "1" })
 
-test("a receiver that is busy is sent the same again", async () => {
+test("a batch is sent again to a busy receiver", async () => {
   let count = 0
   await using receiver = await OtlpReceiver.open((response) => response.writeHead(++count < 3 ? 503 : 200).end("…"))
   using sending = await open(receiver.url)
@@ -84,7 +84,7 @@ test.each([
   expect(receiver.requests.map(({ path }) => path)).toEqual(["/v1/traces"])
 })
 
-test("what is under way is broken off at the end, and so is an answer that has none", async () => {
+test("closing aborts requests in flight, and a response that never ends", async () => {
   await using receiver = await OtlpReceiver.open((response) => {
     if (receiver.requests.length === 1) response.writeHead(200).write("an answer that goes on")
   })

@@ -35,7 +35,7 @@ const json =
   (response: ServerResponse) =>
     response.end(JSON.stringify({ data }))
 
-test("an endpoint is asked once by however many look, and again when its answer is some minutes old", async () => {
+test("an endpoint is asked once for concurrent callers, and again when its answer is some minutes old", async () => {
   const clock = new TurnedClock()
   await using server = await openLists(json({ id: "m", context_length: 8192 }))
   const lists = new EndpointLists(clock)
@@ -62,7 +62,7 @@ test("an endpoint is asked once by however many look, and again when its answer 
   expect(server.received).toHaveLength(4)
 })
 
-test("one that fails keeps what it has said, says so, and is asked again before long", async () => {
+test("a failing endpoint keeps its list, reports the failure, and is asked again soon", async () => {
   const clock = new TurnedClock()
   let works = true
   await using server = await openLists((response) => {
@@ -85,7 +85,7 @@ test("one that fails keeps what it has said, says so, and is asked again before 
   expect(lists.stateOf("a")).toMatchObject({ state: "answered", problem: null })
 })
 
-test("a model that is not loaded any more keeps the room it had", async () => {
+test("a model that was unloaded keeps its window", async () => {
   const clock = new TurnedClock()
   let loaded: number | undefined = 4096
   await using server = await openLists((response) =>
@@ -104,7 +104,7 @@ test("a model that is not loaded any more keeps the room it had", async () => {
   expect(await window()).toBe(8192)
 })
 
-test("one that is silent is given up by the clock, and a stopped look is no failure of whoever looked", async () => {
+test("a silent endpoint is given up after a time, and an aborted inquiry is not the caller's failure", async () => {
   const clock = new TurnedClock()
   await using server = await openLists((response) => response.write('{"data": ['))
   const lists = new EndpointLists(clock)
@@ -136,7 +136,7 @@ test.each([
   expect(written).toBeLessThan(16e6)
 })
 
-test("of a long list a thousand are kept", async () => {
+test("a thousand models of a long list are stored", async () => {
   const long = await looked(json(...Array.from({ length: 5000 }, (_, at) => ({ id: `m${at}` }))))
   expect(long).toMatchObject({ state: "answered", models: 1000, leftOut: 4000 })
 })
@@ -158,7 +158,7 @@ test.each([
   expect(await looked(answer)).toMatchObject({ state: "failed", ids: [], problem })
 })
 
-test("a redirect is not followed: the key would go along", async () => {
+test("a redirect is not followed, because it would get the key", async () => {
   await using other = await openLists(json({ id: "stolen" }))
   const found = await looked((response) => response.writeHead(302, { location: `${other.url}/v1/models` }).end(), {
     headers: { authorization: "Bearer k" },
@@ -167,7 +167,7 @@ test("a redirect is not followed: the key would go along", async () => {
   expect(other.received).toEqual([])
 })
 
-test("what is of the wrong kind is no fact, and a name that hides something is no name", async () => {
+test("values of the wrong type are ignored, and names with hidden characters are refused", async () => {
   const priced = (id: string, pricing: unknown) => ({ id, pricing })
   const { ids, told, leftOut } = await looked(
     json(
@@ -219,7 +219,7 @@ test("what is of the wrong kind is no fact, and a name that hides something is n
   expect(told.flatMap(({ id, price }) => (price ? [[id, price]] : []))).toEqual([["fine", { input: 1, output: 2 }]])
 })
 
-test("of very many endpoints those are forgotten that were looked at longest ago", async () => {
+test("the least recently used of very many endpoints are forgotten", async () => {
   await using server = await openLists(json(...Array.from({ length: 1000 }, (_, at) => ({ id: `m${at}` }))))
   const lists = new EndpointLists(new TurnedClock())
   const owned = (owner: string) => () => ({ ...accessTo(server.url), owner })
@@ -229,7 +229,7 @@ test("of very many endpoints those are forgotten that were looked at longest ago
   expect(sizes.slice(3)).toEqual(Array.from({ length: 19 }, () => 1000))
 })
 
-test("of one person's lists only so much is kept, and neither everybody's nor anybody else's makes room for them", async () => {
+test("the lists of one person are limited, and displace nobody else's", async () => {
   await using server = await openLists(json(...Array.from({ length: 900 }, (_, at) => ({ id: `m${at}` }))))
   const lists = new EndpointLists(new TurnedClock())
   await lists.look("shared", () => accessTo(server.url))
@@ -240,7 +240,7 @@ test("of one person's lists only so much is kept, and neither everybody's nor an
   expect(sizes).toEqual([...Array.from({ length: 23 }, () => 0), 900, 900])
 })
 
-test("four endpoints of one person are asked at a time, the others after them, and everybody else's meanwhile", async () => {
+test("four endpoints of a person are asked at a time, while other people's are asked, too", async () => {
   const held: ServerResponse[] = []
   await using slow = await openLists((response) => held.push(response))
   await using quick = await openLists(json({ id: "m" }))
@@ -261,7 +261,7 @@ test("four endpoints of one person are asked at a time, the others after them, a
   expect(lists.stateOf("bobs-39").state).toBe("answered")
 })
 
-test("when they are closed nobody is asked any longer, nor anew", async () => {
+test("after closing, no endpoint is asked", async () => {
   await using server = await openLists(() => {})
   const lists = new EndpointLists(new TurnedClock())
   const looks = Array.from({ length: 6 }, (_, at) =>

@@ -32,13 +32,13 @@ const shown = (length: number, capabilities: readonly string[], parameters = "")
   capabilities,
 })
 
-test("of a long list of Ollama's the first hundred are looked at, whatever they are", async () => {
+test("the first hundred of a long Ollama list are read", async () => {
   const models = [...Array.from({ length: 100 }, (_, at) => ({ name: at })), { name: "late:1b" }]
   const { asked } = await listOf("ollama", (url) => ({ ollamaHost: url }), { "/api/tags": { models } })
   expect(asked).toEqual(["/api/tags", "/api/ps"])
 })
 
-test("Ollama tells what each of its models can do, and how much room those have that are loaded or have it written", async () => {
+test("Ollama reports the abilities of its models, and the window of loaded ones or of those whose Modelfile sets it", async () => {
   const { models, asked } = await listOf("ollama", (url) => ({ ollamaHost: url }), {
     "/api/tags": {
       models: [
@@ -79,7 +79,7 @@ test("an Ollama behind a path and a key is asked there, with the key", async () 
   expect(new Set(keys)).toEqual(new Set(["Bearer k"]))
 })
 
-test("LM Studio tells how much room a loaded model has, and of the others what they were made for", async () => {
+test("LM Studio reports the window of a loaded model, and the maximum of others", async () => {
   const { models, asked } = await listOf("lmstudio", (url) => ({ lmStudioEndpoint: url }), {
     "/api/v0/models": {
       object: "list",
@@ -127,7 +127,7 @@ const routed = (id: string, more: object) => ({
   ...more,
 })
 
-test("OpenRouter tells prices, windows and what each model takes, on however many pages", async () => {
+test("OpenRouter reports prices, windows and abilities, on any number of pages", async () => {
   const pricing = {
     prompt: "0.000003",
     completion: "0.000015",
@@ -170,7 +170,7 @@ test("OpenRouter tells prices, windows and what each model takes, on however man
   ])
 })
 
-test("prices of any other address are nobody's, though it speaks as OpenRouter does", async () => {
+test("prices of other addresses are ignored, even in OpenRouter's format", async () => {
   const { models } = await listOf("openrouter", (url) => ({ openrouterApiKey: "k", openrouterBaseUrl: `${url}/v1` }), {
     "/v1/models": { data: [routed("a/b", {})] },
   })
@@ -178,7 +178,7 @@ test("prices of any other address are nobody's, though it speaks as OpenRouter d
   expect(models[0]).not.toHaveProperty("price")
 })
 
-test("vLLM tells how long what it serves may be", async () => {
+test("vLLM reports the window of its models", async () => {
   const { models } = await listOf("vllm", (url) => ({ vllmEndpoint: url }), {
     "/v1/models": {
       data: [{ id: "Qwen/Qwen3-8B", object: "model", owned_by: "vllm", root: "Qwen/Qwen3-8B", max_model_len: 40_960 }],
@@ -187,7 +187,7 @@ test("vLLM tells how long what it serves may be", async () => {
   expect(models).toEqual([{ id: "Qwen/Qwen3-8B", contextTokens: 40_960, can: {} }])
 })
 
-test("llama.cpp tells the room of its one model, and whether its template takes tools", async () => {
+test("llama.cpp reports the window of its model, and whether its template supports tools", async () => {
   const entry = (id: string) => ({
     id,
     object: "model",
@@ -210,7 +210,7 @@ test("llama.cpp tells the room of its one model, and whether its template takes 
   expect(two.models[0]).toEqual({ id: "a", contextTokens: undefined, maxContextTokens: 131_072, can: {} })
 })
 
-test("what Mistral and Groq say beside it is understood, and what does not answer in words is left out", async () => {
+test("additional facts of Mistral and Groq are understood, and models without text are left out", async () => {
   const { models } = await listOf("groq", (url) => ({ groqApiKey: "k", groqBaseUrl: `${url}/openai/v1` }), {
     "/openai/v1/models": {
       data: [

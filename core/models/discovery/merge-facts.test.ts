@@ -13,7 +13,7 @@ const operators = entry({
   sources: sourcedFrom("operator", "operator"),
 })
 
-test("what an endpoint says counts, fact by fact; of the rest it stays said from where it is", () => {
+test("an endpoint's facts take precedence one by one; the others keep their sources", () => {
   const told = withReported(entry(), { id: "m", contextTokens: 8192, maxContextTokens: 131_072, can: { images: true } })
   expect(told).toEqual({
     ...entry({ contextTokens: 8192, maxContextTokens: 131_072, features: ["tools", "images"] }),
@@ -21,7 +21,7 @@ test("what an endpoint says counts, fact by fact; of the rest it stays said from
   })
 })
 
-test("an endpoint that says a model takes no tools is believed, whatever else was said", () => {
+test("an endpoint that reports no tools is believed", () => {
   const { features, sources } = withReported(operators, { id: "m", can: { tools: false } })
   expect(features).toEqual(["reasoning"])
   expect(sources).toMatchObject({ tools: "endpoint", reasoning: "operator" })
@@ -65,7 +65,7 @@ test.each([
   expect([contextTokens, sources.contextTokens]).toEqual([tokens, from])
 })
 
-test("the operator's price stands, whatever the endpoint says; another's does not", () => {
+test("the operator's price takes precedence over the endpoint's; others do not", () => {
   const price = { input: 0, output: 0 }
   const told = { id: "m", can: {}, price }
   expect(withReported(operators, told)).toMatchObject({ price: operators.price, sources: { price: "operator" } })

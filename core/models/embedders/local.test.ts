@@ -30,7 +30,7 @@ const obedient = threadOf(`if (text === "die") process.exit(7); else pointTo(tex
 const real = new LocalEmbedder()
 afterAll(() => real.close())
 
-test("texts of one meaning are near each other, whatever their words", async () => {
+test("texts with similar meanings have similar vectors, whatever their words", async () => {
   const [deploy, ship, cake] = await real.embed(
     ["Deploy the release to the servers", "Shipping the new version to production", "A recipe for carrot cake"],
     signal,
@@ -40,7 +40,7 @@ test("texts of one meaning are near each other, whatever their words", async () 
   expect(dot(deploy!, ship!)).toBeGreaterThan(dot(deploy!, cake!) + 0.3)
 })
 
-test("the parts of a long text weigh alike, whatever the model makes of each", async () => {
+test("the parts of a long text have equal weights", async () => {
   const text = `${"The boundary layer separates from the plate. ".repeat(20)} ${"x ".repeat(190)}`
   const windows = textWindows(text, { tokens: 200, most: 6 })
   const [whole, ...parts] = await real.embed([text, ...windows], signal)
@@ -49,14 +49,14 @@ test("the parts of a long text weigh alike, whatever the model makes of each", a
   expect(dot(whole!, mean)).toBeGreaterThan(0.99999)
 })
 
-test("no text breaks it: NUL, emoji, half a pair, nothing at all, a megabyte", async () => {
+test("any text is accepted: NUL, emoji, unpaired surrogates, an empty one, a megabyte", async () => {
   const texts = ["a\0b", "😀😀", "\ud800", "", "z".repeat(1_000_000)]
   const vectors = await real.embed(texts, signal)
   expect(vectors.every((vector) => vector.length === 384 && vector.every(Number.isFinite))).toBe(true)
   expect([...vectors[3]!].every((number) => number === 0)).toBe(true)
 })
 
-test("the thread that dies is started again, and what it worked on is done once more", async () => {
+test("a failed thread is restarted, and its work is repeated once", async () => {
   const mark = join(mkdtempSync(join(tmpdir(), "embed-")), "died")
   const once = threadOf(`
     if (text === "die" && !existsSync("${mark}")) process.exit(writeFileSync("${mark}", ""))
@@ -65,7 +65,7 @@ test("the thread that dies is started again, and what it worked on is done once 
   expect(await placesOf(embedder, ["one", "die", "three"])).toEqual([3, 3, 5])
 })
 
-test("a text that always ends the thread is refused with the reason, and the others are not", async () => {
+test("a text that always ends the thread is refused with the reason, and others are not", async () => {
   const log = new KeptLog()
   await using embedder = closing(new LocalEmbedder({ thread: obedient, log }))
   const [bad, good] = await Promise.allSettled([placesOf(embedder, ["die"]), placesOf(embedder, ["fine"])])
@@ -75,7 +75,7 @@ test("a text that always ends the thread is refused with the reason, and the oth
   expect(log.lines).toEqual([died, died])
 })
 
-test("a thread that cannot begin says why, to everybody who waits", async () => {
+test("if a thread cannot start, all waiting callers get the reason", async () => {
   const broken = new URL(`data:text/javascript,throw new Error("the weights are not those")`)
   await using embedder = closing(new LocalEmbedder({ thread: broken }))
   await expect(placesOf(embedder, ["a"])).rejects.toThrow("The local embedder: the weights are not those")
@@ -90,7 +90,7 @@ test("callers take turns: a question does not wait for all the notes before it",
   expect(ended).toEqual(["question", "notes"])
 })
 
-test("what is called off is not embedded, and a crowd is told to come later", async () => {
+test("aborted calls are not embedded, and too many calls are refused", async () => {
   await using embedder = closing(new LocalEmbedder({ thread: obedient, maxWaiting: 10 }))
   const controller = new AbortController()
   const first = embedder.embed(Array<string>(9).fill("x"), controller.signal)
@@ -100,7 +100,7 @@ test("what is called off is not embedded, and a crowd is told to come later", as
   expect(await placesOf(embedder, Array<string>(10).fill("y"))).toHaveLength(10)
 })
 
-test("a thread more is started where much waits, as many as the machine has cores to spare, and each text gets its own vector", async () => {
+test("more threads are started if much waits, up to the spare cores, and each text gets its own vector", async () => {
   const seen = join(mkdtempSync(join(tmpdir(), "embed-")), "thread-")
   // The first to come waits for the second: with one thread it would wait for ever.
   const paired = threadOf(`
@@ -115,7 +115,7 @@ test("a thread more is started where much waits, as many as the machine has core
   expect(new Set(await placesOf(alone, texts)).size).toBe(1)
 })
 
-test("without work the thread ends, and is there again with the next text", async () => {
+test("an idle thread ends, and is started again for the next text", async () => {
   const clock = new TurnedClock()
   const numbered = threadOf("pointTo(threadId)")
   await using embedder = closing(new LocalEmbedder({ thread: numbered, clock, idleMs: 1000 }))

@@ -24,7 +24,7 @@ const opened = (reply: (received: Received) => [status: number, body: unknown]) 
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
   })
 
-test("with a key it is OpenAI's, at the address of the settings; else the local one", () => {
+test("with a key the embedder is OpenAI's, at the configured address; otherwise the local one", () => {
   expect(createEmbedder({ openaiApiKey: KEY })).toMatchObject({
     name: "openai/text-embedding-3-small",
     dimensions: 1536,
@@ -36,7 +36,7 @@ test("with a key it is OpenAI's, at the address of the settings; else the local 
   expect(createEmbedder({ openaiApiKey: KEY }, { sharedKeys: false })).toMatchObject(local)
 })
 
-test("texts go out together and come back as vectors of length 1, in their order", async () => {
+test("texts are sent together and returned as normalized vectors, in order", async () => {
   await using server = await opened((received) => [200, answer(received)])
   const embedder = createEmbedder({ openaiApiKey: KEY, openaiBaseUrl: `${server.url}/proxy/v1` })
   const vectors = await embedder.embed(["abc", "", "de"], signal)
@@ -49,7 +49,7 @@ test("texts go out together and come back as vectors of length 1, in their order
   })
 })
 
-test("a text longer than the model reads is sent in parts, and many in several requests", async () => {
+test("a text longer than the model's limit is sent in parts, and many texts in several requests", async () => {
   await using server = await opened((received) => [200, answer(received)])
   const embedder = createEmbedder({ openaiApiKey: KEY, openaiBaseUrl: server.url })
   const vectors = await embedder.embed(["word ".repeat(50_000), ...Array<string>(45).fill("x")], signal)
@@ -74,7 +74,7 @@ test.each([
   expect(JSON.stringify([error, String(error), (error as Error).stack])).not.toContain(KEY)
 })
 
-test("what failed for a moment is asked again, and a caller who leaves ends it", async () => {
+test("a temporary failure is retried, and an aborted call ends", async () => {
   let asked = 0
   await using server = await opened((received) => (++asked === 1 ? [503, {}] : [200, answer(received)]))
   const settings = { openaiApiKey: KEY, openaiBaseUrl: server.url }
@@ -84,7 +84,7 @@ test("what failed for a moment is asked again, and a caller who leaves ends it",
   expect(asked).toBe(2)
 })
 
-test("one that asks for an hour is asked once, and the error says when it makes sense again", async () => {
+test("a provider that asks to wait for an hour is not retried, and the error says when to try again", async () => {
   await using server = await ProviderServer.open((response) => {
     response.writeHead(429, { "retry-after": "3600" }).end("{}")
   })
@@ -96,7 +96,7 @@ test("one that asks for an hour is asked once, and the error says when it makes 
   expect(server.received).toHaveLength(1)
 })
 
-test("one that answers nothing is given up", async () => {
+test("a silent provider is given up", async () => {
   await using server = await ProviderServer.open(() => {})
   const settings = { openaiApiKey: KEY, openaiBaseUrl: server.url, idleSeconds: 0.05 }
   await expect(createEmbedder(settings, { retry }).embed(["x"], signal)).rejects.toMatchObject({ code: "model_silent" })

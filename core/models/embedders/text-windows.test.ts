@@ -5,12 +5,12 @@ import { textWindows } from "./text-windows.ts"
 
 const limits = { tokens: 50, most: 8 }
 
-test("a short text is one window, and one without a word is none", () => {
+test("a short text is one window, and a text without words has none", () => {
   expect(textWindows("Ship it on Friday.", limits)).toEqual(["Ship it on Friday."])
   expect(textWindows(" \n\t\0 ", limits)).toEqual([])
 })
 
-test("a long text comes whole, in parts about equally long", () => {
+test("a long text is split into parts of similar length", () => {
   const words = Array.from({ length: 120 }, (_, i) => `word${String.fromCharCode(97 + (i % 26))}`)
   const windows = textWindows(words.join(" "), limits)
   expect(windows.join(" ").split(" ")).toEqual(words)
@@ -19,7 +19,7 @@ test("a long text comes whole, in parts about equally long", () => {
   expect(windows.length).toBe(3)
 })
 
-test("of a very long one the windows are spread from its beginning to its end", () => {
+test("the windows of a very long text are spread from its start to its end", () => {
   const text = Array.from({ length: 10_000 }, (_, i) => `w${i}`).join(" ")
   const windows = textWindows(text, limits)
   expect(windows).toHaveLength(8)
@@ -27,7 +27,7 @@ test("of a very long one the windows are spread from its beginning to its end", 
   expect(windows.at(-1)).toMatch(/ w9999$/)
 })
 
-test("a megabyte without a space is cut too, and never inside a character", () => {
+test("a megabyte without spaces is split, too, and never inside a character", () => {
   for (const text of ["漢".repeat(350_000), "😀".repeat(250_000), "x".repeat(1_000_000)]) {
     const windows = textWindows(text, limits)
     expect(windows).toHaveLength(8)
@@ -35,11 +35,11 @@ test("a megabyte without a space is cut too, and never inside a character", () =
   }
 })
 
-test("NUL and half a pair are taken out before an embedder sees them", () => {
+test("NUL and unpaired surrogates are removed", () => {
   expect(textWindows("a\0b \ud800c", limits)).toEqual(["a b �c"])
 })
 
-test("the vectors of a text's windows become one of length 1; nothing becomes nought", async () => {
+test("the vectors of a text's windows become one normalized vector; an empty text becomes zeros", async () => {
   const seen: string[] = []
   const [both, none] = await embedPooled(["a ".repeat(80), ""], { limits, dimensions: 2 }, async (windows) => {
     seen.push(...windows)
@@ -50,7 +50,7 @@ test("the vectors of a text's windows become one of length 1; nothing becomes no
   expect([...none!]).toEqual([0, 0])
 })
 
-test("a text far longer than all windows is looked at in parts that are spread over all of it, and costs no more", () => {
+test("a text far longer than all windows is read in parts that are spread over it, and takes no longer", () => {
   const worked = countWork()
   for (const sign of ["a ", "深", "!?", "🐟", "a\u0301"]) {
     const text = `first ${sign.repeat(1_000_000)} last`

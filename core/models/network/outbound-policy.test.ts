@@ -63,7 +63,7 @@ test.each([...INSIDE.split(" "), ...INSIDE_6.split(" ")])("%s is not", async (ad
 })
 
 describe("a name", () => {
-  test("that has one address inside is refused, whatever else it has; one without any looks the same", async () => {
+  test("with one internal address is refused, whatever else it has; one without any looks the same", async () => {
     const mixed = await new OutboundPolicy(false, answering(["8.8.8.8", "10.0.0.1"]).how).check("h").catch(String)
     const none = await new OutboundPolicy(false, answering([]).how).check("h").catch(String)
     expect(mixed).toMatch("h has no public address, or does not exist. If its address is private")
@@ -102,7 +102,7 @@ describe("a guarded fetch", () => {
     expect([response.status, response.headers.get("x-two"), await response.text()]).toEqual([200, "b", "hello!POST"])
   })
 
-  test("judges what it connects to: a name that was public a moment ago opens no socket", async () => {
+  test("checks what it connects to: a name that was public a moment ago opens no socket", async () => {
     await using server = await listening()
     const { how, asked } = answering(["8.8.8.8"], ["127.0.0.1"])
     const reach = new OutboundPolicy(false, how)

@@ -75,7 +75,7 @@ describe("with a proxy on this machine", () => {
     expect(server.received[0]?.headers.authorization).toBe(`Bearer ${KEY}`)
   })
 
-  test("one behind TLS is reached by a tunnel, which sees neither key nor words", async () => {
+  test("a provider with TLS is reached through a tunnel, which sees neither key nor text", async () => {
     const tls = createTlsServer(selfSigned, (_, response) => response.end())
     tls.listen(0, "127.0.0.1")
     await once(tls, "listening")
@@ -87,7 +87,7 @@ describe("with a proxy on this machine", () => {
     tls.close()
   })
 
-  test("hosts that are excepted and this machine are reached without it", async () => {
+  test("excluded hosts and this machine are reached without it", async () => {
     await using server = await provider()
     await using proxy = await openProxy(server.url)
     const fetch = proxiedFetch({ http: proxy.url, except: "other.invalid,provider.invalid" })
@@ -99,7 +99,7 @@ describe("with a proxy on this machine", () => {
     expect(proxy.seen).toEqual([])
   })
 
-  test("an address that a person has given is judged as ever, and never handed to it", async () => {
+  test("a person's address is checked as always, and never sent to it", async () => {
     await using server = await provider()
     await using proxy = await openProxy(server.url)
     const given = new Map([["openai", { baseUrl: "http://169.254.169.254.nip.invalid/v1" }]])
@@ -112,7 +112,7 @@ describe("with a proxy on this machine", () => {
     expect(proxy.seen).toEqual([])
   })
 
-  test("a proxy that is not there is named as what failed, without its password", async () => {
+  test("a missing proxy is named as the cause, without its password", async () => {
     const proxy = await openProxy("http://127.0.0.1:9", "hush-hush-1")
     await proxy[Symbol.asyncDispose]()
     const models = new ModelRegistry(
@@ -125,7 +125,7 @@ describe("with a proxy on this machine", () => {
   })
 })
 
-describe("a certificate that nobody here trusts", () => {
+describe("an untrusted certificate", () => {
   test.each(["https://localhost", "https://127.0.0.1"])(
     "at %s is told with what to do, and asked for once",
     async (host) => {
@@ -146,7 +146,7 @@ describe("a certificate that nobody here trusts", () => {
     },
   )
 
-  test("as one that speaks no TLS at all", async () => {
+  test("as a server without TLS", async () => {
     await using server = await provider()
     const models = new ModelRegistry({ openaiBaseUrl: `${server.url.replace("http:", "https:")}/v1` })
     const error = await errorOf(collect(await models.get("openai/any")))

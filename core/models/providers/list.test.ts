@@ -6,7 +6,7 @@ import { connectTo, type ModelSettings, providerMeans, providerSecrets, settingV
 
 const names = Object.keys(providers) as ReachableProvider[]
 
-test("a provider's settings are named after it, and everybody who lists them goes by the list", () => {
+test("a provider's settings are named after it, and all lists of them are derived from one", () => {
   expect(settingVariables).toMatchObject({ deepseekApiKey: "DEEPSEEK_API_KEY", deepseekBaseUrl: "DEEPSEEK_BASE_URL" })
   expect(settingVariables).toMatchObject({ lmStudioApiKey: "LM_STUDIO_API_KEY", ollamaHost: "OLLAMA_HOST" })
   const keys = providerMeans.filter(({ isSecret }) => isSecret).map(({ variable }) => variable)
@@ -15,7 +15,7 @@ test("a provider's settings are named after it, and everybody who lists them goe
   ])
 })
 
-test.each(names)("%s says by its variable what is missing, and what is no address", (name) => {
+test.each(names)("%s names the variable that is missing or no address", (name) => {
   const { wants, apiKey, baseUrl }: Provider = providers[name]
   const least = `set ${(wants === "address" ? baseUrl : apiKey).variable}`
   expect(connectTo(name, {})).toEqual({ need: wants === "several" ? expect.stringMatching(`^${least}, or `) : least })
@@ -23,7 +23,7 @@ test.each(names)("%s says by its variable what is missing, and what is no addres
   expect(connectTo(name, settings)).toEqual({ need: `${baseUrl.variable} is not an http address` })
 })
 
-test("Azure has no address of its own: one is given, or the name of a resource", () => {
+test("Azure needs an address or the name of a resource", () => {
   const withName = (azureResourceName: string) => connectTo("azure", { azureOpenaiApiKey: "k", azureResourceName })
   const need = "set AZURE_OPENAI_ENDPOINT, or AZURE_RESOURCE_NAME"
   expect(connectTo("azure", { azureOpenaiApiKey: "k" })).toEqual({ need })
@@ -44,7 +44,7 @@ test("the name of Azure's resource leads to its address", async () => {
   expect(asked).toEqual(["https://my-resource.openai.azure.com/openai/v1/responses"])
 })
 
-test("a server of one's own is free, but not the machines that Ollama rents out", () => {
+test("self-hosted servers are free, but not Ollama's hosted models", () => {
   const priced = (ollamaHost: string) => connectTo("ollama", { ollamaHost, ollamaApiKey: "k" })
   expect(priced("192.168.1.5")).toMatchObject({ listPrice: true })
   expect(priced("https://ollama.com")).toMatchObject({ listPrice: false })

@@ -79,13 +79,13 @@ test.each<[what: string, history: HistoryMessage[], reason: string]>([
   expect(() => checkRequest(request(history))).toThrow(reason)
 })
 
-test("thinking is refused where another model would read it", () => {
+test("reasoning of another model is refused", () => {
   const history = [user, reply(thought, call("a")), results("a")]
   expect(() => checkRequest(request(history), "m")).not.toThrow()
   expect(() => checkRequest(request(history), "other")).toThrow("message 1: thinking of m is shown to other")
 })
 
-test("a history of calls wants tools to be declared", () => {
+test("a history with calls needs declared tools", () => {
   expect(() => checkRequest(request([user, calls("a"), results("a")], []))).toThrow("no tools are declared")
   expect(() => checkRequest(request([user, said, user], []))).not.toThrow()
 })
@@ -101,7 +101,7 @@ describe("a history that grew since it was checked", () => {
     expect(() => checkRequest(request(history))).toThrow("used twice")
   })
 
-  test("costs no more to check the longer it is", () => {
+  test("takes no longer to check the longer it is", () => {
     const history: HistoryMessage[] = [user]
     const grow = (count: number) => {
       for (let turn = 0; turn < count; turn++) {

@@ -20,7 +20,7 @@ describe("a scripted model", () => {
     ])
   })
 
-  test("says its words in as many pieces as it is told, none of them half a sign", async () => {
+  test("splits its text into the requested number of deltas, none inside a character", async () => {
     const parts = await collect(scripted(says("a👋🏽b👋🏽c", { chunks: 5 })))
     const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []))
     expect(texts.join("")).toBe("a👋🏽b👋🏽c")
@@ -28,7 +28,7 @@ describe("a scripted model", () => {
     expect(texts.every((text) => text.isWellFormed())).toBe(true)
   })
 
-  test("thinks, speaks and makes several calls in one reply", async () => {
+  test("reasons, writes and makes several calls in one reply", async () => {
     const reply = replies(
       thinks("hm", { p: 1 }),
       says("I look."),
@@ -44,7 +44,7 @@ describe("a scripted model", () => {
     ])
   })
 
-  test("finishes as it is told, with what it used", async () => {
+  test("finishes as scripted, with usage", async () => {
     const usage = { inputTokens: 3, outputTokens: 4 }
     const parts = await collect(scripted(replies(says("x"), finishes("limit", usage))))
     expect(parts).toEqual([
@@ -58,14 +58,14 @@ describe("a scripted model", () => {
     expect((await collect(model))[0]).toEqual({ type: "text", text: "1 message(s)" })
   })
 
-  test("repeats its last reply for ever, if it is told to", async () => {
+  test("repeats its last reply forever, if scripted", async () => {
     const model = scripted(says("once"), always(says("again")))
     const texts: unknown[] = []
     for (let turn = 0; turn < 4; turn++) texts.push((await collect(model))[0])
     expect(texts.map((part) => (part as { text: string }).text)).toEqual(["once", "again", "again", "again"])
   })
 
-  test("fails with a code, after words if it has any", async () => {
+  test("fails with a code, after optional text", async () => {
     const model = scripted(
       fails("rate_limited", { retriable: true, retryAfterMs: 5 }),
       fails("overloaded", { after: "Hel" }),
@@ -82,7 +82,7 @@ describe("a scripted model", () => {
     expect(shown).toEqual([{ type: "text", text: "Hel" }])
   })
 
-  test("breaks off: its stream ends without a finish", async () => {
+  test("ends its stream without a finish", async () => {
     expect(await collect(scripted(breaksOff("Hel")))).toEqual([{ type: "text", text: "Hel" }])
   })
 
@@ -93,7 +93,7 @@ describe("a scripted model", () => {
     await expect(reply).rejects.toBe("enough")
   })
 
-  test("stops in the middle of its words when it is aborted", async () => {
+  test("stops in the middle of its text when it is aborted", async () => {
     const controller = new AbortController()
     const shown: unknown[] = []
     const reply = (async () => {
@@ -122,7 +122,7 @@ describe("a scripted model", () => {
     expect((refused as Error).message).toContain("Broken history at message 0")
   })
 
-  test("remembers what it was asked, with the history as long as it was then", async () => {
+  test("records its requests, with the length of the history at that time", async () => {
     const history: HistoryMessage[] = [{ role: "user", text: "Hello" }]
     const request: ModelRequest = { ...anyRequest, history }
     const model = scripted(says("a"), says("b"))
@@ -135,7 +135,7 @@ describe("a scripted model", () => {
     expect(model.received[0]?.request.system).toBe("Be brief.")
   })
 
-  test("can read as much as the test wants", () => {
+  test("has the window that the test sets", () => {
     const model = scripted()
     model.contextTokens = 100
     expect(model).toMatchObject({ name: "scripted", contextTokens: 100 })

@@ -50,7 +50,7 @@ describe.each(databases)("a decision on $name", ({ name, create }) => {
     }
   }
 
-  test("is there with what it brings, and is the only one", async () => {
+  test("is stored with its events, and only the first one counts", async () => {
     await using store = await open()
     expect(await store.decides()).toMatchObject({ ok: true, committed: { key: store.key, fence: 2, released: false } })
     expect(await store.proposal()).toEqual({ status: "applying", decided_by: "ada" })
@@ -68,7 +68,7 @@ describe.each(databases)("a decision on $name", ({ name, create }) => {
     expect([await store.proposal(), await store.events()]).toEqual([PENDING, 0])
   })
 
-  test("leaves the proposal open where a living node works on the conversation", async () => {
+  test("leaves the proposal open if a live node works on the conversation", async () => {
     await using store = await open()
     await store.change("INSERT INTO node (id, locked) VALUES (?, ?)", ["node_2", 0])
     await store.change("UPDATE conversation SET owner = ? WHERE key = ?", ["node_2", store.key])
@@ -76,7 +76,7 @@ describe.each(databases)("a decision on $name", ({ name, create }) => {
     expect([await store.proposal(), await store.events()]).toEqual([PENDING, 0])
   })
 
-  test("comes too late where the proposal has expired, unless it asks for that", async () => {
+  test("is refused if the proposal has expired, unless it expects that", async () => {
     await using store = await open()
     expect(await store.decides({ now: LATER })).toEqual({ ok: false, refused: "decided" })
     const again = { ...AGREES, from: "expired", to: "superseded" } as const
@@ -85,14 +85,14 @@ describe.each(databases)("a decision on $name", ({ name, create }) => {
     expect(await store.proposal()).toEqual({ status: "superseded", decided_by: "ada" })
   })
 
-  test("whose proposal goes on in the same commit ends as that says", async () => {
+  test("whose proposal changes again in the same commit ends in that state", async () => {
     await using store = await open()
     const row = ["prop_1", "run_1", 1, "failed", "code", LATER, "ada", NOW] as const
     expect(await store.decides({ proposals: [[...row]] })).toMatchObject({ ok: true })
     expect(await store.proposal()).toEqual({ status: "failed", decided_by: "ada" })
   })
 
-  test.runIf(name === "postgres")("is one way to the server and back", async () => {
+  test.runIf(name === "postgres")("is one round trip", async () => {
     await using store = await open()
     const sent = await countQueries(async () => expect(await store.decides()).toMatchObject({ ok: true }))
     expect(sent).toBe(1)

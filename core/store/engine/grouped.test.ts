@@ -20,7 +20,7 @@ const step = (position: number): Commit["events"][number] => {
 const TAKE_PLACE =
   "INSERT INTO event (conversation, position, type, version, at) SELECT key, 2, 'step', 1, 1 FROM conversation WHERE id = ?"
 
-describe.each(databases)("what is changed at once on $name", ({ name, create }) => {
+describe.each(databases)("concurrent changes on $name", ({ name, create }) => {
   async function open() {
     const { url } = await create()
     const store = await openStore({ url, durability: "normal" })
@@ -46,7 +46,7 @@ describe.each(databases)("what is changed at once on $name", ({ name, create }) 
     }
   }
 
-  test("is done whatever happens to the others, and what is not done leaves nothing", async () => {
+  test("succeed or fail one by one, and a failed one leaves nothing", async () => {
     await using store = await open()
     const [good, clash, lost, several] = [
       await store.begin("conv_good"),
@@ -77,7 +77,7 @@ describe.each(databases)("what is changed at once on $name", ({ name, create }) 
     expect(titles).toEqual([{ id: "conv_clash", title: "done" }])
   })
 
-  test("goes on from where it is, also behind what failed", async () => {
+  test("continue from the stored position, also after a failure", async () => {
     await using store = await open()
     const [good, lost] = [await store.begin("conv_good"), await store.begin("conv_lost")]
     const outcomes = await Promise.all([store.goesOn(good), store.goesOn(lost, 1, { fence: 7 })])
@@ -91,7 +91,7 @@ describe.each(databases)("what is changed at once on $name", ({ name, create }) 
   })
 
   test.runIf(name === "postgres")(
-    "commits of many conversations are one statement, created, appended and claimed",
+    "of many conversations are one statement",
     async () => {
       await using store = await open()
       const ids = Array.from({ length: 8 }, (_, n) => `conv_${n}`)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { numberPlaceholders, toQuery } from "./numbered.ts"
 
-describe("values are counted where PostgreSQL would see them", () => {
+describe("placeholders are numbered where PostgreSQL expects them", () => {
   test.each([
     ["SELECT ?, ?", "SELECT $1, $2"],
     ["SELECT 'a?', ?", "SELECT 'a?', $1"],
@@ -38,6 +38,6 @@ test.each([
   expect(query).toThrow(`${places} place(s) for values (?) and ${values} value(s): ${text}`)
 })
 
-test("a statement without values goes to PostgreSQL as it is", () => {
+test("a statement without values is sent unchanged", () => {
   expect(toQuery("SELECT data ? 'k'", [])).toEqual({ text: "SELECT data ? 'k'", values: [] })
 })

@@ -15,7 +15,7 @@ import { removeFile, replaceBytes } from "./naming.ts"
 const MEGABYTE = 1024 * 1024
 
 /** On both engines, as all that brings statements to a database, though a server keeps files only in one that machines share. */
-describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create }) => {
+describe.each(databases)("files in the database on $name", { timeout: 120_000 }, ({ create }) => {
   let store: Store
   let folder: string
   let now = Date.now()
@@ -49,7 +49,7 @@ describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create 
   const change = async (statements: ReturnType<typeof replaceBytes>) =>
     (await store.engine.change({ type: "statements", statements })).ok
 
-  test.each([0, 1, MEGABYTE - 1, MEGABYTE, 3 * MEGABYTE + 7])("%i bytes come back as they were", async (size) => {
+  test.each([0, 1, MEGABYTE - 1, MEGABYTE, 3 * MEGABYTE + 7])("%i bytes are returned unchanged", async (size) => {
     const { user, id, path } = await connected()
     const bytes = randomBytes(size)
     const kept = open()
@@ -62,7 +62,7 @@ describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create 
     expect(await kept.bytesOf(user)).toBe(size)
   })
 
-  test("a file is made for a connection that is there, and once", async () => {
+  test("a file is added once, and only for an existing connection", async () => {
     const { user, id, path } = await connected()
     const kept = open()
     const [one, two] = [
@@ -75,7 +75,7 @@ describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create 
     expect(ends.toSorted()).toEqual([false, true])
   })
 
-  test("bytes that are dropped are gone, but not those of a file: only the answer may have been lost that it was made", async () => {
+  test("dropped bytes are deleted, but not those of a file, whose confirmation may have been lost", async () => {
     const { user, id, path } = await connected()
     const kept = open()
     const [one, two] = [
@@ -88,7 +88,7 @@ describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create 
     expect([await kept.find(user, path), await partsOf(one), await partsOf(two)]).toEqual([one, 1, 0])
   })
 
-  test("new bytes take the place of the ones they were made of, or of none", async () => {
+  test("new bytes only replace the ones that they were derived from", async () => {
     const { user, id, path } = await connected()
     const kept = open()
     const [one, two, three] = await Promise.all(
@@ -107,7 +107,7 @@ describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create 
     expect([await kept.find(user, path), await partsOf(winner)]).toEqual([undefined, 0])
   })
 
-  test("whoever reads a file while it is replaced gets the one or the other, whole", async () => {
+  test("a read during a replacement returns one version or the other, complete", async () => {
     const { user, id, path } = await connected()
     const kept = open()
     const bytes = ["a", "b"].map((letter) => Buffer.alloc(2 * MEGABYTE, letter))
@@ -124,7 +124,7 @@ describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create 
     expect([file?.stored, readFileSync(file?.local ?? "").equals(bytes[1]!)]).toEqual([two, true])
   })
 
-  test("bytes of which nobody makes a file are swept up after an hour, and no others", async () => {
+  test("bytes that never become a file are deleted after an hour, and no others", async () => {
     const { user, id, path } = await connected()
     const kept = open()
     const [file, left] = [
@@ -140,7 +140,7 @@ describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create 
     expect(await kept.add(user, "csv/other.db", left, id)).toBe(false)
   })
 
-  test("bytes that do not come whole leave nothing", async () => {
+  test("an incomplete upload leaves nothing", async () => {
     const { user } = await connected()
     const failing: Engine["change"] = async (operation: never) => {
       if (JSON.stringify(operation).includes("INSERT INTO kept_file_part")) throw new Error("the disk is full")
@@ -152,7 +152,7 @@ describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create 
     expect(await store.engine.query("SELECT 1 FROM kept_file WHERE person = ?", [user])).toEqual([])
   })
 
-  test("a part that arrives when what it belongs to was swept up is not put in", async () => {
+  test("a part that arrives after its row was swept is not inserted", async () => {
     const { user } = await connected()
     const late: (() => Promise<unknown>)[] = []
     const cutOff: Engine["change"] = async (operation: never) => {
@@ -167,7 +167,7 @@ describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create 
     expect([late.length, left]).toEqual([1, []])
   })
 
-  test("a file that is swept up while it comes is refused, and leaves nothing", async () => {
+  test("an upload that is swept while it arrives is refused and leaves nothing", async () => {
     const { user } = await connected()
     let parts = 0
     const sweeping: Engine["change"] = async (operation: never) => {

@@ -25,7 +25,7 @@ function opened(options: Partial<CacheOptions> = {}) {
   return { cache, folder, get, names, tidy, fetches: () => fetched, later: (ms: number) => (now += ms) }
 }
 
-test("what was fetched is not fetched again, also where many ask at once", async () => {
+test("a file is fetched once, also by concurrent callers", async () => {
   const { get, fetches, names } = opened()
   const paths = await Promise.all([get("some bytes"), get("some bytes"), get("some bytes")])
   expect(new Set(paths).size).toBe(1)
@@ -33,14 +33,14 @@ test("what was fetched is not fetched again, also where many ask at once", async
   expect([fetches(), names()]).toEqual([1, [contentOf("some bytes").hash]])
 })
 
-test("what comes and is not what was asked for gets no name, and nothing of it stays", async () => {
+test("unexpected content gets no name and is deleted", async () => {
   const { get, names } = opened()
   expect(await get("some bytes", "some byt")).toBeUndefined()
   expect(await get("some bytes", "same bytes")).toBeUndefined()
   expect(names()).toEqual([])
 })
 
-test("a file that another process or an earlier one has fetched is read through before it is trusted", async () => {
+test("a file of another process is verified before it is used", async () => {
   const first = opened()
   const path = (await first.get("some bytes")) ?? ""
   const second = opened({ folder: first.folder })
@@ -54,7 +54,7 @@ test("a file that another process or an earlier one has fetched is read through 
   expect(first.fetches()).toBe(1)
 })
 
-test("what the store no longer has goes, but not from under whoever has just asked for it", async () => {
+test("a file that the store no longer has is deleted, but not right after it was requested", async () => {
   const { get, tidy, names, later } = opened({ graceMs: 1000 })
   await get("stays")
   await get("goes")
@@ -65,7 +65,7 @@ test("what the store no longer has goes, but not from under whoever has just ask
   expect(names()).toEqual([contentOf("stays").hash])
 })
 
-test("what a process that died has left half done goes when it is old", async () => {
+test("temporary files of a failed process are deleted when they are old", async () => {
   const { folder, tidy, names } = opened()
   mkdirSync(join(folder, user), { recursive: true })
   for (const name of ["aa.part", "bb.copy", "bb.copy-journal", "cc.part"]) writeFileSync(join(folder, user, name), "x")
@@ -75,7 +75,7 @@ test("what a process that died has left half done goes when it is old", async ()
   expect(names()).toEqual(["cc.part"])
 })
 
-test("of too much the files go first that were used longest ago", async () => {
+test("the least recently used files are deleted first", async () => {
   const { get, tidy, names, later } = opened({ graceMs: 1000, maxBytes: 10 })
   for (const text of ["first", "secnd", "third"]) {
     await get(text)
@@ -87,7 +87,7 @@ test("of too much the files go first that were used longest ago", async () => {
   expect(names()).toEqual([contentOf("first").hash, contentOf("third").hash].sort())
 })
 
-test("a copy is one's own, and gone with the work, with what lies beside it", async () => {
+test("a copy is private, and deleted after the work with the files next to it", async () => {
   const { cache, get, names } = opened()
   const path = (await get("some bytes")) ?? ""
   await cache.withCopy(user, path, async (copy) => {
@@ -98,7 +98,7 @@ test("a copy is one's own, and gone with the work, with what lies beside it", as
   expect([names(), readFileSync(path, "utf8")]).toEqual([[contentOf("some bytes").hash], "some bytes"])
 })
 
-test("a file that is handed in need not be fetched, and nobody else may read the folder", async () => {
+test("an adopted file need not be fetched, and only its owner can read the folder", async () => {
   const { cache, folder, get, fetches } = opened()
   const made = join(folder, "made")
   writeFileSync(made, "some bytes")

@@ -15,14 +15,14 @@ function keptOf(hot: HotConversations, ended: readonly ReturnType<typeof convers
   return ended.filter(({ id }) => hot.get(id)).length
 }
 
-test("of ended conversations 64 are kept, and no more of their text than a million tokens", () => {
+test("64 idle conversations are cached, with at most a million tokens", () => {
   const short = Array.from({ length: 100 }, () => conversation(1000))
   expect(keptOf(new HotConversations(), short)).toBe(64)
   const long = Array.from({ length: 100 }, () => conversation(300_000))
   expect(keptOf(new HotConversations(), long)).toBe(3)
 })
 
-test("the one that ended last is kept however long it is, until another has ended", () => {
+test("the last idle conversation is cached however long it is, until another becomes idle", () => {
   const hot = new HotConversations()
   const [longest, next] = [conversation(50_000_000), conversation(1)]
   expect(keptOf(hot, [conversation(1), longest])).toBe(1)
@@ -30,14 +30,14 @@ test("the one that ended last is kept however long it is, until another has ende
   expect(hot.get(longest.id)).toBeUndefined()
 })
 
-test("those that this node is the writer of are kept whatever their length", () => {
+test("conversations that this node writes are cached whatever their length", () => {
   const hot = new HotConversations()
   const held = Array.from({ length: 100 }, () => conversation(300_000))
   for (const each of held) bookkeepingOf(each).held = true
   expect(keptOf(hot, held)).toBe(100)
 })
 
-test("one that goes on or is dropped takes its tokens along", () => {
+test("a conversation that continues or is dropped no longer counts", () => {
   const hot = new HotConversations()
   const [first, second] = [conversation(600_000), conversation(600_000)]
   hot.keep(first, false)

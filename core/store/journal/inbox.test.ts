@@ -31,7 +31,7 @@ describe.each(databases)("the inbox on $name", ({ create }) => {
     return { store, id, first, second, take, waiting }
   }
 
-  test("what the writer has read it takes, in the commit of its events", async () => {
+  test("the writer consumes what it has read, in the commit of its events", async () => {
     const { store, id, take, waiting } = await open()
     await using _ = store
     expect(await take()).toBe(true)
@@ -39,7 +39,7 @@ describe.each(databases)("the inbox on $name", ({ create }) => {
     expect((await store.queue.list(id, { limit: 50 })).items).toEqual([])
   })
 
-  test("what was withdrawn or changed after it was read is not taken; nothing is recorded and it is read again", async () => {
+  test("a message that was withdrawn or changed after it was read is not consumed; nothing is recorded, and the inbox is read again", async () => {
     const { store, id, first, second, take, waiting } = await open()
     await using _ = store
     expect(await store.queue.withdraw(id, first)).toBe(true)
@@ -50,7 +50,7 @@ describe.each(databases)("the inbox on $name", ({ create }) => {
     expect(await waiting()).toEqual(["two, changed"])
   })
 
-  test("what was taken can no longer be withdrawn, and a look that was under way does not bring it back", async () => {
+  test("a consumed message can no longer be withdrawn, and a concurrent read does not bring it back", async () => {
     const { store, id, first, second, take, waiting } = await open()
     await using _ = store
     const look = store.journal.readInbox(id)

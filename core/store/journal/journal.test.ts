@@ -56,7 +56,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     return { store, journal: otherNode(store.engine) }
   }
 
-  test("gives back what was appended, in order, to whoever asks", async () => {
+  test("returns appended events in order", async () => {
     await using database = await create()
     await using store = (await open(database.url)).store
     const journal = otherNode(store.engine)
@@ -137,7 +137,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     },
   )
 
-  test("tells a writer that only adds to the journal what has arrived meanwhile", async () => {
+  test("reports arrived input to a writer that only appends", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
     await using _ = store
@@ -148,7 +148,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     expect((await journal.load(conversation.id)).inbox).toHaveLength(1)
   })
 
-  test("leaves a living writer alone", async () => {
+  test("does not take over from a live writer", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
     await using _ = store
@@ -158,7 +158,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     await append(journal, conversation, "still mine")
   })
 
-  test("lets one of many that claim at once become the writer", async () => {
+  test("lets one of several concurrent claims win", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
     await using _ = store
@@ -174,7 +174,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     expect(await journal.read(id)).toHaveLength(2)
   })
 
-  test("fails only the operation that is wrong, though it shares its commit with others", async () => {
+  test("fails only the invalid operation of a shared commit", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
     await using _ = store
@@ -206,7 +206,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     },
   )
 
-  test("refuses a claim by a fold that its writer has gone on from and let go of, also where it adds nothing", async () => {
+  test("refuses a claim with an outdated state, also if it adds no event", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
     await using _ = store
@@ -218,7 +218,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     expect(await rival.claim(await rival.load(conversation.id), [], NOT_YET)).toBe("claimed")
   })
 
-  test("lets nobody write with a fold that was dropped, also where it is the writer with a newer one", async () => {
+  test("refuses writes with a dropped state, even if this node writes with a newer one", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
     await using _ = store
@@ -230,7 +230,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     await expect(append(journal, old, "late")).rejects.toMatchObject({ code: "lease_lost" })
   })
 
-  test("takes over without touching what a decision that waits has made of its proposal", async () => {
+  test("takes over without changing a proposal that a queued decision has changed", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
     await using _ = store
@@ -252,7 +252,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     expect(await status()).toEqual([{ status: "pending" }])
   })
 
-  test("does not let go while something has arrived unread", async () => {
+  test("does not release a conversation with unread input", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
     await using _ = store
@@ -271,7 +271,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     expect(await store.engine.query("SELECT * FROM inbox", [])).toEqual([])
   })
 
-  test("never misses an arrival that races with letting go", async () => {
+  test("never misses input that arrives during a release", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
     await using _ = store
@@ -310,7 +310,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     ])
   })
 
-  test("streams an event of a newer Pawl as it is, and never claims its conversation", async () => {
+  test("returns an event of a newer version unchanged, and never claims its conversation", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
     await using _ = store

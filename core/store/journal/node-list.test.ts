@@ -6,7 +6,7 @@ import { openStore } from "../store.ts"
 const HOUR = 3_600_000
 
 describe.each(databases.filter(({ name }) => name === "postgres"))("on $name", ({ create }) => {
-  test("nodes are listed with how long they have been silent and how far their clocks are off, by the database's own", async () => {
+  test("nodes are listed with the time since their last heartbeat and their clock offset, by the database's clock", async () => {
     await using database = await create()
     const clock = new TurnedClock(Date.now() + HOUR)
     await using store = await openStore({ ...database, durability: "normal" })
@@ -28,7 +28,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("on $name", (
 })
 
 describe.each(databases.filter(({ name }) => name === "sqlite"))("on $name", ({ create }) => {
-  test("there are no other nodes, and no other clock", async () => {
+  test("SQLite has no other nodes and no other clock", async () => {
     await using database = await create()
     await using store = await openStore({ ...database, durability: "normal" })
     await store.node.heartbeat()

@@ -35,7 +35,7 @@ describe.each(databases)("mail between nodes on $name", ({ create }) => {
   }
   const stop = (id: string): NodeMessage => ({ type: "device_stop", id })
 
-  test("is taken once, by the one it is for, in the order in which it was sent", async () => {
+  test("is received once, by its recipient, in the order in which it was sent", async () => {
     await using nodes = await open()
     const { one, two, clock } = nodes
     for (const id of ["a", "b", "c"]) expect(await two.mail.send(one.mail.self, stop(id))).toBe(true)
@@ -45,7 +45,7 @@ describe.each(databases)("mail between nodes on $name", ({ create }) => {
     expect([await nodes.waiting(), one.heard.length, two.heard]).toEqual([0, 3, []])
   })
 
-  test("is looked for every 750 ms, and every 100 ms for a while after something was said", async () => {
+  test("is polled every 750 ms, and every 100 ms for a while after a message", async () => {
     await using nodes = await open()
     const { one, two, clock } = nodes
     await clock.turn(600)
@@ -61,7 +61,7 @@ describe.each(databases)("mail between nodes on $name", ({ create }) => {
     await expect.poll(() => one.heard).toHaveLength(2)
   })
 
-  test("is refused for whoever is not alive, and goes with whoever is struck off", async () => {
+  test("is refused for a node that is not alive, and deleted with its node", async () => {
     await using nodes = await open()
     const { one, two, engine } = nodes
     expect(await two.mail.send("node_gone", stop("a"))).toBe(false)
@@ -72,7 +72,7 @@ describe.each(databases)("mail between nodes on $name", ({ create }) => {
     expect(await two.mail.send(one.mail.self, stop("a"))).toBe(false)
   })
 
-  test("whoever asks something can be answered: to send is a sign of life", async () => {
+  test("a sender can be answered, because sending requires a heartbeat", async () => {
     await using nodes = await open()
     const { one, two } = nodes
     expect(await one.mail.send(two.mail.self, stop("a"))).toBe(false)
@@ -80,7 +80,7 @@ describe.each(databases)("mail between nodes on $name", ({ create }) => {
     expect(await one.mail.send(two.mail.self, stop("a"))).toBe(true)
   })
 
-  test("has bounds: a message that is too large, and one more than may wait for one node, are not taken", async () => {
+  test("is limited in the size of a message and in the messages that wait for a node", async () => {
     await using nodes = await open()
     const { one, two, engine } = nodes
     const huge = {
@@ -104,7 +104,7 @@ describe.each(databases)("mail between nodes on $name", ({ create }) => {
     expect(await two.mail.send(one.mail.self, stop("c"))).toBe(false)
   })
 
-  test("that nobody here can read is passed over, and the next is heard", async () => {
+  test("that this version cannot read is ignored, and the next message is handled", async () => {
     await using nodes = await open()
     const { one, two, engine, clock, logged } = nodes
     const sql = "INSERT INTO node_mail (addressee, sender, size, body) VALUES (?, 'node_x', 1, ?)"

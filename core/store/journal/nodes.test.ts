@@ -115,7 +115,7 @@ describe.each(databases)("on $name", ({ create }) => {
     },
   )
 
-  test("a clock that is set ten minutes ahead before every look takes no lease of a living node", async () => {
+  test("a clock that is set ten minutes ahead before every check does not expire the lease of a live node", async () => {
     await using database = await create()
     await using store = await openStore({ ...database, durability: "normal" })
     const living = new Peer(store.engine)
@@ -130,7 +130,7 @@ describe.each(databases)("on $name", ({ create }) => {
     }
   })
 
-  test("a living node whose own clock is set back by less than a lease still gives its signs in time", async () => {
+  test("a live node whose clock is set back by less than a lease still sends its heartbeats in time", async () => {
     await using database = await create()
     await using store = await openStore({ ...database, durability: "normal" })
     const living = new Peer(store.engine)
@@ -140,7 +140,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await other.finds(60_000, living)).toBe(undefined)
   })
 
-  test("a node that was stopped itself takes nobody's lease with its first look after", async () => {
+  test("a node that was stopped expires no lease with its first check afterwards", async () => {
     await using database = await create()
     await using store = await openStore({ ...database, durability: "normal" })
     const living = new Peer(store.engine)
@@ -152,7 +152,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await other.finds(60_000, living)).toBe(undefined)
   })
 
-  test("a node whose row was taken away while its machine slept signs before it takes another lease", async () => {
+  test("a node whose row was deleted while its machine slept sends a heartbeat before it claims another lease", async () => {
     await using database = await create()
     await using store = await openStore({ ...database, durability: "normal" })
     const asleep = new Peer(store.engine)
@@ -166,7 +166,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(rows.map(({ id }) => id)).toContain(asleep.node.id)
   })
 
-  test("loops that need a sign of life at the same moment share one", async () => {
+  test("loops that need a heartbeat at the same moment share one", async () => {
     await using database = await create()
     await using store = await openStore({ ...database, durability: "normal" })
     let written = 0

@@ -18,7 +18,7 @@ const NOW = Date.UTC(2026, 0, 1)
 const STARTED = { type: "conversation_started", agent: "a", model: null, provider: null, mode: "confirm" } as const
 const comparable = ({ inbox: _, arrivals: __, ...rest }: Conversation) => rest
 
-describe.each(databases)("the fold of a long conversation on $name", ({ name, create }) => {
+describe.each(databases)("the snapshot of a long conversation on $name", ({ name, create }) => {
   /** A conversation of so many runs, each of four events. */
   async function open(runs: number) {
     const database = await create()
@@ -82,7 +82,7 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
     return { engine: { ...engine, change: change as Engine["change"] }, go, done: () => Promise.allSettled(changes) }
   }
 
-  test("is kept when it was read whole, and from then on it is one row and what stands behind it", async () => {
+  test("is stored after a complete read, and then only it and later events are read", async () => {
     await using world = await open(60)
     expect(await world.rows()).toEqual([])
     const { position, version } = await world.kept()
@@ -128,7 +128,7 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
     },
   )
 
-  test("is kept anew when much stands behind it, and no older one takes its place", async () => {
+  test("is replaced when many events follow it, and never by an older one", async () => {
     await using world = await open(60)
     const late = delayed(world.engine)
     await readConversation(late.engine, world.id)
@@ -157,7 +157,7 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
     expect(comparable(conversation)).toEqual(comparable(await world.whole()))
   })
 
-  test("is not kept of a short one, nor in the middle of a run, nor where the store refuses it", async () => {
+  test("is not stored for a short conversation, during a run, or if the store refuses it", async () => {
     await using short = await open(20)
     await short.read()
     await short.talk(1) // a commit after it: it would be there by now
@@ -173,7 +173,7 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
     expect(await world.rows()).toEqual([])
   })
 
-  test("goes with its conversation also where a version erases that which knows nothing of it", async () => {
+  test("is deleted with its conversation, also by a version that does not know snapshots", async () => {
     await using world = await open(60)
     await world.kept()
     // As it does with the newest one on SQLite, whose key must not be given again.
@@ -182,7 +182,7 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
     expect(await world.rows()).toEqual([])
   })
 
-  test("goes with its conversation, also where it was about to be kept", async () => {
+  test("is deleted with its conversation, also if it is being stored", async () => {
     await using world = await open(60)
     await world.kept()
     const late = delayed(world.engine)

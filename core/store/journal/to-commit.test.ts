@@ -73,13 +73,13 @@ test.each<[what: string, story: Staged, events: NewEvent[], rows: [head: boolean
   expect([head !== null, runs.length > 0, proposals.map(([, , , status]) => status)]).toEqual(rows)
 })
 
-test("a result beside what is proposed for others leaves the row of the run alone", () => {
+test("a result next to proposals for other calls does not change the row of the run", () => {
   const story = called()
   const proposed: NewEvent = { type: "proposal", proposal: story.proposed(2), approvedBy: "policy" }
   expect(commit(story, [end(1, "error"), proposed])).toMatchObject({ runs: [], proposals: [{ length: 8 }] })
 })
 
-test("words that end a run and begin another change the rows of both", () => {
+test("a message that ends a run and starts another changes the rows of both", () => {
   const next: NewEvent[] = [
     { type: "run_ended", status: "cancelled", reason: "superseded" },
     { type: "run_started", runId: run(2), maxIterations: 5 },
@@ -97,7 +97,7 @@ test("words that end a run and begin another change the rows of both", () => {
 })
 
 describe("a proposal", () => {
-  test("is written again only when it has changed again, and no more once it is settled", () => {
+  test("is written again only after a change, and no more once it is settled", () => {
     const story = waits()
     expect(commit(story, [commits]).proposals).toHaveLength(1)
     expect(commit(story, [{ type: "tool_start", callId: call(1) }]).proposals).toEqual([])
@@ -106,7 +106,7 @@ describe("a proposal", () => {
     expect([...story.conversation.proposals.keys()]).toEqual([proposal(2)])
   })
 
-  test("has its row put back where a decision that waited comes to nothing", () => {
+  test("has its row restored if a queued decision has no effect", () => {
     const story = waits()
     const input = { type: "decide", proposalId: proposal(1), decision: "reject", by: ADA } as const
     const taken = [{ id: "in_1" as InboxId, number: 7, input }]
@@ -115,7 +115,7 @@ describe("a proposal", () => {
     expect([events, numbers]).toEqual([[], [7]])
   })
 
-  test("that is applied has its row in the audit in that commit, with what its event tells", () => {
+  test("that is applied gets its audit row in the same commit", () => {
     const story = applying()
     const inverse = { tool: "unwrite", input: { n: 1 } }
     const change = { before: null, after: { n: 1 } }

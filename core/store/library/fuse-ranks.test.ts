@@ -12,12 +12,12 @@ describe("a search while passages wait for their vectors", () => {
     expect(idsOf(fuseWithMeaning(words, meaning))).toEqual([...words, "x", "y"])
   })
 
-  test("ranks as without meaning if no passage has a vector", () => {
+  test("ranks by words alone if no passage has a vector", () => {
     const meaning = { ids: [], share: 0, hasVector: () => false }
     expect(idsOf(fuseWithMeaning(["a", "b"], meaning))).toEqual(["a", "b"])
   })
 
-  test("ranks as ever once every passage has one", () => {
+  test("ranks by both as soon as every passage has one", () => {
     const list = fc.uniqueArray(fc.constantFrom(..."abcdefghijkl"))
     fc.assert(
       fc.property(list, list, (words, ids) => {
@@ -26,7 +26,7 @@ describe("a search while passages wait for their vectors", () => {
     )
   })
 
-  test("never puts a passage that only its early vector speaks for above the best by words", () => {
+  test("never ranks a passage above the best by words only because it was embedded first", () => {
     const list = fc.uniqueArray(fc.integer({ min: 0, max: 40 }).map(String), { minLength: 1 })
     const share = fc.double({ min: 0.001, max: 0.5, noNaN: true })
     fc.assert(

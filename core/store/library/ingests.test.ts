@@ -4,7 +4,7 @@ import { newId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 import { SqlIngests } from "./ingests.ts"
 
-test("whoever watches is told, also where somebody leaves for the second time", () => {
+test("listeners are notified, also after another one has unsubscribed twice", () => {
   const ingests = new SqlIngests({} as Engine, "words", systemClock) // nothing is read here
   const user = newId("user")
   const told: string[] = []

@@ -8,7 +8,7 @@ function seen(looks: readonly (readonly [second: number, count: number])[]): Pac
   return pace
 }
 
-test("nothing is said before two steps were seen, some seconds apart", () => {
+test("there is no estimate before two steps some seconds apart", () => {
   expect(seen([]).secondsFor(100, 0)).toBeUndefined()
   expect(seen([[0, 640]]).secondsFor(100, 9000)).toBeUndefined()
   // Between the first look and the first step some of the step had passed already.
@@ -34,7 +34,7 @@ test("nothing is said before two steps were seen, some seconds apart", () => {
   ).toBe(10)
 })
 
-test("looks in between change nothing, and the time since the last step is counted", () => {
+test("reads in between change nothing, and the time since the last step counts", () => {
   const pace = seen([
     [0, 0],
     [1, 64],
@@ -47,7 +47,7 @@ test("looks in between change nothing, and the time since the last step is count
   expect([pace.secondsFor(160, 9000), pace.secondsFor(160, 12_000), pace.secondsFor(16, 12_000)]).toEqual([10, 7, 1])
 })
 
-test("what stands still has no time left to tell, nor what went long ago, nor what begins anew", () => {
+test("there is no estimate for a stalled count, for old steps, or after a reset", () => {
   const pace = seen([
     [0, 0],
     [1, 64],
@@ -72,7 +72,7 @@ test("what stands still has no time left to tell, nor what went long ago, nor wh
   ).toBeUndefined()
 })
 
-test("of minutes ago nothing is counted: who has become slower takes longer", () => {
+test("steps of minutes ago do not count, so a slower pace gives a longer estimate", () => {
   const pace = new Pace()
   for (let second = 0; second <= 60; second++) pace.see(second * 100, second * 1000)
   for (let second = 70; second <= 240; second += 10) pace.see(6000 + second, second * 1000)

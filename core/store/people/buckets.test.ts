@@ -26,14 +26,14 @@ async function openWith(create: TestDatabase["create"], changedAt: string) {
 }
 const from = (first: number, count: number) => Array.from({ length: count }, (_, at) => first + at)
 
-test.each(databases)("are shared where the database is a server, on $name", async ({ name, create }) => {
+test.each(databases)("are shared if the database is a server, on $name", async ({ name, create }) => {
   await using database = await create()
   await using store = await openStore({ ...database, durability: "normal" })
   expect(store.buckets.shared).toBe(name === "postgres")
 })
 
 test.each(postgres)(
-  "of more buckets than are read at once all are told, in order, and then only the newest again, on $name",
+  "more buckets than one read returns are all read in order, and then only the newest again, on $name",
   async ({ create }) => {
     await using someone = await openWith(create, `1000000 + n * ${EACH_MS}`)
     expect(await someone.told()).toEqual(from(1, READ_AT_ONCE))
@@ -43,7 +43,7 @@ test.each(postgres)(
   },
 )
 
-test.each(postgres)("all are told of more that changed in one moment than are read at once, on $name", async (of) => {
+test.each(postgres)("changes of one moment are all read, also if they exceed one read, on $name", async (of) => {
   await using someone = await openWith(of.create, "1000000")
   const told = [...(await someone.told()), ...(await someone.told())]
   expect(told.toSorted((a, b) => a - b)).toEqual(from(1, READ_AT_ONCE + MORE))

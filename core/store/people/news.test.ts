@@ -4,7 +4,7 @@ import { newId } from "../../protocol/ids.ts"
 import { openStore } from "../store.ts"
 
 describe.each(databases)("news on $name", ({ create }) => {
-  test("counts for each person and kind, of whichever node, and only for people that there are", async () => {
+  test("counts changes by person and kind, of any node, for existing people only", async () => {
     await using database = await create()
     await using one = await openStore({ url: database.url })
     await using two = await openStore({ url: database.url })
@@ -23,7 +23,7 @@ describe.each(databases)("news on $name", ({ create }) => {
     expect(await one.news.tell("workspace", [ada.id])).toEqual([{ user: ada.id, kind: "workspace", count: 2 }])
   })
 
-  test("is asked for as many people as there are, and goes with its person", async () => {
+  test("is read for any number of people, and deleted with its person", async () => {
     await using database = await create()
     await using store = await openStore({ url: database.url })
     const people = await Promise.all(Array.from({ length: 205 }, (_, at) => store.people.ensure(`p${at}`, 1)))

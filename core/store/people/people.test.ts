@@ -3,7 +3,7 @@ import { databases } from "../../../test/support/databases.ts"
 import { newId } from "../../protocol/ids.ts"
 import { openStore } from "../store.ts"
 
-test("a name is one line without control characters, and what was refused is not repeated with them", async () => {
+test("a name is one line without control characters, and a refusal does not repeat them", async () => {
   await using store = await openStore({ url: ":memory:" })
   for (const name of ["ada\nbob", "ada\u001b[2Jbob", "ada\tbob", "ada\u009bbob", "ada\u007f"]) {
     const refused = await store.people.ensure(name, 1).catch((error: unknown) => error as Error)

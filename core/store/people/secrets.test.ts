@@ -15,11 +15,11 @@ const anyKey = () => asMasterKey(randomBytes(32))
 const keyPath = () => join(mkdtempSync(join(tmpdir(), inject("testRun"), "key-")), "deep", "master.key")
 const linesOf = (path: string) => readFileSync(path, "utf8").trim().split("\n")
 
-describe("a sealed text", () => {
+describe("an encrypted text", () => {
   const key = anyKey()
   const row = { table: "provider_key", id: "a.b", person: "user_ada" }
 
-  test("opens in its own row, and is another one each time", () => {
+  test("is decrypted for its own row, and differs each time", () => {
     const [once, twice] = [encryptForRow(key, row, "sk-1 ü"), encryptForRow(key, row, "sk-1 ü")]
     expect(decryptForRow(key, row, once)).toBe("sk-1 ü")
     expect(once.sealed).not.toBe(twice.sealed)
@@ -35,7 +35,7 @@ describe("a sealed text", () => {
     expect(decryptForRow(key, other, encryptForRow(key, row, "secret"))).toBeUndefined()
   })
 
-  test("does not open with another key, changed, cut or empty", () => {
+  test("is not decrypted with another key, or if it was changed, truncated or empty", () => {
     const { keyId, sealed } = encryptForRow(key, row, "secret")
     expect(decryptForRow(anyKey(), row, { keyId, sealed })).toBeUndefined()
     const bytes = Buffer.from(sealed, "base64")
@@ -50,7 +50,7 @@ describe("a sealed text", () => {
 })
 
 describe("a master key", () => {
-  test("is 32 bytes as base64, base64url or hex, and shows itself to nobody", () => {
+  test("is 32 bytes as base64, base64url or hex, and is never printed", () => {
     const bytes = randomBytes(32)
     const forms = [bytes.toString("base64"), bytes.toString("base64url"), bytes.toString("hex")]
     const keys = forms.map((form) => toMasterKey(form))
@@ -63,7 +63,7 @@ describe("a master key", () => {
     expect(toMasterKey(text)).toBeUndefined()
   })
 
-  test("is made once, for the owner alone, however many ask at once", async () => {
+  test("is created once and readable by its owner only, also by concurrent callers", async () => {
     const path = keyPath()
     const firsts = await Promise.all(Array.from({ length: 8 }, () => new KeyFile(path).first()))
     expect(new Set(firsts.map(({ id }) => id)).size).toBe(1)
@@ -72,7 +72,7 @@ describe("a master key", () => {
     expect((await new KeyFile(path).first()).id).toBe(firsts[0]?.id)
   })
 
-  test("that the file does not hold is refused, and the file left as it is", async () => {
+  test("that is missing in the file is refused, and the file stays unchanged", async () => {
     const path = keyPath()
     await new KeyFile(path).first()
     chmodSync(path, 0o600)
@@ -92,7 +92,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     return openStore({ url: database.url, durability: "normal", ...(masterKeys ? { masterKeys } : {}) })
   }
 
-  test("of which several are stored at once are no more than there can be, and those that are there can be changed", async () => {
+  test("that are stored concurrently stay within the limit, and existing ones can be changed", async () => {
     await using store = await opened(fixedKeys(anyKey()))
     const { providerKeys } = store
     await providerKeys.put(ada, "openai", access("uncounted"))
@@ -103,7 +103,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     expect(await providerKeys.put(ada, name, access("changed"), limit)).toBe(true)
   })
 
-  test("are replaced, told apart by version, and removed", async () => {
+  test("are replaced, have versions, and are removed", async () => {
     await using store = await opened(fixedKeys(anyKey()))
     const { providerKeys } = store
     await providerKeys.put(ada, "openai", access("one"))
@@ -118,7 +118,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     expect((await (await providerKeys.read(ada)).open()).size).toBe(0)
   })
 
-  test("that are copied to another person or another row of the same person do not open", async () => {
+  test("that are copied to another person or row cannot be decrypted", async () => {
     await using store = await opened(fixedKeys(anyKey()))
     const { providerKeys, engine } = store
     await providerKeys.put(ada, "openai", access("of-ada"))
@@ -139,7 +139,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     expect((await (await providerKeys.read(eve)).open()).get("openai")).toBe("unreadable")
   })
 
-  test("cannot be stored without a master key, nor under a second one beside the first", async () => {
+  test("cannot be stored without a master key, or with a second one", async () => {
     await using database = await create()
     await using none = await openStore({ url: database.url, durability: "normal" })
     await expect(none.providerKeys.put(ada, "openai", access("x"))).rejects.toMatchObject({ code: "no_master_key" })
@@ -150,7 +150,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     expect((await (await other.providerKeys.read(ada)).open()).get("openai")).toBe("unreadable")
   })
 
-  test("are all under the new key after a rotation that died twice, and readable at every moment", async () => {
+  test("all use the new key after a rotation that was killed twice, and are readable at every moment", async () => {
     await using database = await create()
     const path = keyPath()
     const open = () => openStore({ url: database.url, durability: "normal", masterKeys: new KeyFile(path) })
@@ -198,7 +198,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     expect((await (await serving.providerKeys.read(ada)).open()).get("openai")).toEqual(access("between"))
   })
 
-  test("that are saved while a rotation passes are under the new key, whoever saves them", async () => {
+  test("that are saved during a rotation use the new key", async () => {
     await using database = await create()
     const [old, next] = [anyKey(), anyKey()]
     const open = (masterKeys: MasterKeys) => openStore({ url: database.url, durability: "normal", masterKeys })
@@ -216,7 +216,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     expect(await countOthers(rotating.engine, next)).toBe(0)
   })
 
-  test("of endpoints that people have named are rotated whole, with what their headers hold", async () => {
+  test("of named endpoints are rotated completely, with the values of their headers", async () => {
     await using database = await create()
     const [old, next] = [anyKey(), anyKey()]
     const open = (masterKeys: MasterKeys) => openStore({ url: database.url, durability: "normal", masterKeys })
@@ -236,7 +236,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     expect(JSON.stringify(rows)).not.toMatch(/team|models\.example/)
   })
 
-  test("are not rotated by two at once", async () => {
+  test("are not rotated by two processes at once", async () => {
     const path = keyPath()
     using first = await new KeyFile(path).rotate()
     await expect(new KeyFile(path).rotate()).rejects.toMatchObject({ code: "no_master_key" })

@@ -25,7 +25,7 @@ const LATER = later.map(({ name }) => name)
 const all = [...migrations, ...later]
 
 describe.each(databases)("migrations on $name", ({ createEmpty }) => {
-  test("are applied once, however often the database is opened", async () => {
+  test("run once, however often the database is opened", async () => {
     await using database = await createEmpty()
     const engine = open(database.url)
     expect(await migrate(engine)).toEqual(NAMES)
@@ -35,7 +35,7 @@ describe.each(databases)("migrations on $name", ({ createEmpty }) => {
     await engine.close()
   })
 
-  test("of two nodes that start at once, each finds the whole schema, in a new database and in one in use", async () => {
+  test("leave the whole schema for both of two nodes that start at once, in a new database and in one in use", async () => {
     await using database = await createEmpty()
     const nodes = [open(database.url), open(database.url)]
     const created = await Promise.all(nodes.map((engine) => migrate(engine)))
@@ -80,7 +80,7 @@ describe.each(databases)("migrations on $name", ({ createEmpty }) => {
     }
   })
 
-  test("that fail leave nothing behind", async () => {
+  test("leave nothing behind if they fail", async () => {
     await using database = await createEmpty()
     const engine = open(database.url)
     const broken = { name: "999_broken", statements: () => ["CREATE TABLE half (id TEXT)", "CREATE NONSENSE"] }
@@ -93,7 +93,7 @@ describe.each(databases)("migrations on $name", ({ createEmpty }) => {
     await engine.close()
   })
 
-  test("of a newer version that only add do not keep this one from its work", async () => {
+  test("of a newer version that only add do not stop this version", async () => {
     await using database = await createEmpty()
     const engine = open(database.url)
     const newer: string[] = []

@@ -17,12 +17,12 @@ const embedAll = (engine: MiniLm) => known.map(({ text }) => toUnit(engine.embed
 const fast = new MiniLm(weights)
 const vectors = embedAll(fast)
 
-test("vectors are those of the weights in floats, whatever the language: what was stored before stays comparable", () => {
+test("vectors equal those of the float weights in any language, so stored ones stay comparable", () => {
   for (const [i, { text, vector }] of known.entries())
     expect(dot(vectors[i]!, fromText(vector)), text.slice(0, 40)).toBeGreaterThan(0.99)
 })
 
-test("with fewer registers, as x86_64 has, and fewer instructions the numbers are the same; without relaxed SIMD nearly", () => {
+test("fewer registers, as on x86_64, and fewer instructions give the same numbers; without relaxed SIMD nearly the same", () => {
   const { rows, multiply } = chooseKernels()
   expect(multiply).not.toBe("widened")
   const short = known.slice(0, 4)
@@ -40,7 +40,7 @@ test("a text's vector does not depend on what was embedded before it", () => {
   expect(embedAll(fast)).toEqual(vectors)
 })
 
-test("of a text that is too long the end is cut off, and tokens beyond the room are refused", () => {
+test("a text that is too long is truncated, and too many tokens are refused", () => {
   const tokens = tokenizer.tokensOf("word ".repeat(1000))
   expect(tokens).toHaveLength(MAX_TOKENS)
   expect(tokens.at(-1)).toBe(102)

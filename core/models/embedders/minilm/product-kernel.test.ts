@@ -23,7 +23,7 @@ const columnsOf = (length: number) =>
 
 const choices = MULTIPLY.flatMap((multiply) => [2, MAX_TILE].map((rows) => ({ multiply, rows })))
 
-test.each(choices)("bytes at their limits are multiplied exactly, whatever this machine does it with: %o", (choice) => {
+test.each(choices)("bytes at their limits are multiplied exactly, with any instructions: %o", (choice) => {
   for (const [name, length] of Object.entries(LENGTHS)) {
     const memory = new KernelMemory()
     const [rows, columns] = [rowsOf(length), columnsOf(length)]
@@ -40,7 +40,7 @@ test.each(choices)("bytes at their limits are multiplied exactly, whatever this 
   }
 })
 
-test("at these limits the ways of processors are one: signed bytes, or unsigned ones and sums of two that are cut", () => {
+test("at these limits all processors agree: with signed bytes, or with unsigned ones and saturating sums", () => {
   const cut = (number: number) => Math.max(-INT16_MAX - 1, Math.min(INT16_MAX, number))
   for (const row of rowsOf(WIDTH))
     for (const column of columnsOf(WIDTH)) {
@@ -51,7 +51,7 @@ test("at these limits the ways of processors are one: signed bytes, or unsigned 
     }
 })
 
-test("rows and columns become bytes within these limits, whatever numbers they have", () => {
+test("rows and columns of any numbers become bytes within these limits", () => {
   const memory = new KernelMemory()
   const [from, bytes, step, low] = [WIDTH * 4, WIDTH, 4, 4].map((size) => memory.reserve(size)) as Four
   const { toBytes } = createKernels(memory.memory)

@@ -29,7 +29,7 @@ async function readingOf(...bytes: readonly Buffer[]) {
 afterEach(() => void vi.unstubAllEnvs())
 
 describe("a reply of Bedrock", () => {
-  test("has signed thinking, words and calls at once, and what they took", async () => {
+  test("has signed reasoning, text and calls, and their usage", async () => {
     const begun = (index: number, name: string) => ({
       contentBlockIndex: index,
       start: { toolUse: { toolUseId: `tooluse_${index}`, name } },
@@ -82,20 +82,20 @@ describe("a reply of Bedrock", () => {
     await expect(reading).rejects.toThrow("Try later.")
   })
 
-  test("that was cut is no answer, and worth asking for again", async () => {
+  test("that was cut is a retriable error", async () => {
     for (const at of [said.length, said.length + 2, whole.length - converseStream(converseUsage).length - 1]) {
       const reading = readingOf(whole.subarray(0, at))
       await expect(reading).rejects.toMatchObject({ code: "provider_error", details: { retriable: true } })
     }
   })
 
-  test("with a sum that is wrong is no answer", async () => {
+  test("with a wrong checksum is an error", async () => {
     const bent = Buffer.from(whole)
     bent[said.length - 6]! ^= 1
     await expect(readingOf(bent)).rejects.toMatchObject({ code: "provider_error" })
   })
 
-  test("that is a web page is told as such", async () => {
+  test("that is a web page is reported as such", async () => {
     await using server = await ProviderServer.open((response) => response.end("<html>Sign in</html>"))
     await expect(collect(await modelAt(server.url))).rejects.toThrow("a web page where a stream was asked for")
   })
@@ -139,7 +139,7 @@ describe("what is sent to Bedrock", () => {
     return server.received[0] as Received
   }
 
-  test("is each call with its result in one turn, none of them blank, and its own thinking", async () => {
+  test("has each call with its result in one turn, none of them blank, and its own reasoning", async () => {
     const { path, headers, body } = await sent({ ...anyRequest, history, tools })
     expect(path).toBe(`/model/${encodeURIComponent(ID)}/converse-stream`)
     expect(headers.authorization).toBe("Bearer bedrock-key")
@@ -167,7 +167,7 @@ describe("what is sent to Bedrock", () => {
     ])
   })
 
-  test("are tools and the whole history also where nothing is to be called, which is said in words", async () => {
+  test("has tools and the whole history also if no tool may be called, which the prompt says", async () => {
     const { body } = await sent({ ...anyRequest, history, tools, toolChoice: "none" })
     expect(body.toolConfig).toMatchObject({ tools: [{ toolSpec: { name: "find" } }], toolChoice: { auto: {} } })
     expect(body.messages[2].content.map((block: object) => Object.keys(block)[0])).toEqual([
@@ -176,7 +176,7 @@ describe("what is sent to Bedrock", () => {
     expect(body.system[0].text).toMatch(/^Be brief\.\n\nCall no tool now/)
   })
 
-  test("are documents told apart by numbers: two of one name it would refuse, with every later request", async () => {
+  test("has numbered documents, because two with one name would be rejected, with every later request", async () => {
     await using server = await ProviderServer.open((response) => frames(response, whole))
     const file = {
       type: "bytes",
@@ -192,7 +192,7 @@ describe("what is sent to Bedrock", () => {
     expect(names).toEqual(["document-1", "document-2"])
   })
 
-  test("is signed with the keys of an account, as Amazon reads a signature", async () => {
+  test("is signed with the credentials of an account", async () => {
     const { path, headers, body } = await sent(anyRequest, { ...KEYS, awsSessionToken: "for-an-hour" })
     const { authorization = "" } = headers
     const [, date, names = "", signature] =

@@ -91,7 +91,7 @@ const amidCalls = (...parts: readonly object[]) =>
 const POINT = { cachePoint: { type: "default" } }
 const fieldsOf = ({ additionalModelRequestFields }: Body) => additionalModelRequestFields as unknown
 
-describe("Claude on Bedrock is asked to keep what it has read", () => {
+describe("Claude on Bedrock is asked to cache", () => {
   test("where Anthropic's messages are marked: after the instructions, at the end, and where the last request ended", async () => {
     const history: HistoryMessage[] = [...amidCalls(thought(HAIKU), call), { role: "user", text: "And?" }]
     const { body } = await cloud().ask(HAIKU, {}, { history, tools: [find] })
@@ -102,7 +102,7 @@ describe("Claude on Bedrock is asked to keep what it has read", () => {
     expect(JSON.stringify(body).split("cachePoint")).toHaveLength(4)
   })
 
-  test("and what it has kept and found again is counted and priced", async () => {
+  test("and its cached tokens are counted and priced", async () => {
     for (const name of [HAIKU, VERTEX_HAIKU]) {
       const { usage, model } = await cloud().ask(name)
       expect(usage).toMatchObject({ inputTokens: 1210, cachedTokens: 1000, cacheWriteTokens: 200, outputTokens: 5 })
@@ -137,8 +137,8 @@ describe("Claude on Bedrock is asked to keep what it has read", () => {
   })
 })
 
-describe("Claude on Bedrock thinks", () => {
-  test("within the longest reply, with as many tokens as were asked for", async () => {
+describe("Claude on Bedrock reasons", () => {
+  test("within the maximum reply, with the requested tokens", async () => {
     const { ask } = cloud()
     const told = await ask(HAIKU, { thinkingTokens: 4096, maxOutputTokens: 8000, temperature: 0.5 })
     expect(fieldsOf(told.body)).toEqual({ thinking: { type: "enabled", budget_tokens: 4096 } })
@@ -156,14 +156,14 @@ describe("Claude on Bedrock thinks", () => {
     expect(all.body.inferenceConfig).toEqual({ maxTokens: 64_000 })
   })
 
-  test("not at all where that leaves no room for words", async () => {
+  test("not at all if that leaves no room for text", async () => {
     const { body, left } = await cloud().ask(HAIKU, { thinkingTokens: 2000, maxOutputTokens: 1500 })
     expect(fieldsOf(body)).toBeUndefined()
     expect(body.inferenceConfig).toEqual({ maxTokens: 1500 })
     expect(left).toEqual(["thinkingTokens"])
   })
 
-  test("amid calls only where they began with a thought of its own: otherwise it would be refused", async () => {
+  test("amid calls only if they started with its own reasoning, because it would be rejected otherwise", async () => {
     const { ask } = cloud()
     const settings = { thinkingTokens: 2048 }
     const asked = async (...parts: readonly object[]) => {
@@ -230,7 +230,7 @@ describe("Claude on Bedrock thinks", () => {
     expect(asked.left).toEqual(left)
   })
 
-  test("or is asked without a setting that Bedrock refuses, and that is told", async () => {
+  test("or is asked without a setting that Bedrock rejects, which is reported", async () => {
     const there = cloud(({ additionalModelRequestFields: fields }) =>
       fields ? { status: 400, message: '"thinking.type.disabled" is not supported for this model.' } : undefined,
     )
@@ -247,7 +247,7 @@ describe("Claude on Bedrock thinks", () => {
 })
 
 describe("on Vertex", () => {
-  test("Claude is spoken to as at its maker's: marks, a budget within the longest reply, one call at a time", async () => {
+  test("Claude gets the same as from its maker: marks, a budget within the maximum reply, one call at a time", async () => {
     const settings = { thinkingTokens: 20_000, maxOutputTokens: 8000, parallelCalls: false }
     const { body, left } = await cloud().ask(VERTEX_HAIKU, settings, { tools: [find] })
     expect(body).toMatchObject({ max_tokens: 8000, thinking: { type: "enabled", budget_tokens: 6976 } })
@@ -257,7 +257,7 @@ describe("on Vertex", () => {
     expect(left).toEqual([])
   })
 
-  test("Gemini is told a budget, and asked for its thoughts", async () => {
+  test("Gemini gets a budget, and is asked for its reasoning", async () => {
     const { body, left } = await cloud().ask("vertex/gemini-2.5-flash", { thinkingTokens: 4096 })
     expect(body.generationConfig.thinkingConfig).toEqual({ thinkingBudget: 4096, includeThoughts: true })
     expect(JSON.stringify(body)).not.toContain("cache")

@@ -18,7 +18,7 @@ async function readingOf(...chunks: readonly object[]) {
 }
 
 describe("a reply of Gemini", () => {
-  test("has thinking, words and calls, each with the signature that it wants back", async () => {
+  test("has reasoning, text and calls, each with its signature", async () => {
     const parts = await readingOf(
       chunk([{ text: "Hm.", thought: true }]),
       chunk([{ text: "I look." }]),
@@ -37,7 +37,7 @@ describe("a reply of Gemini", () => {
     })
   })
 
-  test("that was cut is no answer", async () => {
+  test("that was cut is an error", async () => {
     await expect(readingOf(chunk([{ text: "Hel" }]))).rejects.toMatchObject({ code: "provider_error" })
   })
 
@@ -49,7 +49,7 @@ describe("a reply of Gemini", () => {
     expect((await readingOf(chunk([{ text: "x" }], reason))).at(-1)).toMatchObject({ type: "finish", finish })
   })
 
-  test("to a wrong key is told as such, without the key", async () => {
+  test("to a wrong key is reported as such, without the key", async () => {
     await using server = await ProviderServer.open((response, { headers }) => {
       response.writeHead(400, { "content-type": "application/json" })
       const message = `API key not valid: ${headers["x-goog-api-key"]}`
@@ -85,7 +85,7 @@ describe("what is sent to Gemini", () => {
     toolChoice: "none",
   }
 
-  test("is its own address, key and dialect, each call before its result", async () => {
+  test("has its own address, key and format, with each call before its result", async () => {
     await using server = await ProviderServer.open((response) => response.writeHead(400).end("{}"))
     await collect(await modelAt(server.url), request).catch(() => {})
     const [{ path, headers, body } = {} as never] = server.received

@@ -38,7 +38,7 @@ function modelsWith(settings: ModelSettings, answerToken: Answer = () => Respons
 }
 
 describe("a service account of Vertex", () => {
-  test("signs in once with its key, and asks in its project and place", async () => {
+  test("signs in once with its key, and uses its project and location", async () => {
     const { asked, registry } = modelsWith(ACCOUNT)
     const model = await registry.get("vertex/gemini-3-pro")
     for (const _ of [1, 2]) expect(await collect(model)).toMatchObject([{ text: "Hi" }, { finish: "stop" }])
@@ -70,7 +70,7 @@ describe("a service account of Vertex", () => {
     expect(isSigned).toBe(true)
   })
 
-  test("signs in anew where its token is not taken any more, or has run out", async () => {
+  test("signs in again if its token is rejected or has expired", async () => {
     let tokens = 0
     const { asked, statuses, registry } = modelsWith(ACCOUNT, () =>
       Response.json({ access_token: `ya29.${++tokens}`, expires_in: tokens === 2 ? 60 : 3600 }),
@@ -106,7 +106,7 @@ describe("a service account of Vertex", () => {
     expect(providerSecrets(settings).join("")).toBe(privateKey.replaceAll(/-----.*-----|\n/g, ""))
   })
 
-  test("with a key that cannot be read says so, without the key", async () => {
+  test("with an unreadable key is reported, without the key", async () => {
     const googlePrivateKey = "-----BEGIN PRIVATE KEY-----\nMIIEsecretsecretsecret\n-----END PRIVATE KEY-----"
     const { asked, registry } = modelsWith({ ...ACCOUNT, googlePrivateKey })
     const asking = collect(await registry.get("vertex/gemini-3-pro"))
@@ -130,7 +130,7 @@ describe("a service account of Vertex", () => {
 })
 
 describe("a token that several wait for", () => {
-  test("is not lost to the others when the first of them stops", async () => {
+  test("is not lost to the others if the first of them is aborted", async () => {
     const token = Promise.withResolvers<Response>()
     const signals: (AbortSignal | null | undefined)[] = []
     const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -155,7 +155,7 @@ describe("a token that several wait for", () => {
     expect(signals).toHaveLength(1)
   })
 
-  test("is none where the answer has no end", async () => {
+  test("is not read from an answer without end", async () => {
     let sent = 0
     const { registry } = modelsWith(ACCOUNT, () => {
       const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -169,7 +169,7 @@ describe("a token that several wait for", () => {
   })
 })
 
-describe("an id that would lead the operator's key elsewhere", () => {
+describe("an id that would send the operator's key to another address", () => {
   const settings = { ...ACCOUNT, geminiApiKey: "AIza-key", bedrockApiKey: "bedrock-key", awsRegion: "eu-central-1" }
   const { asked, registry } = modelsWith(settings)
 
@@ -205,7 +205,7 @@ describe("an id that would lead the operator's key elsewhere", () => {
   })
 })
 
-test("a Claude on Vertex speaks its own dialect, at its own address", async () => {
+test("a Claude on Vertex uses its own format and address", async () => {
   const { asked, registry } = modelsWith(ACCOUNT)
   await collect(await registry.get("vertex/claude-sonnet-5-5")).catch(() => {})
   expect(asked[1]?.url).toBe(
@@ -216,7 +216,7 @@ test("a Claude on Vertex speaks its own dialect, at its own address", async () =
   expect(body).not.toHaveProperty("model")
 })
 
-test("a key of the express mode asks without a project, and is no bearer", async () => {
+test("a key of the express mode is used without a project, and not as a bearer token", async () => {
   await using server = await ProviderServer.open((response) => streamHead(response).end(answer))
   const settings = { vertexApiKey: "AIza-key", vertexBaseUrl: server.url }
   const model = await new ModelRegistry(settings).get("vertex/gemini-3-pro")

@@ -76,7 +76,7 @@ test.each([
   expect(read(text)).toBe(url)
 })
 
-test("a query is put on every address, beside what the address has of its own", async () => {
+test("a query is added to every address, next to the address's own", async () => {
   const seen: string[] = []
   const fetch = withQuery(
     async (input) => (seen.push(String(input)), new Response()),
@@ -96,7 +96,7 @@ test.each([
   expect(toVersionedUrl(text)).toBe(url)
 })
 
-test.each(["ftp://example.org", "not an address", "http://", "file:///etc/passwd"])("%s is no address", (text) => {
+test.each(["ftp://example.org", "not an address", "http://", "file:///etc/passwd"])("%s is not an address", (text) => {
   for (const read of [toLocalEndpoint, toOllamaEndpoint, toAzureEndpoint, toBaseUrl, toVersionedUrl])
     expect(read(text)).toBeUndefined()
 })

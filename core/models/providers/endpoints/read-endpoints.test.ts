@@ -26,18 +26,18 @@ describe("the operator's endpoints", () => {
     expect(endpoint?.secrets).toEqual([CANARY, "t0ken-of-acme", "Token t0ken-of-acme", "tenant-seven"])
   })
 
-  test("of what is short nothing is secret: it would be hidden wherever it stands", () => {
+  test("treat no short text as secret, which would be hidden everywhere", () => {
     const headers = { "Cache-Enabled": "true", "X-Env": "${ACME_ENV}", Authorization: "Bearer ${ACME_KEY}" }
     expect(read([{ ...acme, headers }], { ACME_ENV: "staging" })[0]?.secrets).toEqual([])
   })
 
-  test("say which variables are not set, and are no fault", () => {
+  test("report missing variables without an error", () => {
     const headers = { "x-a": "${ACME_A}-${ACME_B}" }
     const [endpoint] = read([{ ...acme, apiKeyEnv: "ACME_KEY", headers }], { ACME_B: "b", ACME_A: " " })
     expect(endpoint?.missing).toEqual(["ACME_KEY", "ACME_A"])
   })
 
-  test("name their models, with what is known of them", () => {
+  test("list their models, with known facts", () => {
     const price = { input: 1, output: 2 }
     const can = (source: string) => ({ tools: source, images: source, files: source, reasoning: source })
     const known = { id: "org/large", alias: "large", contextTokens: 64_000, features: ["tools", "reasoning"], price }
@@ -65,7 +65,7 @@ describe("the operator's endpoints", () => {
   })
 })
 
-describe("a fault in them is told with its entry, and nothing secret is quoted", () => {
+describe("an error in them names its entry and quotes no secret", () => {
   const model = (...models: object[]) => [{ ...acme, models }]
   test.each<[what: string, entries: unknown, says: string]>([
     ["no list", { acme }, "it must be a list"],

@@ -75,7 +75,7 @@ describe.each(everyAdapter)("through the %s adapter", (adapter) => {
   })
 })
 
-describe("a conversation that is too long is recognised in the words of", () => {
+describe("a conversation that is too long is recognized in the error of", () => {
   test.each<[who: string, adapter: keyof typeof adapters, status: number, body: unknown]>([
     [
       "OpenAI",
@@ -181,7 +181,7 @@ describe("a conversation that is too long is recognised in the words of", () => 
   })
 })
 
-describe("a spent quota is its own thing, and never tried again, in the words of", () => {
+describe("a spent quota has its own code and is never retried, in the error of", () => {
   test.each<[who: string, adapter: keyof typeof adapters, status: number, body: unknown]>([
     [
       "OpenAI",
@@ -231,12 +231,12 @@ describe("a spent quota is its own thing, and never tried again, in the words of
     expect(await errorOf(adapter, status, body)).toMatchObject({ code: "quota_spent", details: { retriable: false } })
   })
 
-  test("but not in a minute's share, which comes back", async () => {
+  test("but not in a limit per minute, which recovers", async () => {
     const body = openai("You exceeded your current quota, please check your plan. Please retry in 34.07s.", "429")
     expect(await errorOf("chat", 429, body)).toMatchObject({ code: "rate_limited", details: { retriable: true } })
   })
 
-  test("nor where that is told lines below, behind one for each share, as Google does", async () => {
+  test("nor if that is said lines below, after one line per limit, as Google does", async () => {
     const share =
       "* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_requests, limit: 20\n"
     const message = `You exceeded your current quota, please check your plan.\n${share.repeat(4)}Please retry in 58.82s.`
@@ -245,7 +245,7 @@ describe("a spent quota is its own thing, and never tried again, in the words of
   })
 })
 
-test("of a message of megabytes only the beginning is searched: nobody is served meanwhile", () => {
+test("only the start of a very long message is searched, because it blocks other requests", () => {
   const message = "maximum of it is not so ".repeat(600_000)
   const worked = countWork()
   const error = toProviderError({ statusCode: 400, message, responseBody: "" }, { provider: "X", secrets: [KEY] })
@@ -276,7 +276,7 @@ test.each<[code: ErrorCode, status: number]>([
   expect((await errorOf("chat", status, { error: { message: "" } })).message).not.toContain('""')
 })
 
-describe("a document where a stream was asked for is told with what to check:", () => {
+describe("a document in place of a stream is reported with what to check:", () => {
   const page = (text: string, type: string) => (response: ServerResponse) =>
     response.writeHead(200, { "content-type": type }).end(text)
 
@@ -308,7 +308,7 @@ describe("a document where a stream was asked for is told with what to check:", 
     }
   })
 
-  test("an error in it that has a code of its own keeps it", async () => {
+  test("an error in it keeps its code", async () => {
     await using server = await ProviderServer.open(
       page(JSON.stringify(openai("x", "context_length_exceeded")), "text/html"),
     )
@@ -365,7 +365,7 @@ describe("an error inside a stream that began with 200", () => {
     expect(await streamed(adapter, body)).toMatchObject({ code, details: { retriable } })
   })
 
-  test("does not repeat in its message what the model had written", async () => {
+  test("does not quote the reply in its message", async () => {
     const odd = sse(chatChunk({ content: "x" }), {
       choices: [{ index: 0, delta: { content: 5, secret: "a private matter" } }],
     })
@@ -378,7 +378,7 @@ test("content that a provider filters is a refusal, not an error of ours", async
   expect(await errorOf("chat", 400, filtered)).toMatchObject({ code: "refused", details: { retriable: false } })
 })
 
-test("a server that is not there is named with the reason", async () => {
+test("an unreachable server is named with the reason", async () => {
   const server = await ProviderServer.open(() => {})
   const models = new ModelRegistry({ lmStudioEndpoint: server.url }, { retry: { retries: 0 } })
   await server[Symbol.asyncDispose]()
@@ -388,14 +388,14 @@ test("a server that is not there is named with the reason", async () => {
   expect(error.message).toMatch(/\. Check that it runs and can be reached from here, or choose another model\.$/)
 })
 
-test("a model that its provider does not know is told with what to do", async () => {
+test("an unknown model is reported with what to do", async () => {
   const unknown = { error: { message: "The model `m` does not exist.", code: "model_not_found", type: null } }
   expect((await errorOf("chat", 404, unknown)).message).toBe(
     "OpenAI: The model `m` does not exist. Check the model's name, or choose another model.",
   )
 })
 
-test("a redirect is not followed: it could take the key to a stranger", async () => {
+test("a redirect is not followed, because it could send the key to a stranger", async () => {
   await using stranger = await ProviderServer.open((response) => response.end())
   await using server = await ProviderServer.open((response) =>
     response.writeHead(307, { location: stranger.url }).end(),
@@ -404,7 +404,7 @@ test("a redirect is not followed: it could take the key to a stranger", async ()
   expect(stranger.received).toEqual([])
 })
 
-test("a message of any length is bounded, and whatever is thrown is understood", () => {
+test("messages are bounded, and any thrown value is understood", () => {
   const source = { provider: "P", secrets: [KEY] }
   fc.assert(
     fc.property(fc.anything(), fc.string({ unit: "binary", maxLength: 2000 }), (thrown, message) => {
@@ -423,7 +423,7 @@ test("a message of any length is bounded, and whatever is thrown is understood",
   )
 })
 
-test("a key is found wherever it stands in a message", () => {
+test("a key is found anywhere in a message", () => {
   const source = { provider: "P", secrets: [KEY] }
   fc.assert(
     fc.property(fc.string({ maxLength: 400 }), fc.string({ maxLength: 400 }), (before, after) => {

@@ -34,23 +34,23 @@ async function waitsOf(failures: readonly Error[], policy: RetryPolicy = {}) {
   return { outcome: await outcome, waits }
 }
 
-describe("a request that failed", () => {
-  test("is made again after a wait that doubles", async () => {
+describe("a failed request", () => {
+  test("is repeated after a wait that doubles", async () => {
     expect(await waitsOf([rateLimited(), rateLimited()])).toEqual({ outcome: "answer", waits: [500, 1000] })
   })
 
-  test("waits up to half as long by chance", async () => {
+  test("has a random wait of up to half as long", async () => {
     expect(await waitsOf([rateLimited()], { random: () => 0 })).toEqual({ outcome: "answer", waits: [250] })
   })
 
-  test("is made three times at most", async () => {
+  test("is sent at most three times", async () => {
     const last = rateLimited()
     const { outcome, waits } = await waitsOf([rateLimited(), rateLimited(), last, rateLimited()])
     expect(outcome).toBe(last)
     expect(waits).toHaveLength(2)
   })
 
-  test("waits as long as the provider asks, up to a minute; where it asks for more, it is not made again at all", async () => {
+  test("waits as long as the provider asks, up to a minute; beyond that it is not repeated", async () => {
     expect((await waitsOf([rateLimited(7000)])).waits).toEqual([7000])
     expect((await waitsOf([rateLimited(60_000)])).waits).toEqual([60_000])
     const later = rateLimited(3_600_000)
@@ -60,7 +60,7 @@ describe("a request that failed", () => {
     expect((await waitsOf([rateLimited()], { maxWaitMs: 100 })).waits).toEqual([100])
   })
 
-  test("is not made again where that would not help", async () => {
+  test("is not repeated if that would not help", async () => {
     const refused = new AppError("auth", "no", { retriable: false })
     expect(await waitsOf([refused])).toEqual({ outcome: refused, waits: [] })
     const bug = new Error("bug")
@@ -127,7 +127,7 @@ describe("over HTTP", () => {
     },
   )
 
-  test("a wait that a person would wonder about is told before it begins, with its cause and its length", async () => {
+  test("a noticeable wait is reported before it starts, with its cause and length", async () => {
     const clock = new TurnedClock()
     await using server = await ProviderServer.open((response) => {
       if (server.received.length < 2) response.writeHead(429, { "retry-after": "20" }).end("{}")
@@ -169,7 +169,7 @@ describe("over HTTP", () => {
     },
   )
 
-  test("a connection that breaks before the first part is tried again", async () => {
+  test("a connection that is lost before the first part is retried", async () => {
     await using server = await ProviderServer.open((response) => {
       if (server.received.length === 1) response.destroy()
       else if (server.received.length === 2) streamHead(response).destroy()
@@ -178,7 +178,7 @@ describe("over HTTP", () => {
     expect(await collect(await models(server.url).get("qwen"))).toHaveLength(2)
   })
 
-  test("a reply that breaks after its first part is not: somebody may have seen it", async () => {
+  test("a reply that fails after its first part is not retried, because a client may have shown it", async () => {
     await using server = await ProviderServer.open((response) => {
       streamHead(response).write(sse(chatChunk({ content: "Hel" })), () => setTimeout(() => response.destroy(), 20))
     })

@@ -19,7 +19,7 @@ const SYSTEM: LanguageModelV4Message = { role: "system", content: "Be exact." }
 const marksOf = (prompt: LanguageModelV4Prompt) =>
   withCacheMarks(prompt).flatMap(({ providerOptions }, at) => (providerOptions?.anthropic?.cacheControl ? [at] : []))
 
-test("a prompt is marked after its instructions, at its end, and where the one before it ended", () => {
+test("a prompt is marked after its instructions, at its end, and where the previous one ended", () => {
   const turns = [say("user", "1"), say("assistant", "a"), say("user", "2"), say("assistant", "b"), say("user", "3")]
   expect(marksOf([SYSTEM, ...turns.slice(0, 1)])).toEqual([0, 1])
   expect(marksOf([SYSTEM, ...turns.slice(0, 3)])).toEqual([0, 1, 3])
@@ -27,7 +27,7 @@ test("a prompt is marked after its instructions, at its end, and where the one b
   expect(marksOf(turns.slice(0, 1))).toEqual([0])
 })
 
-test("each request is marked where the one before it ended, whatever stands between the two, with three marks at most", () => {
+test("each request is marked where the previous one ended, whatever is in between, with at most three marks", () => {
   const prompt: LanguageModelV4Prompt = [SYSTEM]
   let before: number | undefined
   for (let turn = 0; turn < 30; turn++) {
@@ -40,7 +40,7 @@ test("each request is marked where the one before it ended, whatever stands betw
   }
 })
 
-test("Bedrock is asked by points of its own, and neither behind a thought, where they are refused", () => {
+test("Bedrock gets its own cache points, and neither provider gets one after reasoning, where it is rejected", () => {
   const thinking = (...more: readonly string[]): LanguageModelV4Message => ({
     role: "assistant",
     content: [...more.map((text) => ({ type: "text" as const, text })), { type: "reasoning", text: "Hm." }],
@@ -60,7 +60,7 @@ test("marks change nothing but themselves", () => {
   expect(bare).toEqual(prompt)
 })
 
-test("a gateway that refuses marks is asked again without them, and from then on", async () => {
+test("a gateway that rejects marks is asked again without them, now and later", async () => {
   const asked: boolean[] = []
   const doStream = async ({ prompt }: LanguageModelV4CallOptions) => {
     const isMarked = JSON.stringify(prompt).includes("cacheControl")

@@ -14,7 +14,7 @@ const request = (...history: HistoryMessage[]): ModelRequest => ({
 const promptOf = (...history: HistoryMessage[]) => toPrompt(request(...history), "m").slice(1)
 
 describe("a prompt", () => {
-  test("opens with the instructions, where there are any", () => {
+  test("starts with the instructions, if there are any", () => {
     expect(toPrompt(request(), "m")).toEqual([{ role: "system", content: "S" }])
     expect(toPrompt({ ...request(), system: "" }, "m")).toEqual([])
   })
@@ -57,7 +57,7 @@ describe("a prompt", () => {
     )
   })
 
-  test("gives a model back its own reasoning with its metadata, and nobody else's", () => {
+  test("returns a model's own reasoning with its metadata, and no other model's", () => {
     const metadata = { anthropic: { signature: "s" } }
     const thought = { type: "reasoning", text: "hm", metadata } as const
     const said = { type: "text", text: "x" } as const
@@ -75,7 +75,7 @@ describe("a prompt", () => {
     ).toEqual([{ role: "assistant", content: [{ type: "text", text: "x" }] }])
   })
 
-  test("names thinking to OpenAI only where its encrypted form goes along, in whichever block", () => {
+  test("sends reasoning to OpenAI only with its encrypted form, in any block", () => {
     const block = (itemId: string, reasoningEncryptedContent: string | null): HistoryMessage => ({
       role: "assistant",
       parts: [
@@ -92,7 +92,7 @@ describe("a prompt", () => {
     expect(promptOf(block("rs_1", null))[0]?.content).toEqual([{ type: "text", text: "x" }])
   })
 
-  test("gives the metadata of a call back to the model that wrote it only", () => {
+  test("returns the metadata of a call only to the model that made it", () => {
     const call = { type: "call", id: id("call_1"), name: "t", input: {} } as const
     const withMetadata = (model: string): HistoryMessage => ({
       role: "assistant",
@@ -102,14 +102,14 @@ describe("a prompt", () => {
     expect(promptOf(withMetadata("other"))[0]?.content[0]).not.toHaveProperty("providerOptions")
   })
 
-  test("leaves out a message that would be empty: providers refuse one", () => {
+  test("leaves out empty messages, which providers reject", () => {
     const thought = { type: "reasoning", text: "hm", model: "other" } as const
     expect(
       promptOf({ role: "assistant", parts: [] }, { role: "assistant", parts: [thought, { type: "text", text: "" }] }),
     ).toEqual([])
   })
 
-  test("ends a reply with what was said or called, never with thinking, and holds no blank text", () => {
+  test("ends a reply with text or a call, never with reasoning, and has no blank text", () => {
     const thought = { type: "reasoning", text: "hm", model: "m" } as const
     const said = { type: "text", text: "x" } as const
     const blank = { type: "text", text: " \n" } as const
@@ -119,7 +119,7 @@ describe("a prompt", () => {
     expect(promptOf({ role: "assistant", parts: [said, thought, blank] })[0]?.content).toEqual([said])
   })
 
-  test("gives an error without a word one: Anthropic refuses it otherwise", () => {
+  test("adds text to an empty error, which Anthropic rejects", () => {
     const [message] = promptOf({
       role: "tool",
       results: [{ callId: id("call_1"), name: "t", status: "error", text: " " }],
@@ -127,7 +127,7 @@ describe("a prompt", () => {
     expect(message?.content[0]).toHaveProperty("output", { type: "error-text", value: "It gave no reason." })
   })
 
-  test("mends a tool name that a model made up, in call and result alike", () => {
+  test("repairs an invented tool name, in call and result alike", () => {
     const [call, result] = promptOf(
       { role: "assistant", parts: [{ type: "call", id: id("call_1"), name: "files.read now!", input: {} }] },
       { role: "tool", results: [{ callId: id("call_1"), name: "files.read now!", status: "error", text: "unknown" }] },

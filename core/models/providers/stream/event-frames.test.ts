@@ -11,7 +11,7 @@ async function read(pull: (controller: ReadableStreamDefaultController<Uint8Arra
   return await Array.fromAsync(response.body ?? [], (each) => Buffer.from(each))
 }
 
-test("frames that come a byte at a time keep none of the pieces", async () => {
+test("frames that arrive a byte at a time retain no chunks", async () => {
   const bytes = Buffer.concat(frames)
   const piece = new Uint8Array(1)
   let at = 0
@@ -24,7 +24,7 @@ test("frames that come a byte at a time keep none of the pieces", async () => {
   expect(found).toEqual(frames)
 })
 
-test("what was handed on stays as it is while more comes", async () => {
+test("passed on frames do not change while more arrive", async () => {
   const [one, other] = frames as [Buffer, Buffer]
   const pieces = [Buffer.concat([one, other.subarray(0, 5)]), other.subarray(5, 9), other.subarray(9)]
   const found = await read((controller) => {

@@ -54,13 +54,13 @@ const formats: [string, (text: string) => string][] = [
 describe.each(formats)("of deltas of %s", (_, write) => {
   const whole = TEXTS.map(write).join("")
 
-  test("that differ in their text alone one is made, with all of the text", () => {
+  test("that differ only in their text are joined", () => {
     const events = eventsIn(join(whole))
     expect(events).toHaveLength(1)
     expect(textIn(events[0]!)).toBe(TEXTS.join(""))
   })
 
-  test("the text is the same wherever the stream is cut", () => {
+  test("the text is the same however the stream is divided", () => {
     const bytes = Buffer.from(whole)
     for (let cut = 1; cut < bytes.length; cut += 7) {
       const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)].map(joinDeltas)
@@ -70,7 +70,7 @@ describe.each(formats)("of deltas of %s", (_, write) => {
   })
 })
 
-test("deltas are joined also where what stands behind their text says nothing", () => {
+test("deltas are joined also if only empty fields follow their text", () => {
   const empty = { refusal: null, reasoning: "", tool_calls: [] }
   const events = eventsIn(
     join(TEXTS.map((content) => sse(chatChunk({ role: "assistant", content, ...empty }))).join("")),
@@ -78,7 +78,7 @@ test("deltas are joined also where what stands behind their text says nothing", 
   expect(events.map(textIn)).toEqual([TEXTS.join("")])
 })
 
-test("what is left of a piece holds none of the memory of the piece", () => {
+test("the rest of a chunk does not retain the chunk", () => {
   const piece = Buffer.from(TEXTS.map((content) => sse(chatChunk({ content }))).join(""))
   const left = joinDeltas(piece)
   expect(left.length).toBeLessThan(piece.length / 4)
@@ -110,7 +110,7 @@ test.each([
   expect(join(whole)).toBe(whole)
 })
 
-test("many fast replies leave the event loop its turns, and all of them come", async () => {
+test("many fast replies leave time for the event loop, and all of them arrive", async () => {
   const answers = async () => {
     let left = 40
     const pull = (controller: ReadableStreamDefaultController<Uint8Array>) =>

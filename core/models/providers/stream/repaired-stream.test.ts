@@ -33,7 +33,7 @@ const calling = [
 const args = { q: '{"choices":null}' }
 const counted = { id: "1", choices: null, usage: { prompt_tokens: 5, completion_tokens: 2 } }
 
-describe.each([1000, 7])("a server of one's own, in pieces of %d bytes,", (size) => {
+describe.each([1000, 7])("a self-hosted server, in chunks of %d bytes,", (size) => {
   test.each<[what: string, body: string, parts: object[]]>([
     ["arguments as an object", sse(called({ arguments: args }), chatChunk({}, "tool_calls"), "[DONE]"), calling],
     [
@@ -61,7 +61,7 @@ describe.each([1000, 7])("a server of one's own, in pieces of %d bytes,", (size)
     expect(words(found)).toBe(words(parts))
   })
 
-  test("whose last event was cut has not answered", async () => {
+  test("whose last event was cut has no reply", async () => {
     const body = sse(chatChunk({ content: "Hi" }), chatChunk({}, "stop"))
       .trimEnd()
       .slice(0, -3)
@@ -69,17 +69,17 @@ describe.each([1000, 7])("a server of one's own, in pieces of %d bytes,", (size)
   })
 })
 
-test("the tokens that come without a choice are counted", async () => {
+test("usage without a choice is counted", async () => {
   const parts = await read(sse(chatChunk({ content: "Hi" }), chatChunk({}, "stop"), counted, "[DONE]"))
   expect(parts.at(-1)).toMatchObject({ usage: { inputTokens: 5, outputTokens: 2 } })
 })
 
-test("an error in place of a choice stays one", async () => {
+test("an error in place of a choice stays an error", async () => {
   const body = sse({ error: { message: "Out of memory." }, choices: null, object: "chat.completion.chunk" })
   await expect(read(body)).rejects.toThrow("Out of memory")
 })
 
-test("a line that comes in very many pieces is not looked through again with each", async () => {
+test("a line in very many chunks is not searched again with each", async () => {
   const chunk = new TextEncoder().encode("x".repeat(16))
   let left = 20_000
   const body = new ReadableStream<Uint8Array>({

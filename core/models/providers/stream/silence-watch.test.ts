@@ -41,7 +41,7 @@ describe("a provider that stays silent", () => {
     expect(server.received).toHaveLength(1)
   })
 
-  test("is given up after the same time when the clock is set meanwhile, forward or back", async () => {
+  test("is given up after the same time if the clock is set meanwhile, forward or back", async () => {
     for (const aheadMs of [3_600_000, -3_600_000]) {
       const asked = Promise.withResolvers<ServerResponse>()
       await using server = await ProviderServer.open((response) => asked.resolve(response))
@@ -73,7 +73,7 @@ describe("a provider that stays silent", () => {
     await expect(reply).rejects.toEqual(silent)
   })
 
-  test("in the middle of its answer is given up; what had come was handed on", async () => {
+  test("in the middle of its reply is given up; received parts were passed on", async () => {
     const { server, clock, model, asked } = await silentProvider(10)
     await using _ = server
     const shown: unknown[] = []
@@ -101,8 +101,8 @@ describe("a provider that stays silent", () => {
   })
 })
 
-describe("what counts as a sign of life", () => {
-  test("any byte, such as a comment that keeps the connection open", async () => {
+describe("activity is", () => {
+  test("any byte, such as a keep-alive comment", async () => {
     const { server, clock, model, asked } = await silentProvider()
     await using _ = server
     const reply = collect(model)
@@ -116,7 +116,7 @@ describe("what counts as a sign of life", () => {
     expect(await reply).toHaveLength(2)
   })
 
-  test("not the time a slow reader takes with what it has", async () => {
+  test("not the time of a slow reader", async () => {
     const { server, clock, model, asked } = await silentProvider()
     await using _ = server
     const parts = model.stream(anyRequest, new AbortController().signal)[Symbol.asyncIterator]()
@@ -130,7 +130,7 @@ describe("what counts as a sign of life", () => {
   })
 })
 
-test("no alarm is left behind by a reply that ended, was given up, or was cancelled", async () => {
+test("a reply that ended, was given up or was cancelled leaves no timer", async () => {
   const { server, clock, model, asked } = await silentProvider()
   await using _ = server
   const controller = new AbortController()
@@ -141,7 +141,7 @@ test("no alarm is left behind by a reply that ended, was given up, or was cancel
   expect(clock.pending).toEqual([])
 })
 
-test("what has come and waits for its turn here is not taken for silence", async () => {
+test("received bytes that wait for their turn do not count as silence", async () => {
   const clock = new TurnedClock()
   const answer = async () => new Response(new ReadableStream({ pull: (all) => all.enqueue(new Uint8Array(16 * 1024)) }))
   const open = async () => {

@@ -19,7 +19,7 @@ async function read(
 
 const whole = "<think>Is <b> a tag? </thin… no.</think>\n\nYes: `<think>` is one, too."
 
-test.each([1, 2, 3, 5, 7, 11, 100])("thinking in tags is no text, cut into pieces of %d", async (size) => {
+test.each([1, 2, 3, 5, 7, 11, 100])("reasoning in tags is not text, in chunks of %d", async (size) => {
   const pieces = whole.match(new RegExp(`[^]{1,${size}}`, "g")) ?? []
   expect(await read(pieces)).toMatchObject({
     thoughts: ["Is <b> a tag? </thin… no."],
@@ -27,13 +27,13 @@ test.each([1, 2, 3, 5, 7, 11, 100])("thinking in tags is no text, cut into piece
   })
 })
 
-test("several thoughts before the first word are several, and each comes before the words", async () => {
+test("several blocks of reasoning before the text stay separate", async () => {
   const { thoughts, text, order } = await read(["\n<think>One.</think> ", "<think>Two.</think>Hello"])
   expect([thoughts, text]).toEqual([["One.", "Two."], "Hello"])
   expect(order).toEqual(["reasoning", "reasoning", "text", "finish"])
 })
 
-test("blank space before the first word is held for a while, and then told", async () => {
+test("leading blanks are held back for a while, and then passed on", async () => {
   const blank = " ".repeat(150)
   const { text } = await read([blank, blank, "<think>x"])
   expect(text).toBe(`${blank}${blank}<think>x`)
@@ -48,11 +48,11 @@ test.each([
   expect(await read(pieces)).toMatchObject({ thoughts: [], text })
 })
 
-test("a thought that never ends is a thought all the same", async () => {
+test("reasoning without an end is still reasoning", async () => {
   expect(await read(["<think>I wonder", " </thi"])).toMatchObject({ thoughts: ["I wonder </thi"], text: "" })
 })
 
-test("a provider without this quirk is taken at its word", async () => {
+test("a provider without this quirk keeps its text", async () => {
   const settings = (url: string) => ({ xaiApiKey: "k", xaiBaseUrl: url })
   expect(await read(["<think>a</think>b"], settings, "xai/m")).toMatchObject({
     thoughts: [],

@@ -3,7 +3,7 @@ import { chatChunk, collect, ProviderServer, sse, streamHead } from "../server.f
 import { countWork } from "../../../../test/support/worked.ts"
 import { ModelRegistry } from "../../registry.ts"
 
-test("a reply without end is broken off, and so is its connection", async () => {
+test("a reply without end is stopped, and its connection closed", async () => {
   const closed = Promise.withResolvers<void>()
   await using server = await ProviderServer.open((response) => {
     streamHead(response).on("close", closed.resolve)
@@ -38,7 +38,7 @@ test.each([
   expect(work()).toBeLessThan(1000)
 })
 
-test("a large event with few values, and many small ones behind it, are read", async () => {
+test("a large event with few values, and many small ones after it, are read", async () => {
   const text = "a,[{".repeat(50_000)
   const words = Array.from({ length: 30_000 }, () => chatChunk({ content: "b" }))
   const body = sse(chatChunk({ content: text }), ...words, chatChunk({}, "stop"), "[DONE]")
@@ -49,7 +49,7 @@ test("a large event with few values, and many small ones behind it, are read", a
   expect(said).toBe(text + "b".repeat(30_000))
 })
 
-test("a refusal without end is read as far as any refusal goes, and keeps its status", async () => {
+test("a rejection without end is read up to a limit, and keeps its status", async () => {
   const closed = Promise.withResolvers<void>()
   let sent = 0
   await using server = await ProviderServer.open((response) => {
@@ -70,7 +70,7 @@ test("a refusal without end is read as far as any refusal goes, and keeps its st
   expect(sent).toBeLessThan(32 * 1024 * 1024)
 })
 
-describe("a stream without a reason to finish", () => {
+describe("a stream without a finish reason", () => {
   const call = (json: string) => ({ tool_calls: [{ index: 0, id: "a", function: { name: "t", arguments: json } }] })
   const words = sse(chatChunk({ content: "Hello" }), chatChunk({ content: " there" }))
 
@@ -93,7 +93,7 @@ describe("a stream without a reason to finish", () => {
     expect(requests).toBe(1)
   })
 
-  test("that is marked as done holds its calls, where they are whole", async () => {
+  test("with an end mark has its calls, if they are complete", async () => {
     expect(finishOf((await play(sse(chatChunk(call('{"q":1}')), "[DONE]"))).parts)).toBe("calls")
     expect((await play(sse(chatChunk(call('{"q":')), "[DONE]"))).parts).toMatchObject({ code: "provider_error" })
   })

@@ -28,7 +28,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("statements b
     return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
   }
 
-  test("are given each value as it was, alone and in arrays", async () => {
+  test("receive every value unchanged, alone and in arrays", async () => {
     await using client = await connect()
     for (const text of ODD_TEXTS) {
       const [runOne] = await runNamed(client, [named("one", "SELECT $1::text, length($1::text)", [text])])
@@ -45,7 +45,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("statements b
     expect(await runNamed(client, [named("empty", "SELECT cardinality($1::text[])", [[]])])).toEqual([[["0"]]])
   })
 
-  test("that go together are one transaction, each sees what those before it did, and each has its own rows", async () => {
+  test("that run together are one transaction, each sees the effects of those before it, and each returns its own rows", async () => {
     await using client = await connect()
     await client.query("CREATE TEMPORARY TABLE word (text TEXT UNIQUE)")
     const add = (text: string) =>
@@ -58,7 +58,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("statements b
     expect(await runNamed(client, [list])).toEqual([[["a"], ["b"]]])
   })
 
-  test("can be tried again on their connection, whatever became of them before", async () => {
+  test("can be retried on their connection after a failure", async () => {
     await using client = await connect()
     const divide = (by: number) => named("divide", "SELECT 6 / $1::bigint", [by])
     await expect(runNamed(client, [divide(0)])).rejects.toMatchObject({ code: "22012" })
@@ -71,7 +71,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("statements b
     expect(rows).toEqual([{ name: "divide" }, { name: "late" }, { name: "pid" }])
   })
 
-  test("stay prepared in bounded number, those that were used last; others are prepared again", async () => {
+  test("stay prepared up to a limit, the most recently used ones; others are prepared again", async () => {
     await using client = await connect()
     const nth = (n: number) => named(`number ${n}`, `SELECT ${n}`)
     for (let n = 0; n < 150; n++) {
@@ -84,7 +84,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("statements b
     expect(await runNamed(client, [nth(1)])).toEqual([[["1"]]])
   })
 
-  test("are prepared again where somebody has made the session forget them", async () => {
+  test("are prepared again if the session has lost them", async () => {
     await using client = await connect()
     await client.query("DEALLOCATE ALL")
     const pid = named("pid", "SELECT pg_backend_pid()")
@@ -92,7 +92,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("statements b
     expect(await runNamed(client, [pid])).toHaveLength(1)
   })
 
-  test("fail where their connection ends, and where it has ended", async () => {
+  test("fail if their connection ends or has ended", async () => {
     const client = await connect()
     client.on("error", () => {})
     const ending = runNamed(client, [named("end", "SELECT pg_terminate_backend(pg_backend_pid())")])

@@ -7,7 +7,7 @@ import { openConnection } from "./connection.ts"
 
 const LONG = 100_000
 
-test("a log that has begun anew is short again, though its file is as long as before", () => {
+test("a restarted log is short again, although its file is as long as before", () => {
   const folder = mkdtempSync(join(tmpdir(), "pawl-log-"))
   const file = join(folder, "pawl.db")
   const db = openConnection(file)

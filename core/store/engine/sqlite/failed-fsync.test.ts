@@ -15,7 +15,7 @@ function failFsync(): void {
   onTestFinished(() => install(fdatasync))
 }
 
-test("once the disk has failed to keep something, nothing more is written and everybody is told why", async () => {
+test("after the disk has failed once, nothing more is written and every write is refused with the reason", async () => {
   await using database = await databases[0]!.createEmpty()
   const engine = openSqlite({ file: database.url.slice("file:".length), durability: "full" })
   onTestFinished(() => engine.close())
@@ -32,7 +32,7 @@ test("once the disk has failed to keep something, nothing more is written and ev
   expect(rows.map(({ text }) => text)).not.toContain("never")
 })
 
-test("a server with a failed disk can still be closed: what was given up is not given up twice", async () => {
+test("a server with a failed disk can still be closed", async () => {
   await using database = await databases[0]!.createEmpty()
   const engine = openSqlite({ file: database.url.slice("file:".length), durability: "full" })
   const change = (sql: string) => engine.change({ type: "statements", statements: [{ sql, values: [] }] })

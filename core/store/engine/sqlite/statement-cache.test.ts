@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite"
 import { expect, test } from "vitest"
 import { StatementCache } from "./statement-cache.ts"
 
-test("the same words are prepared once, and of many others the oldest go", () => {
+test("a statement is prepared once, and the oldest of many are removed", () => {
   const db = new DatabaseSync(":memory:")
   const statements = new StatementCache(db, 3)
   const first = statements.prepare("SELECT 1")

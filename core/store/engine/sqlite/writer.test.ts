@@ -24,7 +24,7 @@ async function openNotes(durability: "full" | "normal") {
   }
 }
 
-test("everybody who writes in the same moment shares a commit, and each gets an answer of its own", async () => {
+test("concurrent writes share a commit, and each gets its own result", async () => {
   await using notes = await openNotes("full")
   const before = statSync(`${notes.file}-wal`).size
   await Promise.all(Array.from({ length: 100 }, (_, index) => notes.change(insert(`note ${index}`))))
@@ -33,7 +33,7 @@ test("everybody who writes in the same moment shares a commit, and each gets an 
   expect(await notes.engine.query("SELECT count(*) AS n FROM note", [])).toEqual([{ n: 100 }])
 })
 
-test("closing waits for what was accepted, and accepts no more", async () => {
+test("closing waits for accepted operations and accepts no more", async () => {
   await using notes = await openNotes("full")
   const accepted = notes.change(insert("last"))
   const closed = notes.engine.close()
@@ -42,7 +42,7 @@ test("closing waits for what was accepted, and accepts no more", async () => {
   await closed
 })
 
-test("the log is folded in again and again, however long somebody keeps writing", async () => {
+test("the log is checkpointed repeatedly while writes continue", async () => {
   await using notes = await openNotes("normal")
   const text = "x".repeat(100_000)
   let longest = 0
@@ -54,7 +54,7 @@ test("the log is folded in again and again, however long somebody keeps writing"
   expect(longest).toBeLessThan(110 * 1024 * 1024)
 }, 120_000)
 
-test("after a failed fsync nothing is called durable any more", async () => {
+test("after a failed fsync nothing is reported as durable", async () => {
   await using notes = await openNotes("full")
   await notes.change(insert("so that there is a log"))
   const failures: Error[] = []
