@@ -90,17 +90,14 @@ describe.each(databases)("concurrent changes on $name", ({ name, create }) => {
     ])
   })
 
-  test.runIf(name === "postgres")(
-    "of many conversations are one statement",
-    async () => {
-      await using store = await open()
-      const ids = Array.from({ length: 8 }, (_, n) => `conv_${n}`)
-      const one = async (work: () => Promise<unknown>) => expect(await countQueries(work)).toBe(1)
-      let keys: number[] = []
-      await one(async () => (keys = await Promise.all(ids.map(store.begin))))
-      await one(() => Promise.all(keys.map((key) => store.goesOn(key))))
-      await one(() => Promise.all(keys.map((key) => store.goesOn(key, 2, { head: HEAD, release: true }))))
-      await one(() => Promise.all(keys.map((key) => store.goesOn(key, 3, { lease: "claim", head: HEAD }))))
-    },
-  )
+  test.runIf(name === "postgres")("of many conversations are one statement", async () => {
+    await using store = await open()
+    const ids = Array.from({ length: 8 }, (_, n) => `conv_${n}`)
+    const one = async (work: () => Promise<unknown>) => expect(await countQueries(work)).toBe(1)
+    let keys: number[] = []
+    await one(async () => (keys = await Promise.all(ids.map(store.begin))))
+    await one(() => Promise.all(keys.map((key) => store.goesOn(key))))
+    await one(() => Promise.all(keys.map((key) => store.goesOn(key, 2, { head: HEAD, release: true }))))
+    await one(() => Promise.all(keys.map((key) => store.goesOn(key, 3, { lease: "claim", head: HEAD }))))
+  })
 })
