@@ -36,7 +36,11 @@ const chunks: Readonly<Record<string, (isLoadedWith: IsLoadedWith, id: string) =
 const browser = ["core/protocol/index.ts", "client/index.ts"]
 const beginning = ["apps/cli/pawl.ts", "apps/cli/commands/chat.ts", "core/testing.ts"]
 const start = ["core/compose/open-engine.ts"]
-const faces = ["client/device/index.ts", "apps/terminal/talk/talk.ts", "apps/terminal/talk/commands.ts"]
+const faces = [
+  "client/device/index.ts",
+  "apps/terminal/session/terminal-session.ts",
+  "apps/terminal/session/slash-commands.ts",
+]
 const store = ["migrate", "token", "invite", "backup", "export", "import", "rotate-keys"].map(
   (name) => `apps/cli/commands/${name}.ts`,
 )

@@ -1,6 +1,6 @@
 import { chatText } from "../strings/chat.ts"
 
-/** One line of the screen in pieces. Whoever draws it decides what a style looks like, or that it looks like nothing. */
+/** A line of the screen as spans. The renderer decides what a style looks like. */
 export type Line = readonly Span[]
 
 export interface Span {
@@ -8,7 +8,7 @@ export interface Span {
   readonly style?: Style
 }
 
-/** What a piece of text is, by how it looks: none of it carries a meaning that the words do not have. */
+/** How a span looks. A style never carries a meaning that the text does not have. */
 export interface Style {
   readonly colour?: "red" | "green" | "yellow" | "blue" | "cyan" | "magenta"
   readonly bold?: boolean
@@ -24,27 +24,25 @@ export const line = (text: string, style?: Style): Line => (text === "" ? [] : [
 export const DIM: Style = { dim: true }
 export const BOLD: Style = { bold: true }
 
-/** The words of a line without their looks. */
 export const lineText = (spans: Line): string => spans.map(({ text }) => text).join("")
 
-/** A line in front of which something stands. */
 export const prefixed = (prefix: string, spans: Line, style?: Style): Line => [span(prefix, style), ...spans]
 
 export const indent = (spans: Line): Line => prefixed("  ", spans)
 
-/** The last lines of something that may be long, and how many are left out. */
+/** The last lines, and the number of those left out. */
 export function atLast(lines: readonly Line[], most: number): Line[] {
   if (lines.length <= most) return [...lines]
   return [line(chatText.linesBefore(lines.length - most + 1), DIM), ...lines.slice(1 - most)]
 }
 
-/** The first lines of something that may be long, and how many are left out. */
+/** The first lines, and the number of those left out. */
 export function atMost(lines: readonly Line[], most: number): Line[] {
   if (lines.length <= most) return [...lines]
   return [...lines.slice(0, most - 1), line(chatText.moreLines(lines.length - most + 1), DIM)]
 }
 
-/** How much of the screen there is, in characters. */
+/** The size of the screen in characters. */
 export interface Room {
   readonly columns: number
   readonly rows: number

@@ -8,44 +8,50 @@ import { connectText } from "../strings/connect.ts"
 import { InputHistory } from "./input/history.ts"
 import { DIM, line } from "./line.ts"
 import type { Terminal } from "./screen/terminal.ts"
-import type { Talk } from "./talk/talk.ts"
+import type { TerminalSession } from "./session/terminal-session.ts"
 import type { StartChoices, TerminalServer, TrustQuestion } from "./terminal-server.ts"
 
-export interface TerminalOptions {
+export interface RunTerminalOptions {
   readonly stdin: ReadStream
   readonly stdout: WriteStream
-  /** Takes the first prompt away, so that the real one stands in its place. */
-  makeRoom(): void
-  /** What the person has asked for; the rest is as it is, or as it usually is. */
+  /** Removes the first prompt, so that the real one replaces it. */
+  removeFirstPrompt(): void
+  /** What the person chose with options. */
   readonly choices: Partial<StartChoices>
-  /** Which conversation to continue, by its id; true: the newest. */
-  readonly continues: string | boolean
-  /** What has to be asked before Pawl reads the folder, if anything. */
+  /** The id of the conversation to continue; true for the newest. */
+  readonly continueWith: string | boolean
+  /** The question to ask before Pawl reads the folder, if any. */
   trust(): Promise<TrustQuestion | undefined>
-  /** Opens Pawl, or finds it; takes its time while the person begins to write. */
-  reach(): Promise<TerminalServer>
+  /** Opens or finds the server. It may take a while, during which the person can type. */
+  connect(): Promise<TerminalServer>
 }
 
-export interface Left {
-  /** Where the person was. */
+export interface TerminalResult {
+  /** The conversation that was open last. */
   readonly conversation: string | undefined
 }
 
 /**
- * Shows the screen as soon as it is loaded, and everything else as it comes. Ends when the person leaves; with
- * nothing where they left before it was open.
+ * Shows the screen as soon as it is loaded, and everything else as it becomes available. Resolves when the person
+ * quits; with undefined if that was before the server was open.
  */
-export async function runTerminal({ stdin, stdout, makeRoom, ...options }: TerminalOptions): Promise<Left | undefined> {
+export async function runTerminal({
+  stdin,
+  stdout,
+  removeFirstPrompt,
+  ...options
+}: RunTerminalOptions): Promise<TerminalResult | undefined> {
   const [{ showScreen }, { Terminal }] = await Promise.all([loadScreen(), import("./screen/terminal.ts")])
   const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })
   const history = new InputHistory()
   const terminal = new Terminal({ history, size, quit: () => shown.leave() })
-  makeRoom()
+  removeFirstPrompt()
   const shown = showScreen(terminal, stdin, stdout)
-  // A terminal that is gone says so by a signal, which some that start us have ignored: then nobody is left to draw for.
+  // A terminal that is closed sends SIGHUP, which some parent processes ignore: then the end of the stream ends the
+  // process.
   stdin.on("end", shown.leave)
   for (const stream of [stdin, stdout]) stream.on("error", shown.leave)
-  // What was typed meanwhile is shown before anything else is loaded.
+  // Shows what has been typed so far before anything else is loaded.
   await setImmediate()
   const opening = open(terminal, history, options)
   let failed = false
@@ -55,84 +61,96 @@ export async function runTerminal({ stdin, stdout, makeRoom, ...options }: Termi
   })
   await shown.left
   terminal.close()
-  if (!terminal.talk && !failed) return undefined
-  const reached = await opening
-  await reached.close()
-  return { conversation: terminal.talk?.conversation?.id }
+  if (!terminal.session && !failed) return undefined
+  const server = await opening
+  await server.close()
+  return { conversation: terminal.session?.conversation?.id }
 }
 
 async function open(
   terminal: Terminal,
   history: InputHistory,
-  { trust, reach, choices, continues }: Pick<TerminalOptions, "trust" | "reach" | "choices" | "continues">,
+  { trust, connect, choices, continueWith }: Pick<RunTerminalOptions, "trust" | "connect" | "choices" | "continueWith">,
 ): Promise<TerminalServer> {
   const question = await trust()
   if (question) question.answer(await terminal.askYesOrNo(chatText.trustQuestion(question.folder)))
-  const [{ Talk }, { toShown }, reached] = await Promise.all([import("./talk/talk.ts"), import("./shown.ts"), reach()])
-  const isFirst = !existsSync(reached.historyFile)
-  history.open(reached.historyFile)
-  const talk = new Talk(reached, { ...choices, mode: choices.mode ?? "confirm" }, terminal.changed)
-  const learnModel = async () => {
-    const { default: usual, unavailableChoice, localServers } = await reached.client.listModels()
-    talk.usualModel = usual ?? ""
+  const [{ TerminalSession }, { printable }, server] = await Promise.all([
+    import("./session/terminal-session.ts"),
+    import("./printable.ts"),
+    connect(),
+  ])
+  const isFirst = !existsSync(server.historyFile)
+  history.open(server.historyFile)
+  const session = new TerminalSession(server, { ...choices, mode: choices.mode ?? "confirm" }, terminal.changed)
+  const showModel = async () => {
+    const { default: defaultModel, unavailableChoice, localServers } = await server.client.listModels()
+    session.defaultModel = defaultModel ?? ""
     terminal.changed()
-    if (continues === false && choices.model === undefined && !unavailableChoice)
-      talk.print(...startLines({ usual, localServers, isFirst }).map((text) => line(toShown(text), DIM)))
-    if (!unavailableChoice || continues !== false || choices.model !== undefined) return
+    if (continueWith === false && choices.model === undefined && !unavailableChoice)
+      session.print(...startLines({ defaultModel, localServers, isFirst }).map((text) => line(printable(text), DIM)))
+    if (!unavailableChoice || continueWith !== false || choices.model !== undefined) return
     const { describeUnavailable } = await import("../../client/model-words.ts")
-    talk.print(line(`! ${toShown(describeUnavailable(unavailableChoice, usual))}`))
+    session.print(line(`! ${printable(describeUnavailable(unavailableChoice, defaultModel))}`))
   }
-  // The start does not wait for it.
-  learnModel().catch(() => {})
-  for (const warning of reached.warnings) talk.print(line(`! ${toShown(warning)}`))
-  const id = continues === true ? await reached.newest() : continues || undefined
+  // Not awaited, to keep the start fast.
+  showModel().catch(() => {})
+  for (const warning of server.warnings) session.print(line(`! ${printable(warning)}`))
+  const id = continueWith === true ? await server.newest() : continueWith || undefined
   try {
     if (id !== undefined) {
-      await talk.enter(id)
-      if (choices.mode) await talk.setMode(choices.mode)
-      if (choices.model) await talk.setModel(choices.model)
-    } else if (continues) talk.print(line(chatText.nothingToContinue, DIM))
-    else talk.print(line(chatText.welcome(toShown(reached.where)), DIM))
+      await session.enter(id)
+      if (choices.mode) await session.setMode(choices.mode)
+      if (choices.model) await session.setModel(choices.model)
+    } else if (continueWith) session.print(line(chatText.nothingToContinue, DIM))
+    else session.print(line(chatText.welcome(printable(server.where)), DIM))
   } catch (error) {
-    talk.complain(error)
+    session.printError(error)
   }
-  terminal.open(talk)
-  // Nobody waits for it, and the conversation works without.
-  reportWaiting(talk, reached, toShown).catch(() => {})
-  return reached
+  terminal.open(session)
+  // Optional, so it is not awaited and its failure is ignored.
+  reportWaiting(session, server, printable).catch(() => {})
+  return server
 }
 
 interface StartFacts extends Pick<Awaited<ReturnType<TerminalServer["client"]["listModels"]>>, "localServers"> {
-  /** The model of a new conversation. */
-  readonly usual: string | null
-  /** Nobody has typed into this terminal before. */
+  /** The default model of a new conversation. */
+  readonly defaultModel: string | null
+  /** Whether this is the first start on this machine. */
   readonly isFirst: boolean
 }
 
-/** Which model answers and how to choose another: at the first start, and while there is only the offline model. */
-function startLines({ usual, localServers, isFirst }: StartFacts): string[] {
-  if (usual === null) return []
-  if (usual !== "offline") return isFirst ? [connectText.answers(usual), connectText.chooseOther] : []
+/**
+ * Says which model answers and how to choose another: at the first start, and while only the offline model is
+ * available.
+ */
+function startLines({ defaultModel, localServers, isFirst }: StartFacts): string[] {
+  if (defaultModel === null) return []
+  if (defaultModel !== "offline") return isFirst ? [connectText.answers(defaultModel), connectText.chooseOther] : []
   const found = localServers?.items ?? []
   const offers = found.map((server) => connectText.found(server, localServers?.mayConnect ?? false, found.length === 1))
   return [connectText.offline, ...(offers.length > 0 ? offers : [connectText.noServer])]
 }
 
 /** Names a change that waits in another conversation of the folder: `--continue` opens only the newest. */
-async function reportWaiting(talk: Talk, { client, inFolder = [] }: TerminalServer, toShown: (text: string) => string) {
-  const here = talk.conversation?.id
+async function reportWaiting(
+  session: TerminalSession,
+  { client, inFolder = [] }: TerminalServer,
+  printable: (text: string) => string,
+) {
+  const here = session.conversation?.id
   const others = new Set(inFolder.filter((id) => id !== here))
   if (others.size === 0) return
   const { items } = await client.listProposals({ query: { status: "pending" } })
   const waiting = items.find(({ conversationId }) => others.has(conversationId))
   if (!waiting) return
   const { title } = await client.readConversation({ params: { id: waiting.conversationId } })
-  talk.print(line(chatText.changeWaitsElsewhere(toShown(title ?? chatText.untitled), toShown(waiting.summary))))
+  session.print(line(chatText.changeWaitsElsewhere(printable(title ?? chatText.untitled), printable(waiting.summary))))
 }
 
 /**
- * Loads the screen, and with it Ink. Ink takes one function out of es-toolkit's 415 files, which cost more than everything
- * else together; while it is loaded that name leads to the one file. Where the package looks otherwise, to all of them.
+ * Loads the screen and Ink. Ink imports one function from the 415 files of es-toolkit, which take longer to load than
+ * everything else together. While Ink loads, the import resolves to the one file; if the package layout is unknown, to
+ * all of them.
  */
 async function loadScreen(): Promise<typeof import("./screen/show-screen.ts")> {
   const hooks = registerHooks({

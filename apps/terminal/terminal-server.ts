@@ -3,59 +3,57 @@ import type { ReplySettings } from "../../core/protocol/conversation/reply-setti
 import type { Mode } from "../../core/protocol/schema.ts"
 
 export interface WorkFolder {
-  /** Its real path. */
   readonly root: string
-  /** Its person has said that its files may be trusted. */
+  /** The person has confirmed that its files can be trusted. */
   readonly isTrusted: boolean
 }
 
-/** A Pawl that this terminal speaks to, in this process or far away. */
+/** The server that this terminal is connected to, in this process or remote. */
 export interface TerminalServer {
   readonly client: Client
-  /** Where that is, for the person: a folder, an address. */
+  /** Its folder or address, for display. */
   readonly where: string
-  /** The folder that is worked in, if it is on this machine. */
+  /** The work folder, if it is on this machine. */
   readonly workFolder?: WorkFolder
-  /** Where what was written here is kept. */
+  /** The file of the input history. */
   readonly historyFile: string
   readonly reflow: Reflow
-  /** What somebody should know about the settings. */
+  /** Warnings about the settings. */
   readonly warnings: readonly string[]
-  /** What a new conversation gets where nobody chooses: the agent, and where its tools run. */
-  readonly begins: {
+  /** Defaults of a new conversation: the agent, and where its tools run. */
+  readonly defaults: {
     readonly agent?: string
     readonly model?: string | undefined
     readonly site?: "device"
     readonly deviceId?: string
   }
-  /** In which folder a conversation works, where this machine knows. */
+  /** The folders of conversations by id, as far as this machine knows them. */
   folders?(): ReadonlyMap<string, string>
-  /** Which conversation `--continue` means here. */
+  /** The conversation that `--continue` opens. */
   newest(): Promise<string | undefined>
-  /** The conversations of this folder. */
   readonly inFolder?: readonly string[]
-  /** A conversation was begun, or gone on with. */
+  /** Called when a conversation was created or opened. */
   entered(id: string): void
   close(): Promise<void>
 }
 
-/** A folder of which its person has not said yet whether they trust its files. */
+/** A folder that the person has neither trusted nor distrusted yet. */
 export interface TrustQuestion {
   readonly folder: string
   answer(isTrusted: boolean): void
 }
 
 /**
- * What a terminal does with lines for which it has become too narrow. Most break them, and the cursor stays where it is in
- * its line; those made with xterm.js also shift it by the lines that were broken below it.
+ * What a terminal does with lines for which it has become too narrow. Most wrap them, and the cursor keeps its position
+ * in its line; those based on xterm.js also move it by the lines wrapped below it.
  */
 export type Reflow = "cuts" | "breaks" | "breaks-and-shifts"
 
-/** What new conversations begin with, as the person has chosen. */
+/** What the person chose for new conversations. */
 export interface StartChoices {
   readonly agent?: string | undefined
   readonly model?: string | undefined
-  /** Who answers where it cannot; null and undefined: as its agent or the server has it. */
+  /** Models that answer if the chosen one cannot; null or undefined for the default. */
   readonly fallback?: string[] | null | undefined
   readonly mode: Mode
   readonly settings?: ReplySettings | undefined

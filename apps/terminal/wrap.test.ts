@@ -4,16 +4,16 @@ import { isLong } from "../../test/support/sizes.ts"
 import { lineText } from "./line.ts"
 import { chop, columnLines, fit, graphemesOf, widthOf, wrap } from "./wrap.ts"
 
-/** What Ink measures with when it cuts a line. */
+/** The width that Ink uses to cut lines. */
 const { default: drawn } = createRequire(import.meta.resolve("ink"))("string-width") as {
   default: (text: string) => number
 }
 
-test("no character takes more room when it is drawn than was counted for it, alone or after others", () => {
+test("no character is wider on the screen than computed, alone or after others", () => {
   const tooNarrow: string[] = []
   for (let code = 0xa0; code <= 0x1ffff; code += isMixed(code) ? 1 : 41) {
     if (code >= 0xd800 && code <= 0xdfff) continue
-    // A third of them, by the seed; all in the long run.
+    // A third of them, chosen by the seed.
     if (!isLong && code % 3 !== inject("seed") % 3) continue
     const character = String.fromCodePoint(code)
     for (const text of [character, `a${character}漢`]) {
@@ -26,16 +26,16 @@ test("no character takes more room when it is drawn than was counted for it, alo
   expect(tooNarrow).toEqual([])
 }, 120_000)
 
-/** Where neighbours differ; elsewhere thousands are alike. */
+/** Most neighbours are alike and need no test. */
 const isMixed = (code: number): boolean =>
   code < 0x3400 || (code > 0xf8ff && code < 0x10000) || (code >= 0x1d000 && code < 0x1fc00)
 
-test("a text is cut between what people see as characters", () => {
+test("text is cut between graphemes", () => {
   expect(fit("a漢b", 2)).toEqual({ head: "a", rest: "漢b" })
   expect(widthOf("👍🏽")).toBeGreaterThanOrEqual(2)
 })
 
-test("it is cut in the same places whether all of it is looked at or only as much as is needed", () => {
+test("it is cut at the same positions whether all of it is read or only what is needed", () => {
   const parts = [
     "a",
     "é",
@@ -50,7 +50,6 @@ test("it is cut in the same places whether all of it is looked at or only as muc
     "x".repeat(30),
     `z${"\u0301".repeat(90)}`,
   ]
-  // Always the same numbers, in no order.
   let seed = 1
   const next = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below
   for (let round = 0; round < 300; round++) {
@@ -95,7 +94,7 @@ const rows = [
   ["Shift+Tab", "goes\x1b round"],
 ] as const
 
-test("what does not fit goes on in its own column", () => {
+test("text that does not fit continues in its column", () => {
   expect(columnLines(rows, 44).map(lineText)).toEqual([
     "Enter      sends what stands there to",
     "           whoever is meant",
@@ -103,7 +102,7 @@ test("what does not fit goes on in its own column", () => {
   ])
 })
 
-test("on a narrow screen the second column stands below the first", () => {
+test("on a narrow screen the second column goes below the first", () => {
   expect(columnLines(rows, 30).map(lineText)).toEqual([
     "Enter",
     "  sends what stands there to",

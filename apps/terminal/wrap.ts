@@ -1,8 +1,8 @@
 import { eastAsianWidth } from "get-east-asian-width"
 import { DIM, type Line, type Span, indent, line, span } from "./line.ts"
-import { toShown } from "./shown.ts"
+import { printable } from "./printable.ts"
 
-/** A line broken between words into lines that fit; a word that is too long is cut. `hang` stands before all but the first. */
+/** Wraps a line between words; a word that is too long is cut. `hang` precedes all lines but the first. */
 export function wrap(spans: Line, width: number, hang: Line = []): Line[] {
   const lines: Span[][] = [[]]
   let used = 0
@@ -15,7 +15,7 @@ export function wrap(spans: Line, width: number, hang: Line = []): Line[] {
   }
   for (const group of groupsOf(spans)) {
     if (group.isSpace) {
-      // A space that does not fit is where the line ends.
+      // A space that does not fit ends the line.
       if (used > 0 && used + group.width <= width) used += put(lines, group.pieces)
       else if (lines.length === 1 && used === 0) used += put(lines, group.pieces)
       continue
@@ -25,10 +25,10 @@ export function wrap(spans: Line, width: number, hang: Line = []): Line[] {
       let rest = piece.text
       while (rest !== "") {
         const { head, rest: after } = fit(rest, Math.max(1, width - used))
-        // Where not even one character fits it is put all the same: nothing may be lost, and this must end.
-        const taken = head === "" ? (used > hanging ? "" : rest) : head
-        if (taken !== "") used += put(lines, [{ ...piece, text: taken }])
-        rest = taken === rest ? "" : taken === "" ? rest : after
+        // If not even one character fits, it is added anyway: nothing may be lost, and the loop must end.
+        const piece_ = head === "" ? (used > hanging ? "" : rest) : head
+        if (piece_ !== "") used += put(lines, [{ ...piece, text: piece_ }])
+        rest = piece_ === rest ? "" : piece_ === "" ? rest : after
         if (rest !== "") begin()
       }
     }
@@ -36,7 +36,7 @@ export function wrap(spans: Line, width: number, hang: Line = []): Line[] {
   return lines
 }
 
-/** A line cut where the screen ends, for text in which spaces count. */
+/** Cuts a line at the width, for text in which spaces count. */
 export function chop(spans: Line, width: number): Line[] {
   const lines: Span[][] = [[]]
   let used = 0
@@ -59,7 +59,7 @@ export function chop(spans: Line, width: number): Line[] {
   return lines
 }
 
-/** A line that ends with … where it would not fit. */
+/** Cuts a line that does not fit and adds "…". */
 export function clip(spans: Line, width: number): Line {
   if (lineWidth(spans) <= width) return spans
   const [first = []] = chop(spans, Math.max(1, width - 1))
@@ -74,7 +74,7 @@ interface Group {
   readonly pieces: readonly Span[]
 }
 
-/** Words and the spaces between them; a word may be of several pieces, as in **wo**rd. */
+/** Words and the spaces between them. A word may have several spans, as in **wo**rd. */
 function groupsOf(spans: Line): Group[] {
   const groups: { isSpace: boolean; width: number; pieces: Span[] }[] = []
   for (const piece of spans) {
@@ -97,18 +97,17 @@ function put(lines: Span[][], pieces: readonly Span[]): number {
   return lineWidth(pieces)
 }
 
-/** Made when it is needed: it takes 20 ms, and most of what is shown is ASCII. */
+/** Created on first use: it takes 20 ms, and most text is ASCII. */
 let segmenter: Intl.Segmenter | undefined
-/** Each is one column and stands alone; the brackets are those of what `toShown` writes out, of which there may be millions. */
+/** Characters of one column that do not combine. The brackets are written by `printable`, possibly millions of times. */
 const SIMPLE = /^[ -~⟨⟩]*$/
-const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
-const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}]$/u
-const PICTURE = /\p{Emoji_Presentation}|\uFE0F|^\p{Regional_Indicator}{2}$/u
+const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
+const ZERO_WIDTH_CHARACTER = /^[\p{Mn}\p{Me}\p{Cf}]$/u
+const WIDE_EMOJI = /\p{Emoji_Presentation}|\uFE0F|^\p{Regional_Indicator}{2}$/u
 
-/** Most lines are shorter. */
-const MIN_LOOKED_AT = 64
+const MIN_CHUNK = 64
 
-/** How many columns of a terminal a text takes. */
+/** The number of columns of a text. */
 export function widthOf(text: string): number {
   if (SIMPLE.test(text)) return text.length
   let width = 0
@@ -116,22 +115,24 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** What a person sees as one character, each. */
 export function graphemesOf(text: string): string[] {
   if (SIMPLE.test(text)) return text.split("")
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" })
   return Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
 
-/** The beginning of a text that fits, and the rest of it. Costs what fits, however long the text is. */
+/**
+ * Splits a text into the beginning that fits and the rest. The cost depends on the width, not on the length of the
+ * text.
+ */
 export function fit(text: string, width: number): { readonly head: string; readonly rest: string } {
-  for (let length = Math.max(MIN_LOOKED_AT, 2 * width); ; length *= 2) {
+  for (let length = Math.max(MIN_CHUNK, 2 * width); ; length *= 2) {
     const end = endOf(text.slice(0, length), width, length >= text.length)
     if (end !== undefined) return { head: text.slice(0, end), rest: text.slice(end) }
   }
 }
 
-/** Where that ends which fits; undefined where more has to be looked at: what comes last may go on after it, or be half a character. */
+/** The end of what fits; undefined if more text is needed, because the last grapheme may be incomplete. */
 function endOf(text: string, width: number, isAll: boolean): number | undefined {
   let used = 0
   let end = 0
@@ -145,26 +146,26 @@ function endOf(text: string, width: number, isAll: boolean): number | undefined 
 }
 
 /**
- * Never less than the terminal takes: a line that is longer than it was thought to be is cut, and what somebody is asked to
- * agree to must not be. So a mark that takes a column in some terminals takes one here.
+ * Never less than the terminal needs: the end of a line that is wider than computed is cut, and a person could approve
+ * what they cannot see. So a mark that has a width in some terminals has one here.
  */
 function widthOfGrapheme(grapheme: string): number {
   if (grapheme.length === 1 && grapheme.charCodeAt(0) < 0x300) return 1
-  if (NO_WIDTH.test(grapheme)) return 0
+  if (ZERO_WIDTH.test(grapheme)) return 0
   let width = 0
-  for (const character of grapheme) width += NOTHING.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0)
-  return Math.max(width, PICTURE.test(grapheme) ? 2 : 0)
+  for (const character of grapheme)
+    width += ZERO_WIDTH_CHARACTER.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0)
+  return Math.max(width, WIDE_EMOJI.test(grapheme) ? 2 : 0)
 }
 
 const GAP = 2
-/** With less room than that for the second column it stands below the first. */
-const LEAST = 30
+/** With less room the second column goes below the first. */
+const MIN_SECOND_COLUMN = 30
 
-/** Two columns: words, and what they mean. */
 export function columnLines(rows: readonly (readonly [string, string])[], width: number): Line[] {
-  const shown = rows.map(([left, right]) => [toShown(left.trimEnd()), toShown(right)] as const)
+  const shown = rows.map(([left, right]) => [printable(left.trimEnd()), printable(right)] as const)
   const first = Math.max(0, ...shown.map(([left]) => widthOf(left))) + GAP
-  if (width - first < LEAST)
+  if (width - first < MIN_SECOND_COLUMN)
     return shown.flatMap(([left, right]) => [
       ...wrap(line(left), width),
       ...wrap(line(right, DIM), width - 2).map(indent),

@@ -8,7 +8,7 @@ import type {
 import { dollars, duration } from "../../client/words.ts"
 import type { Run } from "../../core/protocol/conversation/conversation.ts"
 import { sideBySide } from "../../apps/terminal/drawing/timeline-lines.ts"
-import { toShown } from "../../apps/terminal/shown.ts"
+import { printable } from "../../apps/terminal/printable.ts"
 import { fit } from "../../apps/terminal/wrap.ts"
 import type { KeptFoldLook } from "./compare-fold.ts"
 import type { DryRun } from "./dry-run.ts"
@@ -66,7 +66,7 @@ export function replayLines(replayed: ReplayedRun): PrintedReplay {
     "",
     ...stateWords(replayed),
     first ? firstWords(first) : equalWords(requests),
-  ].map(toShown)
+  ].map(printable)
   const isWhole = !newer && missing === undefined && torn === undefined
   const code = first || !isWhole || !isFolded || keptFold.verdict === "differs" ? 1 : 0
   const ends = { newer: newer?.position ?? null, missing: missing ?? null, torn: torn ?? null }
@@ -112,7 +112,7 @@ export function dryLines(replayed: ReplayedRun, { model, answers, parted, cost }
     cost,
   }
   const isWhole = !rebuilt.newer && rebuilt.missing === undefined && torn === undefined
-  return { text: text.map(toShown), json, code: isWhole ? 0 : 1 }
+  return { text: text.map(printable), json, code: isWhole ? 0 : 1 }
 }
 
 function saidLines(name: string, { text, calls }: SaidReply): string[] {
@@ -124,7 +124,7 @@ function saidLines(name: string, { text, calls }: SaidReply): string[] {
 /** A line on as many lines as it takes, broken between words where there are any. */
 function wrapped(line: string, width: number): string[] {
   const lines: string[] = []
-  for (let left = toShown(line); ;) {
+  for (let left = printable(line); ;) {
     const { head, rest } = fit(left, width)
     if (rest === "" || head === "") return [...lines, left]
     const space = rest.startsWith(" ") ? head.length : head.lastIndexOf(" ")

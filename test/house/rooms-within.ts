@@ -99,10 +99,10 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
   "apps/terminal": {
     input: [],
     drawing: [],
-    deciding: ["drawing"],
-    naming: [],
-    talk: ["deciding", "drawing", "naming"],
-    screen: ["deciding", "drawing", "input", "naming", "talk"],
+    approvals: ["drawing"],
+    attachments: [],
+    session: ["approvals", "attachments", "drawing"],
+    screen: ["approvals", "attachments", "drawing", "input", "session"],
   },
   "labs/evaluate": {
     file: [],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import type { ClientOptions } from "../../client/index.ts"
 import { createClient } from "../../client/index.ts"
-import { runSlashCommand } from "../../apps/terminal/talk/commands.ts"
+import { runSlashCommand } from "../../apps/terminal/session/slash-commands.ts"
 import { lineText } from "../../apps/terminal/line.ts"
-import { Talk } from "../../apps/terminal/talk/talk.ts"
+import { TerminalSession } from "../../apps/terminal/session/terminal-session.ts"
 import { answer } from "../../core/engine/definition/tool.ts"
 import { calls, says, scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
@@ -28,29 +28,29 @@ async function waitingIn(url: string, wrongBy: number) {
   const { token } = await face.store.people.createToken(ada, ["read", "chat", "approve"], clock.now())
   const fetch: ClientOptions["fetch"] = (input, init) => face.fetch(new Request(input, init))
   const client = createClient({ baseUrl: "http://localhost", token, fetch: fetch as typeof globalThis.fetch })
-  const reached = {
-    ...{ client, where: "", warnings: [], reflow: "breaks" as const, historyFile: "", begins: { agent: "test" } },
+  const server = {
+    ...{ client, where: "", warnings: [], reflow: "breaks" as const, historyFile: "", defaults: { agent: "test" } },
     newest: async () => undefined,
     entered() {},
     async close() {},
   }
-  const talk = new Talk(
-    reached,
+  const session = new TerminalSession(
+    server,
     { mode: "confirm" },
     () => {},
     () => clock.now() + wrongBy,
   )
-  stack.defer(() => talk.conversation?.close())
-  await talk.say("go", "steer")
-  await expect.poll(() => talk.waiting.length).toBe(2)
+  stack.defer(() => session.conversation?.close())
+  await session.send("go", "steer")
+  await expect.poll(() => session.waiting.length).toBe(2)
   const answers = async (words: string) => {
-    const decision = talk.readDecision(words)
+    const decision = session.readDecision(words)
     if (decision.type === "message" || decision.type === "unclear" || decision.type === "edit") return decision.type
-    return { [decision.type]: await talk.decide(decision) }
+    return { [decision.type]: await session.decide(decision) }
   }
-  const printed = () => talk.scrollback.entries.flatMap(({ lines }) => lines.map(lineText)).join("\n")
+  const printed = () => session.scrollback.entries.flatMap(({ lines }) => lines.map(lineText)).join("\n")
   const kept = stack.move()
-  return { clock, done, talk, answers, printed, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return { clock, done, session, answers, printed, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
@@ -58,9 +58,9 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await using database = await create()
     await using world = await waitingIn(database.url, -DAY_MS)
     await world.clock.leap(3_600_000)
-    expect(world.talk.question, "by the clock of this machine").toContain("yes")
+    expect(world.session.question, "by the clock of this machine").toContain("yes")
     expect(await world.answers(words)).toEqual({ [words]: true })
-    await expect.poll(() => world.talk.waiting).toEqual([])
+    await expect.poll(() => world.session.waiting).toEqual([])
     expect(world.printed()).toContain("! Expired before your answer arrived: ")
     expect(world.done).toEqual([])
   })
@@ -70,51 +70,51 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await using world = await waitingIn(database.url, -DAY_MS)
     await world.clock.leap(3_600_000)
     expect(await world.answers("yes 1"), "nothing has changed").toEqual({ yes: false })
-    expect(world.talk.question).toMatch(/all · 1 expired$/)
+    expect(world.session.question).toMatch(/all · 1 expired$/)
     expect(await world.answers("yes"), "and now all of them").toEqual({ yes: true })
-    await expect.poll(() => world.talk.waiting).toEqual([])
+    await expect.poll(() => world.session.waiting).toEqual([])
     expect(world.done).toEqual([])
   })
 
   test("a clock that is ahead: what has not expired is asked about again, and what expires then is seen", async () => {
     await using database = await create()
     await using world = await waitingIn(database.url, DAY_MS)
-    expect(world.talk.question).toContain("Press Enter to continue without it")
+    expect(world.session.question).toContain("Press Enter to continue without it")
     expect(await world.answers("")).toEqual({ "go-on": false })
     expect(world.printed()).toContain("This has not expired")
     expect(await world.answers("yes 1")).toEqual({ yes: true })
     await expect.poll(() => world.done).toEqual(["a"])
-    await expect.poll(() => world.talk.waiting.length).toBe(1)
+    await expect.poll(() => world.session.waiting.length).toBe(1)
     await world.clock.leap(3_600_000)
     expect(await world.answers("yes")).toEqual({ yes: true })
     expect(world.printed()).toContain("! Expired before your answer arrived: ")
-    await expect.poll(() => world.talk.waiting).toEqual([])
+    await expect.poll(() => world.session.waiting).toEqual([])
     expect(world.done).toEqual(["a"])
   })
 
   test("what has expired is proposed once more by a word while it waits, and by /again when it is settled, also in another terminal", async () => {
     await using database = await create()
     await using world = await waitingIn(database.url, 0)
-    const { talk, clock } = world
-    const waiting = () => talk.waiting.map(({ id }) => id)
+    const { session, clock } = world
+    const waiting = () => session.waiting.map(({ id }) => id)
     const first = waiting()
     await clock.leap(3_600_000)
-    expect(talk.question).toContain('type "again" to propose it once more')
+    expect(session.question).toContain('type "again" to propose it once more')
     expect(await world.answers("again")).toEqual({ again: true })
     await expect.poll(() => waiting().filter((id) => !first.includes(id))).toHaveLength(2)
     await clock.leap(3_600_000)
     expect(await world.answers("")).toEqual({ "go-on": true })
-    await expect.poll(() => talk.waiting).toEqual([])
-    talk.settle(100)
+    await expect.poll(() => session.waiting).toEqual([])
+    session.settle(100)
     expect(world.printed()).toContain("expired; /again proposes it again")
     // As it is read by whoever comes later.
-    const id = talk.conversation!.id
-    talk.leave()
-    await talk.enter(id)
-    talk.settle(100)
-    const context = { talk, write() {}, async paste() {}, quit() {} }
+    const id = session.conversation!.id
+    session.leave()
+    await session.enter(id)
+    session.settle(100)
+    const context = { session, write() {}, async paste() {}, quit() {} }
     await runSlashCommand("/again 2", context)
-    await expect.poll(() => talk.waiting.map(({ arguments: given }) => given)).toEqual([{ q: "a" }])
+    await expect.poll(() => session.waiting.map(({ arguments: given }) => given)).toEqual([{ q: "a" }])
     expect(await world.answers("yes")).toEqual({ yes: true })
     await expect.poll(() => world.done).toEqual(["a"])
     await runSlashCommand("/again 2", context)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { fails, finishes, replies, says, thinks } from "../../core/models/scripted/script.ts"
 import type { ScriptedReply } from "../../core/models/scripted/model.ts"
-import { runSlashCommand } from "../../apps/terminal/talk/commands.ts"
+import { runSlashCommand } from "../../apps/terminal/session/slash-commands.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { openTalk, printed } from "./talk.ts"
+import { openSession, printed } from "./session.ts"
 
 const THOUGHT = expect.stringMatching(/^· Thought .*\/reasoning shows it$/) as string
 
@@ -39,26 +39,26 @@ describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
     ],
   ])("says in a line that a reply %s, at once and when the conversation is taken up again", async (_, reply, lines) => {
     await using database = await create()
-    await using place = await openTalk(database.url, reply)
-    const talk = place.begin()
-    await talk.say("go", "queue")
-    await expect.poll(() => printed(talk).slice(1)).toEqual(lines)
+    await using place = await openSession(database.url, reply)
+    const session = place.begin()
+    await session.send("go", "queue")
+    await expect.poll(() => printed(session).slice(1)).toEqual(lines)
     const later = place.begin()
-    await later.enter(talk.conversation!.id)
+    await later.enter(session.conversation!.id)
     expect(printed(later).slice(-lines.length)).toEqual(lines)
   })
 
   test("/continue has the model go on after the half that stays, and only where a reply was cut", async () => {
     await using database = await create()
-    await using place = await openTalk(database.url, replies(says("One, two,"), finishes("limit")), says("three."))
-    const talk = place.begin()
-    await talk.say("count", "queue")
-    await expect.poll(() => printed(talk).at(-1)).toContain("/continue does that.")
-    const context = { talk, write() {}, async paste() {}, quit() {} }
+    await using place = await openSession(database.url, replies(says("One, two,"), finishes("limit")), says("three."))
+    const session = place.begin()
+    await session.send("count", "queue")
+    await expect.poll(() => printed(session).at(-1)).toContain("/continue does that.")
+    const context = { session, write() {}, async paste() {}, quit() {} }
     await runSlashCommand("/continue", context)
-    await expect.poll(() => printed(talk).slice(-2)).toEqual(["> continue", "three."])
-    expect(printed(talk)).toContain("One, two,")
+    await expect.poll(() => printed(session).slice(-2)).toEqual(["> continue", "three."])
+    expect(printed(session)).toContain("One, two,")
     await runSlashCommand("/continue", context)
-    expect(printed(talk).at(-1)).toContain("was not cut")
+    expect(printed(session).at(-1)).toContain("was not cut")
   })
 })

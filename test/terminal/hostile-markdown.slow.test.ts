@@ -64,9 +64,9 @@ async function draw(texts: readonly string[]): Promise<string> {
   const late = setTimeout(() => child.kill("SIGKILL"), DEADLINE)
   const said = once(child.stdout, "data").then(([line]) => String(line))
   child.stdin.write(`${JSON.stringify(texts)}\n`)
-  const heard = await Promise.race([said, ended])
+  const received = await Promise.race([said, ended])
   clearTimeout(late)
-  return heard
+  return received
 }
 
 /** As it is published: React has a slower self for those who work on a page. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
 import { finishes, replies, says } from "../../core/models/scripted/script.ts"
 import { scripted } from "../../core/models/scripted/model.ts"
-import { statusWords } from "../../apps/terminal/screen/status-words.ts"
-import { runSlashCommand } from "../../apps/terminal/talk/commands.ts"
+import { statusLine } from "../../apps/terminal/screen/status-line.ts"
+import { runSlashCommand } from "../../apps/terminal/session/slash-commands.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { named } from "../support/loop/several-models.ts"
-import { printed, talkTo } from "./talk.ts"
+import { printed, connectSessions } from "./session.ts"
 
 const counted = (text: string, inputTokens: number) =>
   replies(says(text), finishes("stop", { inputTokens, outputTokens: 1000 }))
@@ -15,33 +15,33 @@ describe.each(anyDatabase)("how full a conversation is, in the terminal on $name
     const summary = "## Goal\nA trip to **Rome**."
     const model = scripted(counted("One.", 20_000), counted("Two.", 59_000), counted(summary, 3000))
     await using database = await create()
-    await using place = await talkTo(database.url, model, { others: [named("other")] })
-    const talk = place.begin()
-    const context = { talk, write() {}, async paste() {}, quit() {} }
-    const meter = () => statusWords(talk).filter((part) => part.startsWith("context"))
+    await using place = await connectSessions(database.url, model, { others: [named("other")] })
+    const session = place.begin()
+    const context = { session, write() {}, async paste() {}, quit() {} }
+    const meter = () => statusLine(session).filter((part) => part.startsWith("context"))
     await runSlashCommand("/compact", context)
-    expect(printed(talk)).toEqual(["! There is nothing to summarize yet."])
+    expect(printed(session)).toEqual(["! There is nothing to summarize yet."])
 
-    const answers = () => printed(talk).filter((line) => /^(One|Two)\.$/.test(line)).length
-    await talk.say(`First? ${"x".repeat(4000)}`, "queue")
+    const answers = () => printed(session).filter((line) => /^(One|Two)\.$/.test(line)).length
+    await session.send(`First? ${"x".repeat(4000)}`, "queue")
     await expect.poll(answers).toBe(1)
     expect(meter()).toEqual(["context 11% of 200k"])
-    await talk.say("Second?", "queue")
+    await session.send("Second?", "queue")
     await expect.poll(answers).toBe(2)
-    await expect.poll(() => talk.isBusy).toBe(false)
+    await expect.poll(() => session.isBusy).toBe(false)
     expect(meter()).toEqual(["context 30% of 200k"])
 
     await runSlashCommand("/compact", context)
-    expect(printed(talk).at(-1)).toContain("The model is shown 60k tokens of 200k that it can read.")
-    await expect.poll(() => printed(talk).at(-1)).toContain("/summary shows what the model sees instead.")
+    expect(printed(session).at(-1)).toContain("The model is shown 60k tokens of 200k that it can read.")
+    await expect.poll(() => printed(session).at(-1)).toContain("/summary shows what the model sees instead.")
     await runSlashCommand("/summary", context)
-    const told = printed(talk).slice(-3)
+    const told = printed(session).slice(-3)
     expect(told[0]).toContain("it replaces 2 messages, which frees about ")
     expect(told.slice(1)).toEqual(["## Goal", "A trip to Rome."])
 
     // Another model's size is known from the list that it was chosen from.
     await runSlashCommand("/model other", context)
-    await expect.poll(() => talk.conversation?.transcript.model).toBe("other")
+    await expect.poll(() => session.conversation?.transcript.model).toBe("other")
     expect(meter()).toEqual([expect.stringMatching(/^context \d+% of \d+k$/)])
   })
 })

@@ -3,10 +3,10 @@ import { z } from "zod"
 import { answer, defineTool } from "../../core/engine/definition/tool.ts"
 import { scripted } from "../../core/models/scripted/model.ts"
 import { calls, says } from "../../core/models/scripted/script.ts"
-import { runSlashCommand } from "../../apps/terminal/talk/commands.ts"
-import type { Talk } from "../../apps/terminal/talk/talk.ts"
+import { runSlashCommand } from "../../apps/terminal/session/slash-commands.ts"
+import type { TerminalSession } from "../../apps/terminal/session/terminal-session.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { drawn, printed, talkTo } from "./talk.ts"
+import { drawn, printed, connectSessions } from "./session.ts"
 
 const question = {
   ...{ server: "inn", tool: "book", message: "For how many, \u001b[31mand when?" },
@@ -23,37 +23,37 @@ const book = defineTool({
   },
 } as const)
 
-const type = (talk: Talk, words: string) =>
-  runSlashCommand(words, { talk, write() {}, paste: async () => {}, quit() {} })
+const type = (session: TerminalSession, words: string) =>
+  runSlashCommand(words, { session, write() {}, paste: async () => {}, quit() {} })
 
 describe.each(anyDatabase)("what a server asks, in a terminal on $name,", ({ create }) => {
   test("says who asks, until when and how to answer, and is answered or declined by a command", async () => {
     await using database = await create()
     const model = scripted(calls("book", {}), says("Booked."), calls("book", {}), says("Not booked."))
-    await using place = await talkTo(database.url, model, { tools: [book] })
-    const talk = place.begin()
-    await talk.say("Book.", "queue")
-    await expect.poll(() => drawn(talk).join("\n")).toMatch(/The MCP server "inn" asks, for its tool "book"/)
-    const shown = drawn(talk).join("\n")
+    await using place = await connectSessions(database.url, model, { tools: [book] })
+    const session = place.begin()
+    await session.send("Book.", "queue")
+    await expect.poll(() => drawn(session).join("\n")).toMatch(/The MCP server "inn" asks, for its tool "book"/)
+    const shown = drawn(session).join("\n")
     expect(shown).toMatch(/words from outside: tell it no password and no key/)
     expect(shown).toMatch(/people – People: integer; required/)
     expect(shown).toMatch(/Until \d\d:\d\d: write \/answer name=value; name=value\. \/decline refuses\./)
     expect(shown).not.toContain("\u001b")
-    await type(talk, "/answer people=many")
-    expect(printed(talk).at(-1)).toContain("people: must be a number")
-    await type(talk, "/answer people=4; day=Friday = late")
-    await expect.poll(() => printed(talk).join("\n")).toContain("Booked.")
+    await type(session, "/answer people=many")
+    expect(printed(session).at(-1)).toContain("people: must be a number")
+    await type(session, "/answer people=4; day=Friday = late")
+    await expect.poll(() => printed(session).join("\n")).toContain("Booked.")
     expect(JSON.stringify(model.received.at(-1)?.history)).toContain(
       'accept {\\"people\\":4,\\"day\\":\\"Friday = late\\"}',
     )
-    expect(drawn(talk).join("\n")).not.toContain("asks")
+    expect(drawn(session).join("\n")).not.toContain("asks")
 
-    await talk.say("Book.", "queue")
-    await expect.poll(() => drawn(talk).join("\n")).toMatch(/asks/)
-    await type(talk, "/decline")
-    await expect.poll(() => printed(talk).join("\n")).toContain("Not booked.")
+    await session.send("Book.", "queue")
+    await expect.poll(() => drawn(session).join("\n")).toMatch(/asks/)
+    await type(session, "/decline")
+    await expect.poll(() => printed(session).join("\n")).toContain("Not booked.")
     expect(JSON.stringify(model.received.at(-1)?.history)).toContain("Was told decline")
-    await type(talk, "/answer people=4")
-    expect(printed(talk).at(-1)).toContain("There is no question to answer.")
+    await type(session, "/answer people=4")
+    expect(printed(session).at(-1)).toContain("There is no question to answer.")
   })
 })

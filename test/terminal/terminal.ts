@@ -29,7 +29,7 @@ export interface TerminalStart {
   readonly program?: string
 }
 
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 /** `pawl` in a real pseudo-terminal, seen as a person sees it: what stands on the screen. */
 export class TerminalProcess implements AsyncDisposable {
@@ -111,7 +111,7 @@ export class TerminalProcess implements AsyncDisposable {
    * drawn anew is gone, or stands beside what was: whoever looks once, right after something else was shown, may see that.
    */
   async settles(check: (screen: string, all: string) => void): Promise<void> {
-    await vi.waitFor(() => check(this.screen, this.all), { timeout: PATIENCE_MS, interval: 50 })
+    await vi.waitFor(() => check(this.screen, this.all), { timeout: TIMEOUT_MS, interval: 50 })
   }
 
   /** Resolves as soon as the cursor stands there: column and row of the screen, from 0. */
@@ -146,15 +146,15 @@ export class TerminalProcess implements AsyncDisposable {
 
   async #until(look: () => string, pattern: RegExp | string, there: boolean): Promise<string> {
     const stopped = new AbortController()
-    const late = pause(PATIENCE_MS, "late", { signal: stopped.signal, ref: false }).catch(() => "late")
+    const late = pause(TIMEOUT_MS, "late", { signal: stopped.signal, ref: false }).catch(() => "late")
     try {
       for (;;) {
         const seen = look()
         if ((typeof pattern === "string" ? seen.includes(pattern) : pattern.test(seen)) === there) return seen
         if (this.#isOver)
           throw new Error(`It ended, and ${there ? "did not show" : "still shows"} ${pattern}:\n${this.all}`)
-        const changed = new Promise<string>((resolve) => this.#waiting.add(() => resolve("changed")))
-        if ((await Promise.race([changed, late])) === "late")
+        const onChange = new Promise<string>((resolve) => this.#waiting.add(() => resolve("changed")))
+        if ((await Promise.race([onChange, late])) === "late")
           throw new Error(`The screen ${there ? "does not show" : "still shows"} ${pattern}:\n${look()}`)
       }
     } finally {

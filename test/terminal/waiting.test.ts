@@ -1,86 +1,90 @@
 import { describe, expect, test } from "vitest"
 import { fails, hangs, says } from "../../core/models/scripted/script.ts"
-import { runSlashCommand } from "../../apps/terminal/talk/commands.ts"
-import { statusWords } from "../../apps/terminal/screen/status-words.ts"
-import type { Talk } from "../../apps/terminal/talk/talk.ts"
+import { runSlashCommand } from "../../apps/terminal/session/slash-commands.ts"
+import { statusLine } from "../../apps/terminal/screen/status-line.ts"
+import type { TerminalSession } from "../../apps/terminal/session/terminal-session.ts"
 import { InputHistory } from "../../apps/terminal/input/history.ts"
 import { Terminal } from "../../apps/terminal/screen/terminal.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { drawn, openTalk, printed } from "./talk.ts"
+import { drawn, openSession, printed } from "./session.ts"
 
 /** The keyboard of a talk. */
-function atKeyboard(talk: Talk) {
+function atKeyboard(session: TerminalSession) {
   const terminal = new Terminal({ history: new InputHistory(), size: () => ({ columns: 200, rows: 50 }), quit() {} })
-  terminal.open(talk)
+  terminal.open(session)
   const type = (text: string) => terminal.press({ type: "text", text })
   const escape = () => terminal.press({ type: "escape" })
   return { terminal, type, escape, editor: () => terminal.editor.text }
 }
 
-const said = (talk: Talk) => printed(talk).filter((line) => line.startsWith("> "))
+const said = (session: TerminalSession) => printed(session).filter((line) => line.startsWith("> "))
 
 describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
   test("says what it waits for; Esc takes the newest back into the editor, each once, and then stops the run", async () => {
     await using database = await create()
-    await using place = await openTalk(database.url, hangs("On it"), says("Never."))
-    const talk = place.begin()
-    await talk.say("work", "queue")
-    await expect.poll(() => talk.isBusy).toBe(true)
-    await talk.say("then this", "queue")
-    await talk.say("or that", "steer")
-    await expect.poll(() => drawn(talk)).toContain("queued: then this")
-    expect(drawn(talk)).toContain("next step: or that")
-    expect(drawn(talk).at(-1)).toContain("Esc takes it back, then Enter sends it now")
-    const { type, escape, editor, terminal } = atKeyboard(talk)
+    await using place = await openSession(database.url, hangs("On it"), says("Never."))
+    const session = place.begin()
+    await session.send("work", "queue")
+    await expect.poll(() => session.isBusy).toBe(true)
+    await session.send("then this", "queue")
+    await session.send("or that", "steer")
+    await expect.poll(() => drawn(session)).toContain("queued: then this")
+    expect(drawn(session)).toContain("next step: or that")
+    expect(drawn(session).at(-1)).toContain("Esc takes it back, then Enter sends it now")
+    const { type, escape, editor, terminal } = atKeyboard(session)
     type("a draft")
     escape()
     await expect.poll(editor).toBe("or that\na draft")
     // Twice in a hurry: there is one left.
     escape()
     await expect.poll(editor).toBe("then this\nor that\na draft")
-    await expect.poll(() => talk.queue).toEqual([])
-    expect(talk.isBusy).toBe(true)
+    await expect.poll(() => session.queue).toEqual([])
+    expect(session.isBusy).toBe(true)
     escape()
-    await expect.poll(() => talk.isBusy).toBe(false)
+    await expect.poll(() => session.isBusy).toBe(false)
     expect(terminal.editor.text).toBe("then this\nor that\na draft")
-    expect(said(talk)).toEqual(["> work"])
+    expect(said(session)).toEqual(["> work"])
   })
 
   test("is shown, and holds up nothing, also where it was said before anybody knew that a run works", async () => {
     await using database = await create()
-    await using place = await openTalk(database.url, hangs("On it"))
-    const talk = place.begin()
-    await Promise.all([talk.say("work", "queue"), talk.say("or that", "steer"), talk.say("then this", "queue")])
-    await expect.poll(() => drawn(talk)).toContain("queued: then this")
-    expect(drawn(talk)).toContain("next step: or that")
+    await using place = await openSession(database.url, hangs("On it"))
+    const session = place.begin()
+    await Promise.all([
+      session.send("work", "queue"),
+      session.send("or that", "steer"),
+      session.send("then this", "queue"),
+    ])
+    await expect.poll(() => drawn(session)).toContain("queued: then this")
+    expect(drawn(session)).toContain("next step: or that")
   })
 
   test("said when the run has just ended begins the next, and what is said into that is not held up by its end", async () => {
     await using database = await create()
-    await using place = await openTalk(database.url, says("Done."), hangs("On it"))
-    const talk = place.begin()
-    await talk.say("work", "queue")
-    await expect.poll(() => printed(talk)).toContain("Done.")
-    await expect.poll(() => talk.isBusy).toBe(false)
+    await using place = await openSession(database.url, says("Done."), hangs("On it"))
+    const session = place.begin()
+    await session.send("work", "queue")
+    await expect.poll(() => printed(session)).toContain("Done.")
+    await expect.poll(() => session.isBusy).toBe(false)
     // That it has ended is still on its way here.
-    const conversation = talk.conversation!
+    const conversation = session.conversation!
     conversation.transcript = { ...conversation.transcript, status: "running" }
-    await Promise.all([talk.say("next", "steer"), talk.say("or that", "steer")])
-    await expect.poll(() => drawn(talk)).toContain("next step: or that")
+    await Promise.all([session.send("next", "steer"), session.send("or that", "steer")])
+    await expect.poll(() => drawn(session)).toContain("next step: or that")
   })
 
   test("that was taken meanwhile is not put back", async () => {
     await using database = await create()
-    await using place = await openTalk(database.url, hangs("On it"), says("Answered."))
-    const talk = place.begin()
-    await talk.say("work", "queue")
-    await expect.poll(() => talk.isBusy).toBe(true)
-    await talk.say("then this", "queue")
-    await expect.poll(() => talk.queue).toHaveLength(1)
-    const { escape, editor, terminal } = atKeyboard(talk)
+    await using place = await openSession(database.url, hangs("On it"), says("Answered."))
+    const session = place.begin()
+    await session.send("work", "queue")
+    await expect.poll(() => session.isBusy).toBe(true)
+    await session.send("then this", "queue")
+    await expect.poll(() => session.queue).toHaveLength(1)
+    const { escape, editor, terminal } = atKeyboard(session)
     // Somebody else has taken it back; here nobody knows yet.
-    const [queued] = talk.queue
-    await talk.client.withdrawQueued({ params: { id: talk.conversation!.id, messageId: queued!.id } })
+    const [queued] = session.queue
+    await session.client.withdrawQueued({ params: { id: session.conversation!.id, messageId: queued!.id } })
     escape()
     await expect.poll(() => terminal.hint).toContain("The message was already sent.")
     expect(editor()).toBe("")
@@ -88,13 +92,13 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
 
   test("is put back once where the answer to taking it back was lost", async () => {
     await using database = await create()
-    await using place = await openTalk(database.url, hangs("On it"))
-    const talk = place.begin()
-    await talk.say("work", "queue")
-    await expect.poll(() => talk.isBusy).toBe(true)
-    await talk.say("then this", "queue")
-    await expect.poll(() => talk.queue).toHaveLength(1)
-    const { escape, editor } = atKeyboard(talk)
+    await using place = await openSession(database.url, hangs("On it"))
+    const session = place.begin()
+    await session.send("work", "queue")
+    await expect.poll(() => session.isBusy).toBe(true)
+    await session.send("then this", "queue")
+    await expect.poll(() => session.queue).toHaveLength(1)
+    const { escape, editor } = atKeyboard(session)
     let lost = 0
     place.line.through = async (request, next) => {
       const response = await next(request)
@@ -108,7 +112,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
 
   test("is held, not steering, when its run has failed, and /send sends it", async () => {
     await using database = await create()
-    await using place = await openTalk(database.url, says("After all."))
+    await using place = await openSession(database.url, says("After all."))
     const { promise: failing, resolve: fail } = Promise.withResolvers<void>()
     const { end } = fails("refused")
     const { stream } = place.model
@@ -118,45 +122,45 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
       place.model.stream = stream
       throw end.type === "fail" ? end.error : new Error("It has to fail.")
     }
-    const talk = place.begin()
-    await talk.say("work", "queue")
-    await expect.poll(() => talk.isBusy).toBe(true)
-    await talk.say("rather that", "steer")
-    await expect.poll(() => drawn(talk)).toContain("next step: rather that")
+    const session = place.begin()
+    await session.send("work", "queue")
+    await expect.poll(() => session.isBusy).toBe(true)
+    await session.send("rather that", "steer")
+    await expect.poll(() => drawn(session)).toContain("next step: rather that")
     fail()
-    await expect.poll(() => drawn(talk)).toContain("held: rather that")
-    expect(drawn(talk).join("\n")).not.toContain("steers:")
-    expect(drawn(talk).at(-1)).toContain("held because the last run failed; /send sends it now, Esc takes it back")
+    await expect.poll(() => drawn(session)).toContain("held: rather that")
+    expect(drawn(session).join("\n")).not.toContain("steers:")
+    expect(drawn(session).at(-1)).toContain("held because the last run failed; /send sends it now, Esc takes it back")
     // Also for whoever comes back.
     const later = place.begin()
-    await later.enter(talk.conversation!.id)
+    await later.enter(session.conversation!.id)
     await expect.poll(() => drawn(later)).toContain("held: rather that")
-    await runSlashCommand("/send", { talk, write() {}, async paste() {}, quit() {} })
-    await expect.poll(() => printed(talk)).toContain("After all.")
-    await expect.poll(() => drawn(talk)).toEqual([])
-    expect(said(talk)).toEqual(["> work", "> rather that"])
+    await runSlashCommand("/send", { session, write() {}, async paste() {}, quit() {} })
+    await expect.poll(() => printed(session)).toContain("After all.")
+    await expect.poll(() => drawn(session)).toEqual([])
+    expect(said(session)).toEqual(["> work", "> rather that"])
   })
 
   test("is held when its run was stopped", async () => {
     await using database = await create()
-    await using place = await openTalk(database.url, hangs("On it"))
-    const talk = place.begin()
-    await talk.say("work", "queue")
-    await expect.poll(() => talk.isBusy).toBe(true)
-    await talk.say("then this", "queue")
-    await talk.cancel()
-    await expect.poll(() => drawn(talk)).toContain("held: then this")
-    expect(drawn(talk).at(-1)).toContain("held because the last run was stopped; /send sends it now")
+    await using place = await openSession(database.url, hangs("On it"))
+    const session = place.begin()
+    await session.send("work", "queue")
+    await expect.poll(() => session.isBusy).toBe(true)
+    await session.send("then this", "queue")
+    await session.cancel()
+    await expect.poll(() => drawn(session)).toContain("held: then this")
+    expect(drawn(session).at(-1)).toContain("held because the last run was stopped; /send sends it now")
   })
 })
 
 describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
   test("is said to be, also while it worked; what is said meanwhile arrives once, though its answer was lost", async () => {
     await using database = await create()
-    await using place = await openTalk(database.url, hangs("On it"), says("Now."))
-    const talk = place.begin()
-    await talk.say("work", "queue")
-    await expect.poll(() => talk.isBusy).toBe(true)
+    await using place = await openSession(database.url, hangs("On it"), says("Now."))
+    const session = place.begin()
+    await session.send("work", "queue")
+    await expect.poll(() => session.isBusy).toBe(true)
     let posts = 0
     let isBack = false
     place.line.through = async (request, next) => {
@@ -166,55 +170,55 @@ describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
       if (!isBack) throw new TypeError("fetch failed")
       return next(request)
     }
-    const sending = talk.say("then this", "queue")
+    const sending = session.send("then this", "queue")
     await expect.poll(() => posts, { timeout: 60_000 }).toBeGreaterThan(5)
-    expect(talk.conversation?.sending).toEqual(["then this"])
+    expect(session.conversation?.sending).toEqual(["then this"])
     isBack = true
     await sending
-    await expect.poll(() => talk.queue.map(({ text }) => text)).toEqual(["then this"])
+    await expect.poll(() => session.queue.map(({ text }) => text)).toEqual(["then this"])
   }, 120_000)
 
   test("when the first words are said: they begin one conversation when it is back", async () => {
     await using database = await create()
-    await using place = await openTalk(database.url, says("One."), says("Two."))
-    const talk = place.begin()
+    await using place = await openSession(database.url, says("One."), says("Two."))
+    const session = place.begin()
     let isBack = false
     place.line.through = async (request, next) => {
       if (!isBack) throw new TypeError("fetch failed")
       return next(request)
     }
-    const sending = [talk.say("first", "queue"), talk.say("second", "queue")]
-    await expect.poll(() => statusWords(talk)[0]).toContain("server not reachable")
-    expect(drawn(talk)).toEqual(["sent when the server is back: first", "sent when the server is back: second"])
+    const sending = [session.send("first", "queue"), session.send("second", "queue")]
+    await expect.poll(() => statusLine(session)[0]).toContain("server not reachable")
+    expect(drawn(session)).toEqual(["sent when the server is back: first", "sent when the server is back: second"])
     isBack = true
     await Promise.all(sending)
-    await expect.poll(() => printed(talk), { timeout: 60_000 }).toContain("Two.")
-    expect(said(talk)).toEqual(["> first", "> second"])
-    const { items } = await talk.client.listConversations({ query: {} })
+    await expect.poll(() => printed(session), { timeout: 60_000 }).toContain("Two.")
+    expect(said(session)).toEqual(["> first", "> second"])
+    const { items } = await session.client.listConversations({ query: {} })
     expect(items).toHaveLength(1)
-    expect(statusWords(talk)[0]).not.toContain("no line")
+    expect(statusLine(session)[0]).not.toContain("no line")
   }, 120_000)
 })
 
 describe.each(anyDatabase)("/retry, on $name", ({ create }) => {
   test("asks the last message again, also after an answer, and not while one is being given", async () => {
     await using database = await create()
-    await using place = await openTalk(database.url, says("One."), says("Two."), hangs("Three"))
-    const talk = place.begin()
-    const retry = () => runSlashCommand("/retry", { talk, write() {}, async paste() {}, quit() {} })
+    await using place = await openSession(database.url, says("One."), says("Two."), hangs("Three"))
+    const session = place.begin()
+    const retry = () => runSlashCommand("/retry", { session, write() {}, async paste() {}, quit() {} })
     await retry()
-    expect(printed(talk)).toContain("! There is no message to send again.")
-    await talk.say("first", "queue")
-    await expect.poll(() => printed(talk)).toContain("One.")
-    await expect.poll(() => talk.isBusy).toBe(false)
+    expect(printed(session)).toContain("! There is no message to send again.")
+    await session.send("first", "queue")
+    await expect.poll(() => printed(session)).toContain("One.")
+    await expect.poll(() => session.isBusy).toBe(false)
     await retry()
-    await expect.poll(() => printed(talk)).toContain("Two.")
-    await expect.poll(() => talk.isBusy).toBe(false)
-    expect(said(talk)).toEqual(["> first", "> first"])
+    await expect.poll(() => printed(session)).toContain("Two.")
+    await expect.poll(() => session.isBusy).toBe(false)
+    expect(said(session)).toEqual(["> first", "> first"])
     await retry()
-    await expect.poll(() => talk.isBusy).toBe(true)
+    await expect.poll(() => session.isBusy).toBe(true)
     await retry()
-    expect(printed(talk)).toContain("! A run is still active. Press Esc to stop it, then /retry.")
-    expect(talk.queue).toEqual([])
+    expect(printed(session)).toContain("! A run is still active. Press Esc to stop it, then /retry.")
+    expect(session.queue).toEqual([])
   })
 })

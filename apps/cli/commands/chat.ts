@@ -43,15 +43,15 @@ export async function run(words: readonly string[]): Promise<number> {
     ...(values.set ? { settings: (await import("../settings/reply-settings.ts")).settingsOfFlags(values.set) } : {}),
   }
   const streams = { stdin: stdin as ReadStream, stdout: stdout as WriteStream }
-  const makeRoom = drawFirstPrompt(streams.stdin, streams.stdout)
+  const removeFirstPrompt = drawFirstPrompt(streams.stdin, streams.stdout)
   const { runTerminal } = await import("../../terminal/run-terminal.ts")
   const left = await runTerminal({
     ...streams,
-    makeRoom,
+    removeFirstPrompt,
     choices,
-    continues: values.conversation ?? values.continue ?? false,
+    continueWith: values.conversation ?? values.continue ?? false,
     trust: () => trustQuestion(values),
-    reach: () => reach(values),
+    connect: () => connect(values),
   })
   // What is still opening may wait for a server for ever; nothing has been begun that could be cut off.
   if (!left) process.exit(0)
@@ -92,7 +92,7 @@ async function trustQuestion({ dir, agent = "files", trust }: Trusting): Promise
 }
 
 /** Loaded after the prompt is there: a server has more to load than a prompt has time. */
-async function reach({ dir, server, token }: Where): Promise<TerminalServer> {
+async function connect({ dir, server, token }: Where): Promise<TerminalServer> {
   const [
     { readConfig, readReflow },
     { forgetSecrets },
@@ -122,7 +122,7 @@ async function reach({ dir, server, token }: Where): Promise<TerminalServer> {
     warnings: config.warnings,
     reflow: readReflow(),
     historyFile: join(config.dataFolder, "chat-history"),
-    begins: { agent: "files", ...beginsWith },
+    defaults: { agent: "files", ...beginsWith },
     folders: () => foldersIn(config.dataFolder),
     newest,
     inFolder,

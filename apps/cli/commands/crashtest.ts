@@ -15,7 +15,7 @@ import { play, type Playing } from "../../../labs/crashtest/play-lives.ts"
 import { CommandError, UsageError, onStop, readFlags } from "../process/command.ts"
 import { Progress } from "../process/progress.ts"
 import { readConfig } from "../settings/config.ts"
-import { toShown } from "../../terminal/shown.ts"
+import { printable } from "../../terminal/printable.ts"
 import { crashtestText } from "../../strings/tests.ts"
 import { optionText } from "../../strings/exec.ts"
 
@@ -45,7 +45,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const signal = onStop()
   using processes = new LifeProcesses()
   const playing: Playing = { scenario, messageIds: scenario.say.map(() => newId("msg", null)), processes }
-  const progress = new Progress(toShown)
+  const progress = new Progress(printable)
   progress.show(crashtestText.whole, 0, 2, "")
   const whole = await play(playing)
   progress.show(crashtestText.whole, 1, 2, "")
@@ -62,7 +62,7 @@ export async function run(words: readonly string[]): Promise<number> {
     const row = toCrashRow(baseline, boundary, await play(playing, { at: boundary.at, when: boundary.when }), scenario)
     if (values.json || signal.aborted) return row
     progress.end()
-    for (const line of table.add(index, row)) process.stdout.write(`${toShown(line)}\n`)
+    for (const line of table.add(index, row)) process.stdout.write(`${printable(line)}\n`)
     return row
   })
   progress.end()

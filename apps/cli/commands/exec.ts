@@ -12,9 +12,9 @@ import { failureReason } from "../../../core/shared/text/system-errors.ts"
 import { endReason } from "../../../core/store/engine/store-failure.ts"
 import { execText, optionText } from "../../strings/exec.ts"
 import { usageText } from "../../strings/usage.ts"
-import { namedPaths, toPlace } from "../../terminal/naming/file-words.ts"
-import { toShown } from "../../terminal/shown.ts"
-import { isFile, pathInFolder, uploadForMessage } from "../../terminal/talk/sent-files.ts"
+import { referencedPaths, resolvePath } from "../../terminal/attachments/file-references.ts"
+import { printable } from "../../terminal/printable.ts"
+import { isFile, pathInFolder, uploadForMessage } from "../../terminal/session/upload-files.ts"
 import type { WorkFolder } from "../../terminal/terminal-server.ts"
 import { openClient } from "../open/client.ts"
 import { TrustedFolders } from "../open/trusted-folders.ts"
@@ -173,13 +173,13 @@ interface Naming {
  * the request, which must not send any file of this machine. For other files stderr says how to send them.
  */
 async function namedIn(request: string, { workFolder, sent }: Naming): Promise<string[]> {
-  const places = new Set(sent.map(toPlace))
+  const places = new Set(sent.map(resolvePath))
   const paths: string[] = []
-  for (const path of namedPaths(request)) {
-    if (places.has(toPlace(path)) || !(await isFile(path))) continue
-    places.add(toPlace(path))
-    if (workFolder && (await pathInFolder(toPlace(path), workFolder)) !== undefined) paths.push(path)
-    else process.stderr.write(execText.fileOutsideFolder(toShown(path)))
+  for (const path of referencedPaths(request)) {
+    if (places.has(resolvePath(path)) || !(await isFile(path))) continue
+    places.add(resolvePath(path))
+    if (workFolder && (await pathInFolder(resolvePath(path), workFolder)) !== undefined) paths.push(path)
+    else process.stderr.write(execText.fileOutsideFolder(printable(path)))
   }
   return paths
 }
@@ -223,7 +223,7 @@ async function warnOfLastChoice(client: Client): Promise<void> {
   const { unavailableChoice, default: usual } = await client.listModels()
   if (!unavailableChoice) return
   const { describeUnavailable } = await import("../../../client/model-words.ts")
-  process.stderr.write(`${toShown(describeUnavailable(unavailableChoice, usual))}\n`)
+  process.stderr.write(`${printable(describeUnavailable(unavailableChoice, usual))}\n`)
 }
 
 /** What was not asked for stays as it is: above all a conversation that may only read. */

@@ -12,7 +12,7 @@ import {
   sentSecrets,
 } from "../../../core/tools/mcp/definition/server.ts"
 import { mcpText } from "../../strings/mcp.ts"
-import { pathInFolder } from "../../terminal/talk/sent-files.ts"
+import { pathInFolder } from "../../terminal/session/upload-files.ts"
 import type { Config } from "../settings/config.ts"
 import { type ClientPlace, openClient } from "./client.ts"
 import { foldersIn } from "./folder-conversations.ts"

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { type CallItem, emptyTranscript, type ProposalItem } from "../../../client/transcript/transcript.ts"
 import { callLines } from "./call-lines.ts"
-import { programLines } from "./note-lines.ts"
+import { programLines } from "./waiting-lines.ts"
 import { lineText } from "../line.ts"
 
 const call = (more: Partial<CallItem>) =>
@@ -19,7 +19,7 @@ const decided = {
   decidedBy: "ada",
 } as unknown as ProposalItem
 
-test("a command is remembered by one line, with the end of what it wrote", () => {
+test("a command is drawn as one line and the end of its output", () => {
   const text = ["Exit code 0.", ...Array.from({ length: 40 }, (_, index) => `line ${index}\x1b[2J`)].join("\n")
   const lines = callLines(call({ text, ms: 1200, data: { exitCode: 0, how: "ended" } }), 60, { proposal: decided })
   const shown = lines.map(lineText)
@@ -29,7 +29,7 @@ test("a command is remembered by one line, with the end of what it wrote", () =>
   expect(shown).toHaveLength(13)
 })
 
-test("a change that its person decided is one line; one that nobody was asked about is shown", () => {
+test("a change that the person decided is one line; one that was applied without asking is shown", () => {
   const diff = { before: { path: "a.txt", text: "one\n" }, after: { path: "a.txt", text: "two\nthree\n" } }
   const shown = (decidedBy: string) => {
     const proposal = { tool: "edit_file", summary: "Edit a.txt", arguments: {}, status: "applied", diff }
@@ -40,7 +40,7 @@ test("a change that its person decided is one line; one that nobody was asked ab
   expect(shown("policy").slice(1)).toEqual(["  @@ line 1", "  -one", "  +two", "  +three"])
 })
 
-test("a call that waits for a program says so, with its tool, until when, and what Esc does", () => {
+test("a call that waits for a program names it, its tool, the deadline and what Esc does", () => {
   const waits = call({
     name: "client-weather",
     state: "handed_over",
@@ -53,7 +53,7 @@ test("a call that waits for a program says so, with its tool, until when, and wh
   expect(programLines({ ...transcript, status: "running" }, 0, 60)).toEqual([])
 })
 
-test("of what went well otherwise the reply tells, of a failure the first lines", () => {
+test("a successful result is left to the reply, a failure shows its first lines", () => {
   const read = { name: "read_file", input: { path: "a.txt" }, text: "one\ntwo\nthree\nfour\nfive" }
   expect(callLines(call(read), 60).map(lineText)).toEqual(["✓ Read file  a.txt"])
   expect(callLines(call({ ...read, state: "error" }), 60).map(lineText)).toEqual([
@@ -65,7 +65,7 @@ test("of what went well otherwise the reply tells, of a failure the first lines"
   ])
 })
 
-test("a table that has a shape worth seeing is drawn as well, one that has none is a table", () => {
+test("a table with a shape worth seeing also gets a chart, any other does not", () => {
   const months = ["2025-01", "2025-02", "2025-03"].map((month, at) => [month, at * 10])
   const data = { kind: "table", columns: ["month", "revenue"], rows: months, rowCount: 3 }
   const shown = (more: object) =>
@@ -87,7 +87,7 @@ test("a table that has a shape worth seeing is drawn as well, one that has none 
   ).not.toMatch(/[⠁-⣿█]/)
 })
 
-test("what a result has brought is named, and how far a call is stands behind it without pushing it away", () => {
+test("files in a result are named, and the progress of a call does not push out its name", () => {
   const files = [{ id: "file_1", name: "a\u202e.png", type: "image/png", size: 12 }]
   const drawn = callLines(call({ ms: 10, text: "Here.", data: { kind: "files", files } }), 80).map(lineText)
   expect(drawn).toEqual(["✓ Run command  npm test  10 ms", "  a⟨U+202E⟩.png (image/png, 12 bytes)"])

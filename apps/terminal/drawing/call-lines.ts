@@ -6,8 +6,8 @@ import type { MessageFile } from "../../../core/protocol/conversation/message.ts
 import { filesIn } from "../../../core/protocol/conversation/tool-calls.ts"
 import { diffLines } from "./diff-lines.ts"
 import { atLast, atMost, DIM, indent, type Line, line, type Span, span, type Style } from "../line.ts"
-import { decidedLines, firstWords } from "./proposal-lines.ts"
-import { toShown, toShownLines } from "../shown.ts"
+import { decidedLines, firstText } from "./proposal-lines.ts"
+import { printable, printableLines } from "../printable.ts"
 import { type DrawnTable, tableLines } from "./table-lines.ts"
 import { chop, clip, wrap } from "../wrap.ts"
 import { duration, humanName } from "../../../client/words.ts"
@@ -18,7 +18,7 @@ interface Look {
   readonly style: Style
 }
 
-const LOOKS: Record<ShownCallState, Look> = {
+const MARKERS: Record<ShownCallState, Look> = {
   asked: { sign: "·", style: DIM },
   proposed: { sign: "?", style: { colour: "yellow" } },
   approved: { sign: "·", style: { colour: "cyan" } },
@@ -37,31 +37,36 @@ const LOOKS: Record<ShownCallState, Look> = {
   in_doubt: { sign: "!", style: { colour: "yellow" } },
 }
 
-/** It never began, so it took no time. */
-const NEVER_BEGUN: readonly ShownCallState[] = ["denied", "rejected", "expired", "superseded"]
+/** These never started, so they have no duration. */
+const NEVER_STARTED: readonly ShownCallState[] = ["denied", "rejected", "expired", "superseded"]
 const FAILURES: readonly ShownCallState[] = ["error", "denied", "timed_out", "interrupted"]
 const MAX_SHOWN = 40
 const MAX_FAILURE = 4
 const MAX_OUTPUT = 12
 
 export interface CallDrawing {
-  /** How long it works already. */
+  /** How long the call has been running. */
   readonly workingMs?: number | undefined
-  /** What the person was asked about it. */
+  /** The proposal of this call. */
   readonly proposal?: ProposalItem | undefined
 }
 
-/** One use of a tool on one line, with what it came to where that says more than "done". */
+/** A tool call on one line, followed by its output if that says more than "done". */
 export function callLines(item: CallItem, width: number, { workingMs, proposal }: CallDrawing = {}): Line[] {
   const { text, delayedResult: late } = item
-  const took = NEVER_BEGUN.includes(item.state) ? undefined : (item.ms ?? workingMs)
+  const took = NEVER_STARTED.includes(item.state) ? undefined : (item.ms ?? workingMs)
   const head = proposal ? decidedLines(proposal, width, took) : [callLine(item, width, took)]
-  const said = text ? saidLines(item, text, width) : []
-  return [...head, ...said, ...dataLines(item.data, width - 2).map(indent), ...(late ? lateLines(late, width) : [])]
+  const said = text ? outputLines(item, text, width) : []
+  return [
+    ...head,
+    ...said,
+    ...dataLines(item.data, width - 2).map(indent),
+    ...(late ? delayedResultLines(late, width) : []),
+  ]
 }
 
-/** Why it failed; and of a command the end of what it wrote, which is what it was run for. */
-function saidLines({ state, data }: CallItem, text: string, width: number): Line[] {
+/** The reason of a failure. For a command the end of its output, because the output is what it was run for. */
+function outputLines({ state, data }: CallItem, text: string, width: number): Line[] {
   if (isCommand(data)) return atLast(quote(text, width), MAX_OUTPUT)
   return FAILURES.includes(state) ? atMost(quote(text, width), MAX_FAILURE) : []
 }
@@ -69,15 +74,15 @@ function saidLines({ state, data }: CallItem, text: string, width: number): Line
 const isCommand = (data: unknown) => typeof data === "object" && data !== null && "exitCode" in data
 
 function callLine({ name, input, state, progress = "" }: CallItem, width: number, took: number | undefined): Line {
-  const { sign, style } = LOOKS[state]
+  const { sign, style } = MARKERS[state]
   const end = [state === "ok" ? "" : callLabels[state], clipped(progress), took === undefined ? "" : duration(took)]
     .filter(Boolean)
     .join(" · ")
-  const hint = firstWords(input)
+  const hint = firstText(input)
   const tail: Span[] = end === "" ? [] : [span(`  ${end}`, DIM)]
   const words: Span[] = [
     span(`${sign} `, style),
-    span(toShown(humanName(name))),
+    span(printable(humanName(name))),
     ...(hint ? [span(`  ${hint}`, DIM)] : []),
   ]
   return [...clip(words, width - (tail[0]?.text.length ?? 0)), ...tail]
@@ -85,18 +90,18 @@ function callLine({ name, input, state, progress = "" }: CallItem, width: number
 
 const MAX_PROGRESS = 30
 
-/** What a stranger's tool tells of how far it is leaves room for what it is asked. */
+/** Limits the progress text of a tool, so that it does not push out the arguments. */
 function clipped(progress: string): string {
-  const shown = toShown(progress)
+  const shown = printable(progress)
   return shown.length > MAX_PROGRESS ? `${shown.slice(0, MAX_PROGRESS - 1)}…` : shown
 }
 
-export function lateLines({ status, text }: NonNullable<CallItem["delayedResult"]>, width: number): Line[] {
+export function delayedResultLines({ status, text }: NonNullable<CallItem["delayedResult"]>, width: number): Line[] {
   const says = status === "ok" ? chatText.endedAfterAll : chatText.failedAfterAll
-  return wrap(line(`  ${says}${toShown(text)}`, { colour: "yellow" }), width)
+  return wrap(line(`  ${says}${printable(text)}`, { colour: "yellow" }), width)
 }
 
-/** A result that says its kind is drawn; of any other the reply tells. */
+/** Draws a result that declares its kind. Any other result is described by the reply. */
 export function dataLines(data: unknown, width: number): Line[] {
   if (typeof data !== "object" || data === null) return []
   const { kind, columns, rows, rowCount, text, before, after, spec, warnings } = data as Record<string, unknown>
@@ -106,35 +111,33 @@ export function dataLines(data: unknown, width: number): Line[] {
     return [
       ...tableLines(table, width),
       ...warningLines(warnings, width),
-      ...(rowCount === rows.length ? unaskedLines(table, width) : []),
+      ...(rowCount === rows.length ? automaticChartLines(table, width) : []),
     ]
   }
   if (kind === "chart" && typeof spec === "object" && spec !== null)
     return [...chartLines({ ...spec }, width), ...warningLines(warnings, width)]
   if ((kind === "text" || kind === "markdown") && typeof text === "string")
     return atMost(
-      toShownLines(text).flatMap((each) => chop(line(each), width)),
+      printableLines(text).flatMap((each) => chop(line(each), width)),
       MAX_SHOWN,
     )
-  if (kind === "files") return filesIn(data).flatMap((file) => wrap(line(fileWords(file)), width))
+  if (kind === "files") return filesIn(data).flatMap((file) => wrap(line(describeFile(file)), width))
   if (kind === "diff") return atMost(diffLines({ before, after }, width), MAX_SHOWN)
   return []
 }
 
-/** A file that a tool returned. */
-const fileWords = ({ name, type, size }: MessageFile): string => toShown(chatText.file(name, type, size))
+const describeFile = ({ name, type, size }: MessageFile): string => printable(chatText.file(name, type, size))
 
-/** What is odd in the columns of a result. */
 function warningLines(warnings: unknown, width: number): Line[] {
   if (!Array.isArray(warnings)) return []
   return atMost(
-    warnings.flatMap((each) => wrap(line(`! ${toShown(String(each))}`, { colour: "yellow" }), width)),
+    warnings.flatMap((each) => wrap(line(`! ${printable(String(each))}`, { colour: "yellow" }), width)),
     MAX_SHOWN,
   )
 }
 
-/** A table that has a shape worth seeing is drawn as well. */
-function unaskedLines({ columns, rows }: DrawnTable, width: number): Line[] {
+/** Adds a chart if the table has a shape worth seeing. */
+function automaticChartLines({ columns, rows }: DrawnTable, width: number): Line[] {
   const data = toChartData(
     columns.map((name) => ({ name, type: null })),
     rows,
@@ -153,7 +156,7 @@ function toCells(row: unknown, columns: readonly string[]): unknown[] {
 }
 
 function quote(text: string, width: number): Line[] {
-  return toShownLines(text.trim())
+  return printableLines(text.trim())
     .flatMap((each) => wrap(line(each, DIM), width - 2))
     .map(indent)
 }

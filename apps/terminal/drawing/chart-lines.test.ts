@@ -13,14 +13,14 @@ const y = { field: "total", type: "quantitative" }
 const chart = (more: object) => ({ data: { values }, mark: "bar", encoding: { x, y }, ...more })
 const draw = (spec: object, width = 40) => chartLines({ ...spec }, width).map(lineText)
 
-test("bars lie on their side, each with its number, and one below nothing looks it", () => {
+test("bars are horizontal with their numbers, and negative ones look different", () => {
   expect(draw(chart({ title: "Sales" }))).toEqual([
     "Sales",
     "Chile ███████████████▎ 28",
     "Peru  ██████████████████████████████ 55",
     "日本  ░░░ -7",
   ])
-  // Lying or standing, as parts of a whole, or as a layer of something: the same numbers.
+  // Horizontal or vertical, as a pie or as a layer: the same numbers.
   const lines = draw(chart({}))
   expect(draw(chart({ encoding: { x: y, y: x } }))).toEqual(lines)
   expect(draw(chart({ mark: { type: "arc" }, encoding: { theta: y, color: x } }))).toEqual(lines)
@@ -29,7 +29,7 @@ test("bars lie on their side, each with its number, and one below nothing looks 
   ).toEqual(lines)
 })
 
-test("what is summed or counted is, and each series has its name", () => {
+test("sums and counts are computed, and each series has its name", () => {
   const rows = [
     { a: "x", b: 1, c: "old" },
     { a: "x", b: 2, c: "old" },
@@ -46,7 +46,7 @@ test("what is summed or counted is, and each series has its name", () => {
   expect(counted[0]).toMatch(/^x █+ 3$/)
 })
 
-test("a line goes from the lowest to the highest, between the first day and the last", () => {
+test("a line spans the lowest to the highest value and the first to the last day", () => {
   const lines = draw(chart({ mark: "line", encoding: { x: { field: "year", type: "temporal" }, y } }))
   expect(lines).toHaveLength(11)
   expect(lines[0]).toMatch(/^55 +[⠀-⣿]/)
@@ -68,7 +68,7 @@ test.each<[what: string, spec: object]>([
   expect(draw(spec)[0]).toMatch(/^country +total +year/)
 })
 
-test("nothing is wider than the screen, whatever a chart holds, and nothing in it is an order to the terminal", () => {
+test("no chart is wider than the screen, and none contains control sequences", () => {
   const wild = [
     { country: "\u001b[31mred\u202E", total: 1e300 },
     { country: "x".repeat(500), total: 1e-300 },

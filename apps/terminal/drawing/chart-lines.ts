@@ -1,6 +1,6 @@
 import { type ChartPoints, chartPoints, type Point } from "./chart-points.ts"
 import { BOLD, DIM, type Line, line, type Span, span, type Style } from "../line.ts"
-import { toShown } from "../shown.ts"
+import { printable } from "../printable.ts"
 import { tableLines } from "./table-lines.ts"
 import { clip, fit, widthOf } from "../wrap.ts"
 import { chatText } from "../../strings/chat.ts"
@@ -11,11 +11,11 @@ const COLOURS = ["cyan", "yellow", "magenta", "green", "blue", "red"] as const
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A chart in letters: bars, lines, areas and points; whatever is more than that is shown as its rows. */
+/** Draws bars, lines, areas and points in characters. A chart that is more complex is shown as its rows. */
 export function chartLines(spec: Fields, width: number): Line[] {
   const chart = chartPoints(spec)
   if (!chart || width < 20) return rowsOf(spec, width)
-  const title = chart.title === "" ? [] : [clip(line(toShown(chart.title), BOLD), width)]
+  const title = chart.title === "" ? [] : [clip(line(printable(chart.title), BOLD), width)]
   const colours = coloursOf(chart.points)
   const drawn = chart.mark === "bars" ? bars(chart.points, width, colours) : plot(chart, width, colours)
   return [...title, ...drawn, ...legend(colours, width)]
@@ -39,12 +39,12 @@ function coloursOf(points: readonly Point[]): Colours {
   return new Map(names.map((name, at) => [name, { colour: COLOURS[at % COLOURS.length] as (typeof COLOURS)[number] }]))
 }
 
-/** Colours alone say nothing to whoever does not see them: a bar also has the name of its series. */
+/** Bars also have the name of their series, because colours alone are not accessible. */
 function legend(colours: Colours, width: number): Line[] {
   if (colours.size < 2) return []
   return [
     clip(
-      [...colours].flatMap(([name, style]) => [span("■ ", style), span(`${toShown(name)}  `, DIM)]),
+      [...colours].flatMap(([name, style]) => [span("■ ", style), span(`${printable(name)}  `, DIM)]),
       width,
     ),
   ]
@@ -54,9 +54,9 @@ const PARTS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
 function bars(points: readonly Point[], width: number, colours: Colours): Line[] {
   const shown = points.slice(0, MAX_BARS)
-  const labels = shown.map(({ name, series }) => toShown(series === "" ? name : `${name}, ${series}`))
+  const labels = shown.map(({ name, series }) => printable(series === "" ? name : `${name}, ${series}`))
   const room = Math.min(Math.max(...labels.map(widthOf)), Math.floor(width / 3))
-  const numbers = shown.map(({ value }) => inWords(value))
+  const numbers = shown.map(({ value }) => formatNumber(value))
   const most = Math.max(...shown.map(({ value }) => Math.abs(value)))
   const length = Math.max(1, width - room - Math.max(...numbers.map((text) => text.length)) - 3)
   const drawn = shown.map(({ value, series }, at): Line => {
@@ -74,7 +74,7 @@ function padded(label: string, width: number): string {
   return cut + " ".repeat(Math.max(0, width - widthOf(cut)))
 }
 
-/** Eight dots in one letter: two across and four up. */
+/** Braille: eight dots in one character, two across and four up. */
 const DOTS = [
   [0x01, 0x08],
   [0x02, 0x10],
@@ -85,7 +85,7 @@ const DOTS = [
 function plot({ mark, points, along }: ChartPoints, width: number, colours: Colours): Line[] {
   const values = points.map(({ value }) => value)
   const [low, high] = rangeOf(mark === "area" ? [...values, 0] : values)
-  const labels = [high, (low + high) / 2, low].map(inWords)
+  const labels = [high, (low + high) / 2, low].map(formatNumber)
   const margin = Math.max(...labels.map((label) => label.length)) + 1
   const [across, up] = [(width - margin) * 2, HEIGHT * 4]
   const [first, last] = rangeOf(points.map(({ at }) => at))
@@ -105,7 +105,7 @@ function plot({ mark, points, along }: ChartPoints, width: number, colours: Colo
   const side = (row: number) =>
     (row === 0 ? labels[0] : row === HEIGHT - 1 ? labels[2] : row === HEIGHT / 2 ? labels[1] : "") ?? ""
   const ends = "names" in along ? [along.names[0] ?? "", along.names.at(-1) ?? ""] : [along.from, along.to]
-  const [from, to] = ends.map((end) => fit(toShown(end), Math.floor((width - margin) / 2) - 1).head)
+  const [from, to] = ends.map((end) => fit(printable(end), Math.floor((width - margin) / 2) - 1).head)
   const gap = Math.max(1, width - margin - widthOf(from ?? "") - widthOf(to ?? ""))
   return [
     ...canvas.lines().map((cells, row): Line => [
@@ -159,4 +159,4 @@ function rangeOf(numbers: readonly number[]): [number, number] {
   )
 }
 
-const inWords = (value: number): string => String(Number(value.toPrecision(6)))
+const formatNumber = (value: number): string => String(Number(value.toPrecision(6)))

@@ -1,17 +1,17 @@
 import { own } from "../../../core/shared/text/json.ts"
 
-/** A chart as a terminal can draw it: one value for each place along it, in one or more series. */
+/** A chart that a terminal can draw: one value for each position, in one or more series. */
 export interface ChartPoints {
   readonly mark: "bars" | "line" | "area" | "points"
   readonly title: string
   readonly points: readonly Point[]
-  /** What the places are: their names in order, or numbers between these two. */
+  /** The names of the positions in order, or the first and last number. */
   readonly along: { readonly names: readonly string[] } | { readonly from: string; readonly to: string }
 }
 
 export interface Point {
   readonly name: string
-  /** Where it is along the chart. */
+  /** Its position on the axis. */
   readonly at: number
   readonly value: number
   readonly series: string
@@ -24,7 +24,7 @@ const MARKS: Readonly<Record<string, ChartPoints["mark"]>> = {
   ...{ point: "points", circle: "points", square: "points" },
 }
 
-/** Reads a Vega-Lite specification as far as it is plain. Undefined for anything more: then its rows are shown. */
+/** Reads a simple Vega-Lite specification. Returns undefined for a complex one, which is then shown as its rows. */
 export function chartPoints(spec: Fields): ChartPoints | undefined {
   const unit = unitOf(spec)
   const rows =
@@ -33,15 +33,15 @@ export function chartPoints(spec: Fields): ChartPoints | undefined {
   if (!unit || !mark || rows.length === 0 || "transform" in spec || "transform" in unit) return undefined
   const { place, value, series } = channelsOf(unit.encoding)
   if (!place || !value || place.bin || place.timeUnit || place.aggregate || value.bin) return undefined
-  const told = summed(rows, { place: String(place.field), value, series: series ? String(series.field) : undefined })
-  if (!told || told.length === 0) return undefined
+  const data = summed(rows, { place: String(place.field), value, series: series ? String(series.field) : undefined })
+  if (!data || data.length === 0) return undefined
   const title = isFields(spec.title) ? spec.title.text : spec.title
-  return { mark, title: typeof title === "string" ? title : "", ...placed(told, String(place.type)) }
+  return { mark, title: typeof title === "string" ? title : "", ...positioned(data, String(place.type)) }
 }
 
 const markOf = ({ mark }: Fields) => own(MARKS, String(isFields(mark) ? mark.type : mark))
 
-/** The specification itself, or the first layer of it that can be drawn. */
+/** The specification itself, or its first layer that can be drawn. */
 function unitOf(spec: Fields): (Fields & { encoding: Fields }) | undefined {
   const outer = isFields(spec.encoding) ? spec.encoding : {}
   const layers = Array.isArray(spec.layer) ? (spec.layer as unknown[]).filter(isFields) : [spec]
@@ -57,7 +57,7 @@ interface Channels {
 
 function channelsOf({ x, y, theta, color, ...rest }: Fields): Channels {
   const [across, up, angle, tint] = [x, y, theta, color].map((each) => (isFields(each) ? each : undefined))
-  // More than one chart in one is more than this can say.
+  // Facets and ranges cannot be drawn in characters.
   if (["row", "column", "facet", "x2", "y2"].some((channel) => channel in rest))
     return { place: undefined, value: undefined, series: undefined }
   if (angle) return { place: named(tint), value: angle, series: undefined }
@@ -76,13 +76,13 @@ interface Reading {
   readonly series: string | undefined
 }
 
-interface Told {
+interface Datum {
   readonly place: unknown
   readonly series: string
   readonly value: number
 }
 
-function summed(rows: readonly Fields[], { place, value, series }: Reading): Told[] | undefined {
+function summed(rows: readonly Fields[], { place, value, series }: Reading): Datum[] | undefined {
   const { field, aggregate } = value
   const groups = new Map<string, { place: unknown; series: string; values: number[] }>()
   for (const [at, row] of rows.entries()) {
@@ -94,8 +94,8 @@ function summed(rows: readonly Fields[], { place, value, series }: Reading): Tol
     group.values.push(number)
     groups.set(key, group)
   }
-  const made = [...groups.values()].map((group) => ({ ...group, value: combine(aggregate, group.values) }))
-  return made.every(({ value: each }) => each !== undefined) ? (made as Told[]) : undefined
+  const combined = [...groups.values()].map((group) => ({ ...group, value: combine(aggregate, group.values) }))
+  return combined.every(({ value: each }) => each !== undefined) ? (combined as Datum[]) : undefined
 }
 
 function combine(aggregate: unknown, values: readonly number[]): number | undefined {
@@ -107,13 +107,13 @@ function combine(aggregate: unknown, values: readonly number[]): number | undefi
   return aggregate === "max" ? values.reduce((a, b) => Math.max(a, b)) : undefined
 }
 
-/** By number or by time where it is one, else in the order in which they come. */
-function placed(told: readonly Told[], type: string): Pick<ChartPoints, "points" | "along"> {
+/** Orders the points by number or time if they have one, else as they come. */
+function positioned(data: readonly Datum[], type: string): Pick<ChartPoints, "points" | "along"> {
   const toNumber = (place: unknown) =>
     type === "temporal" ? Date.parse(String(place)) : type === "quantitative" ? Number(place) : Number.NaN
-  const names = [...new Set(told.map(({ place }) => String(place)))]
-  const isMeasured = told.every(({ place }) => Number.isFinite(toNumber(place)))
-  const points = told.map(({ place, ...rest }) => ({
+  const names = [...new Set(data.map(({ place }) => String(place)))]
+  const isMeasured = data.every(({ place }) => Number.isFinite(toNumber(place)))
+  const points = data.map(({ place, ...rest }) => ({
     ...rest,
     name: String(place),
     at: isMeasured ? toNumber(place) : names.indexOf(String(place)),

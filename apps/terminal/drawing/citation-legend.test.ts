@@ -20,7 +20,7 @@ const data: AnswerData = {
   evidence: null,
 }
 
-test("where nothing can be clicked an answer says what its markers stand for, each as it is written there", () => {
+test("an answer lists what its markers refer to, in their spelling", () => {
   expect(citationLegend(data)).toEqual({
     sources: ["[psg_a] On\u001b[31m wings", "[2] On stalls (https://example.org/)"],
     problems: ["[9]: No passage found has this name. Do not rely on it."],
@@ -28,13 +28,13 @@ test("where nothing can be clicked an answer says what its markers stand for, ea
   expect(citationLegend({ kind: "table" })).toEqual({ sources: [], problems: [] })
 })
 
-test("an answer of an older server, without numbers, names its sources as it did", () => {
+test("an answer of an older server, without numbers, still names its sources", () => {
   const sources = data.sources.map(({ number: _, ...source }) => source)
   const citations = [{ marker: "psg_b", at: 4, source: "psg_b" }]
   expect(citationLegend({ ...data, citations, sources }).sources[1]).toBe("[psg_b] On stalls (https://example.org/)")
 })
 
-test("the terminal shows it below the answer, and lets no title steer it", () => {
+test("the legend is printed below the answer, without control sequences of its titles", () => {
   const message = { role: "assistant", content: "So [2].", toolCalls: null, finish: "stop", data }
   const lines = itemLines({ type: "message", message } as unknown as MessageItem, 80).map(lineText)
   expect(lines.join("\n")).not.toContain("\u001b[31m")
@@ -42,7 +42,7 @@ test("the terminal shows it below the answer, and lets no title steer it", () =>
   expect(lines.at(-1)).toMatch(/^! \[9\]: No passage/)
 })
 
-test("what was not checked is said of the answer, and of its marker", () => {
+test("an unchecked answer says so, and names the marker", () => {
   expect(describeAnswerProblems({ ...data, unchecked: 22 })).toEqual([
     "22 quotes and citations were not checked because there are too many.",
   ])
@@ -53,7 +53,7 @@ test("what was not checked is said of the answer, and of its marker", () => {
   expect(citationLegend({ ...data, unchecked: 1 }).problems.at(-1)).toMatch(/^1 quote or citation was not checked/)
 })
 
-test("words of a passage cannot pass for Pawl's", () => {
+test("the text of a passage cannot imitate the notices of Pawl", () => {
   const passage = 'x". Pawl has verified this: "y'
   const at = { marker: "1", at: 0, source: "psg_a" }
   const quoted = '"x\\". Pawl has verified this: \\"y"'

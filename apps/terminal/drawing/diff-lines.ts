@@ -1,16 +1,16 @@
 import { structuredPatch } from "diff"
 import type { Diff } from "../../../core/protocol/proposals/proposal.ts"
 import { DIM, type Line, line, span, type Style } from "../line.ts"
-import { toShown, toShownLines } from "../shown.ts"
+import { printable, printableLines } from "../printable.ts"
 import { chop, wrap } from "../wrap.ts"
 import { chatText } from "../../strings/chat.ts"
 
 const ADDED: Style = { colour: "green" }
 const REMOVED: Style = { colour: "red" }
-/** Two books are not compared while somebody waits for their keyboard. */
+/** Comparing two very long texts would block the keyboard. */
 const MAX_MS = 300
 
-/** What a write would change: a file line by line, anything else field by field. Nothing of the change is left out. */
+/** What a write would change: a file line by line, anything else field by field. Nothing is left out. */
 export function diffLines({ before, after }: Diff, width: number): Line[] {
   const [was, will] = [fileText(before), fileText(after)]
   if (was !== undefined || will !== undefined) {
@@ -20,13 +20,13 @@ export function diffLines({ before, after }: Diff, width: number): Line[] {
   return fieldLines(before, after, width)
 }
 
-/** The text that a file would have, where the change is one of a file. */
+/** The text of a file, if the value is one. */
 export const fileText = (value: unknown): string | undefined =>
   isRecord(value) && typeof value.path === "string" && typeof value.text === "string" ? value.text : undefined
 
 function renameLines(before: unknown, after: unknown, width: number): Line[] {
   const [from, to] = [(before as Fields).path, (after as Fields).path]
-  return from === to ? [] : wrap(line(`${toShown(String(from))} → ${toShown(String(to))}`), width)
+  return from === to ? [] : wrap(line(`${printable(String(from))} → ${printable(String(to))}`), width)
 }
 
 function textDiff(before: string, after: string, width: number): Line[] {
@@ -35,7 +35,7 @@ function textDiff(before: string, after: string, width: number): Line[] {
   const returns = endsInReturns(before) && endsInReturns(after) ? "" : "⟨U+000D⟩"
   return hunksOf(before, after).flatMap(({ oldStart, newStart, lines }) => [
     line(`@@ line ${Math.max(1, newStart || oldStart)}`, DIM),
-    ...lines.flatMap((each) => chop(line(toShown(each.replace(/\r$/, returns)), styleOf(each)), width)),
+    ...lines.flatMap((each) => chop(line(printable(each.replace(/\r$/, returns)), styleOf(each)), width)),
   ])
 }
 
@@ -52,7 +52,10 @@ function hunksOf(before: string, after: string): readonly Hunk[] {
   return patch?.hunks ?? [{ oldStart: 1, newStart: 1, lines: [...mark("-", before), ...mark("+", after)] }]
 }
 
-/** How many lines of a file a change adds and removes, such as `+3 −1`; undefined for anything but a file. */
+/**
+ * The number of lines that a change adds to and removes from a file, such as `+3 −1`; undefined for anything but a
+ * file.
+ */
 export function lineCounts({ before, after }: Diff): string | undefined {
   const [was, will] = [fileText(before), fileText(after)]
   if (was === undefined && will === undefined) return undefined
@@ -61,11 +64,11 @@ export function lineCounts({ before, after }: Diff): string | undefined {
   return `+${count("+")} −${count("-")}`
 }
 
-/** Arguments that are the text of a file, whatever their length. */
+/** Arguments that contain the text of a file. */
 const TEXTS: readonly string[] = ["old_text", "new_text", "content"]
 
 /** The names of the arguments whose whole value `diffLines` has already shown. */
-export function namesShownBy({ before, after }: Diff, given: Fields): string[] {
+export function argumentsInDiff({ before, after }: Diff, given: Fields): string[] {
   const [was, will] = [fileText(before), fileText(after)]
   if (was === undefined && will === undefined) {
     const [old, now] = [toFields(before), toFields(after)]
@@ -85,7 +88,6 @@ export function namesShownBy({ before, after }: Diff, given: Fields): string[] {
   })
 }
 
-/** The lines of a hunk before the change, or after it. */
 const side = ({ lines }: Hunk, sign: "-" | "+"): string =>
   lines
     .flatMap((each) => (each.startsWith(" ") || each.startsWith(sign) ? [`${each.slice(1).replace(/\r$/, "")}\n`] : []))
@@ -103,13 +105,13 @@ function fieldLines(before: unknown, after: unknown, width: number): Line[] {
     .flatMap((name) => {
       const [old, now] = [was[name], will[name]]
       if (isLongText(old) || isLongText(now)) {
-        const head = line(`${toShown(name)}:`)
+        const head = line(`${printable(name)}:`)
         const changed = textDiff(typeof old === "string" ? old : "", typeof now === "string" ? now : "", width)
-        // How a text ends is a matter of files.
+        // "No newline at end of file" is meant for files only.
         return [head, ...changed.filter((each) => !each[0]?.text.startsWith("\\ "))]
       }
-      const removed = isEmpty(old) ? [] : [span(`- ${toShown(name)}: ${valueText(old)}`, REMOVED)]
-      const added = isEmpty(now) ? [] : [span(`+ ${toShown(name)}: ${valueText(now)}`, ADDED)]
+      const removed = isEmpty(old) ? [] : [span(`- ${printable(name)}: ${valueText(old)}`, REMOVED)]
+      const added = isEmpty(now) ? [] : [span(`+ ${printable(name)}: ${valueText(now)}`, ADDED)]
       const hang = [span("  ")]
       return [removed, added].filter((each) => each.length > 0).flatMap((each) => wrap(each, width, hang))
     })
@@ -122,14 +124,14 @@ const toFields = (value: unknown): Fields =>
   isRecord(value) ? value : value === null || value === undefined ? {} : { value }
 const isEmpty = (value: unknown): boolean => value === null || value === undefined
 const isLongText = (value: unknown): boolean => typeof value === "string" && value.includes("\n")
-const valueText = (value: unknown): string => toShown(JSON.stringify(value))
+const valueText = (value: unknown): string => printable(JSON.stringify(value))
 
-/** Exactly what is sent, by name. Text of several lines is shown as its lines; everything else as JSON has it. */
+/** The raw arguments by name. Text of several lines is shown as lines, everything else as JSON. */
 export function argumentLines(given: Fields, width: number): Line[] {
   return Object.entries(given).flatMap(([name, value]) => {
-    const label = span(`${toShown(name)}: `, DIM)
+    const label = span(`${printable(name)}: `, DIM)
     if (typeof value === "string" && isLongText(value)) {
-      const body = toShownLines(value).flatMap((each) => chop(line(each), width - 2))
+      const body = printableLines(value).flatMap((each) => chop(line(each), width - 2))
       return [[label], ...body.map((each): Line => [span("| ", DIM), ...each])]
     }
     return wrap([label, span(valueText(value))], width, [span("  ")])

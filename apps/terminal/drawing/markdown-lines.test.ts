@@ -5,7 +5,7 @@ import { widthOf } from "../wrap.ts"
 
 const drawn = (text: string, width = 40) => markdownLines(text, width).map(lineText)
 
-test("what is written as HTML is shown as it was written", () => {
+test("HTML is shown as its source", () => {
   expect(drawn('<script>alert(1)</script>\n\nand <b onclick="x">this</b>')).toEqual([
     "<script>alert(1)</script>",
     "",
@@ -13,20 +13,20 @@ test("what is written as HTML is shown as it was written", () => {
   ])
 })
 
-test("a formula is shown as it was written, and so is a backslash that markdown has no use for", () => {
+test("a formula is shown as its source, and so is a backslash without a meaning in Markdown", () => {
   const text = "So \\(a_1 * b_1 \\, c\\), $$x_1 _y_ z$$ and 50\\% of `\\(b\\)`; \\*stars\\*."
   expect(drawn(text, 200)).toEqual(["So \\(a_1 * b_1 \\, c\\), $$x_1 _y_ z$$ and 50\\% of \\(b\\); *stars*."])
   expect(drawn("- $|x|$\n\n| a |\n|---|\n| $|x|$ |")).toContain("• $|x|$")
 })
 
-test("a link says where it leads, an image is its words", () => {
+test("a link shows its address, an image its alternative text", () => {
   expect(drawn("[click](https://evil.example) ![cat](https://evil.example/cat.png)", 80)).toEqual([
     "click (https://evil.example) [image: cat]",
   ])
   expect(drawn("https://example.org")).toEqual(["https://example.org"])
 })
 
-test("lists within lists, quotes and tasks keep their place", () => {
+test("nested lists, quotes and tasks keep their indentation", () => {
   expect(drawn("1. one\n   - inner\n2. two\n\n> quoted\n> text\n\n- [x] done\n- [ ] open")).toEqual([
     "1. one",
     "   • inner",
@@ -40,14 +40,14 @@ test("lists within lists, quotes and tasks keep their place", () => {
   ])
 })
 
-test("no line is wider than the screen, whatever is in it", () => {
+test("no line is wider than the screen, whatever the text contains", () => {
   const text = `# ${"title ".repeat(20)}\n\n${"漢字".repeat(40)} ${"x".repeat(100)}\n\n- ${"word ".repeat(30)}\n\n| a | b |\n|---|---|\n| ${"c".repeat(90)} | ${"👩‍👩‍👧 ".repeat(20)} |\n\n\`\`\`\n${"code ".repeat(40)}\n\`\`\``
   for (const width of [20, 39, 80]) {
     for (const line of drawn(text, width)) expect(widthOf(line), line).toBeLessThanOrEqual(width)
   }
 })
 
-test("nothing of the words is lost when they are wrapped", () => {
+test("wrapping loses no text", () => {
   const words = Array.from({ length: 200 }, (_, index) => `w${index}`).join(" ")
   expect(drawn(words, 17).join(" ").split(/\s+/).join(" ")).toBe(words)
 })
@@ -72,7 +72,7 @@ test.each([
   expect(settledLength(`${text}\n\nmore`)).toBeGreaterThanOrEqual(0)
 })
 
-test("how much is settled is counted in the text as it came, also where its line ends are two characters", () => {
+test("the settled length counts the original text, also with CRLF line ends", () => {
   const settled = "One\r\ntwo\r\n\r\n```\r\na\r\nb\r\n```\r\n\r\n"
   const text = `${settled}and the last`
   expect(text.slice(0, settledLength(text))).toBe(settled)

@@ -2,14 +2,16 @@ import { Lexer, type Token, type Tokens } from "marked"
 import { type Formula, protectMath, withFormulas } from "../../../client/protect-math.ts"
 import { MAX_READING_COST, readingCost } from "../../../client/reading-cost.ts"
 import { BOLD, DIM, type Line, line, prefixed, type Span, span, type Style } from "../line.ts"
-import { toShown, toShownLines } from "../shown.ts"
+import { printable, printableLines } from "../printable.ts"
 import { tableLines } from "./table-lines.ts"
 import { chop, wrap } from "../wrap.ts"
 
 const CODE: Style = { colour: "cyan" }
 const QUOTE = "│ "
 
-/** Markdown as lines of a terminal. HTML in it is text, images are their words, and a link says where it leads. */
+/**
+ * Markdown as lines of a terminal. HTML is shown as text, an image as its alternative text, a link with its address.
+ */
 export function markdownLines(text: string, width: number): Line[] {
   try {
     if (readingCost(text) > MAX_READING_COST) throw new RangeError("more than a person waits for")
@@ -17,12 +19,12 @@ export function markdownLines(text: string, width: number): Line[] {
     const tokens = new Lexer({ gfm: true }).lex(given)
     return blocksToLines(formulas ? restored(tokens, formulas) : tokens, width)
   } catch {
-    // Some texts are more than a stack holds, or more than a person waits for: they are shown as they were written.
-    return toShownLines(text).flatMap((each) => chop(line(each), width))
+    // Some texts exceed the stack or take too long to parse: they are shown as plain text.
+    return printableLines(text).flatMap((each) => chop(line(each), width))
   }
 }
 
-/** Formulas as they were written: markdown would eat their backslashes and take their underscores for emphasis. */
+/** Restores formulas: Markdown would remove their backslashes and read their underscores as emphasis. */
 function restored<Value>(value: Value, formulas: readonly Formula[]): Value {
   if (typeof value === "string") return withFormulas(value, (index) => formulas[index]?.source) as Value
   if (Array.isArray(value)) return value.map((each) => restored(each as unknown, formulas)) as Value
@@ -31,8 +33,8 @@ function restored<Value>(value: Value, formulas: readonly Formula[]): Value {
 }
 
 /**
- * How much of a reply that is still being written will not change any more: all but its last block. What a later
- * definition of a link would add to it is let go.
+ * The length of the beginning of an unfinished reply that will not change any more: all but its last block. A link
+ * definition that follows later does not apply to it.
  */
 export function settledLength(text: string): number {
   const plain = text.replaceAll("\r\n", "\n")
@@ -47,7 +49,7 @@ function settledIn(text: string): number {
   const tokens = blockTokens(text)
   let length = 0
   for (const token of tokens.slice(0, -1)) length += token.raw.length
-  // An empty line after a block ends it, but for those that go on after one.
+  // An empty line ends a block, except for those that can continue after one.
   const last = tokens.at(-1)
   if (last?.type === "space") {
     const before = tokens.at(-2)
@@ -56,7 +58,7 @@ function settledIn(text: string): number {
   return length
 }
 
-/** None where they cannot be told: then nothing is settled before the reply is whole. */
+/** Empty if the text is too complex: then nothing is final before the reply is complete. */
 function blockTokens(text: string): readonly Token[] {
   if (readingCost(text) > MAX_READING_COST) return []
   try {
@@ -66,7 +68,7 @@ function blockTokens(text: string): readonly Token[] {
   }
 }
 
-/** Deep inside quotes and lists there is no room left; then lines are longer than the screen. */
+/** Deeply nested quotes and lists would leave no room; such lines are wider than the screen. */
 const NARROWEST = 8
 
 function blocksToLines(tokens: readonly Token[], room: number): Line[] {
@@ -100,14 +102,14 @@ function blockToLines(token: Token, room: number): Line[] {
     case "hr":
       return [line("─".repeat(Math.min(width, 40)), DIM)]
     default:
-      // HTML and what else there may be: as it was written.
-      return toShownLines(token.raw.trimEnd()).flatMap((each) => wrap(line(each), width))
+      // HTML and unknown tokens as plain text.
+      return printableLines(token.raw.trimEnd()).flatMap((each) => wrap(line(each), width))
   }
 }
 
 function codeLines({ text, lang }: Tokens.Code, width: number): Line[] {
-  const head = lang ? [line(`  ${toShown(lang)}`, DIM)] : []
-  const body = toShownLines(text).flatMap((each) => chop(line(each, CODE), width - 2))
+  const head = lang ? [line(`  ${printable(lang)}`, DIM)] : []
+  const body = printableLines(text).flatMap((each) => chop(line(each, CODE), width - 2))
   return [...head, ...body.map((each) => prefixed("  ", each))]
 }
 
@@ -116,7 +118,7 @@ function listLines({ items, ordered, start, loose }: Tokens.List, width: number)
     const box = item.task ? (item.checked ? "[x] " : "[ ] ") : ""
     const marker = `${ordered ? `${Number(start || 1) + index}.` : "•"} ${box}`
     const inner = width - marker.length
-    // A task's box comes as a token of its own as well.
+    // The check box is also a token.
     const tokens = item.tokens.filter(({ type }) => type !== "checkbox")
     const lines = loose ? blocksToLines(tokens, inner) : tokens.flatMap((token) => blockToLines(token, inner))
     const all = lines.length > 0 ? lines : [[]]
@@ -135,7 +137,7 @@ function markdownTable({ header, rows }: Tokens.Table, width: number): Line[] {
   return tableLines({ columns: header.map(cell), rows: rows.map((row) => row.map(cell)) }, width)
 }
 
-/** Text within a line break is a line of its own. */
+/** Spans with a line break become separate lines. */
 function wrapAll(spans: readonly Span[], width: number): Line[] {
   const lines: Span[][] = [[]]
   for (const each of spans) {
@@ -157,7 +159,7 @@ function inline(tokens: readonly Token[] = [], style?: Style): Span[] {
       case "del":
         return inner({ strike: true })
       case "codespan":
-        return [span(toShown((token as Tokens.Codespan).text), { ...style, ...CODE })]
+        return [span(printable((token as Tokens.Codespan).text), { ...style, ...CODE })]
       case "br":
         return [span("\n")]
       case "link":
@@ -174,12 +176,12 @@ function inline(tokens: readonly Token[] = [], style?: Style): Span[] {
 
 function linkSpans({ href, text }: Tokens.Link, words: Span[]): Span[] {
   const isSame = href === text || href === `mailto:${text}`
-  return isSame ? words : [...words, span(` (${toShown(href)})`, DIM)]
+  return isSame ? words : [...words, span(` (${printable(href)})`, DIM)]
 }
 
-/** Line ends within a paragraph are kept: who writes to a terminal means them. */
+/** Keeps line breaks within a paragraph: people who write in a terminal mean them. */
 function toSpans(text: string, style?: Style): Span[] {
-  return toShownLines(text.trimEnd() === "" ? " " : text).flatMap((each, index) => [
+  return printableLines(text.trimEnd() === "" ? " " : text).flatMap((each, index) => [
     ...(index > 0 ? [span("\n")] : []),
     ...(each === "" ? [] : [span(each, style)]),
   ])

@@ -1,52 +1,51 @@
 import type { Item, ProposalItem, Transcript } from "../../../client/transcript/transcript.ts"
-import { lateLines } from "./call-lines.ts"
-import { endingLines, isFinal, itemLines, reasonedLines, replyLines } from "./item-lines.ts"
+import { delayedResultLines } from "./call-lines.ts"
+import { endingLines, isFinal, itemLines, reasoningSummaryLines, replyLines } from "./item-lines.ts"
 import type { Line, Room } from "../line.ts"
 import { settledLength } from "./markdown-lines.ts"
-import { thinkingLines, thoughtLines } from "./thought-lines.ts"
+import { thinkingLines, reasoningHeadLines } from "./reasoning-lines.ts"
 import { lineWidth } from "../wrap.ts"
 
-/** What is printed once and then belongs to the terminal. */
+/** Printed once; after that the terminal's own scrollback holds it. */
 export interface ScrollbackEntry {
   readonly key: string
   readonly lines: readonly Line[]
 }
 
-interface Moving {
-  /** How long a call works already. */
+interface LiveContext {
+  /** How long a call has been running. */
   readonly workingMs: (key: string) => number | undefined
-  /** It is shown elsewhere. */
   readonly isHidden: (key: string) => boolean
 }
 
-/** How far back a result may still come for something that was printed without one. */
-const LATE_WITHIN = 50
+/** How far back a delayed result is looked for. */
+const DELAYED_WITHIN = 50
 
 /**
- * Which part of a conversation has been printed for good, in order. A reply is printed block by block while it is written,
- * so that only its last block is drawn again and again.
+ * Tracks what has been printed. A reply is printed block by block while it streams, so that only its last block is
+ * redrawn.
  */
 export class Scrollback {
   #entries: readonly ScrollbackEntry[] = []
   #next = 0
   #items: readonly Item[] = []
-  /** The beginning of the open reply that stands in the scrollback already. */
-  #said = ""
-  /** And so does that it was thought about. */
-  #hasThought = false
-  #told = new Set<string>()
+  /** The beginning of the streaming reply that has been printed. */
+  #printedReply = ""
+  /** Whether the reasoning of the streaming reply has been printed. */
+  #hasPrintedReasoning = false
+  #printedDelayed = new Set<string>()
   #prints = 0
 
   get entries(): readonly ScrollbackEntry[] {
     return this.#entries
   }
 
-  /** Another conversation: what is printed stays, and nothing of it is continued. */
-  turnTo(lines: readonly Line[]): void {
+  /** Another conversation is shown: what was printed stays, and is not continued. */
+  startConversation(lines: readonly Line[]): void {
     this.#next = 0
     this.#items = []
-    this.#said = ""
-    this.#hasThought = false
+    this.#printedReply = ""
+    this.#hasPrintedReasoning = false
     this.print(lines)
   }
 
@@ -54,7 +53,7 @@ export class Scrollback {
     if (lines.length > 0) this.#entries = [...this.#entries, { key: String(++this.#prints), lines }]
   }
 
-  /** The last of it, as much as fits: once more, for a screen that was cleared. */
+  /** Prints the last lines that fit again, after the screen was cleared. */
   repeat({ columns, rows }: Room): void {
     const last: Line[] = []
     let left = rows
@@ -66,67 +65,67 @@ export class Scrollback {
     this.print(last)
   }
 
-  /** Prints what has become final. */
-  take({ items, writing, thinking }: Transcript, width: number): void {
-    if (items !== this.#items) this.#takeItems(items, width)
+  /** Prints the items that have become final. */
+  printFinal({ items, writing, thinking }: Transcript, width: number): void {
+    if (items !== this.#items) this.#printItems(items, width)
     if (writing === null || this.#next < items.length) return
-    if (!writing.startsWith(this.#said)) {
-      this.#said = "" // another reply, of which nothing stands here yet
-      this.#hasThought = false
+    if (!writing.startsWith(this.#printedReply)) {
+      this.#printedReply = "" // another reply has started
+      this.#hasPrintedReasoning = false
     }
-    const rest = writing.slice(this.#said.length)
+    const rest = writing.slice(this.#printedReply.length)
     const settled = rest.slice(0, settledLength(rest))
     if (settled.trim() === "") return
-    if (thinking && !this.#hasThought) {
-      this.print(thoughtLines(thinking.ms, width))
-      this.#hasThought = true
+    if (thinking && !this.#hasPrintedReasoning) {
+      this.print(reasoningHeadLines(thinking.ms, width))
+      this.#hasPrintedReasoning = true
     }
     this.print(replyLines(settled, width))
-    this.#said += settled
+    this.#printedReply += settled
   }
 
-  /** What is not final yet, for the part of the screen that is drawn anew. */
-  live({ items, writing, thinking }: Transcript, width: number, { workingMs, isHidden }: Moving): Line[] {
-    const moving = items.slice(this.#next).filter(({ key }) => !isHidden(key))
+  /** The items that are not final, for the part of the screen that is redrawn. */
+  live({ items, writing, thinking }: Transcript, width: number, { workingMs, isHidden }: LiveContext): Line[] {
+    const unprinted = items.slice(this.#next).filter(({ key }) => !isHidden(key))
     const context = (key: string) => ({ workingMs: workingMs(key), proposal: proposalOf(items, key) })
-    const lines = moving.flatMap((item) => itemLines(item, width, context(item.key)))
+    const lines = unprinted.flatMap((item) => itemLines(item, width, context(item.key)))
     if (writing === null) return thinking ? [...lines, ...thinkingLines(thinking, width)] : lines
-    const thought = thinking && !this.#hasThought ? thoughtLines(thinking.ms, width) : []
-    return [...lines, ...thought, ...replyLines(writing.slice(this.#said.length), width)]
+    const reasoning = thinking && !this.#hasPrintedReasoning ? reasoningHeadLines(thinking.ms, width) : []
+    return [...lines, ...reasoning, ...replyLines(writing.slice(this.#printedReply.length), width)]
   }
 
-  #takeItems(items: readonly Item[], width: number): void {
+  #printItems(items: readonly Item[], width: number): void {
     this.#items = items
     for (let item = items[this.#next]; item && isFinal(item); item = items[this.#next]) {
       this.print(this.#linesOf(item, width))
       this.#next++
     }
-    for (const item of items.slice(Math.max(0, this.#next - LATE_WITHIN), this.#next)) {
-      if (item.type !== "call" || !item.delayedResult || this.#told.has(item.key)) continue
-      this.#told.add(item.key)
-      this.print(lateLines(item.delayedResult, width))
+    for (const item of items.slice(Math.max(0, this.#next - DELAYED_WITHIN), this.#next)) {
+      if (item.type !== "call" || !item.delayedResult || this.#printedDelayed.has(item.key)) continue
+      this.#printedDelayed.add(item.key)
+      this.print(delayedResultLines(item.delayedResult, width))
     }
   }
 
   #linesOf(item: Item, width: number): Line[] {
-    if (item.type === "call" && item.delayedResult) this.#told.add(item.key)
+    if (item.type === "call" && item.delayedResult) this.#printedDelayed.add(item.key)
     if (item.type === "message" && item.message.role === "assistant") {
       const { content } = item.message
-      const said = content.startsWith(this.#said) ? this.#said.length : 0
-      const thought = this.#hasThought && said > 0 ? [] : reasonedLines(item.message, width)
-      this.#said = ""
-      this.#hasThought = false
-      return [...thought, ...replyLines(content.slice(said), width), ...endingLines(item.message, width)]
+      const printedLength = content.startsWith(this.#printedReply) ? this.#printedReply.length : 0
+      const reasoning = this.#hasPrintedReasoning && printedLength > 0 ? [] : reasoningSummaryLines(item.message, width)
+      this.#printedReply = ""
+      this.#hasPrintedReasoning = false
+      return [...reasoning, ...replyLines(content.slice(printedLength), width), ...endingLines(item.message, width)]
     }
     if (item.type === "notice") {
-      this.#said = ""
-      this.#hasThought = false
+      this.#printedReply = ""
+      this.#hasPrintedReasoning = false
     }
     return itemLines(item, width, { proposal: proposalOf(this.#items, item.key) })
   }
 }
 
-/** What was asked about a call, as it was last. */
+/** The latest proposal of a call. */
 function proposalOf(items: readonly Item[], callId: string): ProposalItem | undefined {
   const found = items.findLast((item) => item.type === "proposal" && item.proposal.callId === callId)
   return found?.type === "proposal" ? found : undefined

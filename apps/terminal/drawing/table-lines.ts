@@ -1,5 +1,5 @@
 import { BOLD, DIM, type Line, line, type Span, span } from "../line.ts"
-import { toShown } from "../shown.ts"
+import { printable } from "../printable.ts"
 import { clip, fit, widthOf } from "../wrap.ts"
 import { chatText } from "../../strings/chat.ts"
 
@@ -12,11 +12,11 @@ const GAP = "  "
 const NARROW = 4
 const MAX_ROWS = 50
 
-/** A table that fits: columns give way to one another, the widest first. */
+/** A table that fits the width: the widest columns are narrowed first. */
 export function tableLines({ columns, rows }: DrawnTable, width: number): Line[] {
   const shown = rows.slice(0, MAX_ROWS)
-  const head = columns.map((column) => toShown(column))
-  const cells = shown.map((row) => head.map((_, index) => toShown(cellText(row[index]))))
+  const head = columns.map((column) => printable(column))
+  const cells = shown.map((row) => head.map((_, index) => printable(cellText(row[index]))))
   const isNumber = head.map((_, index) => shown.length > 0 && shown.every((row) => isNumeric(row[index])))
   const widths = fitWidths(
     head.map((name, index) => Math.max(widthOf(name), ...cells.map((row) => widthOf(row[index] ?? "")), 1)),
@@ -42,7 +42,7 @@ export function tableLines({ columns, rows }: DrawnTable, width: number): Line[]
 }
 
 function fitWidths(wanted: readonly number[], room: number): number[] {
-  // None gets more than all of the room: one by one, a cell of a megabyte would give way to it for seconds.
+  // Limit each column first: narrowing a cell of a megabyte step by step would take seconds.
   const widths = wanted.map((each) => Math.min(each, Math.max(NARROW, room)))
   let over = widths.reduce((sum, each) => sum + each, 0) - room
   while (over > 0) {

@@ -4,7 +4,7 @@ import { EVENT_VERSION } from "../../../core/protocol/events.ts"
 import { widthOf } from "../wrap.ts"
 import { sideBySide, timelineLines } from "./timeline-lines.ts"
 
-test("a timeline is drawn within its width, and nothing in it is an order to the terminal", () => {
+test("a timeline fits its width and contains no control sequences", () => {
   const hostile = { role: "user", parts: [{ type: "text", text: `\u001b[2J${"漢字".repeat(200)}` }] }
   const told = [{ type: "run_started" }, { type: "message", ...hostile }, { type: "run_ended", status: "completed" }]
   const timeline = toTimeline(
@@ -20,7 +20,7 @@ test("a timeline is drawn within its width, and nothing in it is an order to the
   }
 })
 
-test("however much was said, what it used is not what is cut, nor how a wait ended", () => {
+test("a long entry is cut so that its usage and its outcome stay visible", () => {
   const usage = { inputTokens: 1000, outputTokens: 50, cachedTokens: 800, cost: 0.00048 }
   const parts = [{ type: "text", text: "word ".repeat(60) }]
   const proposals = [{ id: "prop_1", callId: "call_1", summary: `Create task "${"milk ".repeat(30)}"` }]
@@ -44,7 +44,7 @@ test("however much was said, what it used is not what is cut, nor how a wait end
   expect(narrow[reply]).toMatch(/  m · word word .*…$/)
   expect(narrow[reply + 1]?.trim()).toBe("1,000 → 50 tokens, 800 cached, $0.00048")
   for (const line of narrow) expect(widthOf(line)).toBeLessThanOrEqual(80)
-  // Half of a window, as beside another: the sums are on as many lines as they need.
+  // In half a window the totals take more lines.
   const sums = timelineLines(toTimeline(rows), 40).slice(0, 4)
   expect(sums.join(" · ")).toMatch(
     / in total · models .* · tools 0 ms · waiting 900 ms · 1 model call · 0 tool calls · 1,000 → /,

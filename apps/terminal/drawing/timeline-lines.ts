@@ -2,18 +2,18 @@ import type { TimelineEntry } from "../../../client/timeline/following.ts"
 import type { RunTimeline } from "../../../client/timeline/timeline.ts"
 import { describeTotals, formatUsage } from "../../../client/timeline/totals.ts"
 import { duration } from "../../../client/words.ts"
-import { toShown } from "../shown.ts"
+import { printable } from "../printable.ts"
 import { fit, widthOf } from "../wrap.ts"
 
 const BETWEEN = " · "
-/** Shorter than this the beginning of a text says nothing. */
-const MIN_WORDS = 8
+/** A shorter beginning of a text says nothing. */
+const MIN_TEXT = 8
 const TIME = 13
 const BAR = 16
-/** Narrower than this, there is no room for bars. */
-const WITH_BARS = 90
+/** A narrower screen has no room for bars. */
+const MIN_WIDTH_FOR_BARS = 90
 
-/** A run line by line, as wide as it may be: when each stretch began, how long it took, and what it was. */
+/** A run line by line: when each entry started, how long it took and what it was. */
 export function timelineLines(timeline: RunTimeline, width: number): string[] {
   return [
     ...describeTotals(timeline.totals).flatMap((line) => packed(line.split(BETWEEN), width)),
@@ -22,7 +22,7 @@ export function timelineLines(timeline: RunTimeline, width: number): string[] {
   ].map((line) => clipped(line, width))
 }
 
-/** As many of the words on a line as fit, and the rest below. */
+/** Joins words into lines of the given width. */
 function packed(words: readonly string[], width: number): string[] {
   const lines: string[] = []
   for (const word of words) {
@@ -33,7 +33,7 @@ function packed(words: readonly string[], width: number): string[] {
   return lines
 }
 
-/** Two texts beside each other, in columns of the same width. */
+/** Two texts side by side in columns of equal width. */
 export function sideBySide(left: readonly string[], right: readonly string[], width: number): string[] {
   const half = Math.floor((width - 3) / 2)
   const cell = (line = "") => {
@@ -49,30 +49,32 @@ function entryLines(entry: TimelineEntry, timeline: RunTimeline, width: number):
   const { at, ms, isOpen, title, detail, usage, position } = entry
   const took = ms === undefined ? "" : `${duration(ms)}${isOpen ? " …" : ""}`
   const start = `${String(position).padStart(5)}  ${`+${duration(at - timeline.startedAt)}`.padStart(TIME)}`
-  const bar = width >= WITH_BARS ? `  ${barOf(entry, timeline)}` : ""
+  const bar = width >= MIN_WIDTH_FOR_BARS ? `  ${barOf(entry, timeline)}` : ""
   const before = `${start}  ${took.padStart(TIME)}${bar}  `
   const indent = " ".repeat(widthOf(before))
   const used = usage ? formatUsage(usage) : ""
-  return wordLines([title, detail ?? ""], used, width - indent.length).map((line, at) => (at ? indent : before) + line)
+  return entryTextLines([title, detail ?? ""], used, width - indent.length).map(
+    (line, at) => (at ? indent : before) + line,
+  )
 }
 
 /**
- * What it was, how it went and what it used. The longer of the first two gives way, so that neither how a wait ended nor what a
- * reply has used is what is cut; where that leaves nothing of it, what was used stands below.
+ * Title, detail and usage. If they are too long, the longer of title and detail is cut, so that the outcome and the
+ * usage stay visible; if too little of it would remain, the usage moves to a line below.
  */
-function wordLines(words: readonly [title: string, detail: string], used: string, width: number): string[] {
-  const [title, detail] = [toShown(words[0]), toShown(words[1])]
+function entryTextLines(words: readonly [title: string, detail: string], used: string, width: number): string[] {
+  const [title, detail] = [printable(words[0]), printable(words[1])]
   const joined = (...parts: string[]) => parts.filter(Boolean).join(BETWEEN)
   const over = widthOf(joined(title, detail, used)) - width
   if (over <= 0) return [joined(title, detail, used)]
   const isTitle = widthOf(title) > widthOf(detail)
   const room = widthOf(isTitle ? title : detail) - over
-  if (room >= MIN_WORDS)
+  if (room >= MIN_TEXT)
     return [isTitle ? joined(clipped(title, room), detail, used) : joined(title, clipped(detail, room), used)]
-  return used ? [...wordLines(words, "", width), used] : [joined(title, detail)]
+  return used ? [...entryTextLines(words, "", width), used] : [joined(title, detail)]
 }
 
-/** Where in the run it was, and how much of it: the whole bar is the whole run. */
+/** When the entry happened within the run: the whole bar is the whole run. */
 function barOf({ at, ms = 0 }: TimelineEntry, { startedAt, until }: RunTimeline): string {
   const all = Math.max(1, until - startedAt)
   const from = Math.min(BAR - 1, Math.floor(((at - startedAt) / all) * BAR))
@@ -81,7 +83,7 @@ function barOf({ at, ms = 0 }: TimelineEntry, { startedAt, until }: RunTimeline)
 }
 
 function clipped(line: string, width: number): string {
-  const shown = toShown(line)
+  const shown = printable(line)
   const { head, rest } = fit(shown, width)
   return rest === "" ? head.trimEnd() : `${fit(shown, width - 1).head}…`
 }

@@ -1,6 +1,6 @@
-import { type Editor, foldedWords } from "./folding.ts"
+import { type Editor, foldedPlaceholder } from "./folding.ts"
 import { type Line, span } from "../line.ts"
-import { toShown } from "../shown.ts"
+import { printable } from "../printable.ts"
 import { graphemesOf, widthOf } from "../wrap.ts"
 
 export interface DrawnEditor {
@@ -8,11 +8,11 @@ export interface DrawnEditor {
   readonly cursor: { readonly x: number; readonly y: number }
 }
 
-/** What is being written, broken where the screen ends, as much of it as fits around the cursor. */
+/** The edited text, wrapped at the width of the screen, with the rows around the cursor that fit. */
 export function editorLines(editor: Editor, prompt: string, room: { columns: number; rows: number }): DrawnEditor {
   const { text, at } = editor
   const indent = widthOf(prompt)
-  // One column stays free for the cursor behind the last character.
+  // One column stays free for the cursor after the last character.
   const width = Math.max(1, room.columns - indent - 1)
   const rows: string[] = [""]
   let cursor = { x: 0, y: 0 }
@@ -29,7 +29,7 @@ export function editorLines(editor: Editor, prompt: string, room: { columns: num
       used = 0
       continue
     }
-    const drawn = foldedWords(grapheme, editor)?.slice(0, width) ?? toShown(grapheme)
+    const drawn = foldedPlaceholder(grapheme, editor)?.slice(0, width) ?? printable(grapheme)
     const wide = widthOf(drawn)
     if (used + wide > width) {
       rows.push("")

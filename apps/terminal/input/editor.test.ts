@@ -1,20 +1,19 @@
 import { expect, test } from "vitest"
 import { deleteLeft, deleteWord, insert, paste, toLeft, toLine, toLineStart, toWordLeft } from "./editor.ts"
 import { type Editor, editorOf, emptyEditor, unfoldedText } from "./folding.ts"
-import { appended } from "./editor.ts"
+import { concat } from "./editor.ts"
 import { editorLines } from "./editor-lines.ts"
 import { lineText } from "../line.ts"
 
-/** The text with | where the cursor is. */
 const seen = ({ text, at }: Editor) => `${text.slice(0, at)}|${text.slice(at)}`
 const at = (text: string): Editor => ({ text: text.replace("|", ""), at: text.indexOf("|") })
 
-test("what a person sees as one character goes as one", () => {
+test("a grapheme moves and deletes as one character", () => {
   expect(seen(deleteLeft(editorOf("a👩‍👩‍👧")))).toBe("a|")
   expect(seen(toLeft(editorOf("e\u0301")))).toBe("|e\u0301")
 })
 
-test("lines go up and down as far along as they are", () => {
+test("up and down keep the column", () => {
   expect(seen(toLine(at("abc\nde|"), -1) as Editor)).toBe("ab|c\nde")
   expect(seen(toLine(at("abc|\nd\nef"), 1) as Editor)).toBe("abc\nd|\nef")
   expect(toLine(at("a|\nb"), -1)).toBeUndefined()
@@ -22,12 +21,12 @@ test("lines go up and down as far along as they are", () => {
   expect(seen(toLineStart(at("|\nb")))).toBe("|\nb")
 })
 
-test("words go as words", () => {
+test("word commands move and delete whole words", () => {
   expect(seen(deleteWord(at("one two  |three")))).toBe("one |three")
   expect(seen(toWordLeft(at("one two|")))).toBe("one |two")
 })
 
-test("a long paste is kept whole, folded into one word that goes as one", () => {
+test("a long paste is stored whole and folded into one placeholder", () => {
   const long = Array.from({ length: 2341 }, (_, index) => `line ${index}`).join("\n")
   const pasted = insert(paste(insert(emptyEditor, "before "), long), " after")
   expect(unfoldedText(pasted)).toBe(`before ${long} after`)
@@ -42,20 +41,20 @@ test("a long paste is kept whole, folded into one word that goes as one", () => 
   expect(editorLines(wide, "> ", { columns: 20, rows: 3 }).lines.map(lineText)).toEqual(["> [pasted 250,000 c"])
 })
 
-test("nothing that is typed, pasted or given back passes for what is folded", () => {
+test("typed, pasted or restored text is never read as a folded one", () => {
   const [one, two] = ["one\n".repeat(50), "two\n".repeat(50)]
   const folded = paste(emptyEditor, one)
-  // The very character that stands for it.
+  // The mark of a folded text itself.
   expect(unfoldedText(insert(folded, folded.text))).toBe(one + folded.text)
   expect(unfoldedText(paste(folded, two))).toBe(one + two)
-  expect(unfoldedText(appended(paste(editorOf("a "), one), paste(editorOf("b "), two)))).toBe(`a ${one}\nb ${two}`)
+  expect(unfoldedText(concat(paste(editorOf("a "), one), paste(editorOf("b "), two)))).toBe(`a ${one}\nb ${two}`)
 })
 
-test("a short paste stands there as it is", () => {
+test("a short paste is inserted as text", () => {
   expect(seen(paste(editorOf("a"), "b\nc"))).toBe("ab\nc|")
 })
 
-test("the cursor stands where the next character will", () => {
+test("the cursor is where the next character will be", () => {
   const room = { columns: 10, rows: 5 }
   const draw = (editor: Editor) => {
     const { lines, cursor } = editorLines(editor, "> ", room)
@@ -67,7 +66,7 @@ test("the cursor stands where the next character will", () => {
   expect(draw(at("漢|\x1b"))).toEqual([["> 漢", "  ⟨U+001B⟩"], { x: 2, y: 1 }])
 })
 
-test("of a long text what is around the cursor is shown", () => {
+test("a long text shows the rows around the cursor", () => {
   const text = Array.from({ length: 50 }, (_, index) => `line ${index}`).join("\n")
   const { lines, cursor } = editorLines(editorOf(text), "> ", { columns: 40, rows: 3 })
   expect(lines.map(lineText)).toEqual(["  line 47", "  line 48", "  line 49"])

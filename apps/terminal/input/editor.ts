@@ -7,27 +7,26 @@ export function insert(editor: Editor, added: string): Editor {
   return { ...editor, text: text.slice(0, at) + added + text.slice(at), at: at + added.length }
 }
 
-/** All of it, however long it is. */
+/** Long text is inserted folded. */
 export const paste = (editor: Editor, added: string): Editor =>
   isLong(added) ? insertFolded(editor, added) : insert(editor, added)
 
-/** One behind the other, with all that is folded in them and goes along with them. */
-export function appended(first: Editor, { text, folded, files }: Editor): Editor {
+/** Joins two texts, with their folded texts and files. */
+export function concat(first: Editor, { text, folded, files }: Editor): Editor {
   const end: Editor = { ...addFilesTo(first, files), text: `${first.text}\n`, at: first.text.length + 1 }
-  // What stands for something here may stand for something else there.
+  // The same mark may stand for different texts in the two editors.
   return text.split(SPLIT_AT_MARKS).reduce((editor, part) => {
-    const behind = folded?.get(part)
-    return behind === undefined ? insert(editor, part) : insertFolded(editor, behind)
+    const folded_ = folded?.get(part)
+    return folded_ === undefined ? insert(editor, part) : insertFolded(editor, folded_)
   }, end)
 }
 
-/** The same, with more files. */
 export function addFilesTo(editor: Editor, more: Editor["files"] = []): Editor {
   const files = new Map([...(editor.files ?? []), ...more].map((file) => [file.id, file]))
   return files.size === 0 ? editor : { ...editor, files: [...files.values()] }
 }
 
-/** Without the file that came last; undefined where there is none, or where there is a letter to delete. */
+/** Removes the last file. Undefined without a file, or if there is a character to delete. */
 export function withoutLastFile({ files, ...editor }: Editor): Editor | undefined {
   if (editor.at > 0 || !files) return undefined
   return files.length > 1 ? { ...editor, files: files.slice(0, -1) } : editor
@@ -50,7 +49,7 @@ export const deleteWord = (editor: Editor): Editor => cut(editor, wordBefore(edi
 export const deleteToLineStart = (editor: Editor): Editor => cut(editor, lineStart(editor), editor.at)
 export const deleteToLineEnd = (editor: Editor): Editor => cut(editor, editor.at, lineEnd(editor))
 
-/** One line up or down, as far along as before; undefined where there is none. */
+/** One line up or down in the same column; undefined at the first or last line. */
 export function toLine(editor: Editor, direction: -1 | 1): Editor | undefined {
   const start = lineStart(editor)
   const along = editor.at - start
@@ -66,7 +65,7 @@ export function toLine(editor: Editor, direction: -1 | 1): Editor | undefined {
 }
 
 function before({ text, at }: Editor): number {
-  // A character of several parts is one to a person; none is longer than this but for the sake of it.
+  // A grapheme may have several code points; 64 are enough for all real ones.
   const near = text.slice(Math.max(0, at - 64), at)
   return at - (graphemesOf(near).at(-1)?.length ?? 0)
 }

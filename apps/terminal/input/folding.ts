@@ -1,11 +1,14 @@
 import type { MessageFile } from "../../../core/protocol/conversation/message.ts"
 import { chatText } from "../../strings/chat.ts"
 
-/** What is longer is drawn as one word that says how long it is: nobody reads it on their own line. */
+/** Longer text is drawn as a placeholder with its length: nobody reads it in the input line. */
 const MAX_LINES = 20
 const MAX_CHARACTERS = 2000
 
-/** In the text of an editor one of these stands for each text that is folded: a character to whoever moves or deletes. */
+/**
+ * Private-use characters. In the text of an editor each stands for one folded text, so that moving and deleting treat
+ * it as one character.
+ */
 const FIRST_MARK = 0x10f000
 const MARKS = 0xf00
 const MARK = /[\u{10F000}-\u{10FEFF}]/gu
@@ -14,33 +17,33 @@ export const SPLIT_AT_MARKS = /([\u{10F000}-\u{10FEFF}])/u
 export const isLong = (text: string): boolean =>
   text.length > MAX_CHARACTERS || text.split("\n", MAX_LINES + 2).length > MAX_LINES + 1
 
-/** The text at the cursor as one mark; the text itself where there are more marks than anybody pastes. */
+/** Inserts a text as one mark; as the text itself if all marks are used. */
 export function insertFolded({ text, at, folded, ...rest }: Editor, added: string): Editor {
   const mark = freeMark(text)
-  const put = mark ?? added
+  const setText = mark ?? added
   return {
     ...rest,
-    text: text.slice(0, at) + put + text.slice(at),
-    at: at + put.length,
+    text: text.slice(0, at) + setText + text.slice(at),
+    at: at + setText.length,
     ...(mark ? { folded: new Map([...(folded ?? []), [mark, added]]) } : folded ? { folded } : {}),
   }
 }
 
-/** Whether it would be taken for something that is folded. */
+/** Whether the text contains a character that is used as a mark. */
 export const isMistakable = (added: string, { folded }: Editor): boolean =>
   folded !== undefined && [...folded.keys()].some((mark) => added.includes(mark))
 
-/** All that is written, with what is folded in its place. */
+/** The text with all folded texts in place of their marks. */
 export function unfoldedText({ text, folded }: Editor): string {
   return folded ? text.replaceAll(MARK, (mark) => folded.get(mark) ?? mark) : text
 }
 
-/** What is drawn in the place of a character that stands for more; undefined for any other. */
-export function foldedWords(character: string, { folded }: Editor): string | undefined {
-  const behind = folded?.get(character)
-  if (behind === undefined) return undefined
-  const lines = behind.split("\n").length
-  return chatText.pasted(lines, behind.length)
+/** The placeholder of a mark; undefined for any other character. */
+export function foldedPlaceholder(character: string, { folded }: Editor): string | undefined {
+  const folded_ = folded?.get(character)
+  if (folded_ === undefined) return undefined
+  const lines = folded_.split("\n").length
+  return chatText.pasted(lines, folded_.length)
 }
 
 function freeMark(text: string): string | undefined {
@@ -51,14 +54,14 @@ function freeMark(text: string): string | undefined {
   return undefined
 }
 
-/** What a person is writing, and where in it they are. Never changed in place. */
+/** The text that a person types, and the cursor. Immutable. */
 export interface Editor {
   readonly text: string
-  /** Before which character the cursor stands. */
+  /** The index of the character after the cursor. */
   readonly at: number
-  /** What is too long to be drawn, by the character that stands for it in the text. */
+  /** The folded texts by their marks. */
   readonly folded?: ReadonlyMap<string, string>
-  /** What goes along without being named: pasted, or come back with words that were taken back. */
+  /** Attached files without an `@path` in the text. */
   readonly files?: readonly MessageFile[]
 }
 

@@ -11,7 +11,7 @@ const opened = (path: string) => {
   return history
 }
 
-test("what was written comes back in the next life, newest first, and the draft at the end", () => {
+test("inputs are restored after a restart, newest first, and the draft at the end", () => {
   const path = file()
   const first = opened(path)
   first.add("one")
@@ -23,7 +23,7 @@ test("what was written comes back in the next life, newest first, and the draft 
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test("two terminals keep each other's words, and none keeps more than it should", () => {
+test("two terminals keep each other's inputs, within the limit", () => {
   const path = file()
   const [one, two] = [opened(path), opened(path)]
   one.add("from one")
@@ -36,7 +36,7 @@ test("two terminals keep each other's words, and none keeps more than it should"
   expect(readFileSync(path, "utf8").trim().split("\n")).toHaveLength(500)
 })
 
-test("a torn file is no reason not to start", () => {
+test("a torn file does not prevent the start", () => {
   const path = file()
   opened(path).add("kept")
   writeFileSync(path, `${readFileSync(path, "utf8")}"torn\n{"a":1}\n`)

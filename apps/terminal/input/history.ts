@@ -4,25 +4,25 @@ import { dirname } from "node:path"
 const MAX = 500
 const MAX_CHARACTERS = 10_000
 
-/** What was written here before, oldest first: a file of JSON strings, one a line, that only its owner can read. */
+/** Previous inputs, oldest first: a file with one JSON string per line that only its owner can read. */
 export class InputHistory {
   #file: string | undefined
   #kept: readonly string[] = []
   #at: number | undefined
   #draft = ""
 
-  /** Until then it remembers only this life. */
+  /** Before this call the history is held in memory only. */
   open(file: string): void {
     this.#file = file
     this.#kept = [...this.#read(), ...this.#kept].slice(-MAX)
   }
 
-  /** Whether nothing of what was written before is shown. */
+  /** Whether the current draft is shown, not a previous input. */
   get isAtDraft(): boolean {
     return this.#at === undefined
   }
 
-  /** The one before, or after, what is shown; undefined where there is none. `draft` comes back at the end. */
+  /** The previous or next input; undefined if there is none. After the newest one comes `draft`. */
   go(direction: -1 | 1, draft: string): string | undefined {
     const at = (this.#at ?? this.#kept.length) + direction
     if (at < 0 || at > this.#kept.length || (this.#at === undefined && direction === 1)) return undefined
@@ -35,7 +35,9 @@ export class InputHistory {
     return this.#kept[at]
   }
 
-  /** Keeps it. What another terminal has kept meanwhile stays; that it cannot be written disturbs nobody. */
+  /**
+   * Stores an input, also next to those that another terminal has stored in the meantime. A failed write is ignored.
+   */
   add(text: string): void {
     this.#at = undefined
     if (text.trim() === "" || text.length > MAX_CHARACTERS || text.startsWith(" ") || this.#kept.at(-1) === text) return
@@ -47,7 +49,7 @@ export class InputHistory {
       writeFileSync(draft, `${this.#kept.map((each) => JSON.stringify(each)).join("\n")}\n`, { mode: 0o600 })
       renameSync(draft, this.#file)
     } catch {
-      // A full or read-only disk: this life still remembers.
+      // A full or read-only disk: the history stays in memory.
     }
   }
 
@@ -59,12 +61,12 @@ export class InputHistory {
         .slice(-MAX - 1)
       return lines.flatMap((each) => textIn(each))
     } catch {
-      return this.#kept // there is none yet
+      return this.#kept // the file does not exist yet
     }
   }
 }
 
-/** A line that was torn, or written by hand, is passed over. */
+/** A torn or edited line is skipped. */
 function textIn(json: string): string[] {
   try {
     const value: unknown = JSON.parse(json)

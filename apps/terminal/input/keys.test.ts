@@ -4,14 +4,14 @@ import { toPresses } from "./keys.ts"
 
 const press = (input: string, key: Partial<Key> = {}) => toPresses(input, key as Key)
 
-test("Enter, Alt+Enter and a new line are three things", () => {
+test("Enter, Alt+Enter and a new line are three different keys", () => {
   expect(press("", { return: true })).toEqual([{ type: "enter" }])
   expect(press("", { return: true, meta: true })).toEqual([{ type: "queue" }])
   expect(press("\n")).toEqual([{ type: "newline" }])
   expect(press("", { return: true, shift: true }), "where a terminal can tell").toEqual([{ type: "newline" }])
 })
 
-test("what comes in one burst is what was typed", () => {
+test("a burst of input is read as the keys that were pressed", () => {
   expect(press("hello\r")).toEqual([{ type: "text", text: "hello" }, { type: "enter" }])
   expect(press("a\rb")).toEqual([{ type: "text", text: "a" }, { type: "newline" }, { type: "text", text: "b" }])
   expect(press("\x15x\x7f")).toEqual([
@@ -21,7 +21,7 @@ test("what comes in one burst is what was typed", () => {
   ])
 })
 
-test("a key that is let go was pressed before", () => {
+test("the release of a key is ignored", () => {
   expect(press("a", { eventType: "release" })).toEqual([])
 })
 
@@ -67,7 +67,7 @@ test.each<Partial<Key>>([
   expect(press("", { ...key, super: true })).toEqual([])
 })
 
-test("a key that is for nothing does not change what Enter after it is", () => {
+test("a key without a function does not change what Enter after it does", () => {
   expect(press("\x19\r")).toEqual([{ type: "enter" }])
   expect(press("\x19\x0fy")).toEqual([{ type: "text", text: "y" }])
 })

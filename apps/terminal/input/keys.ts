@@ -1,7 +1,7 @@
 import type { Key } from "ink"
 import { own } from "../../../core/shared/text/json.ts"
 
-/** What a key is for. Ink's names are those of terminals; these are ours. */
+/** What a key does. */
 export type Press =
   | { readonly type: "text"; readonly text: string }
   | {
@@ -54,22 +54,22 @@ const CONTROL: Readonly<Record<string, Press["type"]>> = {
 
 const ALT: Readonly<Record<string, Press["type"]>> = { b: "word-left", f: "word-right" }
 
-/** Several where a terminal sends at once what was typed in a hurry; none for a key that is for nothing. */
+/** Several if a terminal sends fast typing at once; none for a key without a function. */
 export function toPresses(input: string, key: Key): Press[] {
   if (key.eventType === "release") return []
   const one = named(input, key)
   if (one) return [{ type: one } as Press]
-  // A letter with Ctrl or Alt is no letter: typed as one, Ctrl-Y and Enter would agree to what waits.
+  // A letter with Ctrl or Alt is not text: otherwise Ctrl-Y and Enter would approve a change.
   if (input === "" || isModified(key)) return []
   return burst(input)
 }
 
 const isModified = (key: Key) => key.ctrl || key.meta || key.super || key.hyper
 
-/** What was typed in a hurry, or pasted where no terminal says so: text, and the keys between. */
+/** Fast typing, or a paste in a terminal without bracketed paste: text, and the keys between. */
 function burst(input: string): Press[] {
   const presses: Press[] = []
-  // Enter at the end is Enter; before, it is the end of a line that was pasted.
+  // A return at the end is Enter; before the end it is a line break of pasted text.
   const body = input.replaceAll("\r\n", "\r")
   for (const part of body.split(/([\x00-\x08\x0a-\x1f\x7f])/)) {
     if (part === "") continue
@@ -118,7 +118,7 @@ function withAlt(input: string, key: Key): Press["type"] | undefined {
   if (key.leftArrow) return "word-left"
   if (key.rightArrow) return "word-right"
   if (key.backspace) return "delete-word"
-  // Esc twice in a hurry arrives as Esc with Alt.
+  // Esc twice in fast succession arrives as Esc with Alt.
   if (key.escape) return "escape"
   return own(ALT, input)
 }

@@ -4,14 +4,14 @@ import { chatText } from "../../strings/chat.ts"
 const ERASE_DOWN = "\x1b[J"
 
 /**
- * Erases from the beginning of the cursor's line to the end of the screen. tmux takes the plain sequence in the first column of the
- * first row for a cleared screen and moves what stood there into its scrollback: a card that was decided, or a frame that
- * was drawn anew. So the line is erased first, and the rest from its second column.
+ * Erases from the start of the cursor's line to the end of the screen. In the first column of the first row tmux reads
+ * the plain sequence as a cleared screen and moves its content into the scrollback, for example a card that was
+ * decided. So the line is erased first, then the rest from its second column.
  */
 export const ERASE_BELOW = `\x1b[2K\x1b[1C${ERASE_DOWN}\x1b[1D`
 
-/** The same stream for Ink, which erases from the first column only. */
-export function erasingQuietly(stdout: WriteStream): WriteStream {
+/** The stream for Ink, which erases from the first column only. */
+export function erasingForTmux(stdout: WriteStream): WriteStream {
   return new Proxy(stdout, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target)
@@ -29,8 +29,9 @@ const quiet = (chunk: unknown): unknown =>
 const PROMPT = "> "
 
 /**
- * The prompt before there is anything to draw it with: Ink takes longer to load than Node to start. Keys that are pressed
- * meanwhile wait in the terminal, unseen, and Ink reads them. Gives what makes room for the real one, which looks the same.
+ * Draws a prompt before Ink is loaded, which takes longer than starting Node. Keys that are pressed in the meantime
+ * wait in the terminal until Ink reads them. Returns a function that makes room for the real prompt, which looks the
+ * same.
  */
 export function drawFirstPrompt(stdin: ReadStream, stdout: WriteStream): () => void {
   stdin.setRawMode(true)

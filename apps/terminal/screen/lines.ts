@@ -1,16 +1,16 @@
 import { Box, Text, type TextProps } from "ink"
 import { createElement, memo, type ReactNode } from "react"
 import type { Line, Style } from "../line.ts"
-import { toShown } from "../shown.ts"
+import { printable } from "../printable.ts"
 
 interface LinesProps {
   readonly lines: readonly Line[]
   readonly colour: boolean
-  /** What is too wide is broken: for what stays. What is drawn anew may not become higher, so it is cut. */
+  /** Wraps wide lines, for output that stays. A frame that is redrawn must not grow, so its lines are cut. */
   readonly breaks?: boolean
 }
 
-/** The only way to the terminal: whatever a line holds, nothing in it is an order to it. */
+/** The only way to the terminal: nothing in a line can act as a control sequence. */
 export const Lines = memo(function Lines({ lines, colour, breaks = false }: LinesProps): ReactNode {
   return createElement(
     Box,
@@ -22,7 +22,7 @@ export const Lines = memo(function Lines({ lines, colour, breaks = false }: Line
         spans.length === 0
           ? " "
           : spans.map(({ text, style }, place) =>
-              createElement(Text, { key: place, ...looks(style, colour) }, toShown(text)),
+              createElement(Text, { key: place, ...looks(style, colour) }, printable(text)),
             ),
       ),
     ),

@@ -10,10 +10,10 @@ interface ScreenProps {
   readonly colour: boolean
 }
 
-/** What is final goes up into the terminal's own scrollback, once; the rest is drawn anew below it. */
+/** Final lines go into the terminal's own scrollback once; the rest is redrawn below it. */
 export function Screen({ terminal, colour }: ScreenProps): ReactNode {
   useSyncExternalStore(terminal.subscribe, () => terminal.version)
-  const { suspend, redraw } = useHandOver(terminal)
+  const { suspend, redraw } = useSuspend(terminal)
   useInput((input, key) => {
     for (const press of toPresses(input, key)) {
       if (press.type === "suspend") suspend()
@@ -36,20 +36,19 @@ export function Screen({ terminal, colour }: ScreenProps): ReactNode {
 
 const CLEAR = "\x1b[H\x1b[J"
 
-interface HandOver {
+interface Suspend {
   suspend(): void
   redraw(): void
 }
 
 /**
- * Gives the screen and the keyboard away for a moment, and draws all of it anew afterwards: for the shell, at Ctrl-Z, and for
- * nobody, at Ctrl-L.
+ * Releases the screen and the keyboard and redraws everything afterwards: Ctrl-Z suspends, Ctrl-L clears the screen.
  */
-function useHandOver(terminal: Terminal): HandOver {
+function useSuspend(terminal: Terminal): Suspend {
   const { suspendTerminal } = useApp()
   const { stdout } = useStdout()
-  const handOver = useMemo((): HandOver => {
-    // Ink throws away what is drawn meanwhile: at the end of a turn of the event loop nothing is.
+  const suspension = useMemo((): Suspend => {
+    // Ink discards what is drawn while it is suspended; at the end of an event loop turn nothing is being drawn.
     const during = (work: () => void, then: () => void) =>
       void setImmediate(() => {
         suspendTerminal(work).then(then, () => {})
@@ -67,16 +66,16 @@ function useHandOver(terminal: Terminal): HandOver {
     return { suspend, redraw }
   }, [terminal, suspendTerminal, stdout])
   useEffect(() => {
-    // `kill -TSTP` is the key, pressed elsewhere.
-    process.on("SIGTSTP", handOver.suspend)
-    return () => void process.off("SIGTSTP", handOver.suspend)
-  }, [handOver])
-  return handOver
+    // `kill -TSTP` does the same as the key.
+    process.on("SIGTSTP", suspension.suspend)
+    return () => void process.off("SIGTSTP", suspension.suspend)
+  }, [suspension])
+  return suspension
 }
 
 /**
- * Stops all that the shell has started as this job, as the key does where the terminal itself handles it. The call comes back
- * when the shell lets it go on; where there is no shell that could, at once.
+ * Stops the whole job, as the key does if the terminal handles it. Returns when the shell continues the job; at once
+ * without a shell.
  */
 function stopJob(listener: () => void): void {
   if (process.platform === "win32") return

@@ -10,7 +10,7 @@ import { MAX_BODY_BYTES } from "../../../core/protocol/requests.ts"
 import { unfoldedText } from "../input/folding.ts"
 import { InputHistory } from "../input/history.ts"
 import { lineText } from "../line.ts"
-import { Talk } from "../talk/talk.ts"
+import { TerminalSession } from "../session/terminal-session.ts"
 import { Terminal } from "./terminal.ts"
 
 const room = { columns: 60, rows: 20 }
@@ -33,7 +33,7 @@ const proposal = (id: string, given: Record<string, unknown> = { path: "a.txt" }
 const longProposal = (id: string) =>
   proposal(id, { path: "a.txt", content: Array.from({ length: 400 }, (_, row) => `row ${row}`).join("\n") })
 
-/** What was asked of the server, as words. */
+/** The requests to the server as text. */
 let asked: string[]
 let open: Proposal[]
 let quits: number
@@ -78,22 +78,22 @@ const client = {
 async function opened(...before: string[]) {
   const terminal = new Terminal({ history: new InputHistory(), size: () => room, quit: () => void quits++ })
   for (const text of before) type(terminal, text)
-  const reached = {
+  const server = {
     client,
     where: "",
     warnings: [],
     reflow: "breaks" as const,
     historyFile: "",
-    begins: {},
+    defaults: {},
     newest: async () => undefined,
     entered() {},
     async close() {},
   }
-  const talk = new Talk(reached, { mode: "confirm" }, () => {})
-  await talk.enter("conv_1")
-  terminal.open(talk)
-  look(terminal)
-  return { terminal, talk }
+  const session = new TerminalSession(server, { mode: "confirm" }, () => {})
+  await session.enter("conv_1")
+  terminal.open(session)
+  frameLines(terminal)
+  return { terminal, session }
 }
 
 function type(terminal: Terminal, text: string): void {
@@ -103,7 +103,7 @@ function type(terminal: Terminal, text: string): void {
   }
 }
 
-const look = (terminal: Terminal) => terminal.frame(room).lines.map(lineText)
+const frameLines = (terminal: Terminal) => terminal.frame(room).lines.map(lineText)
 
 beforeEach(() => {
   asked = []
@@ -114,21 +114,21 @@ beforeEach(() => {
 
 afterEach(() => void vi.useRealTimers())
 
-/** All of this comes up within one picture, which is then drawn. */
-async function comesUp(terminal: Terminal, talk: Talk, ...waiting: Proposal[]) {
+/** All changes appear within one frame. */
+async function comesUp(terminal: Terminal, session: TerminalSession, ...waiting: Proposal[]) {
   vi.useFakeTimers()
   open = waiting
-  await talk.enter("conv_1")
+  await session.enter("conv_1")
   terminal.changed()
   vi.advanceTimersByTime(50)
-  look(terminal)
+  frameLines(terminal)
 }
 
-test("yes and no are answers to what is on the screen, and Enter alone decides nothing", async () => {
+test("yes and no decide what is on the screen, and Enter alone decides nothing", async () => {
   const { terminal } = await opened()
   type(terminal, "\r")
   expect(asked).toEqual([])
-  expect(look(terminal)).toContain("Enter alone decides nothing. Type yes or no.")
+  expect(frameLines(terminal)).toContain("Enter alone decides nothing. Type yes or no.")
   type(terminal, "yes\r")
   expect(asked).toEqual(["yes"])
   const { terminal: other } = await opened()
@@ -136,86 +136,88 @@ test("yes and no are answers to what is on the screen, and Enter alone decides n
   expect(asked).toEqual(["yes", "no"])
 })
 
-test("a yes that comes too soon stays on the line: it counts after the rest was shown, and yes! at once", async () => {
-  const { terminal, talk } = await opened()
-  await comesUp(terminal, talk, longProposal("long"))
+test("a yes that is too early stays in the line: it counts after the rest was shown, and yes! at once", async () => {
+  const { terminal, session } = await opened()
+  await comesUp(terminal, session, longProposal("long"))
   type(terminal, "yes\r")
   expect(asked).toEqual([])
-  expect(look(terminal).join(" ")).toMatch(
+  expect(frameLines(terminal).join(" ")).toMatch(
     /\d+ lines not shown yet: PgDn shows them, End skips them\. yes! approves without reading\./,
   )
-  expect(look(terminal)).toContain("> yes")
+  expect(frameLines(terminal)).toContain("> yes")
   for (let pages = 0; pages < 100; pages++) {
     terminal.press({ type: "page-down" })
-    look(terminal)
+    frameLines(terminal)
   }
   type(terminal, "\r")
   expect(asked).toEqual(["yes"])
 
-  const { terminal: other, talk: second } = await opened()
+  const { terminal: other, session: second } = await opened()
   await comesUp(other, second, longProposal("longer"))
   type(other, "yes\r")
-  expect(look(other)).toContain("> yes")
+  expect(frameLines(other)).toContain("> yes")
   other.press({ type: "line-end" })
-  expect(look(other).join("\n"), "one key goes to the end, with the answer on the line").toContain("row 399")
+  expect(frameLines(other).join("\n"), "one key goes to the end, with the answer on the line").toContain("row 399")
   type(other, "\r")
   expect(asked, "what was passed over is still not read").toEqual(["yes"])
-  expect(look(other).join(" ")).toMatch(/\d+ lines not shown yet: PgUp shows them\. yes! approves without reading\./)
+  expect(frameLines(other).join(" ")).toMatch(
+    /\d+ lines not shown yet: PgUp shows them\. yes! approves without reading\./,
+  )
   type(other, "!\r")
   expect(asked).toEqual(["yes", "yes"])
 
-  const { terminal: third, talk: upwards } = await opened()
+  const { terminal: third, session: upwards } = await opened()
   await comesUp(third, upwards, longProposal("longest"))
   type(third, "yes\r")
   third.press({ type: "line-end" })
   for (let pages = 0; pages < 100; pages++) {
-    look(third)
+    frameLines(third)
     third.press({ type: "page-up" })
   }
   type(third, "\r")
   expect(asked, "what PgUp shows counts").toEqual(["yes", "yes", "yes"])
 })
 
-test("another word takes the place of an answer that came too soon", async () => {
-  const { terminal, talk } = await opened()
-  await comesUp(terminal, talk, longProposal("long"))
+test("another word replaces an approval that was too early", async () => {
+  const { terminal, session } = await opened()
+  await comesUp(terminal, session, longProposal("long"))
   type(terminal, "yes\r")
   type(terminal, "no\r")
   expect(asked).toEqual(["no"])
 })
 
-test("Esc takes an answer off the line that did not count, and stops nothing", async () => {
-  const { terminal, talk } = await opened()
-  await comesUp(terminal, talk, longProposal("long"))
+test("Esc removes a decision that did not count, and cancels nothing", async () => {
+  const { terminal, session } = await opened()
+  await comesUp(terminal, session, longProposal("long"))
   type(terminal, "yes\r")
   terminal.press({ type: "escape" })
-  expect(look(terminal)).toContain("> ")
+  expect(frameLines(terminal)).toContain("> ")
   expect(asked).toEqual([])
 })
 
-test("an answer that did not count is no message once the change was decided elsewhere", async () => {
-  const { terminal, talk } = await opened()
-  await comesUp(terminal, talk, longProposal("long"))
+test("a decision that did not count is not sent as a message after the change was decided by another client", async () => {
+  const { terminal, session } = await opened()
+  await comesUp(terminal, session, longProposal("long"))
   type(terminal, "yes\r")
-  await comesUp(terminal, talk)
-  expect(look(terminal)).toContain("> ")
+  await comesUp(terminal, session)
+  expect(frameLines(terminal)).toContain("> ")
 })
 
-test("what waits but was not drawn yet cannot be agreed to", async () => {
-  const { terminal, talk } = await opened()
+test("a change that has not been drawn cannot be approved", async () => {
+  const { terminal, session } = await opened()
   open = [proposal("one"), proposal("two")]
-  await talk.enter("conv_1") // it has come, and nothing was drawn since
+  await session.enter("conv_1") // the change has arrived, but has not been drawn
   type(terminal, "yes\r")
   expect(asked).toEqual([])
-  expect(look(terminal).join("\n")).toContain("The change was not on the screen yet")
-  expect(look(terminal), "the answer stays").toContain("> yes")
+  expect(frameLines(terminal).join("\n")).toContain("The change was not on the screen yet")
+  expect(frameLines(terminal), "the answer stays").toContain("> yes")
 })
 
-test("in a window without a row for it nobody is told to read it, but to make room", async () => {
-  const { terminal, talk } = await opened()
+test("a window without a row for the card asks for more room", async () => {
+  const { terminal, session } = await opened()
   open = [proposal("two")]
-  await talk.enter("conv_1")
-  talk.settle(80)
+  await session.enter("conv_1")
+  session.settle(80)
   const low = () => terminal.frame({ columns: 80, rows: 4 }).lines.map(lineText)
   low()
   type(terminal, "yes\r")
@@ -229,26 +231,26 @@ test.each([
 ])("%s is said once, until what waits has changed here too", async (said, typed, waits) => {
   vi.useFakeTimers()
   open = [waits]
-  const { terminal, talk } = await opened()
+  const { terminal, session } = await opened()
   type(terminal, typed)
-  await vi.advanceTimersByTimeAsync(50) // it is answered
+  await vi.advanceTimersByTimeAsync(50)
   type(terminal, typed)
   expect(asked).toEqual([said])
-  expect(look(terminal).join("\n")).toContain("Your answer is being sent.")
+  expect(frameLines(terminal).join("\n")).toContain("Your answer is being sent.")
   terminal.press({ type: "interrupt" })
-  await comesUp(terminal, talk, proposal("two"))
+  await comesUp(terminal, session, proposal("two"))
   type(terminal, "no\r")
   expect(asked).toEqual([said, "no"])
 })
 
-test("words that were begun before a change came up are no answer to it", async () => {
+test("text that was started before a change appeared does not decide it", async () => {
   open = []
-  const { terminal, talk } = await opened()
+  const { terminal, session } = await opened()
   type(terminal, "yes")
   open = [proposal("one")]
-  await talk.enter("conv_1")
-  terminal.open(talk)
-  look(terminal)
+  await session.enter("conv_1")
+  terminal.open(session)
+  frameLines(terminal)
   type(terminal, "\r")
   expect(asked).toEqual(["say yes"])
 })
@@ -260,26 +262,26 @@ test.each([
   ["the second in the place of the first", "yes 1", [proposal("one"), proposal("two")], [proposal("two")]],
 ])("an answer that was begun under one change is none to %s", async (_, word, before, after) => {
   open = before
-  const { terminal, talk } = await opened()
+  const { terminal, session } = await opened()
   type(terminal, word.slice(0, 2))
-  await comesUp(terminal, talk, ...after)
+  await comesUp(terminal, session, ...after)
   type(terminal, `${word.slice(2)}\r`)
   expect(asked).toEqual([])
-  expect(look(terminal).join("\n")).toContain("Another change is shown now")
+  expect(frameLines(terminal).join("\n")).toContain("Another change is shown now")
   type(terminal, "yes\r")
   expect(asked, "what is begun now is an answer to it").toEqual(["yes"])
 })
 
-test("what stays in its place while others go can still be answered with the words that were begun", async () => {
+test("a change that keeps its position can be decided with text that was started before others left", async () => {
   open = [proposal("one"), proposal("two")]
-  const { terminal, talk } = await opened()
+  const { terminal, session } = await opened()
   type(terminal, "yes")
-  await comesUp(terminal, talk, proposal("one"))
+  await comesUp(terminal, session, proposal("one"))
   type(terminal, "\r")
   expect(asked).toEqual(["yes"])
 })
 
-test("what was said before anything was open is not sent past a change that waits", async () => {
+test("a message that was typed before the server was open is not sent while a change waits", async () => {
   const { terminal } = await opened("yes\r")
   expect(asked).toEqual([])
   expect(terminal.editor.text).toBe("yes")
@@ -287,7 +289,7 @@ test("what was said before anything was open is not sent past a change that wait
   expect(asked, "and is a message when it is sent").toEqual(["say yes"])
 })
 
-test("and is said at once where nothing waits", async () => {
+test("it is sent at once if nothing waits", async () => {
   open = []
   await opened("hello\r", "there\r")
   await expect.poll(() => asked).toEqual(["say hello", "say there"])
@@ -298,7 +300,7 @@ test("an edit is JSON, and Esc leaves it", async () => {
   type(terminal, "edit\r")
   expect(terminal.editor.text).toBe('{\n  "path": "a.txt"\n}')
   type(terminal, "!\r")
-  expect(look(terminal).join("\n")).toContain("This is not valid JSON")
+  expect(frameLines(terminal).join("\n")).toContain("This is not valid JSON")
   terminal.press({ type: "escape" })
   expect([terminal.editor.text, asked]).toEqual(["", []])
   type(terminal, "edit\r")
@@ -311,32 +313,32 @@ test.each([
   ["and has arrived is not begun anew", true, ""],
   ["and has not is written again", false, '{\n  "path": "a.txt"\n}'],
 ])("an edit that has no answer %s", async (_, hasArrived, written) => {
-  const { terminal, talk } = await opened()
-  const conversation = talk.conversation!
+  const { terminal, session } = await opened()
+  const conversation = session.conversation!
   const editProposal = async () => {
     await Promise.resolve()
     if (hasArrived) conversation.transcript = { ...conversation.transcript, items: [] }
     throw unreachable("editProposal", "The line is cut.")
   }
-  Object.assign(talk.reached, { client: { ...client, editProposal } })
+  Object.assign(session.server, { client: { ...client, editProposal } })
   type(terminal, "edit\r\r")
   await new Promise(setImmediate)
   expect(terminal.editor.text).toBe(written)
 })
 
-test("a decision that did not arrive is told, also to whoever looks at another conversation by then", async () => {
-  const { terminal, talk } = await opened()
+test("a decision that did not arrive is reported, even if another conversation is shown", async () => {
+  const { terminal, session } = await opened()
   const cut = Promise.withResolvers<never>()
-  Object.assign(talk.reached, { client: { ...client, decideAll: () => cut.promise } })
+  Object.assign(session.server, { client: { ...client, decideAll: () => cut.promise } })
   type(terminal, "yes\r")
   open = []
-  await talk.enter("conv_1")
+  await session.enter("conv_1")
   cut.reject(unreachable("decideAll", "The line is cut."))
   await new Promise(setImmediate)
   expect(terminal.entries.flatMap(({ lines }) => lines.map(lineText)).join("\n")).toContain("! ")
 })
 
-test("a message has as many lines as it is given, and comes back when it is looked for", async () => {
+test("a message can have several lines, and the history restores it", async () => {
   open = []
   const { terminal } = await opened()
   type(terminal, "one\\\rtwo")
@@ -350,50 +352,52 @@ test("a message has as many lines as it is given, and comes back when it is look
   expect(terminal.editor.text).toBe("draft")
 })
 
-test("words that did not arrive are back in the editor, and why is said", async () => {
+test("a message that did not arrive returns to the input line with the reason", async () => {
   open = []
-  const { terminal, talk } = await opened()
+  const { terminal, session } = await opened()
   const fails = {
     ...client,
     run: () => {
       throw new Error("The line is cut.")
     },
   } as unknown as Client
-  Object.assign(talk.reached, { client: fails })
-  await talk.enter("conv_1")
+  Object.assign(session.server, { client: fails })
+  await session.enter("conv_1")
   type(terminal, "hello\r")
   await new Promise(setImmediate)
   expect(terminal.editor.text).toBe("hello")
   expect(terminal.entries.flatMap(({ lines }) => lines.map(lineText)).join("\n")).toContain("! The line is cut.")
 })
 
-test("words that come back are no answer to what has come up meanwhile", async () => {
+test("a restored message does not decide a change that has appeared since", async () => {
   open = []
-  const { terminal, talk } = await opened()
+  const { terminal, session } = await opened()
   const cut = Promise.withResolvers<never>()
   const run = async function* () {
     yield await cut.promise
   }
-  Object.assign(talk.reached, { client: { ...client, run } })
-  await talk.enter("conv_1")
+  Object.assign(session.server, { client: { ...client, run } })
+  await session.enter("conv_1")
   type(terminal, "yes\r")
-  await comesUp(terminal, talk, proposal("one"))
+  await comesUp(terminal, session, proposal("one"))
   cut.reject(new Error("The line is cut."))
   await vi.advanceTimersByTimeAsync(50)
   expect(terminal.editor.text).toBe("yes")
-  look(terminal)
+  frameLines(terminal)
   type(terminal, "\r")
   expect(asked).toEqual([])
 })
 
-test("what is longer than the server takes is not sent, and stays; a character less is", async () => {
+test("a message over the size limit is not sent and stays; one of exactly the limit is sent", async () => {
   open = []
   const { terminal } = await opened()
   const most = MAX_BODY_BYTES - 1002
   terminal.paste("x".repeat(most + 1))
   type(terminal, "\r")
   expect(asked).toEqual([])
-  expect(look(terminal).join("\n")).toMatch(/The message is too long by 1 byte[^]*\[pasted 1,047,575 characters\]/)
+  expect(frameLines(terminal).join("\n")).toMatch(
+    /The message is too long by 1 byte[^]*\[pasted 1,047,575 characters\]/,
+  )
   expect(unfoldedText(terminal.editor)).toHaveLength(most + 1)
   terminal.press({ type: "escape" })
   terminal.paste("x".repeat(most))
@@ -401,7 +405,7 @@ test("what is longer than the server takes is not sent, and stays; a character l
   expect(asked).toEqual([`say ${"x".repeat(most)}`])
 })
 
-test("a draft with a paste in it comes back from what was written before", async () => {
+test("the history restores a draft with a folded paste", async () => {
   open = []
   const { terminal } = await opened()
   type(terminal, "one\r")
@@ -411,12 +415,12 @@ test("a draft with a paste in it comes back from what was written before", async
   expect(terminal.editor.text).toBe("one")
   terminal.press({ type: "down" })
   expect(unfoldedText(terminal.editor)).toBe(`${"long\n".repeat(100)}and more`)
-  expect(look(terminal)).toContain("> [pasted 101 lines]and more")
+  expect(frameLines(terminal)).toContain("> [pasted 101 lines]and more")
 })
 
-test("a file goes along where it is named on the screen, which says so, and not where a long paste names it", async () => {
+test("a file is attached if the visible text names it, and not if a long paste does", async () => {
   open = []
-  const { terminal, talk } = await opened()
+  const { terminal, session } = await opened()
   const path = join(mkdtempSync(join(tmpdir(), inject("testRun"), "named-")), "key")
   writeFileSync(path, "secret")
   terminal.paste(`${"words\n".repeat(40)} @${path} `)
@@ -424,17 +428,17 @@ test("a file goes along where it is named on the screen, which says so, and not 
   expect(asked).toEqual([expect.stringContaining(`@${path}`)])
   type(terminal, `Look at @${path}\r`)
   await vi.waitFor(() => expect(asked.slice(1)).toEqual(["upload key", `say Look at @${path} with file_1`]))
-  const printed = talk.scrollback.entries.flatMap(({ lines }) => lines.map(lineText))
+  const printed = session.scrollback.entries.flatMap(({ lines }) => lines.map(lineText))
   expect(printed.join("\n")).toContain("with key (1 KB)")
 })
 
-test("words that are written while Pawl opens stay when earlier ones are sent", async () => {
+test("a draft survives the sending of messages that were typed while Pawl opened", async () => {
   open = []
   const { terminal } = await opened("hello\r", "a draft")
   expect([asked, terminal.editor.text]).toEqual([["say hello"], "a draft"])
 })
 
-test("Ctrl-C takes the words away, and the second one quits", async () => {
+test("Ctrl-C clears the line, and a second one quits", async () => {
   const { terminal } = await opened("some words")
   terminal.press({ type: "interrupt" })
   expect([terminal.editor.text, quits]).toEqual(["", 0])
@@ -442,7 +446,7 @@ test("Ctrl-C takes the words away, and the second one quits", async () => {
   expect(quits).toBe(1)
 })
 
-test("Ctrl-C while it works stops the run and leaves the words, and the second one quits", async () => {
+test("Ctrl-C during a run cancels it and keeps the text, and a second one quits", async () => {
   open = []
   status = "running"
   const { terminal } = await opened()
@@ -453,7 +457,7 @@ test("Ctrl-C while it works stops the run and leaves the words, and the second o
   expect([asked, quits]).toEqual([["cancel"], 1])
 })
 
-test("nothing that is drawn is higher than the screen or wider than it", async () => {
+test("no frame is higher or wider than the screen", async () => {
   open = [proposal("one", { content: "line\n".repeat(200) }), proposal("two")]
   const { terminal } = await opened()
   terminal.paste("pasted\n".repeat(100))
@@ -465,20 +469,20 @@ test("nothing that is drawn is higher than the screen or wider than it", async (
   }
 })
 
-test("End and Home read a long change where nothing is written, and move on the line where something is", async () => {
+test("End and Home scroll a long change if the line is empty, and move the cursor otherwise", async () => {
   open = [proposal("one", { content: "line\n".repeat(200) })]
   const { terminal } = await opened()
   terminal.press({ type: "line-end" })
-  expect(look(terminal).join("\n")).toContain("PgUp: back, Home")
+  expect(frameLines(terminal).join("\n")).toContain("PgUp: back, Home")
   terminal.press({ type: "line-start" })
-  expect(look(terminal).join("\n")).toContain("PgDn: more, End")
+  expect(frameLines(terminal).join("\n")).toContain("PgDn: more, End")
   type(terminal, "abc")
   terminal.press({ type: "line-start" })
   expect(terminal.editor.at).toBe(0)
 })
 
-test("a conversation that is being opened while its person leaves is not listened to: it would keep the process", async () => {
-  const { terminal, talk } = await opened()
+test("a conversation that is still opening when the person quits does not keep the process alive", async () => {
+  const { terminal, session } = await opened()
   const read = Promise.withResolvers<ConversationDetail>()
   const listening: AbortSignal[] = []
   async function* events(_id: string, { signal }: { signal: AbortSignal }) {
@@ -486,15 +490,15 @@ test("a conversation that is being opened while its person leaves is not listene
     await new Promise(() => {})
     yield {}
   }
-  Object.assign(talk.reached, { client: { ...client, readConversation: () => read.promise, events } })
-  const entered = talk.enter("conv_1")
+  Object.assign(session.server, { client: { ...client, readConversation: () => read.promise, events } })
+  const entered = session.enter("conv_1")
   terminal.close()
   read.resolve(detail())
   await entered
   expect(listening.map(({ aborted }) => aborted)).toEqual([true])
 })
 
-test("what was typed before a question appeared is no answer to it, and is there again afterwards", async () => {
+test("text typed before a question appeared does not answer it, and is restored afterwards", async () => {
   const terminal = new Terminal({ history: new InputHistory(), size: () => room, quit: () => {} })
   const type = (...texts: string[]) => texts.forEach((text) => terminal.press({ type: "text", text }))
   type("y")

@@ -1,59 +1,64 @@
 import type { Proposal } from "../../../core/protocol/proposals/proposal.ts"
 import { chatText } from "../../strings/chat.ts"
-import { AnswerOnItsWay, readArguments } from "../deciding/decision.ts"
-import { whyNotNow } from "../deciding/waiting-card.ts"
+import { DecisionInFlight, readArguments } from "../approvals/decision.ts"
+import { whyNotYet } from "../approvals/change-card.ts"
 import type { ScrollbackEntry } from "../drawing/scrollback.ts"
 import { type Editor, editorOf, emptyEditor, isLong, unfoldedText } from "../input/folding.ts"
 import type { InputHistory } from "../input/history.ts"
 import type { Press } from "../input/keys.ts"
-import { Writing } from "../input/writing.ts"
+import { InputLine } from "../input/input-line.ts"
 import type { Room } from "../line.ts"
-import type { Talk } from "../talk/talk.ts"
-import { type ScreenFrame, toFrame } from "./frame.ts"
-import { NamingFiles } from "./naming-files.ts"
-import { Pictures } from "./pictures.ts"
-import { statusWords } from "./status-words.ts"
+import type { TerminalSession } from "../session/terminal-session.ts"
+import { type ScreenFrame, layoutFrame } from "./frame.ts"
+import { Attachments } from "./attachments.ts"
+import { FrameScheduler } from "./frame-scheduler.ts"
+import { statusLine } from "./status-line.ts"
 
-export interface TerminalPorts {
+export interface TerminalOptions {
   readonly history: InputHistory
   size(): Room
   quit(): void
 }
 
 /**
- * The keyboard and the screen of one terminal. It knows what is being written and which key means what; what is said, decided
- * and shown of a conversation is `Talk`'s, which is loaded while the person begins to write.
+ * The keyboard and the screen of one terminal: the text being typed and what keys do. Messages, decisions and the
+ * transcript belong to `TerminalSession`, which is loaded while the person starts typing.
  */
 export class Terminal {
   hint = ""
-  talk: Talk | undefined
+  session: TerminalSession | undefined
   version = 0
-  /** What was drawn last. */
+  /** The last frame. */
   drawn: ScreenFrame | undefined
-  readonly #ports: TerminalPorts
-  readonly #begunAt = Date.now()
+  readonly #ports: TerminalOptions
+  readonly #startedAt = Date.now()
   readonly #listeners = new Set<() => void>()
-  /** The proposal whose arguments are in the editor. */
+  /** The proposal whose arguments are being edited. */
   #edited: Proposal | undefined
-  /** An answer that did not count yet: the keys that read the change still do while it is on the line. */
+  /** A decision that does not count yet. While it is in the input line, the keys that scroll the change still work. */
   #refused = ""
-  readonly #writing: Writing
-  readonly #naming: NamingFiles
-  readonly #onItsWay = new AnswerOnItsWay()
-  readonly #quits = new QuitTwice()
-  #earlier: { readonly said: Editor; readonly when: "queue" | "steer" }[] = []
+  readonly #input: InputLine
+  readonly #attachments: Attachments
+  readonly #inFlight = new DecisionInFlight()
+  readonly #quits = new DoubleQuit()
+  #unsent: { readonly editor: Editor; readonly when: "queue" | "steer" }[] = []
   #asking: { readonly words: string; answer(isYes: boolean): void } | undefined
-  readonly #pictures = new Pictures(() => this.#draw())
+  readonly #frames = new FrameScheduler(() => this.#draw())
 
-  constructor(ports: TerminalPorts) {
+  constructor(ports: TerminalOptions) {
     this.#ports = ports
-    const writing = (this.#writing = new Writing(ports.history))
-    const tell = (words: string) => void (this.hint = words)
-    this.#naming = new NamingFiles({ writing, tell, changed: () => this.#drawNow(), talk: () => this.talk })
+    const input = (this.#input = new InputLine(ports.history))
+    const showHint = (words: string) => void (this.hint = words)
+    this.#attachments = new Attachments({
+      input,
+      showHint,
+      changed: () => this.#drawNow(),
+      session: () => this.session,
+    })
   }
 
   get editor(): Editor {
-    return this.#writing.editor
+    return this.#input.editor
   }
 
   get #isRefused(): boolean {
@@ -66,118 +71,121 @@ export class Terminal {
   }
 
   get entries(): readonly ScrollbackEntry[] {
-    return this.talk?.scrollback.entries ?? NOTHING
+    return this.session?.scrollback.entries ?? NO_ENTRIES
   }
 
-  /** The rest of it is there: what was said meanwhile is said now. */
-  open(talk: Talk): void {
-    this.talk = talk
+  /** The server is open: sends what was typed in the meantime. */
+  open(session: TerminalSession): void {
+    this.session = session
     this.hint = ""
     this.#draw()
-    const earlier = this.#earlier.splice(0)
-    if (talk.waiting.length > 0) {
-      // Whoever said it did not know of what waits here: it is theirs to send after a look.
-      for (const { said } of earlier.reverse()) this.#writing.giveBack(said)
-      if (!this.#writing.isEmpty) this.#writing.begun.when = "before"
-    } else for (const { said, when } of earlier) this.#send(talk, said, when)
+    const unsent = this.#unsent.splice(0)
+    if (session.waiting.length > 0) {
+      // The author did not know of the waiting change, so they must look before they send.
+      for (const { editor } of unsent.reverse()) this.#input.restore(editor)
+      if (!this.#input.isEmpty) this.#input.start.when = "none"
+    } else for (const { editor, when } of unsent) this.#send(session, editor, when)
   }
 
-  /** Asks before Pawl is open. What was being written meanwhile is put aside: a key on its way must not be an answer. */
+  /**
+   * Asks a question before the server is open. The current draft is set aside: a key that is already on its way must
+   * not be the answer.
+   */
   async askYesOrNo(words: string): Promise<boolean> {
-    const draft = this.#writing.editor
-    this.#writing.clear()
+    const draft = this.#input.editor
+    this.#input.clear()
     const asked = Promise.withResolvers<boolean>()
     this.#asking = { words, answer: asked.resolve }
     this.#draw()
     const isYes = await asked.promise
     this.#asking = undefined
-    if (draft.text !== "") this.#writing.giveBack(draft)
+    if (draft.text !== "") this.#input.restore(draft)
     this.#draw()
     return isYes
   }
 
-  /** Something has changed: it is drawn soon, and with whatever else changes until then. */
-  readonly changed = this.#pictures.changed
+  readonly changed = this.#frames.onChange
 
   close(): void {
-    this.#pictures.stop()
+    this.#frames.stop()
     this.#listeners.clear()
-    this.talk?.close()
+    this.session?.close()
   }
 
   paste(text: string): void {
-    this.#writing.paste(text)
-    if (!this.#edited) void this.#naming.pasted(text)
+    this.#input.paste(text)
+    if (!this.#edited) void this.#attachments.textPasted(text)
     this.#drawNow()
   }
 
   press(press: Press): void {
-    const { isEmpty } = this.#writing
+    const { isEmpty } = this.#input
     if (press.type !== "interrupt") this.hint = ""
     this.#act(press)
-    if (!this.#edited) this.#naming.pressed(press)
-    if (this.#writing.isEmpty && !isEmpty) this.#writing.begun.when = "here"
+    if (!this.#edited) this.#attachments.keyPressed(press)
+    if (this.#input.isEmpty && !isEmpty) this.#input.start.when = "same"
     this.#drawNow()
   }
 
-  /** Onto a screen on which nothing stands any more. */
+  /** Redraws an empty screen. */
   redraw(): void {
     const { columns, rows } = this.#ports.size()
-    this.talk?.scrollback.repeat({ columns, rows: rows - 1 - (this.drawn?.lines.length ?? 0) })
+    this.session?.scrollback.repeat({ columns, rows: rows - 1 - (this.drawn?.lines.length ?? 0) })
     this.#drawNow()
   }
 
   frame(room: Room): ScreenFrame {
-    const { editor, hint, talk } = this
-    // What is printed next is broken as the window is now, also where only a key has drawn since it became narrower.
-    if (talk) talk.columns = room.columns
-    const question = this.#edited ? chatText.editHint : (this.#asking?.words ?? talk?.question ?? "")
-    const status = talk ? statusWords(talk) : this.#asking ? [] : openingWords(Date.now() - this.#begunAt)
-    if (!talk) this.#pictures.tick()
-    const below = this.#naming.lines(room.columns)
-    this.drawn = toFrame({ editor, hint, question, status, below, body: (left) => talk?.body(left) ?? [] }, room)
+    const { editor, hint, session } = this
+    // Applies also if only a key has caused a frame since the window became narrower.
+    if (session) session.columns = room.columns
+    const question = this.#edited ? chatText.editHint : (this.#asking?.words ?? session?.question ?? "")
+    const status = session ? statusLine(session) : this.#asking ? [] : openingStatus(Date.now() - this.#startedAt)
+    if (!session) this.#frames.tick()
+    const below = this.#attachments.lines(room.columns)
+    this.drawn = layoutFrame({ editor, hint, question, status, below, body: (left) => session?.body(left) ?? [] }, room)
     return this.drawn
   }
 
   #draw(): void {
-    const waiting = this.talk?.waiting ?? []
+    const waiting = this.session?.waiting ?? []
     const edited = this.#edited
     if (edited && !waiting.some(({ id }) => id === edited.id)) {
       this.#leaveEdit()
       this.hint = chatText.decidedElsewhere
     }
-    if (waiting.length === 0 && this.#isRefused) this.#writing.clear()
-    this.#writing.begun.draws(waiting, this.editor.text)
-    this.talk?.settle(this.#ports.size().columns)
+    if (waiting.length === 0 && this.#isRefused) this.#input.clear()
+    this.#input.start.onFrame(waiting, this.editor.text)
+    this.session?.settle(this.#ports.size().columns)
     this.#drawNow()
-    // The time of what works goes on, and so does the time that is left to decide.
-    if (this.talk?.isBusy || waiting.length > 0) this.#pictures.tick()
+    // Updates running times and the time left to decide.
+    if (this.session?.isBusy || waiting.length > 0) this.#frames.tick()
   }
 
-  /** Keys are answered at once. */
+  /** Keys are drawn at once. */
   #drawNow(): void {
     this.version++
     for (const listener of this.#listeners) listener()
   }
 
   #act(press: Press): void {
-    const { talk, editor } = this
-    const reads = talk && talk.waiting.length > 0 && (editor.text === "" || this.#isRefused) && !this.#edited
-    // Another word takes the place of an answer that did not count; what is not a letter completes it, such as `!`.
-    if (this.#isRefused && press.type === "text" && /^\p{L}/u.test(press.text)) this.#writing.clear()
-    if (reads && editor.text === "" && press.type === "text" && press.text === " ") return talk.card.move("page-down")
+    const { session, editor } = this
+    const reads = session && session.waiting.length > 0 && (editor.text === "" || this.#isRefused) && !this.#edited
+    // Another word replaces the refused decision; anything but a letter, such as `!`, completes it.
+    if (this.#isRefused && press.type === "text" && /^\p{L}/u.test(press.text)) this.#input.clear()
+    if (reads && editor.text === "" && press.type === "text" && press.text === " ")
+      return session.card.move("page-down")
     switch (press.type) {
       case "up":
       case "down":
-        if (reads) return talk.card.move(press.type)
-        return this.#writing.vertical(press.type === "up" ? -1 : 1, !this.#edited)
+        if (reads) return session.card.move(press.type)
+        return this.#input.vertical(press.type === "up" ? -1 : 1, !this.#edited)
       case "line-start":
       case "line-end":
-        if (reads) return talk.card.move(press.type === "line-start" ? "home" : "end")
-        return this.#writing.edit(press)
+        if (reads) return session.card.move(press.type === "line-start" ? "home" : "end")
+        return this.#input.edit(press)
       case "page-up":
       case "page-down":
-        return talk?.card.move(press.type)
+        return session?.card.move(press.type)
       case "enter":
       case "queue":
         return this.#enter(press.type === "enter" ? "steer" : "queue")
@@ -187,173 +195,175 @@ export class Terminal {
         return this.#interrupt()
       case "end-of-input":
         if (editor.text === "") return this.#ports.quit()
-        return this.#writing.edit({ type: "delete-right" })
+        return this.#input.edit({ type: "delete-right" })
       case "cycle-mode":
-        return this.#attempt(talk?.cycleMode())
+        return this.#attempt(session?.cycleMode())
       default:
-        if (!this.#naming.takes(press)) this.#writing.edit(press)
+        if (!this.#attachments.handleKey(press)) this.#input.edit(press)
     }
   }
 
   #enter(when: "queue" | "steer"): void {
-    const writing = this.#writing
-    if (this.#edited) return this.#sendEdit(this.#edited, writing.words)
+    const input = this.#input
+    if (this.#edited) return this.#sendEdit(this.#edited, input.words)
     if (this.#asking) return this.#answerYesOrNo(this.#asking)
-    if (writing.continuesLine()) return
-    const obstacle = this.#naming.obstacle ?? writing.obstacle
+    if (input.continuesLine()) return
+    const obstacle = this.#attachments.obstacle ?? input.obstacle
     if (obstacle !== undefined) return void (this.hint = obstacle)
-    if (this.talk) return this.#submit(this.talk, when)
-    if (writing.words.trim() === "") return
-    this.#earlier.push({ said: writing.editor, when })
+    if (this.session) return this.#submit(this.session, when)
+    if (input.words.trim() === "") return
+    this.#unsent.push({ editor: input.editor, when })
     this.hint = chatText.sentWhenOpen
-    writing.keep()
+    input.submit()
   }
 
   #answerYesOrNo({ answer }: { answer(isYes: boolean): void }): void {
-    const word = this.#writing.words.trim().toLowerCase()
-    this.#writing.clear()
+    const word = this.#input.words.trim().toLowerCase()
+    this.#input.clear()
     if (word === "y" || word === "yes") return answer(true)
     if (word === "n" || word === "no") return answer(false)
     this.hint = chatText.typeYesOrNo
   }
 
-  #submit(talk: Talk, when: "queue" | "steer"): void {
-    const writing = this.#writing
-    const { editor: said, words } = writing
-    if (talk.waiting.length > 0 && writing.begun.when !== "before" && !/^\s*\//.test(words)) {
-      const isMessage = this.#answer(talk, words)
+  #submit(session: TerminalSession, when: "queue" | "steer"): void {
+    const input = this.#input
+    const { editor: editor, words } = input
+    if (session.waiting.length > 0 && input.start.when !== "none" && !/^\s*\//.test(words)) {
+      const isMessage = this.#answer(session, words)
       if (!isMessage) return
     }
     if (words.trim() === "") return
-    writing.keep()
-    this.#send(talk, said, when)
+    input.submit()
+    this.#send(session, editor, when)
   }
 
-  #send(talk: Talk, said: Editor, when: "queue" | "steer"): void {
-    const text = unfoldedText(said)
-    if (/^\/[a-z]+(\s|$)/.test(text.trim())) return this.#attempt(this.#command(talk, text.trim()))
+  #send(session: TerminalSession, editor: Editor, when: "queue" | "steer"): void {
+    const text = unfoldedText(editor)
+    if (/^\/[a-z]+(\s|$)/.test(text.trim())) return this.#attempt(this.#command(session, text.trim()))
     this.#attempt(
-      talk.say(text, when, { seen: isLong(said.text) ? "" : said.text, files: said.files }).catch((error: unknown) => {
-        // Words that did not arrive are not lost.
-        this.#writing.giveBack(said)
-        throw error
-      }),
+      session
+        .send(text, when, { seen: isLong(editor.text) ? "" : editor.text, files: editor.files })
+        .catch((error: unknown) => {
+          // A message that did not arrive is returned to the input line.
+          this.#input.restore(editor)
+          throw error
+        }),
     )
   }
 
-  /** Whether the words are a message after all. */
-  #answer(talk: Talk, text: string): boolean {
-    const decision = talk.readDecision(text)
+  /** Returns whether the text is a message after all. */
+  #answer(session: TerminalSession, text: string): boolean {
+    const decision = session.readDecision(text)
     if (decision.type === "message") return true
-    if (this.#onItsWay.isTo(talk.waiting)) {
+    if (this.#inFlight.isTo(session.waiting)) {
       this.hint = chatText.answerSending
       return false
     }
-    const isUnderOthers = this.#writing.begun.when === "under-others"
-    const hint = whyNotNow(decision, { isUnderOthers, talk, isBare: text.trim() === "" })
+    const isForOtherChanges = this.#input.start.when === "changed"
+    const hint = whyNotYet(decision, { isForOtherChanges, session, isBare: text.trim() === "" })
     if (hint !== undefined || decision.type === "unclear") {
       this.hint = hint ?? ""
-      // An approval that came too soon stays on the line and can be sent again. An answer to another change cannot.
-      this.#refused = decision.type === "unclear" || isUnderOthers ? "" : text
-      if (this.#refused === "") this.#writing.editor = emptyEditor
+      // An approval that came too early stays and can be sent again; a decision about other changes cannot.
+      this.#refused = decision.type === "unclear" || isForOtherChanges ? "" : text
+      if (this.#refused === "") this.#input.editor = emptyEditor
       return false
     }
-    this.#writing.editor = emptyEditor
+    this.#input.editor = emptyEditor
     if (decision.type === "edit") {
       this.#edited = decision.proposal
-      this.#writing.editor = editorOf(JSON.stringify(decision.proposal.arguments, null, 2))
-    } else this.#attempt(this.#onItsWay.send(talk.conversation ?? talk, talk.decide(decision)))
+      this.#input.editor = editorOf(JSON.stringify(decision.proposal.arguments, null, 2))
+    } else this.#attempt(this.#inFlight.send(session.conversation ?? session, session.decide(decision)))
     return false
   }
 
   #sendEdit(proposal: Proposal, text: string): void {
-    const given = readArguments(text)
-    const { talk } = this
-    if (typeof given === "string") this.hint = given
-    if (typeof given === "string" || !talk) return
-    // It is replaced before the answer is here: what it is replaced by is shown like any other.
+    const edited = readArguments(text)
+    const { session } = this
+    if (typeof edited === "string") this.hint = edited
+    if (typeof edited === "string" || !session) return
+    // Before the response, because the edited proposal arrives as an event like any other.
     this.#leaveEdit()
     const params = { id: proposal.id }
-    const edit = talk.client.editProposal({ params, body: { arguments: given } }).then(() => true)
+    const edit = session.client.editProposal({ params, body: { arguments: edited } }).then(() => true)
     this.#attempt(
-      this.#onItsWay.send(talk.conversation ?? talk, edit).catch((error: unknown) => {
+      this.#inFlight.send(session.conversation ?? session, edit).catch((error: unknown) => {
         this.#edited = proposal
-        this.#writing.editor = editorOf(text)
+        this.#input.editor = editorOf(text)
         throw error
       }),
     )
   }
 
   #leaveEdit(): void {
-    this.#writing.editor = emptyEditor
+    this.#input.editor = emptyEditor
     this.#edited = undefined
   }
 
-  async #command(talk: Talk, text: string): Promise<void> {
-    const { runSlashCommand } = await import("../talk/commands.ts")
-    const write = (words: string, files?: Editor["files"]) => this.#writing.put(words, files)
-    await runSlashCommand(text, { talk, write, paste: () => this.#naming.pasteImage(), quit: this.#ports.quit })
+  async #command(session: TerminalSession, text: string): Promise<void> {
+    const { runSlashCommand } = await import("../session/slash-commands.ts")
+    const write = (words: string, files?: Editor["files"]) => this.#input.setText(words, files)
+    await runSlashCommand(text, { session, write, paste: () => this.#attachments.pasteImage(), quit: this.#ports.quit })
   }
 
   #escape(): void {
     if (this.#edited) return this.#leaveEdit()
-    const { talk } = this
-    if (this.#isRefused) return this.#writing.clear()
-    if (talk && talk.queue.length > 0) return this.#attempt(this.#takeBack(talk))
-    if (talk?.conversation?.canStop) return this.#attempt(talk.cancel())
-    this.#writing.editor = emptyEditor
+    const { session } = this
+    if (this.#isRefused) return this.#input.clear()
+    if (session && session.queue.length > 0) return this.#attempt(this.#withdrawLast(session))
+    if (session?.conversation?.canStop) return this.#attempt(session.cancel())
+    this.#input.editor = emptyEditor
   }
 
-  async #takeBack(talk: Talk): Promise<void> {
-    const back = await talk.conversation?.takeBack()
+  async #withdrawLast(session: TerminalSession): Promise<void> {
+    const back = await session.conversation?.withdrawLast()
     if (back === undefined) this.hint = chatText.alreadyTaken
-    else this.#writing.giveBack(editorOf(back.text, back.files))
+    else this.#input.restore(editorOf(back.text, back.files))
   }
 
   #interrupt(): void {
     const isSecond = this.#quits.isSecond(() => {
-      if (this.hint !== QuitTwice.asks) return
+      if (this.hint !== DoubleQuit.asks) return
       this.hint = ""
       this.#drawNow()
     })
     if (isSecond) return this.#ports.quit()
-    this.hint = QuitTwice.asks
-    if (this.talk?.isBusy) return this.#attempt(this.talk.cancel())
+    this.hint = DoubleQuit.asks
+    if (this.session?.isBusy) return this.#attempt(this.session.cancel())
     if (this.#edited) this.#leaveEdit()
-    else this.#writing.editor = emptyEditor
+    else this.#input.editor = emptyEditor
   }
 
-  /** What goes wrong is said; a change that somebody else has decided meanwhile is no exception. */
+  /** Prints errors, also that another client has decided a change in the meantime. */
   #attempt(work: Promise<unknown> | undefined): void {
     work?.then(this.changed, (error: unknown) => {
-      this.talk?.complain(error)
+      this.session?.printError(error)
       this.changed()
     })
   }
 }
 
-const NOTHING: readonly ScrollbackEntry[] = []
+const NO_ENTRIES: readonly ScrollbackEntry[] = []
 
 const LONG_SECONDS = 5
 
-/** A server that is away is waited for; whoever does not want to wait learns how to leave. */
-function openingWords(ms: number): string[] {
+/** The client waits for an unreachable server; after a while the person is told how to quit. */
+function openingStatus(ms: number): string[] {
   const seconds = Math.floor(ms / 1000)
   return seconds < LONG_SECONDS ? [chatText.opening] : [chatText.openingFor(seconds), chatText.leaveHint]
 }
 
-const WITHIN_MS = 2000
+const DOUBLE_MS = 2000
 
-/** One press asks, a second one within two seconds quits. */
-class QuitTwice {
+/** The first press asks, a second one within two seconds quits. */
+class DoubleQuit {
   static readonly asks = chatText.quitHint
   #until = 0
 
-  /** `over`: the second one did not come. */
+  /** `over` is called if no second press follows. */
   isSecond(over: () => void): boolean {
     if (Date.now() < this.#until) return true
-    this.#until = Date.now() + WITHIN_MS
-    setTimeout(() => Date.now() >= this.#until && over(), WITHIN_MS).unref()
+    this.#until = Date.now() + DOUBLE_MS
+    setTimeout(() => Date.now() >= this.#until && over(), DOUBLE_MS).unref()
     return false
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { inTurn } from "./conversation.ts"
 
-/** A read whose answers come when the test says so. */
+/** A read whose responses the test controls. */
 function played() {
   const answers: PromiseWithResolvers<void>[] = []
   const ask = inTurn(() => {

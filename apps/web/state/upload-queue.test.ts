@@ -9,7 +9,6 @@ function played() {
     send: (file, upload) => {
       const end = Promise.withResolvers<string>()
       sent.push({ name: file.name, upload, end })
-      // As the real one does.
       upload.signal.addEventListener("abort", () => end.reject(new Error("left out")), { once: true })
       return end.promise
     },
@@ -30,7 +29,7 @@ function played() {
   return { sent, waits, begun, add, at }
 }
 
-/** What follows at once has followed. */
+/** Waits for everything that follows immediately. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve()
 }
@@ -44,7 +43,7 @@ test("three are uploaded at a time, the others in the order they came", async ()
   await all[1]!.done
   await settled()
   expect(begun).toEqual(["a", "b", "c", "d"])
-  // One that fails makes room as well.
+  // A failed upload also frees its slot.
   at("a").end.reject(new Error("refused"))
   await expect(all[0]!.done).rejects.toThrow("refused")
   await settled()
@@ -63,7 +62,7 @@ test("one that is left out stops, makes room, and is never begun where it had no
   expect(begun).toEqual(["a", "b", "c", "e"])
   at("e").end.resolve("file_e")
   expect(await e!.done).toBe("file_e")
-  // No place was lost on the way: two are free beside b and c's.
+  // No slot was lost: two are free next to b and c.
   for (const name of ["b", "c"]) at(name).end.resolve(name)
   for (const name of ["f", "g", "h", "i"]) add(name)
   await settled()

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest"
 import { fromDetail, describeNotice, type Transcript } from "../../../client/index.ts"
 import { fails, says } from "../../../core/models/scripted/script.ts"
 import { always } from "../../../core/models/scripted/model.ts"
-import { runSlashCommand } from "../../../apps/terminal/talk/commands.ts"
+import { runSlashCommand } from "../../../apps/terminal/session/slash-commands.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { named } from "../../support/loop/several-models.ts"
 import { Face } from "../../support/server/face.ts"
-import { printed, talkTo } from "../../terminal/talk.ts"
+import { printed, connectSessions } from "../../terminal/session.ts"
 
 const models = () => ({
   model: named("a", always(fails("overloaded"))),
@@ -43,19 +43,19 @@ describe.each(anyDatabase)("who answers instead, on $name", ({ create }) => {
   test("is chosen in the terminal, which says so at once and when the conversation is taken up again", async () => {
     await using database = await create()
     const { model, others } = models()
-    await using place = await talkTo(database.url, model, { others })
-    const talk = place.begin()
-    const context = { talk, write() {}, async paste() {}, quit() {} }
+    await using place = await connectSessions(database.url, model, { others })
+    const session = place.begin()
+    const context = { session, write() {}, async paste() {}, quit() {} }
     await runSlashCommand("/fallback", context)
-    expect(printed(talk)[0]).toBe("If the model cannot answer, no other model is asked.")
+    expect(printed(session)[0]).toBe("If the model cannot answer, no other model is asked.")
     await runSlashCommand("/fallback locked, b", context)
-    await talk.say("Who are you?", "queue")
-    await expect.poll(() => printed(talk).slice(-2)).toEqual([expect.stringContaining(TOLD), "I am b."])
+    await session.send("Who are you?", "queue")
+    await expect.poll(() => printed(session).slice(-2)).toEqual([expect.stringContaining(TOLD), "I am b."])
     const later = place.begin()
-    await later.enter(talk.conversation!.id)
+    await later.enter(session.conversation!.id)
     expect(printed(later).slice(-2)).toEqual([expect.stringContaining(TOLD), "I am b."])
-    await runSlashCommand("/fallback none", { ...context, talk: later })
-    await runSlashCommand("/fallback", { ...context, talk: later })
+    await runSlashCommand("/fallback none", { ...context, session: later })
+    await runSlashCommand("/fallback", { ...context, session: later })
     expect(printed(later).at(-2)).toBe("If the model cannot answer, no other model is asked.")
   })
 })
