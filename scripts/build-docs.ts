@@ -105,11 +105,11 @@ async function readPages(): Promise<Page[]> {
     }),
   )
   const index = pages.find(({ source }) => source === "docs/README.md")?.markdown ?? ""
-  const placeOf = ({ source }: Page) => {
+  const locationOf = ({ source }: Page) => {
     const at = index.indexOf(`(${posix.relative("docs", source)})`)
     return at < 0 ? Number.POSITIVE_INFINITY : at
   }
-  return pages.sort((a, b) => placeOf(a) - placeOf(b) || (a.source < b.source ? -1 : 1))
+  return pages.sort((a, b) => locationOf(a) - locationOf(b) || (a.source < b.source ? -1 : 1))
 }
 
 function pathOf(source: string): string {

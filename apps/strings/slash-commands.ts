@@ -1,4 +1,4 @@
-/** The slash commands of `pawl chat`: what /help says about them, and what they print. */
+/** The slash commands of `pawl chat`: their help and their output. */
 
 export const slashHelp = {
   help: "list the keys and commands",

@@ -1,4 +1,4 @@
-/** What `pawl` says about itself and about wrong usage. */
+/** What `pawl` prints about itself and about wrong usage. */
 
 const groups: readonly (readonly [title: string, commands: Readonly<Record<string, string>>])[] = [
   [

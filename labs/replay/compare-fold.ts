@@ -12,7 +12,7 @@ import type { Engine } from "../../core/store/engine/engine.ts"
 import { toEvent } from "../../core/store/engine/event-rows.ts"
 import { STATE_ROW, type StateRow } from "../../core/store/engine/state-source.ts"
 
-export interface KeptFoldLook {
+export interface StateComparison {
   /**
    * `none`: there is none that this version would read. `passed over`: it does not fit, so that the journal is read in its place.
    * `differs`: it would be read, and says something else than the journal.
@@ -23,7 +23,7 @@ export interface KeptFoldLook {
 }
 
 /** Whether the fold that is kept of a conversation is, byte for byte, what its journal comes to when it is folded from its first row. */
-export async function compareKeptFold(engine: Engine, id: ConversationId): Promise<KeptFoldLook> {
+export async function compareKeptFold(engine: Engine, id: ConversationId): Promise<StateComparison> {
   const [row] = await engine.query<StateRow>(STATE_ROW, [FOLD_VERSION, id])
   if (!row || row.snapshot_position === null || row.snapshot === null) return { verdict: "none" }
   const { key, snapshot_position: position, snapshot } = row

@@ -10,7 +10,7 @@ import type { Run } from "../../core/protocol/conversation/conversation.ts"
 import { sideBySide } from "../../apps/terminal/drawing/timeline-lines.ts"
 import { printable } from "../../apps/terminal/printable.ts"
 import { fit } from "../../apps/terminal/wrap.ts"
-import type { KeptFoldLook } from "./compare-fold.ts"
+import type { StateComparison } from "./compare-fold.ts"
 import type { DryRun } from "./dry-run.ts"
 import { replayText } from "../../apps/strings/runs.ts"
 
@@ -26,7 +26,7 @@ interface ReplayedRun {
   readonly unlike: readonly string[]
   /** The first row that cannot be read at all. */
   readonly torn: number | undefined
-  readonly keptFold: KeptFoldLook
+  readonly keptFold: StateComparison
 }
 
 export interface PrintedReplay {

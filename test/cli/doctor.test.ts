@@ -95,12 +95,12 @@ test.each<[what: string, disk: { free: number; takes: number }, marks: string[],
 ])("of a disk with %s it is told what to do", async (_, { free, takes }, marks, says) => {
   const folder = mkdtempSync(join(tmpdir(), "doctor-"))
   let ms = 0
-  const look = async () => ({ bavail: free / 1000, bsize: 1000, type: 0xef53 })
-  const found = await all(examineDisk("disk", folder, { look, now: () => (ms += takes) }))
+  const statDisk = async () => ({ bavail: free / 1000, bsize: 1000, type: 0xef53 })
+  const found = await all(examineDisk("disk", folder, { statDisk, now: () => (ms += takes) }))
   rmSync(folder, { recursive: true })
   expect(found.map(([mark]) => mark)).toEqual(marks)
   expect(found.map(([, told]) => told).some((told) => says.test(told))).toBe(true)
-  const inMemory = { look: async () => ({ ...(await look()), type: 0x01021994 }) }
+  const inMemory = { statDisk: async () => ({ ...(await statDisk()), type: 0x01021994 }) }
   expect(await all(examineDisk("disk", tmpdir(), inMemory))).toContainEqual([
     "note",
     expect.stringContaining("lost when the machine stops"),

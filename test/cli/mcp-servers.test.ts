@@ -31,13 +31,13 @@ async function pawlMcp(name: string) {
   const client = await clientOf(name)
   const told: string[] = []
   const link = Promise.withResolvers<string>()
-  const tell = (words: string) => {
+  const print = (words: string) => {
     told.push(words)
     const [url] = /http\S+authorize\S+/.exec(words) ?? []
     if (url !== undefined) link.resolve(url)
   }
-  const run = (part: McpPart, words: readonly string[], { flags = {}, isHere = true, stopping = forEver } = {}) =>
-    mcpParts[part]({ client, words, flags, isHere, stopping, tell })
+  const run = (part: McpPart, words: readonly string[], { flags = {}, isEmbedded = true, stopping = forEver } = {}) =>
+    mcpParts[part]({ client, words, flags, isEmbedded, stopping, print })
   return { run, told, link: link.promise }
 }
 
@@ -71,7 +71,7 @@ test("`pawl mcp add` of a server that wants a sign-in prints the link, and is do
 test("`pawl mcp login` at a server waits until the person's browser has finished it there", async () => {
   await using there = await PlayedAuthority.open([ECHO])
   const { run, link } = await pawlMcp("bea")
-  const adding = run("add", ["notes", there.server.url], { isHere: false })
+  const adding = run("add", ["notes", there.server.url], { isEmbedded: false })
   const back = there.agree(await link)
   expect(`${back.origin}${back.pathname}`).toBe("http://localhost/mcp-sign-in/callback")
   const browser = await Browser.of(face, "bea")

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { silentLog } from "../../core/shared/log.ts"
-import { openThrowaways } from "../../apps/cli/open/throwaway.ts"
+import { openTemporaryServers } from "../../apps/cli/open/temporary-servers.ts"
 import { readConfig } from "../../apps/cli/settings/config.ts"
 import { type Evaluating, evaluate } from "../../labs/evaluate/evaluate.ts"
 import { parseEvalFile } from "../../labs/evaluate/file/read-eval-file.ts"
@@ -21,7 +21,7 @@ interface Options extends Partial<Omit<Evaluating, "open">> {
 async function evaluateText(text: string, { environment = {}, hearOpen, ...given }: Options = {}) {
   const [data, under] = [dataFolder(), dataFolder()]
   const config = readConfig({ PAWL_DATA: join(data, "data"), ...environment })
-  await using places = openThrowaways(config, { log: silentLog, recent: new RecentSecrets([]), under })
+  await using places = openTemporaryServers(config, { log: silentLog, recent: new RecentSecrets([]), under })
   let count = 0
   const open: Evaluating["open"] = async (needs) => {
     hearOpen?.(++count)

@@ -12,7 +12,7 @@ const left: Readonly<Record<string, number>> = {
   "labs/crashtest/live.ts": 1, // the same
   "apps/cli/doctor/machine.ts": 1, // the end of a query
   "apps/cli/doctor/providers.ts": 2, // names in a file of the system
-  "apps/cli/open/throwaway.ts": 1, // the description of an agent
+  "apps/cli/open/temporary-servers.ts": 1, // the description of an agent
   "apps/cli/process/command.ts": 1, // a message of Node that is recognized
 }
 

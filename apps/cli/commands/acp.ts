@@ -50,7 +50,7 @@ export async function run(words: readonly string[]): Promise<number> {
     folder: process.cwd(),
     info: { name: manifest.name, title: "Pawl", version: manifest.version },
     signal: onStop(),
-    // What a person can put right is in the sentence that the editor shows.
+    // Errors that the user can fix are shown by the editor; others go to the log.
     failed: (error) => error instanceof CommandError || log.error("editor_request_failed", { error }),
   })
   await serving.catch((error: Error) => {
@@ -59,7 +59,7 @@ export async function run(words: readonly string[]): Promise<number> {
   return 0
 }
 
-/** From now on standard output carries the protocol and nothing else: what anything here prints goes where logs go. */
+/** Standard output carries only the protocol from here on: anything printed goes to standard error. */
 function keepStdout(): Writable {
   const { stdout, stderr } = process
   const write = stdout.write.bind(stdout)

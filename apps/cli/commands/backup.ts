@@ -39,7 +39,7 @@ export async function run(words: readonly string[]): Promise<number> {
     return 0
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    // The copied attachments belong to no backup.
+    // The backup failed, so the copied attachments belong to none.
     if (copied && copied.files + copied.unreadable > 0) await rm(folder, { recursive: true, force: true })
     if (code === "EEXIST") throw new CommandError(backupText.exists(existsSync(to) ? to : folder))
     if (code === "ENOENT" && !existsSync(dirname(to))) throw new CommandError(backupText.noFolder(dirname(to)))

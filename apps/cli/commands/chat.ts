@@ -11,7 +11,7 @@ import { optionText } from "../../strings/exec.ts"
 
 export const help = chatCommandText.help
 
-/** As the treaty has them; its schemas take longer to load than the prompt. */
+/** A copy of the protocol's list: its schemas take longer to load than the prompt. */
 const modes: readonly Mode[] = ["read-only", "confirm", "auto"]
 
 const flags = {
@@ -39,7 +39,7 @@ export async function run(words: readonly string[]): Promise<number> {
     agent: values.agent,
     model: values.model,
     ...(mode ? { mode } : {}),
-    // Its schemas take longer to load than the prompt, and few set anything.
+    // Loaded on demand: its schemas take longer to load than the prompt.
     ...(values.set ? { settings: (await import("../settings/reply-settings.ts")).settingsOfFlags(values.set) } : {}),
   }
   const streams = { stdin: stdin as ReadStream, stdout: stdout as WriteStream }
@@ -53,7 +53,7 @@ export async function run(words: readonly string[]): Promise<number> {
     trust: () => trustQuestion(values),
     connect: () => connect(values),
   })
-  // What is still opening may wait for a server for ever; nothing has been begun that could be cut off.
+  // An opening connection may wait forever, and nothing has been started that could be interrupted.
   if (!left) process.exit(0)
   if (left.conversation !== undefined) stdout.write(chatCommandText.continueHint)
   if (values.server === undefined) {
@@ -61,7 +61,7 @@ export async function run(words: readonly string[]): Promise<number> {
       import("../settings/config.ts"),
       import("../settings/warn.ts"),
     ])
-    // Only now: on the screen it would be one more line before each first prompt.
+    // Printed at the end: at the start it would be one more line above each first prompt.
     reportData(readConfig())
   }
   return 0
@@ -78,7 +78,7 @@ interface Trusting extends Where {
   readonly trust?: boolean | undefined
 }
 
-/** The question about the folder, if its person has not answered it and the conversation works on its files. */
+/** Asks whether to trust the folder, unless the person has answered or the agent does not use its files. */
 async function trustQuestion({ dir, agent = "files", trust }: Trusting): Promise<TrustQuestion | undefined> {
   const [{ readConfig }, { TrustedFolders }] = await Promise.all([
     import("../settings/config.ts"),
@@ -91,7 +91,7 @@ async function trustQuestion({ dir, agent = "files", trust }: Trusting): Promise
   return { folder, answer: (isTrusted) => folders.answer(folder, isTrusted) }
 }
 
-/** Loaded after the prompt is there: a server has more to load than a prompt has time. */
+/** Called after the prompt is visible, because the server takes longer to load. */
 async function connect({ dir, server, token }: Where): Promise<TerminalServer> {
   const [
     { readConfig, readReflow },
@@ -113,7 +113,7 @@ async function connect({ dir, server, token }: Where): Promise<TerminalServer> {
   const recent = new RecentSecrets(config.secrets)
   const folder = resolve(dir ?? ".")
   const place = await openClient(config, { log: silentLog, recent, dir: folder, server, isOperator: true })
-  const { client, newest, inFolder, takeUp, beginsWith } = place
+  const { client, newest, inFolder, resume, conversationDefaults } = place
   const isTrusted = new TrustedFolders(config.dataFolder).answerFor(folder) ?? false
   return {
     client,
@@ -122,13 +122,13 @@ async function connect({ dir, server, token }: Where): Promise<TerminalServer> {
     warnings: config.warnings,
     reflow: readReflow(),
     historyFile: join(config.dataFolder, "chat-history"),
-    defaults: { agent: "files", ...beginsWith },
+    defaults: { agent: "files", ...conversationDefaults },
     folders: () => foldersIn(config.dataFolder),
     newest,
     inFolder,
-    entered: takeUp,
+    entered: resume,
     close: async () => place[Symbol.asyncDispose](),
   }
 }
 
-/** The screen is the person's: what goes wrong in a run is part of the conversation. */
+/** The conversation reports failed runs, so the log must not write to the screen. */

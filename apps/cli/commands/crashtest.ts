@@ -30,7 +30,7 @@ const flags = {
   every: { type: "string" },
   jobs: { type: "string" },
   json: { type: "boolean" },
-  // The processes that are killed are this command too.
+  // The processes that are killed run this command too.
   life: { type: "boolean" },
 } as const
 
@@ -91,7 +91,7 @@ function toCount(flag: string, given = "1"): number {
   return Number(given)
 }
 
-/** In their order, so many at a time; nothing more is begun once it is stopped. */
+/** Runs the work on all items in order, with limited concurrency; starts nothing more after an abort. */
 async function eachOf<Item, Made>(
   items: readonly Item[],
   { jobs, signal }: { readonly jobs: number; readonly signal: AbortSignal },

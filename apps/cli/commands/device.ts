@@ -33,7 +33,7 @@ export async function run(words: readonly string[]): Promise<number> {
     db,
     onState(state) {
       const line = toLine(state)
-      // A server that is away for a day is one line, not thousands.
+      // Prints a line once, even if a server is away for a day.
       if (line && line !== shown)
         print(state.state === "connected" ? deviceText.connected(server, device.deviceId, db) : line)
       shown = line ?? shown
@@ -46,7 +46,7 @@ export async function run(words: readonly string[]): Promise<number> {
   return 0
 }
 
-/** A file that cannot be used is reported in a sentence: it may be of a newer version, or no database. */
+/** An unusable file is reported in a sentence: it may be from a newer version, or not a database. */
 function open(options: DeviceOptions): Device {
   try {
     return openDevice(options)

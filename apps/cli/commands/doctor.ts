@@ -47,7 +47,7 @@ async function* examine(): AsyncGenerator<Finding> {
     opened = await composeServer(config, { log, indexing: "none" })
   } catch (error) {
     yield ["wrong", (await errorText(error)) ?? (error as Error).message]
-    // What a pack has begun while it was loaded may never end, and nobody else can end it.
+    // Work that a pack started while it was loaded may never end, and nothing else can stop it.
     if (hasCode(error, "pack_refused")) process.exit(1)
     return
   }
@@ -66,7 +66,7 @@ async function* examine(): AsyncGenerator<Finding> {
   for (const path of openToOthers(config.dataFolder)) yield ["note", doctorText.readableByOthers(path)]
   if (!(await open.store.people.hasTokens())) yield ["note", doctorText.noTokens]
   if (config.packs.length > 0) yield ["ok", doctorText.packs(open.packs.names.join(", "), config.packs.join(", "))]
-  // The providers first: what their endpoints list decides which models can be used.
+  // Providers first: the lists of their endpoints decide which models can be used.
   yield* examineProviders(open.personal.shared)
   yield* examineModels(open.personal.shared)
   yield* examineLocalServers(open.personal)
@@ -82,7 +82,7 @@ async function versionOf({ store: { engine } }: ComposedServer): Promise<string 
   return (await engine.query<{ version: string }>(sql, []))[0]?.version
 }
 
-/** A schema that this version cannot use would have kept the database from opening. */
+/** The server was opened, so its schema can be used. */
 async function examineSchema({ store }: ComposedServer): Promise<Finding> {
   const newer = unknownMigrations((await readMigrations(store.engine)) ?? new Map(), migrations)
   if (newer.length === 0) return ["ok", doctorText.schema(migrations.at(-1)?.name ?? "none")]

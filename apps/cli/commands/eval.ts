@@ -11,7 +11,7 @@ import { comparisonLines, reportLines, runProblems } from "../../../labs/evaluat
 import type { EvalReport } from "../../../labs/evaluate/report/report.ts"
 import { optionText } from "../../strings/exec.ts"
 import { evalText } from "../../strings/tests.ts"
-import { openThrowaways } from "../open/throwaway.ts"
+import { openTemporaryServers } from "../open/temporary-servers.ts"
 import { CommandError, UsageError, onStop, readFlags } from "../process/command.ts"
 import { forgetSecrets } from "../process/forget-secrets.ts"
 import { createLog } from "../process/log.ts"
@@ -39,21 +39,21 @@ export async function run(words: readonly string[]): Promise<number> {
   const recent = new RecentSecrets(config.secrets)
   const log = createLog(recent, undefined, config.log)
   const signal = onStop()
-  await using places = openThrowaways(config, { log, recent })
+  await using places = openTemporaryServers(config, { log, recent })
   const progress = new Progress((text) => scrubSecrets(text, recent))
   const report = await refusing(() =>
     evaluate(file, {
       ...{ ...choices, path, base: dirname(resolve(path)), open: places.open, signal },
       now: () => systemClock.now(),
       onBegin: (all) => progress.show(evalText.evaluating, 0, all, ""),
-      onRun: (done) => tell(progress, done),
+      onRun: (done) => showProgress(progress, done),
     }),
   ).finally(() => progress.end())
   if (report.results.length === 0 && !signal.aborted)
     throw new CommandError(evalText.noCase(path, choices.filter.join(evalText.filterWord)))
   const comparison = before && compareReports(report, before, { ...file.tolerance, ...tolerated })
   const json = scrubSecrets(JSON.stringify({ ...report, ...(comparison ? { comparison } : {}) }, null, 2), recent)
-  print(asJson ? json : told(report, comparison, recent))
+  print(asJson ? json : reportText(report, comparison, recent))
   await saved?.write(`${json}\n`)
   if (signal.aborted) return STOPPED
   return isGood(report, comparison) ? 0 : FAILED
@@ -64,26 +64,26 @@ function print(text: string): 0 {
   return 0
 }
 
-/** What was not run is not as expected either: a bound on cost would otherwise pass for success. */
+/** A run that was skipped by the cost limit does not count as passed. */
 function isGood({ failed, stopped }: EvalReport, comparison: Comparison | undefined): boolean {
   const bad = comparison ? comparison.falls.length + comparison.newFailures.length : failed
   return bad === 0 && stopped === null
 }
 
-function told(report: EvalReport, comparison: Comparison | undefined, secrets: Iterable<string>): string {
+function reportText(report: EvalReport, comparison: Comparison | undefined, secrets: Iterable<string>): string {
   const lines = [...reportLines(report), ...(comparison ? ["", ...comparisonLines(comparison)] : [])]
   return scrubSecrets(lines.join("\n"), secrets)
 }
 
-/** A bar on a terminal, elsewhere a line for each run that has ended. */
-function tell(progress: Progress, { done, all, case: name, agent, model, run }: DoneRun): void {
+/** Shows a bar on a terminal, otherwise a line for each completed run. */
+function showProgress(progress: Progress, { done, all, case: name, agent, model, run }: DoneRun): void {
   const what = evalText.run(name, agent, model)
   if (process.stderr.isTTY) return progress.show(evalText.evaluating, done, all, what)
   const why = run.passed ? "" : (runProblems(run)[0] ?? "")
-  progress.say(evalText.ran(`${done}/${all}`, run.passed, what, why))
+  progress.report(evalText.ran(`${done}/${all}`, run.passed, what, why))
 }
 
-/** What a person can put right in a file is told in lines, without a stack. */
+/** Reports errors in the user's files as lines without a stack. */
 async function refusing<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()
@@ -108,7 +108,7 @@ const flags = {
   tolerate: { type: "string", multiple: true },
 } as const
 
-/** What the command line says. What means nothing there is refused before anything is asked. */
+/** The options of the command. Invalid combinations are refused before a model is asked. */
 function readEvalFlags(words: readonly string[]) {
   const { values, positionals } = readFlags(words, flags)
   const { baseline, save, judge, json = false, schema = false } = values

@@ -7,7 +7,7 @@ import { failureReason } from "../../../core/shared/text/system-errors.ts"
 import { execText } from "../../strings/exec.ts"
 import { CommandError } from "../process/command.ts"
 
-/** How `pawl exec` ends: for scripts, so that an answer which is none never passes for one. */
+/** Exit codes of `pawl exec`: a script can distinguish an answer from any other end. */
 export const EXIT = {
   done: 0,
   usage: 1,
@@ -19,22 +19,22 @@ export const EXIT = {
   cancelled: 130,
 } as const
 
-/** What the command or a setting asked for does not exist, or is not allowed: nothing was asked of a model. */
+/** Refusals because of a wrong option or setting: no model was asked. */
 const WRONG_USAGE: readonly string[] = ["unknown_model", "unknown_agent", "model_unavailable", "mode_forbidden"]
 
-/** The exit code of a request that the server refused. */
+/** The exit code for a request that the server refused. */
 export const exitOf = ({ code }: { readonly code: string }): number =>
   WRONG_USAGE.includes(code) ? EXIT.usage : EXIT.failed
 
 export interface ExecResult {
   readonly code: number
-  /** Undefined where the answer speaks for itself. */
-  readonly says?: string
+  /** Undefined if the answer needs no remark. */
+  readonly remark?: string
   readonly reason?: string
 }
 
-/** Follows a run's frames and says how its answer ended. */
-export class EndingWatch {
+/** Follows the frames of a run and reports how its answer ended. */
+export class EndingTracker {
   #finish: Finish | undefined
   #reason: string | undefined
   #hasWords = false
@@ -47,17 +47,17 @@ export class EndingWatch {
     if (isFrame(frame, "run_ended")) this.#reason = frame.data.reason
   }
 
-  /** Of a run that was completed: the provider has answered, and this is what its answer is worth. */
+  /** For a completed run: whether the answer can be used. */
   get ending(): ExecResult {
     const reason = this.#reason ?? this.#finish
-    const told = reason === undefined || reason === "stop" ? {} : { reason }
-    if (this.#finish === "refused") return { ...told, code: EXIT.refused, says: execText.refused }
-    if (this.#reason === "reply_limit") return { ...told, code: EXIT.cut, says: execText.cutByUs }
-    if (this.#finish === "limit") return { ...told, code: EXIT.cut, says: execText.cutByLimit }
-    if (this.#finish === "unknown") return { ...told, code: EXIT.cut, says: execText.maybeCut }
-    if (!this.#hasWords) return { ...told, code: EXIT.nothing, says: missingAnswerReason(this.#finish) }
-    if (this.#reason === "iteration_limit") return { ...told, code: EXIT.done, says: execText.outOfCalls }
-    return { ...told, code: EXIT.done }
+    const details = reason === undefined || reason === "stop" ? {} : { reason }
+    if (this.#finish === "refused") return { ...details, code: EXIT.refused, remark: execText.refused }
+    if (this.#reason === "reply_limit") return { ...details, code: EXIT.cut, remark: execText.cutByUs }
+    if (this.#finish === "limit") return { ...details, code: EXIT.cut, remark: execText.cutByLimit }
+    if (this.#finish === "unknown") return { ...details, code: EXIT.cut, remark: execText.maybeCut }
+    if (!this.#hasWords) return { ...details, code: EXIT.nothing, remark: missingAnswerReason(this.#finish) }
+    if (this.#reason === "iteration_limit") return { ...details, code: EXIT.done, remark: execText.outOfCalls }
+    return { ...details, code: EXIT.done }
   }
 }
 
@@ -65,7 +65,7 @@ interface Output extends AsyncDisposable {
   write(text: string): Promise<void>
 }
 
-/** Opens the file that an option names before the request is sent, so that no answer is paid for that cannot be stored. */
+/** Opens the output file before the request is sent, so that no answer is paid for that cannot be stored. */
 export async function openOutput(path: string, flag = "-o"): Promise<Output> {
   const isNew = !existsSync(path)
   // An existing file keeps its content until there is something to replace it with.

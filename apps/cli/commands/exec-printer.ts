@@ -15,26 +15,26 @@ import { dataLines } from "../../terminal/drawing/call-lines.ts"
 import { lineText } from "../../terminal/line.ts"
 import { EXIT, type ExecResult } from "./exec-ending.ts"
 
-/** What has to be known of a proposal to ask about it. */
-export type AskedProposal = Pick<Proposal, "id" | "tool" | "summary" | "reason">
+/** The fields of a proposal that a printer shows. */
+export type PrintedProposal = Pick<Proposal, "id" | "tool" | "summary" | "reason">
 
-/** How `pawl exec` shows a run: as text for people, or as JSON lines for programs. */
+/** How `pawl exec` prints a run: as text for people, or as JSON lines for programs. */
 export interface Printer {
-  /** The last whole answer. */
+  /** The last complete answer. */
   readonly answer: string
   begin(conversation: { readonly id: string; readonly [field: string]: unknown }, isNew: boolean): void
   show(frame: UnknownFrame): void
-  /** Says that a change waits for a person: to be agreed to, or, in doubt, to be told what became of it. */
-  ask(proposal: AskedProposal, inDoubt: boolean): void
+  /** Prints that a change waits for approval, or is in doubt. */
+  ask(proposal: PrintedProposal, inDoubt: boolean): void
   fail(error: { readonly code: string; readonly message: string }): void
-  /** The last word: how it went, and what is to be said of an answer that is not what it seems. */
-  end(status: "completed" | "cancelled" | "paused", ending?: Pick<ExecResult, "says" | "reason">): void
+  /** Prints the end of the run, with a remark if the answer is incomplete. */
+  end(status: "completed" | "cancelled" | "paused", ending?: Pick<ExecResult, "remark" | "reason">): void
 }
 
 const MAX_UNFINISHED = 32
 const MAY_GO_ON = /^(?:\p{Extended_Pictographic}|[\u200D\uFE0F\u{1F3FB}-\u{1F3FF}]|[\uD800-\uDBFF])$/u
 
-/** The end of a text that may be one character with what comes next: a family of people, a half of a pair. */
+/** The end of a text that may combine with the next part into one character, such as half of a surrogate pair. */
 function unfinishedEnd(text: string): string {
   const last = Array.from(text.slice(-MAX_UNFINISHED))
   const from = last.findLastIndex((character) => !MAY_GO_ON.test(character)) + 1
@@ -43,7 +43,7 @@ function unfinishedEnd(text: string): string {
 
 const MAX_REASON = 300
 
-/** Why a tool failed, in a line; of a command that failed its exit code and the last line that it wrote. */
+/** Why a tool failed, on one line. For a command its exit code and its last line of output. */
 function failureOf({
   status,
   text,
@@ -58,27 +58,27 @@ function failureOf({
   const said = lines.filter((each) => each !== "")
   const isFailedCommand = exitCode !== undefined && exitCode !== 0
   if (status === "ok" && !isFailedCommand) return ""
-  // The last line of a command's result is about its sandbox.
+  // The last line of a command's result describes its sandbox.
   const output = isFailedCommand ? said.slice(1).filter((each) => !each.startsWith("[")) : []
   const why = [said[0], output.at(-1)].filter((each) => each !== undefined).join(" ")
   return why.length > MAX_REASON ? `${why.slice(0, MAX_REASON)}…` : why
 }
 
-/** A pipe is as wide as need be. */
+/** A pipe has no width of its own. */
 const PIPE_WIDTH = 200
 
-/** `decideWith`: the command that decides what waits in a conversation. */
+/** `decideWith`: the command that decides the waiting changes of a conversation. */
 export function textPrinter(
   decideWith = (id: string): string => `pawl chat --conversation ${id}`,
   withIds = false,
 ): Printer {
   let answer = ""
   let conversation = ""
-  /** Tables and charts that tools have brought: the answer speaks of them and does not repeat them. */
+  /** Tables and charts of tools: the answer refers to them and does not repeat them. */
   let results = ""
   let midLine = false
   let unfinished = ""
-  /** Something of the reply that is being written was shown. */
+  /** Whether a part of the streaming reply has been printed. */
   let hasBegun = false
 
   function show(frame: UnknownFrame): void {
@@ -103,21 +103,21 @@ export function textPrinter(
     }
     if (isFrame(frame, "step")) {
       const { step, detail } = frame.data
-      const told = describeWaiting(step, detail) ?? describeLeftOut(step, detail)
-      if (told) note(`(${told})`)
+      const explanation = describeWaiting(step, detail) ?? describeLeftOut(step, detail)
+      if (explanation) note(`(${explanation})`)
     }
-    // That somebody else answered, or was shown less, belongs to the answer.
-    if (isFrame(frame, "fallback")) tell(toNotice("fallback", frame.data))
-    if (isFrame(frame, "history_cut")) tell(toNotice("history_cut", frame.data))
-    if (isFrame(frame, "compaction")) tell(toNotice("compaction", frame.data))
+    // A fallback or a reduced context belongs to the answer.
+    if (isFrame(frame, "fallback")) printNotice(toNotice("fallback", frame.data))
+    if (isFrame(frame, "history_cut")) printNotice(toNotice("history_cut", frame.data))
+    if (isFrame(frame, "compaction")) printNotice(toNotice("compaction", frame.data))
     if (isFrame(frame, "restarted")) {
-      // Without a word of it, it was a tool that was at work.
+      // Without text, a tool was running.
       note(hasBegun ? execText.replyRestarted : execText.runResumed)
       hasBegun = false
     }
   }
 
-  function tell(notice: ReturnType<typeof toNotice>): void {
+  function printNotice(notice: ReturnType<typeof toNotice>): void {
     const words = notice && describeNotice(notice)
     if (words) note(`(${words})`)
   }
@@ -131,7 +131,7 @@ export function textPrinter(
     write(drawn)
   }
 
-  /** A file or a model must not steer the terminal, nor say what nobody sees; what goes into a pipe is left as it is otherwise. */
+  /** On a terminal, control sequences and hidden characters are escaped. In a pipe only dangerous ones are. */
   function write(text: string): void {
     midLine = !text.endsWith("\n")
     const all = unfinished + text
@@ -175,16 +175,16 @@ export function textPrinter(
     fail: ({ message }) => note(execText.error(message)),
     end(status, ending) {
       if (status === "cancelled") return note(execText.cancelled)
-      if (ending?.says) return note(execText.ending(ending.says))
+      if (ending?.remark) return note(execText.ending(ending.remark))
       finishLine()
     },
   }
 }
 
-/** JSON leaves what hides itself, and the second row of control characters, as they are. */
+/** `JSON.stringify` does not escape bidirectional, zero-width and C1 control characters. */
 const toLine = (value: object): string => escapeHiddenJson(JSON.stringify(value))
 
-/** Events as the streams of the server name them, one a line; the last line is `done` or `error`. */
+/** Prints the events of the run with the names of the stream, one per line. The last line is `done` or `error`. */
 export function jsonPrinter(): Printer {
   let answer = ""
   const print = (value: object) => void process.stdout.write(`${toLine(value)}\n`)
@@ -199,7 +199,7 @@ export function jsonPrinter(): Printer {
     show(frame) {
       if (isFrame(frame, "message") && frame.data.message.role === "assistant")
         answer = frame.data.message.content || answer
-      // The two that end it are told when all is known.
+      // The last frame is printed later, with the complete result.
       if (frame.type !== "done" && frame.type !== "error") print({ type: frame.type, ...(frame.data as object) })
     },
     ask({ tool, summary, reason }, inDoubt) {
@@ -208,8 +208,8 @@ export function jsonPrinter(): Printer {
       process.stderr.write(`${escapeHidden(`${sentence}${why}`)}\n`)
     },
     fail: ({ code, message }) => print({ type: "error", code, message }),
-    end(status, { says, reason } = {}) {
-      if (says) process.stderr.write(`${escapeHidden(execText.ending(says))}\n`)
+    end(status, { remark, reason } = {}) {
+      if (remark) process.stderr.write(`${escapeHidden(execText.ending(remark))}\n`)
       print({ type: "done", status, ...(reason ? { reason } : {}) })
     },
   }
@@ -217,12 +217,12 @@ export function jsonPrinter(): Printer {
 
 type Proposals = Awaited<ReturnType<Client["readConversation"]>>["proposals"]
 
-/** After one of these a conversation may stand otherwise than before. */
+/** After one of these frames the status of the conversation may have changed. */
 const TURNS: ReadonlySet<string> = new Set(["in_doubt", "awaiting_confirmation", "run_ended", "done", "error"])
 
 /**
- * What of a conversation is in doubt. Words that are said to it wait until a person has settled that, and whoever waits for
- * their answer would wait for ever. A run that was broken off is picked up first: what becomes of it shows then.
+ * The changes in doubt of a conversation. New messages wait until a person has resolved them, so a caller that waits
+ * for the answer would wait forever. An interrupted run is continued first, because it may resolve them.
  */
 export async function findInDoubt(client: Client, id: string): Promise<Proposals> {
   for (;;) {
@@ -233,7 +233,7 @@ export async function findInDoubt(client: Client, id: string): Promise<Proposals
   }
 }
 
-/** Nothing is said to the conversation: whoever has settled the doubt says it again. */
+/** Nothing is sent: the person resolves the doubt and sends the request again. */
 export function reportDoubt(doubted: Proposals, printer: Printer): number {
   for (const proposal of doubted) printer.ask(proposal, true)
   printer.end("paused")
@@ -241,13 +241,13 @@ export function reportDoubt(doubted: Proposals, printer: Printer): number {
   return EXIT.needsConfirmation
 }
 
-/** The changes that wait for a person in a conversation. A new message there sets them aside. */
+/** The changes of a conversation that wait for approval. A new message sets them aside. */
 export async function findPending(client: Client, id: string): Promise<Proposals> {
   const { proposals } = await client.readConversation({ params: { id } })
   return proposals.filter((proposal) => proposal.status === "pending")
 }
 
-/** Names on stderr those of the changes that were set aside: a person may have decided others in the meantime. */
+/** Names on stderr the changes that were set aside: a person may have decided others in the meantime. */
 export async function reportSetAside(client: Client, waiting: Proposals, verbose: boolean): Promise<void> {
   for (const { id, tool, summary } of waiting) {
     const { status } = await client.readProposal({ params: { id } })

@@ -12,7 +12,10 @@ import { failureReason, jsonPlace } from "../../../core/shared/text/system-error
 
 const MAX_BYTES = 256 * 1024
 
-/** Reads and checks the schema of `--schema` before the request is sent, so that no answer is paid for that cannot be checked. */
+/**
+ * Reads and checks the schema of `--schema` before the request is sent, so that no answer is paid for that cannot be
+ * checked.
+ */
 export async function readSchemaFile(path: string): Promise<JsonObject> {
   const refuse = (problem: string) => new CommandError(execText.schemaProblem(path, problem))
   let json: unknown
@@ -35,7 +38,7 @@ export async function readSchemaFile(path: string): Promise<JsonObject> {
   return json as JsonObject
 }
 
-/** Prints nothing but the JSON that fits, when it is there; what happens on the way is told on stderr. */
+/** Prints only the matching JSON, when it is complete; progress goes to stderr. */
 export function schemaPrinter(): Printer & { readonly hasAnswer: boolean } {
   let answer: string | undefined
   const note = (line: string) => void process.stderr.write(`${escapeHidden(line)}\n`)
@@ -58,7 +61,7 @@ export function schemaPrinter(): Printer & { readonly hasAnswer: boolean } {
     fail: ({ message }) => note(execText.error(message)),
     end(_, ending) {
       if (answer !== undefined) return void process.stdout.write(`${escapeHiddenJson(answer)}\n`)
-      note(execText.noFittingAnswer(ending?.says))
+      note(execText.noFittingAnswer(ending?.remark))
     },
   }
 }

@@ -25,7 +25,7 @@ import { createLog } from "../process/log.ts"
 import { type Config, readConfig } from "../settings/config.ts"
 import { settingsOfFlags } from "../settings/reply-settings.ts"
 import { reportData, warn } from "../settings/warn.ts"
-import { EXIT, EndingWatch, type ExecResult, exitOf, openOutput } from "./exec-ending.ts"
+import { EXIT, EndingTracker, type ExecResult, exitOf, openOutput } from "./exec-ending.ts"
 import {
   type Printer,
   findInDoubt,
@@ -70,7 +70,7 @@ export async function run(words: readonly string[]): Promise<number> {
   await using output = values.output === undefined ? undefined : await openOutput(values.output)
   const { server, model } = values
   const dir = values.dir ?? (values.agent === "files" || isWorkFolder(server) ? "." : undefined)
-  // Without the model that makes titles: nobody waits here for a title.
+  // Without a title model, because nothing here shows a title.
   const config = { ...readConfig(undefined, { PAWL_TOKEN: values.token }), titleModel: undefined }
   forgetSecrets(config.secrets)
   warn(config)
@@ -90,15 +90,15 @@ export async function run(words: readonly string[]): Promise<number> {
   await using place = await openClient(config, { log, recent, dir, server })
   try {
     const agent = values.agent ?? (dir === undefined ? undefined : "files")
-    const wanted = { agent, mode: mode.data, model, title: titleOf(text), ...place.beginsWith }
-    // First: one that cannot be sent leaves no conversation behind in which nothing was said.
+    const wanted = { agent, mode: mode.data, model, title: titleOf(text), ...place.conversationDefaults }
+    // Uploads first: a failed upload must not leave an empty conversation behind.
     const files: MessageFile[] = []
     const workFolder = dir === undefined ? undefined : workFolderAt(dir, config)
     for (const path of values.file ?? []) files.push(await upload(place.client, { path, as: "--file " }, workFolder))
-    // What comes on standard input is not searched: others may have written it.
+    // Standard input is not searched for references, because others may have written it.
     for (const path of await namedIn(request, { workFolder, sent: values.file ?? [] }))
       files.push(await upload(place.client, { path, as: "@" }, workFolder))
-    const id = await (values.continue ? goOn(place, wanted, printer) : begin(place, wanted, printer))
+    const id = await (values.continue ? continueConversation(place, wanted, printer) : begin(place, wanted, printer))
     const why = files.length > 0 ? whyAutoAsks(files) : undefined
     const isAuto = async () => (await place.client.readConversation({ params: { id } })).mode === "auto"
     if (why !== undefined && (await isAuto())) process.stderr.write(`${why}\n`)
@@ -114,7 +114,7 @@ export async function run(words: readonly string[]): Promise<number> {
     return fitting && !fitting.hasAnswer && status !== EXIT.cancelled ? EXIT.failed : status
   } catch (error) {
     if (!(error instanceof AppError) && !(error instanceof ClientError)) throw error
-    // The store of a server goes on without this command; the one that is opened here does not.
+    // A remote server keeps working after this command ends, a server in this process does not.
     const reason = server === undefined ? endReason(error) : undefined
     const message = reason ?? (error instanceof ClientError ? clientErrorText(error) : error.message)
     printer.fail({ code: error.code, message })
@@ -123,8 +123,8 @@ export async function run(words: readonly string[]): Promise<number> {
 }
 
 /**
- * Whether the current folder is worked in without being named, as by `pawl chat`. Not the home folder and /, where scripts
- * are started that mean no folder, and not for a server: a script that asks one must not offer it files of this machine.
+ * Whether the command works in the current folder, as `pawl chat` does. Not in the home folder and /, where scripts are
+ * started without meaning the folder, and not with a remote server: a script must not offer it files of this machine.
  */
 function isWorkFolder(server: string | undefined): boolean {
   if (server !== undefined) return false
@@ -136,18 +136,17 @@ function realOf(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    return path // a home that is not there
+    return path // the home folder does not exist
   }
 }
 
 interface Waiting {
   readonly id: string
-  /** As it was given. */
   readonly dir: string | undefined
   readonly server: string | undefined
 }
 
-/** The command with which a person decides what waits in a conversation. */
+/** The command that decides the waiting changes of a conversation. */
 function decideWith({ id, dir, server }: Waiting): string {
   const flags = { conversation: id, dir, server }
   const words = Object.entries(flags).flatMap(([flag, value]) =>
@@ -169,8 +168,8 @@ interface Naming {
 }
 
 /**
- * The files that a request names with `@path`, if they lie in the work folder: a script may have put text of others into
- * the request, which must not send any file of this machine. For other files stderr says how to send them.
+ * The files that a request references with `@path`, if they are in the work folder: a script may have put text of
+ * others into the request, which must not send any file of this machine. For other files stderr says how to send them.
  */
 async function namedIn(request: string, { workFolder, sent }: Naming): Promise<string[]> {
   const places = new Set(sent.map(resolvePath))
@@ -184,7 +183,7 @@ async function namedIn(request: string, { workFolder, sent }: Naming): Promise<s
   return paths
 }
 
-/** Uploads a file. One that does not exist or cannot be read is an error of the user. */
+/** Uploads a file. A missing or unreadable one is a usage error. */
 async function upload(
   client: Client,
   { path, as }: { readonly path: string; readonly as: string },
@@ -204,13 +203,13 @@ interface Wanted {
   readonly agent: string | undefined
   readonly mode: Mode | undefined
   readonly model: string | undefined
-  /** Of a new one: a list of conversations without names is of no use. */
+  /** Title of a new conversation. */
   readonly title: string
 }
 
-type Place = Awaited<ReturnType<typeof openClient>>
+type ExecConnection = Awaited<ReturnType<typeof openClient>>
 
-async function begin({ client, begun }: Place, wanted: Wanted, printer: Printer): Promise<string> {
+async function begin({ client, begun }: ExecConnection, wanted: Wanted, printer: Printer): Promise<string> {
   const conversation = await client.createConversation({ body: wanted })
   begun(conversation.id)
   if (wanted.model === undefined && conversation.modelChosen === false) await warnOfLastChoice(client)
@@ -226,11 +225,15 @@ async function warnOfLastChoice(client: Client): Promise<void> {
   process.stderr.write(`${printable(describeUnavailable(unavailableChoice, usual))}\n`)
 }
 
-/** What was not asked for stays as it is: above all a conversation that may only read. */
-async function goOn({ client, newest, takeUp }: Place, { mode, model }: Wanted, printer: Printer): Promise<string> {
+/** Changes only what was requested, so that a read-only conversation stays read-only. */
+async function continueConversation(
+  { client, newest, resume }: ExecConnection,
+  { mode, model }: Wanted,
+  printer: Printer,
+): Promise<string> {
   const id = await newest()
   if (id === undefined) throw new CommandError(execText.nothingToContinue)
-  takeUp(id)
+  resume(id)
   const settings = { ...(mode ? { mode } : {}), ...(model === undefined ? {} : { model }) }
   const conversation =
     Object.keys(settings).length > 0
@@ -246,7 +249,7 @@ interface Request {
   readonly settings: ReplySettings | undefined
   readonly files: readonly MessageFile[]
   readonly schema: JsonObject | undefined
-  /** With the ids of changes. */
+  /** Prints the ids of changes, too. */
   readonly verbose: boolean
   /** Changes that wait for approval, which the request sets aside. */
   readonly waiting: Awaited<ReturnType<typeof findPending>>
@@ -256,7 +259,7 @@ async function carryOut(client: Client, request: Request, printer: Printer): Pro
   const { id, text, settings, files, schema } = request
   let { waiting } = request
   const letGo = cancelOnSignal(() => client.cancelRun({ params: { id } }))
-  const watch = new EndingWatch()
+  const watch = new EndingTracker()
   try {
     for await (const frame of client.run(id, text, {
       ...(settings ? { settings } : {}),
@@ -300,7 +303,7 @@ async function report(
   return status === "cancelled" ? EXIT.cancelled : EXIT.needsConfirmation
 }
 
-/** The first Ctrl-C cancels the run in good order, the second one ends the process. */
+/** The first Ctrl-C cancels the run, the second one ends the process. */
 function cancelOnSignal(cancel: () => Promise<unknown>): () => void {
   let asked = false
   const stop = () => {
@@ -315,13 +318,13 @@ function cancelOnSignal(cancel: () => Promise<unknown>): () => void {
 }
 
 const MAX_BYTES = 1024 * 1024
-const PATIENCE_MS = 3000
+const STDIN_HINT_MS = 3000
 
-/** What is piped in, or nothing where a person sits at a terminal. */
+/** The piped input; empty at a terminal. */
 async function readStdin(): Promise<string> {
   if (process.stdin.isTTY) return ""
-  // Whoever starts us may have left its end of the pipe open; without a word that would look like a hang.
-  const hint = setTimeout(() => process.stderr.write(usageText.readingStdin), PATIENCE_MS)
+  // The parent may have left the pipe open; without a hint that would look like a hang.
+  const hint = setTimeout(() => process.stderr.write(usageText.readingStdin), STDIN_HINT_MS)
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of process.stdin) {

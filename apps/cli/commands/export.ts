@@ -51,7 +51,7 @@ export async function run(words: readonly string[]): Promise<number> {
   }
   try {
     await rm(partial, { force: true })
-    // Under its name only when it is complete.
+    // Renamed when it is complete.
     await pipeline(Readable.from(encoded()), createWriteStream(partial, { mode: 0o600, flags: "wx", flush: true }))
     await rename(partial, file)
   } catch (error) {
@@ -66,7 +66,7 @@ export async function run(words: readonly string[]): Promise<number> {
   return 0
 }
 
-/** Where the databases that were made of uploads are. */
+/** The databases created from uploads. */
 export const uploadsOf = (store: Store, { sqliteRoot: root }: Config): Uploads =>
   new Uploads(store.engine, {
     root,

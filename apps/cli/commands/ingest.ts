@@ -39,13 +39,13 @@ export async function run(words: readonly string[]): Promise<number> {
   const librarian = new Librarian(library, embedder)
   const { id: user } = await store.people.ensure(values.user ?? userName(), store.clock.now())
   const name = values.collection ?? ingestText.defaultCollection
-  const place: CollectionUse = { user, collection: await library.ensureCollection(user, name), signal }
+  const collection: CollectionUse = { user, collection: await library.ensureCollection(user, name), signal }
   const counts = { added: 0, replaced: 0, unchanged: 0, failed: 0 }
   try {
-    for await (const one of ingestAll(librarian, place, shown(files, progress))) {
+    for await (const one of ingestAll(librarian, collection, shown(files, progress))) {
       counts[one.became]++
       if (one.again) counts.unchanged--
-      if (one.became === "failed") progress.say(ingestText.failedFile(one.source, one.reason))
+      if (one.became === "failed") progress.report(ingestText.failedFile(one.source, one.reason))
       else if (one.became !== "unchanged") progress.line(ingestText.file(one.became, one.source, one.reason))
     }
     await embedAll(library, { embedder, progress, signal, clock: store.clock })
@@ -68,24 +68,24 @@ function* shown(files: readonly string[], progress: Progress): Generator<string>
   }
 }
 
-interface Told extends Pick<Ingested, "source" | "became" | "reason"> {
+interface FileReport extends Pick<Ingested, "source" | "became" | "reason"> {
   readonly id?: Ingested["id"]
-  /** It was told before that it is unchanged. */
+  /** Reported before as unchanged. */
   readonly again?: boolean
 }
 
-/** What is wrong with one file holds up no other; what is wrong with the library does. */
-async function* ingestFile(librarian: Librarian, place: CollectionUse, file: string): AsyncGenerator<Told> {
+/** Reports a problem of one file and continues; a problem of the library is thrown. */
+async function* ingestFile(librarian: Librarian, collection: CollectionUse, file: string): AsyncGenerator<FileReport> {
   const typed = typedName(file)
-  place.signal.throwIfAborted()
+  collection.signal.throwIfAborted()
   try {
     const { size } = await stat(file)
     const name = await realName(file)
-    // Lines are read one by one: the whole of arXiv is several gigabytes.
-    if (kindOfName(file) === "arxiv") return yield* librarian.ingestLines(place, linesIn(file), typed)
+    // Read line by line: the arXiv dump has several gigabytes.
+    if (kindOfName(file) === "arxiv") return yield* librarian.ingestLines(collection, linesIn(file), typed)
     if (size > MAX_FILE_BYTES)
       return yield { source: typed, became: "failed", reason: ingestText.tooLarge(MAX_FILE_BYTES / 1024 / 1024) }
-    yield* librarian.ingestEach(place, { name, bytes: await readFile(file), formerly: typed })
+    yield* librarian.ingestEach(collection, { name, bytes: await readFile(file), formerly: typed })
   } catch (error) {
     const reason = fileTrouble(error)
     if (reason === undefined) throw error
@@ -94,14 +94,18 @@ async function* ingestFile(librarian: Librarian, place: CollectionUse, file: str
 }
 
 /**
- * All files, each once. One that is the same as a document is that document; where another file then takes that document's
- * place, the first is brought once more: what it says would be gone otherwise.
+ * Ingests each file once. A file with the content of a document is that document. If a later file replaces that
+ * document, the first is ingested again, because its content would be lost otherwise.
  */
-async function* ingestAll(librarian: Librarian, place: CollectionUse, files: Iterable<string>): AsyncGenerator<Told> {
+async function* ingestAll(
+  librarian: Librarian,
+  collection: CollectionUse,
+  files: Iterable<string>,
+): AsyncGenerator<FileReport> {
   const sameAs = new Map<string, string>()
   const again: string[] = []
   for (const file of files) {
-    for await (const one of ingestFile(librarian, place, file)) {
+    for await (const one of ingestFile(librarian, collection, file)) {
       if (one.id !== undefined && one.became === "unchanged") sameAs.set(one.id, file)
       const left = one.id !== undefined && one.became === "replaced" ? sameAs.get(one.id) : undefined
       if (left !== undefined) again.push(left)
@@ -109,7 +113,7 @@ async function* ingestAll(librarian: Librarian, place: CollectionUse, files: Ite
     }
   }
   for (const file of again)
-    for await (const one of ingestFile(librarian, place, file))
+    for await (const one of ingestFile(librarian, collection, file))
       if (one.became !== "unchanged") yield { ...one, again: true }
 }
 
@@ -128,12 +132,12 @@ interface Embedding {
   readonly clock: Clock
 }
 
-/** Until nothing waits. An embedder that does not answer is not waited for: the server goes on with it. */
+/** Runs until nothing waits. If the embedder does not respond, the server continues later. */
 async function embedAll(library: SqlLibrary, { embedder, progress, signal, clock }: Embedding): Promise<void> {
   const log = {
     info() {},
     error() {},
-    warn: (_: string, { error }: Record<string, unknown>) => progress.say(toWords(error)),
+    warn: (_: string, { error }: Record<string, unknown>) => progress.report(toWords(error)),
   }
   const indexer = new PassageIndexer({ library, embedder, clock, log })
   const all = await library.vectors.waitingCount()
@@ -151,21 +155,21 @@ async function embedAll(library: SqlLibrary, { embedder, progress, signal, clock
     await indexer.close()
   }
   const left = await library.vectors.waitingCount()
-  if (left > 0) progress.say(ingestText.passagesLeft(left))
+  if (left > 0) progress.report(ingestText.passagesLeft(left))
 }
 
 const toWords = (error: unknown) =>
   error instanceof AppError ? error.message : ingestText.notEmbedded(failureReason(error))
 
-/** The file itself, or all of a folder that could be read. Links are not followed: they may lead anywhere, and in circles. */
+/** The file, or all readable files of a folder. Links are not followed: they may lead anywhere, and in circles. */
 async function filesOf(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => undefined)
   if (!found) throw new CommandError(ingestText.notFound(path))
-  // A pipe may never end, and nothing would stop the reading of it.
+  // A pipe may never end.
   if (!found.isFile() && !found.isDirectory()) throw new CommandError(ingestText.notAFile(path))
   if (found.isFile()) return [path]
   const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined)
-  if (!entries) return [path] // and to read it as a file fails too, which is told
+  if (!entries) return [path] // reading it as a file fails, too, and is reported
   const inside = await Promise.all(
     entries
       .filter(({ name }) => !name.startsWith(".") && name !== "node_modules")
@@ -179,12 +183,15 @@ async function filesOf(path: string): Promise<string[]> {
   return inside.flat()
 }
 
-/** Where the file really is: it is the same one, from wherever it is brought, and through whatever link. */
+/** The real path identifies a file, whatever path or link leads to it. */
 async function realName(file: string): Promise<string> {
   return (await realpath(file)).replaceAll(sep, "/").slice(-500)
 }
 
-/** As seen from here; whole where it is elsewhere. It is what people are told, and what earlier versions knew a file by. */
+/**
+ * The path relative to the current folder, or absolute outside of it. It is printed, and earlier versions used it as
+ * the id.
+ */
 function typedName(file: string): string {
   const path = relative(process.cwd(), resolve(file))
   return (path.startsWith("..") || isAbsolute(path) ? resolve(file) : path).replaceAll(sep, "/").slice(-500)
@@ -193,8 +200,8 @@ function typedName(file: string): string {
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
 /**
- * The lines of a file of any size, one by one. What goes wrong while it is read is thrown where it is waited for: as an
- * event of a stream that nobody listens to it would end the process.
+ * The lines of a file of any size. An error while reading is thrown to the consumer: an `error` event without a
+ * listener would end the process.
  */
 async function* linesIn(file: string): AsyncGenerator<string> {
   let rest = ""

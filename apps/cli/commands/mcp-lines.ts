@@ -9,8 +9,6 @@ import {
 import { UsageError } from "../process/command.ts"
 import { mcpText } from "../../strings/mcp.ts"
 
-/** What the parts of `pawl mcp` read from their words, and what they print. */
-
 export function toHeader(text: string): [string, string] {
   const at = text.indexOf(":")
   const [name, value] = [text.slice(0, Math.max(0, at)).trim(), text.slice(at + 1).trim()]
@@ -92,21 +90,22 @@ export function toChange(flags: McpFlags): ChangedMcpServer {
   }
 }
 
-/** Refuses a command that names no change. */
+/** Throws if no option changes anything. */
 export function toSomeChange(flags: McpFlags): ChangedMcpServer {
   const change = toChange(flags)
   if (Object.keys(change).length > 0) return change
   throw new UsageError(mcpText.nothingToChange)
 }
 
-export const told = (server: McpServerView): string => [serverLine(server), ...server.tools.map(toolLines)].join("\n")
+export const serverText = (server: McpServerView): string =>
+  [serverLine(server), ...server.tools.map(toolLines)].join("\n")
 
 export function serverLine({ name, by, address, agents, tools, signIn }: McpServerView): string {
   const todo = signIn && signIn !== "done" ? mcpText.signInHow(mcpText.signIn[signIn], name) : ""
   return `${mcpText.server(name, by === "operator", address)}${mcpText.tools(tools.length, agents.join(", "))}${todo}`
 }
 
-/** Of one that has changed, what it was and what it is: that is what somebody agrees to. */
+/** For a changed tool the old and the new definition, because the person approves the change. */
 export function toolLines({ tool, rule, again, state, now, before }: McpToolView): string {
   const agreed = rule === "ask" && again ? mcpText.runsAgain : rule
   const says = state === "agreed" ? agreed : mcpText.heldBack(state)

@@ -11,22 +11,23 @@ import {
   editServer,
   type McpEntry,
   type NewProgram,
-  placeOf,
+  locationOf,
   requireNewName,
-  requireOwnFile,
+  requireDataFolderFile,
   toEntry,
 } from "../settings/mcp-file.ts"
-import { type McpFlags, told, toolLines, toRule, toSomeChange } from "./mcp-lines.ts"
+import { type McpFlags, serverText, toolLines, toRule, toSomeChange } from "./mcp-lines.ts"
 import { mcpText } from "../../strings/mcp.ts"
 import { clientErrorText } from "../process/error-text.ts"
 
-/** What `pawl mcp` does to servers of the operator on this machine: their definitions are in a file, not in the database. */
+/** What `pawl mcp` does with the operator's servers: their definitions are in a file, not in the database. */
 export const operatorParts = {
   async change(config, [name = ""], flags) {
     const { name: newName = name, agents, data, ...reached } = toSomeChange(flags)
-    requireOwnFile(config, name)
+    requireDataFolderFile(config, name)
     const { dataFolder } = config
-    if (Object.keys(reached).length > 0) throw new CommandError(mcpText.editFile(name, placeOf(config.mcpFile, name)))
+    if (Object.keys(reached).length > 0)
+      throw new CommandError(mcpText.editFile(name, locationOf(config.mcpFile, name)))
     if (!SERVER_NAME.test(newName)) throw new CommandError(mcpText.badName(newName))
     const isRenamed = newName !== name
     if (isRenamed) requireNewName(dataFolder, newName)
@@ -39,26 +40,26 @@ export const operatorParts = {
     const servers = config.mcp.map((each) => (each.name === name ? toChanged(each) : each))
     const lines = await withClient({ ...config, mcp: servers }, async (client) => {
       const isProgram = servers.some((each) => each.name === newName && each.target.kind === "program")
-      // Tools are pinned by the name of their server: under a new one the program is asked for them again.
-      if (isRenamed && isProgram) return told(await client.lookAtMcpServer({ params: { name: newName } }))
+      // Tools are pinned by the name of their server, so a renamed program is queried again.
+      if (isRenamed && isProgram) return serverText(await client.lookAtMcpServer({ params: { name: newName } }))
       const items = await readPages((query) => client.listMcpServers({ query }))
       return items
         .filter((each) => each.name === newName)
-        .map(told)
+        .map(serverText)
         .join("\n")
     })
     const fields = { ...(agents ? { agents } : {}), ...(data ? { data } : {}) }
     return `${lines}\n${mcpText.written(editServer(dataFolder, name, (entry) => [newName, { ...entry, ...fields }]))}`
   },
   async remove(config, [name = ""]) {
-    requireOwnFile(config, name)
+    requireDataFolderFile(config, name)
     return `${mcpText.removed(name)} ${mcpText.written(editServer(config.dataFolder, name, () => undefined))}`
   },
   async allow(config, [name = "", tool, word], flags) {
     const rule = word === undefined ? undefined : toRule(word)
     const again = flags.again ? true : flags["not-again"] ? false : undefined
     const isOfFile = rule !== undefined || again !== undefined
-    if (isOfFile) requireOwnFile(config, name)
+    if (isOfFile) requireDataFolderFile(config, name)
     return withClient(config, async (client) => {
       const found = await findTool(client, name, tool)
       if (again && found.now.claims.idempotent !== true) throw new CommandError(mcpText.notRepeatable(found.tool))
@@ -73,7 +74,7 @@ export const operatorParts = {
   },
 } satisfies Record<string, (config: Config, words: readonly string[], flags: McpFlags) => Promise<string>>
 
-/** The fields of an entry that say what a tool may do. The file was validated when the settings were read. */
+/** The rules of an entry for its tools. The file was validated when the settings were read. */
 function toRules(
   entry: McpEntry,
   tool: string,
@@ -87,7 +88,7 @@ function toRules(
   }
 }
 
-/** Starts it as `pawl chat` would and asks for its tools: what cannot be used is not stored. */
+/** Starts the program as `pawl chat` would and lists its tools: an unusable program is not stored. */
 export async function addTriedProgram(config: Config, program: NewProgram): Promise<string> {
   const { dataFolder } = config
   const { name, network } = program
@@ -98,7 +99,7 @@ export async function addTriedProgram(config: Config, program: NewProgram): Prom
       const view = await client.lookAtMcpServer({ params: { name } })
       const file = addProgram(dataFolder, name, entry)
       const reads = "reads" in entry ? mcpText.canRead(entry.reads?.join(", ") ?? "") : ""
-      return `${told(view)}\n${reads}${mcpText.written(file)}`
+      return `${serverText(view)}\n${reads}${mcpText.written(file)}`
     })
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
@@ -113,7 +114,7 @@ export async function findTool(client: Client, name: string, tool: string | unde
   throw new CommandError(mcpText.noTool(tool ?? "", name))
 }
 
-/** With a Pawl in this process, in the name of the operator. */
+/** Runs with a server in this process, as the operator. */
 async function withClient(config: Config, use: (client: Client) => Promise<string>): Promise<string> {
   const where = { log: silentLog, recent: new RecentSecrets(config.secrets), dir: undefined, server: undefined }
   await using place = await openClient(config, { ...where, leavesIndexes: true, isOperator: true })

@@ -11,7 +11,7 @@ import { connectionText } from "../../strings/serve.ts"
 
 const flags = { server: { type: "string" }, token: { type: "string" } } as const
 
-/** The same as the server's `/mcp`, on standard input and output: of a server, or of a Pawl in this process. */
+/** The server's `/mcp` on standard input and output: of a remote server, or of one in this process. */
 export async function run(words: readonly string[]): Promise<number> {
   const { values, positionals } = readFlags(words, flags)
   if (positionals.length > 0) throw new UsageError(usageText.unexpectedArgument(positionals[0] ?? ""))
@@ -26,12 +26,12 @@ export async function run(words: readonly string[]): Promise<number> {
 
 type OpenEnd = McpEnd & AsyncDisposable
 
-/** What it logs goes to standard error: on standard output it would be taken for a message. */
+/** Logs go to standard error: on standard output they would be read as messages. */
 async function openHere(config: Config): Promise<OpenEnd> {
   const recent = new RecentSecrets(config.secrets)
   const log = createLog(recent, undefined, config.log)
   const { fetch, close } = await openInProcess(config, { log, recent })
-  // Where the person decides: at the page that `pawl serve` shows with these settings.
+  // The person approves on the page that `pawl serve` shows with these settings.
   return { url: `${baseUrl(config)}/mcp`, fetch, [Symbol.asyncDispose]: close }
 }
 

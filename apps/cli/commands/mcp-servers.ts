@@ -5,43 +5,43 @@ import { type SigningIn, signInTo } from "../open/mcp-sign-in.ts"
 import { CommandError, UsageError, onStop, readFlags } from "../process/command.ts"
 import { createLog } from "../process/log.ts"
 import { readConfig } from "../settings/config.ts"
-import { requireOwnFile } from "../settings/mcp-file.ts"
+import { requireDataFolderFile } from "../settings/mcp-file.ts"
 import { reportData, warn } from "../settings/warn.ts"
-import { type McpFlags, mcpFlags, serverLine, told, toNew, toolLines, toRule, toSomeChange } from "./mcp-lines.ts"
+import { type McpFlags, mcpFlags, serverLine, serverText, toNew, toolLines, toRule, toSomeChange } from "./mcp-lines.ts"
 import { addTriedProgram, findTool, operatorParts } from "./mcp-operator.ts"
 import { mcpText } from "../../strings/mcp.ts"
 import { clientErrorText } from "../process/error-text.ts"
 
-interface Asked extends SigningIn {
+interface McpRequest extends SigningIn {
   readonly client: Client
   readonly words: readonly string[]
   readonly flags: McpFlags
 }
 
-/** What is done about the servers whose tools this person's agents may have: each says what to print. */
+/** The subcommands for MCP servers. Each returns what to print. */
 export const mcpParts = {
   async list({ client }) {
     const items = await readPages((query) => client.listMcpServers({ query }))
     return items.map(serverLine).join("\n") || mcpText.none
   },
-  async add(asked) {
-    const [name, url] = asked.words
+  async add(request) {
+    const [name, url] = request.words
     if (name === undefined || url === undefined) throw new UsageError(mcpText.missingNameAndUrl)
-    const added = await asked.client.addMcpServer({ body: toNew(name, url, asked.flags) })
-    if (added.signIn === undefined) return told(added)
-    asked.tell(mcpText.addedNeedsSignIn(name))
-    return signedIn(asked, name)
+    const added = await request.client.addMcpServer({ body: toNew(name, url, request.flags) })
+    if (added.signIn === undefined) return serverText(added)
+    request.print(mcpText.addedNeedsSignIn(name))
+    return signedIn(request, name)
   },
   async change({ client, words: [name], flags }) {
     const change = toSomeChange(flags)
     await requirePersons(client, named(name))
-    return told(await client.changeMcpServer({ params: { name: named(name) }, body: change }))
+    return serverText(await client.changeMcpServer({ params: { name: named(name) }, body: change }))
   },
-  async login(asked) {
-    const name = named(asked.words[0])
-    const items = await readPages((query) => asked.client.listMcpServers({ query }))
+  async login(request) {
+    const name = named(request.words[0])
+    const items = await readPages((query) => request.client.listMcpServers({ query }))
     if (items.find((each) => each.name === name)?.signIn === "done") return mcpText.alreadySignedIn(name)
-    return signedIn(asked, name)
+    return signedIn(request, name)
   },
   async logout({ client, words: [name] }) {
     await client.endMcpSignIn({ params: { name: named(name) } })
@@ -53,7 +53,7 @@ export const mcpParts = {
     return mcpText.removed(named(name))
   },
   async tools({ client, words: [name] }) {
-    return told(await client.lookAtMcpServer({ params: { name: named(name) } }))
+    return serverText(await client.lookAtMcpServer({ params: { name: named(name) } }))
   },
   async allow({ client, words: [name, tool, rule], flags }) {
     const params = { name: named(name) }
@@ -69,15 +69,15 @@ export const mcpParts = {
       .map(toolLines)
       .join("\n")
   },
-} satisfies Record<string, (asked: Asked) => Promise<string>>
+} satisfies Record<string, (request: McpRequest) => Promise<string>>
 
 export type McpPart = keyof typeof mcpParts
 
-async function signedIn(asked: Asked, name: string): Promise<string> {
-  return `${mcpText.signedIn}\n${told(await signInTo(asked.client, name, asked))}`
+async function signedIn(request: McpRequest, name: string): Promise<string> {
+  return `${mcpText.signedIn}\n${serverText(await signInTo(request.client, name, request))}`
 }
 
-/** `pawl mcp` with a first word of its own. */
+/** Runs a subcommand of `pawl mcp`. */
 export async function runPart(part: McpPart, words: readonly string[]): Promise<number> {
   const { values, positionals } = readFlags(words, mcpFlags)
   const config = readConfig(undefined, { PAWL_TOKEN: values.token })
@@ -88,7 +88,7 @@ export async function runPart(part: McpPart, words: readonly string[]): Promise<
     if (values.server !== undefined) throw new UsageError(mcpText.programOnServer)
     const { agent: agents, folder, network = false } = values
     const program = { name: named(positionals[0]), command, agents, folder, network }
-    requireOwnFile(config)
+    requireDataFolderFile(config)
     process.stdout.write(await addTriedProgram(config, program))
     return 0
   }
@@ -103,10 +103,10 @@ export async function runPart(part: McpPart, words: readonly string[]): Promise<
   const how = { leavesIndexes: true }
   await using place = await openClient(config, { log, recent, dir: undefined, server: values.server, ...how })
   const print = (text: string) => void process.stdout.write(`${text}\n`)
-  const isHere = values.server === undefined
-  const asked = { words: positionals, flags: values, isHere, stopping: onStop(), tell: print }
+  const isEmbedded = values.server === undefined
+  const request = { words: positionals, flags: values, isEmbedded, stopping: onStop(), print: print }
   try {
-    print(await mcpParts[part]({ client: place.client, ...asked }))
+    print(await mcpParts[part]({ client: place.client, ...request }))
   } catch (error) {
     if (error instanceof ClientError && error.code === "not_found" && name !== undefined)
       throw new CommandError(mcpText.unknownServer(name))

@@ -4,7 +4,7 @@ import type { McpPart } from "./mcp-servers.ts"
 import { mcpText } from "../../strings/mcp.ts"
 import { nearName } from "../../../core/engine/calls/read-input.ts"
 
-/** What `pawl mcp` does, by its first word; without one it serves. */
+/** Subcommands by the first word; without one, `pawl mcp` serves. */
 const parts: Readonly<Record<string, () => Promise<Pick<Command, "run">>>> = {
   serve: () => import("./mcp-serve.ts"),
   list: () => partOf("list"),

@@ -10,7 +10,7 @@ import { forgetSecrets } from "../process/forget-secrets.ts"
 import { createLog } from "../process/log.ts"
 import { readConfig } from "../settings/config.ts"
 import { warn } from "../settings/warn.ts"
-import { type KeptFoldLook, compareKeptFold, readJournalRows, unlikeRow } from "../../../labs/replay/compare-fold.ts"
+import { type StateComparison, compareKeptFold, readJournalRows, unlikeRow } from "../../../labs/replay/compare-fold.ts"
 import { DryRun } from "../../../labs/replay/dry-run.ts"
 import { dryLines, replayLines } from "../../../labs/replay/replay-lines.ts"
 import { replayText, showText } from "../../strings/runs.ts"
@@ -44,8 +44,14 @@ export async function run(words: readonly string[]): Promise<number> {
   const { rebuilt, torn } = await rebuild(server, found, { model, look: dry?.look })
   const isWhole = torn === undefined && rebuilt.missing === undefined
   const unlike = isWhole && !dry ? unlikeRow(found.run, rebuilt) : []
-  const told = { ...found, rebuilt, torn, unlike, keptFold: await lookAtFold(server, found.run, isWhole && !dry) }
-  const lines = dry ? dryLines(told, dry) : replayLines(told)
+  const comparison = {
+    ...found,
+    rebuilt,
+    torn,
+    unlike,
+    keptFold: await compareState(server, found.run, isWhole && !dry),
+  }
+  const lines = dry ? dryLines(comparison, dry) : replayLines(comparison)
   process.stdout.write(`${values.json ? JSON.stringify(lines.json, null, 2) : lines.text.join("\n")}\n`)
   return lines.code
 }
@@ -65,14 +71,18 @@ async function findRun({ store }: ComposedServer, word: RunId | ConversationId):
 
 type Asking = { readonly model: Model | undefined; readonly look: DryRun["look"] | undefined }
 
-/** Of a journal that cannot be read to its end nothing is folded that could be compared. */
-async function lookAtFold({ store }: ComposedServer, { conversationId }: Run, isWhole: boolean): Promise<KeptFoldLook> {
+/** Without a complete journal there is no state to compare. */
+async function compareState(
+  { store }: ComposedServer,
+  { conversationId }: Run,
+  isWhole: boolean,
+): Promise<StateComparison> {
   return isWhole ? compareKeptFold(store.engine, conversationId) : { verdict: "none" }
 }
 
 interface Rebuilt {
   readonly rebuilt: RebuiltRun
-  /** The first row that cannot be read at all. */
+  /** The first row that cannot be read. */
   readonly torn: number | undefined
 }
 

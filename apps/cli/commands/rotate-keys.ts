@@ -35,7 +35,7 @@ export async function run(words: readonly string[]): Promise<number> {
 async function rotate({ engine, secrets }: Store, to: MasterKey, from: MasterKey): Promise<boolean> {
   const print = (line: string) => void process.stdout.write(`${line}\n`)
   print(rotateKeysText.start(from.id, to.id))
-  // Writers switch to the new key first, so no secret can be written with the old key behind the rotation.
+  // Writers switch to the new key first, so no secret can be written with the old key during the rotation.
   await secrets.changeOver(to)
   const unreadable = new Map<string, readonly string[]>()
   for await (const rotated of rotateSecrets(engine, { to, from })) {

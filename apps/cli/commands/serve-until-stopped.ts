@@ -15,17 +15,17 @@ import { CommandError, userName } from "../process/command.ts"
 import { createLog } from "../process/log.ts"
 import type { Config } from "../settings/config.ts"
 
-/** How long answers under way may take once the server was told to stop. */
+/** How long responses in flight may take after a stop was requested. */
 const GRACE_MS = 5000
 
 export interface Serving {
   readonly config: Pick<Config, "host" | "port" | "publicUrl" | "drainSeconds">
   readonly stopping: AbortSignal
-  /** For those who take long to say what they want, where not the usual. */
+  /** Timeouts for slow requests, if not the default. */
   readonly patience?: RequestPatience
 }
 
-/** Serves until it is told to stop, then puts everything down in good order. Returns what broke, if that is why it stopped. */
+/** Serves until a stop is requested, then shuts down in order. Returns the error if that is why it stopped. */
 export async function serveUntilStopped(server: ComposedServer, serving: Serving): Promise<Error | undefined> {
   const { broken } = server.store.engine
   const stopping = AbortSignal.any([serving.stopping, broken])
@@ -37,7 +37,7 @@ export async function serveUntilStopped(server: ComposedServer, serving: Serving
     throw error
   }
   if (!stopping.aborted) await once(stopping, "abort")
-  // A balancer asks now and then. Until it has heard, it sends people here, and they are served as before.
+  // A load balancer polls. Until it has noticed the stop it sends requests here, which are served as before.
   const { drainSeconds } = serving.config
   server.drain()
   if (drainSeconds > 0) await sleep(server.clock, drainSeconds * 1000, broken)
@@ -47,8 +47,8 @@ export async function serveUntilStopped(server: ComposedServer, serving: Serving
 }
 
 /**
- * How to come in. Whoever starts an embedded server owns it, and gets a fresh link each time; a server that shares its
- * database with others has no owner at its keyboard, and its output is often kept.
+ * Prints how to sign in. The person who starts an embedded server owns it and gets a new link each time. A server on a
+ * shared database has no owner at its keyboard, and its output is often stored.
  */
 async function welcome(
   { store }: ComposedServer,
@@ -73,7 +73,7 @@ async function listen(server: ComposedServer, { config, patience }: Serving): Pr
   }
 }
 
-/** The server of this configuration, with its page and a log that tells no secret. */
+/** The server of this configuration, with its page and a log without secrets. */
 export async function openServer(config: Config): Promise<ComposedServer> {
   const recent = new RecentSecrets(config.secrets)
   const log = createLog(recent, undefined, config.log)

@@ -25,9 +25,9 @@ export async function run(words: readonly string[]): Promise<number> {
 }
 
 /**
- * What a server does with errors that no one catches. A rejected promise that no one awaits is a bug, but only of the work that
- * it belongs to: it is logged, and everybody else is served. After an exception that no one caught, code was left in the
- * middle: the process ends, as Node does it, and what was at work continues with the next start. That is logged too.
+ * What a server does with uncaught errors. A rejected promise is a bug of the work that it belongs to: it is logged,
+ * and all others are served. After an uncaught exception some code was left incomplete: the process ends, as Node does
+ * by default, and runs continue after the restart. That is logged too.
  */
 function logLostErrors(log: Log): void {
   process.on("unhandledRejection", (error) => log.error("unhandled_rejection", { error }))

@@ -7,7 +7,7 @@ import type { Run, SharedRunView } from "../../../core/protocol/conversation/con
 import { isId } from "../../../core/protocol/ids.ts"
 import { showText } from "../../strings/runs.ts"
 import { sideBySide, timelineLines } from "../../terminal/drawing/timeline-lines.ts"
-import { type ClientPlace, openClient } from "../open/client.ts"
+import { type ClientConnection, openClient } from "../open/client.ts"
 import { CommandError, UsageError, readFlags } from "../process/command.ts"
 import { forgetSecrets } from "../process/forget-secrets.ts"
 import { createLog } from "../process/log.ts"
@@ -29,7 +29,7 @@ const flags = {
   token: { type: "string" },
 } as const
 
-/** As wide as a program is told that reads it through a pipe. */
+/** The width for programs that read from a pipe. */
 const PIPE_WIDTH = 120
 
 export async function run(words: readonly string[]): Promise<number> {
@@ -55,7 +55,7 @@ export async function run(words: readonly string[]): Promise<number> {
     const [first = "", other] = named
     if (share) return print(await shareRun(place.client, first, server ?? baseUrl(config), days))
     if (at !== undefined) return print([await stateAt(place.client, first, at)])
-    if (other === undefined) return print(await told(place.client, first, values))
+    if (other === undefined) return print(await runText(place.client, first, values))
     const columns = await Promise.all([first, other].map((id) => drawn(place.client, id, halfOf(width()))))
     return print(sideBySide(columns[0] ?? [], columns[1] ?? [], width()))
   } catch (error) {
@@ -65,8 +65,8 @@ export async function run(words: readonly string[]): Promise<number> {
   }
 }
 
-/** The run that is meant: of a conversation its newest, and without a word the newest of the newest conversation. */
-async function runOf({ client, newest }: ClientPlace, word: string | undefined): Promise<string> {
+/** The run to show: the newest of the given conversation, or of the newest conversation. */
+async function runOf({ client, newest }: ClientConnection, word: string | undefined): Promise<string> {
   if (word !== undefined && isId("run", word)) return word
   if (word !== undefined && !isId("conv", word)) throw new UsageError(showText.notARun(word))
   const id = word ?? (await newest())
@@ -76,7 +76,11 @@ async function runOf({ client, newest }: ClientPlace, word: string | undefined):
   return items[0].id
 }
 
-async function told(client: Client, id: string, { rows, json }: { rows?: boolean; json?: boolean }): Promise<string[]> {
+async function runText(
+  client: Client,
+  id: string,
+  { rows, json }: { rows?: boolean; json?: boolean },
+): Promise<string[]> {
   if (rows) return (await readRunRows(client, id)).map((row) => JSON.stringify(row))
   if (json) {
     const run = await readRun(client, id)
@@ -91,7 +95,9 @@ async function drawn(client: Client, id: string, columns: number): Promise<strin
   return [head, ...timelineLines(await timelineOf(client, run), columns)]
 }
 
-/** One that is not over goes on until now; its rows alone do not tell, since the words of the next run may have ended it. */
+/**
+ * A run that is not over lasts until now. Its rows cannot tell, because the message of the next run may have ended it.
+ */
 async function timelineOf(client: Client, { id, status }: Pick<Run, "id" | "status">): Promise<RunTimeline> {
   const isOver = status !== "running" && status !== "paused"
   return toTimeline(await readRunRows(client, id), isOver ? undefined : Date.now())
@@ -114,7 +120,7 @@ function print(lines: readonly string[]): 0 {
   return 0
 }
 
-/** A link to a run for somebody else, below where people reach the server. It opens for a week, unless `days` says otherwise. */
+/** A link to a run below the public address of the server. It is valid for a week, unless `days` says otherwise. */
 async function shareRun(client: Client, run: string, base: string, days: string | undefined): Promise<string[]> {
   const { path, expiresAt } = await client.shareRun({ params: { id: run }, body: { days: daysIn(days) } })
   process.stderr.write(showText.shareNotice(expiresAt ?? undefined))

@@ -12,29 +12,29 @@ import { bytesText } from "../../strings/plural.ts"
 import type { Config } from "../settings/config.ts"
 
 const GIGABYTE = 1_000_000_000
-/** With less a day's work may not fit. */
+/** With less free space a day's work may not fit. */
 const LITTLE_BYTES = GIGABYTE
-/** With less the next files do not. */
+/** With less free space the next files do not fit. */
 const NEARLY_NONE_BYTES = 100_000_000
-/** Commits share an fsync, so that this is about how long somebody waits for an acknowledgement. */
+/** Commits share an fsync, so this is about how long a person waits for an acknowledgement. */
 const SLOW_MS = 50
-/** Of file systems that live in memory, as the system numbers them. */
+/** The magic number of tmpfs in statfs. */
 const TMPFS = 0x01021994
 const PROBE_BYTES = 64 * 1024
 
-interface DiskLook {
-  readonly look?: (folder: string) => Promise<Pick<StatsFs, "bavail" | "bsize" | "type">>
+interface DiskProbe {
+  readonly statDisk?: (folder: string) => Promise<Pick<StatsFs, "bavail" | "bsize" | "type">>
   readonly now?: () => number
 }
 
-/** Whether a folder can be written and how long that takes, measured by writing a file to it. */
+/** Whether a folder is writable and how long a write takes, measured with a file. */
 export async function* examineDisk(
   name: string,
   folder: string,
-  { look = statfs, now = () => performance.now() }: DiskLook = {},
+  { statDisk = statfs, now = () => performance.now() }: DiskProbe = {},
 ): AsyncGenerator<Finding> {
   try {
-    const { bavail, bsize, type } = await look(folder)
+    const { bavail, bsize, type } = await statDisk(folder)
     const free = bavail * bsize
     const ms = await probe(folder, now)
     yield [markOf(free), doctorText.freeSpace(name, folder, (free / GIGABYTE).toFixed(1), free < LITTLE_BYTES)]
@@ -67,7 +67,7 @@ function markOf(free: number): Finding[0] {
   return free < LITTLE_BYTES ? "note" : "ok"
 }
 
-/** What is really in force, asked of the database itself: what it is set to may be overruled for a role, or by a file system. */
+/** The durability in effect, as the database reports it: a role or a file system may override a setting. */
 export async function* examineDurability(
   engine: Pick<Engine, "name" | "query">,
   durability: "full" | "normal",
@@ -82,13 +82,13 @@ async function askSqlite({ query }: Pick<Engine, "query">, durability: "full" | 
   const [sync] = await query<{ synchronous: number }>("PRAGMA synchronous", [])
   const isLogged = mode?.journal_mode === "wal" || mode?.journal_mode === "memory"
   if (!isLogged) return { isDurable: false, what: doctorText.noWriteAheadLog(mode?.journal_mode) }
-  // With `full` a thread of ours syncs the log after each commit, once the first one was SQLite's own.
+  // With `full` our own thread syncs the log after each commit, except for the first one.
   const level = ["OFF", "NORMAL", "FULL", "EXTRA"][sync?.synchronous ?? 0] ?? "unknown"
   if (level === "OFF") return { isDurable: false, what: doctorText.noSync }
   return { isDurable: true, what: doctorText.sqliteInForce(level, durability === "full") }
 }
 
-/** What is off is told with its cure by the store's own readiness. */
+/** The readiness check of the store reports settings that are off, with the remedy. */
 async function askPostgres({ query }: Pick<Engine, "query">) {
   const names = ["fsync", "full_page_writes", "synchronous_commit"]
   const sql = `SELECT name, setting FROM pg_settings WHERE name IN (${names.map(() => "?").join(", ")}) ORDER BY name`
@@ -99,7 +99,7 @@ async function askPostgres({ query }: Pick<Engine, "query">) {
   }
 }
 
-/** Where the bytes of large files lie, and whether they can be had here. A folder that is the wrong one has kept the store shut. */
+/** Where large files are stored, and whether they can be read. With the wrong folder the store does not open. */
 export async function* examineFiles({ folderFiles, filesFolder }: Store): AsyncGenerator<Finding> {
   const { files, bytes, toRemove } = await folderFiles.count()
   const size = bytesText(bytes)
@@ -115,17 +115,17 @@ export async function* examineFiles({ folderFiles, filesFolder }: Store): AsyncG
     yield ["note", doctorText.readableByOthers(filesFolder)]
 }
 
-/** What commands of the agent `files`, and MCP servers that are programs, would run in here. */
+/** The sandbox for commands of the agent `files` and for MCP programs. */
 export function examineSandbox({
   commandEnvironment,
   dataFolder,
 }: Pick<Config, "commandEnvironment" | "dataFolder">): Finding {
-  const root = join(tmpdir(), "pawl-doctor") // only its name counts: nothing is run in it
+  const root = join(tmpdir(), "pawl-doctor") // only its name is used: nothing runs in it
   const place = { root, home: commandEnvironment.HOME ?? tmpdir(), hidden: [], homes: dataFolder, id: "doctor" }
   const { holds, says, remedy } = findSandbox({ searchPath: commandEnvironment.PATH ?? "", ...place })
   if (holds) return ["ok", doctorText.sandbox]
   return ["note", doctorText.noSandbox(says, remedy)]
 }
 
-/** What is so, or what is wrong and what to do about it. */
+/** A finding of `pawl doctor`, with the remedy if it is wrong. */
 export type Finding = readonly [mark: "ok" | "note" | "wrong", what: string]

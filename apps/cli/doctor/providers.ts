@@ -6,21 +6,21 @@ import { connectText } from "../../strings/connect.ts"
 import { doctorText } from "../../strings/doctor.ts"
 import type { Finding } from "./machine.ts"
 
-const PATIENCE_MS = 5000
+const TIMEOUT_MS = 5000
 
-/** Whether the providers that are set up answer with their keys: each is asked for its list of models, which costs nothing. */
+/** Whether the configured providers accept their keys: each is asked for its list of models, which costs nothing. */
 export async function* examineProviders(models: Pick<ModelRegistry, "look" | "probe">): AsyncGenerator<Finding> {
   const began = performance.now()
   const [{ endpoints }, probed] = await Promise.all([
-    models.look({ refresh: true, waitMs: PATIENCE_MS }),
-    models.probe(AbortSignal.timeout(PATIENCE_MS)),
+    models.look({ refresh: true, waitMs: TIMEOUT_MS }),
+    models.probe(AbortSignal.timeout(TIMEOUT_MS)),
   ])
   const ms = Math.round(performance.now() - began)
   for (const { provider, state, models: known, problem } of endpoints) {
     if (state === "answered") yield ["ok", doctorText.providerListed(provider, known, ms)]
     if (state === "failed") yield ["wrong", doctorText.providerFailed(provider, problem)]
     if (state === "asking" || state === "unasked")
-      yield ["wrong", doctorText.providerSilent(provider, PATIENCE_MS / 1000)]
+      yield ["wrong", doctorText.providerSilent(provider, TIMEOUT_MS / 1000)]
   }
   yield* probed.map((each) => toFinding(each, ms))
 }
@@ -45,19 +45,19 @@ function toFinding({ provider, outcome, problem }: ProbedProvider, ms: number): 
 }
 
 const GIGABYTE = 2 ** 30
-/** On x86_64 1.4 GB for the process and 0.6 for each of its threads, ten at most; on arm64 1 GB and 0.4. */
+/** On x86_64 1.4 GB for the process and 0.6 for each of up to ten threads; on arm64 1 GB and 0.4. */
 const ENOUGH_BYTES = 8 * GIGABYTE
-/** As the system calls them, and as a shell does. */
+/** The names in /proc/self/limits, and those in a shell. */
 const BOUNDS = { "Max address space": "ulimit -v", "Max data size": "ulimit -d" }
 
 /**
- * Whether Node may reserve what it reserves, most of which it never holds. One thread too many does not fail then: it ends
- * the whole process, in the middle of whatever it does. Nothing is said where the system tells nothing.
+ * Whether Node may reserve enough address space, most of which it never uses. If a thread cannot reserve its part, the
+ * whole process ends. Silent if the system has no such limits.
  */
 export function* examineReservations(limits = readLimits()): Generator<Finding> {
   for (const [name, flag] of Object.entries(BOUNDS)) {
     const line = limits.split("\n").find((each) => each.startsWith(name))
-    // Not a number is "unlimited", which is not less than anything.
+    // "unlimited" becomes NaN, which is not less than anything.
     const bytes = Number(line?.slice(name.length).trim().split(" ")[0])
     if (bytes < ENOUGH_BYTES) yield ["note", doctorText.littleMemory((bytes / GIGABYTE).toFixed(1), flag)]
   }

@@ -8,13 +8,13 @@ import type { TelemetrySettings } from "../../../core/telemetry/settings.ts"
 import { doctorText } from "../../strings/doctor.ts"
 import type { Finding } from "./machine.ts"
 
-/** Clocks that differ by more are worth a word: rows go by the database's, but logs and files by the machine's. */
+/** A larger difference is reported: rows use the database's clock, but logs and files the machine's. */
 const DIFFERENCE_MS = 2000
 const WRITTEN = Date.UTC(2026, 0, 1)
-/** A node signs every two or three seconds; after eight the others take what it has. */
+/** A node sends a heartbeat every two or three seconds; after eight the others take over its work. */
 const SILENCE_MS = 5000
 
-/** What several nodes on one database have to agree on, and who they are. */
+/** What the nodes on one database must agree on, and which nodes there are. */
 export async function* examineNodes(
   { nodes, secrets, node: self }: Pick<Store, "nodes" | "secrets" | "node">,
   clock: Clock,
@@ -25,12 +25,12 @@ export async function* examineNodes(
   yield Math.abs(ahead) > DIFFERENCE_MS
     ? ["note", doctorText.clocksDiffer(doctorText.difference(ahead))]
     : ["ok", doctorText.clocks(doctorText.difference(ahead))]
-  const others = (await nodes.read()).filter(({ id }) => id !== self.id) // this command is one too, for a moment
+  const others = (await nodes.read()).filter(({ id }) => id !== self.id) // this command is also a node while it runs
   if (others.length === 0) yield ["note", doctorText.noNodes]
   for (const each of others) yield* examineNode(each)
 }
 
-/** A database file has no clock of its own, so only an impossible time of this machine can be noticed. */
+/** SQLite has no clock of its own, so only an impossible time of this machine can be noticed. */
 function examineOwnClock(clock: Clock): Finding {
   const now = machineTimeOf(clock)
   const time = new Date(now).toISOString()
@@ -43,20 +43,20 @@ function* examineNode({ id, since, silentMs, aheadMs, leases }: ListedNode): Gen
   if (Math.abs(aheadMs) > DIFFERENCE_MS) yield ["note", doctorText.nodeClock(id, doctorText.difference(aheadMs))]
 }
 
-/** On average: nothing that a turn does takes so long where its index is used. */
+/** The average limit: with an index no statement of a run takes longer. */
 const SLOW_MS = 50
 const MAX_TOLD = 3
 
 type Asking = Pick<Store, "engine" | "journal">
 
-/** What takes long: as PostgreSQL has counted, or, where nobody counts, how long a few statements of a turn take now. */
+/** Slow statements: from the counters of PostgreSQL, or measured now with a few statements of a run. */
 export async function* examineStatements(
   store: Asking,
   now: () => number = () => performance.now(),
 ): AsyncGenerator<Finding> {
   const counted = store.engine.name === "postgres" ? await readCounted(store) : undefined
-  const told = counted ?? (await measure(store, now))
-  const slow = told.filter(({ ms }) => ms > SLOW_MS)
+  const statements = counted ?? (await measure(store, now))
+  const slow = statements.filter(({ ms }) => ms > SLOW_MS)
   const by = counted ? doctorText.averaged : doctorText.measured
   if (slow.length === 0) yield ["ok", doctorText.statementsFast(SLOW_MS, by)]
   const advice = store.engine.name === "sqlite" ? doctorText.fasterDisk : doctorText.analyze
@@ -73,7 +73,7 @@ interface TimedStatement {
   readonly times?: number
 }
 
-/** Undefined where the extension is not there, or may not be read. */
+/** Undefined if the extension is missing or not readable. */
 async function readCounted({ engine }: Asking): Promise<TimedStatement[] | undefined> {
   const sql = `SELECT query, calls, mean_exec_time AS ms FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
     WHERE d.datname = current_database() AND calls >= 10 ORDER BY mean_exec_time DESC LIMIT 20`
@@ -95,19 +95,19 @@ async function measure({ engine, journal }: Asking, now: () => number): Promise<
     [doctorText.doubtfulWrites, () => journal.doubtful(100)],
     ...(row ? ([[doctorText.longestConversation, () => engine.eventsToReplay(row.key)]] as const) : []),
   ]
-  const told: TimedStatement[] = []
+  const statements: TimedStatement[] = []
   for (const [what, ask] of measured) {
-    await ask() // the first time it is prepared, and read from the disk
+    await ask() // the first execution prepares it and reads from the disk
     const began = now()
     await ask()
-    told.push({ what, ms: now() - began })
+    statements.push({ what, ms: now() - began })
   }
-  return told.sort((one, other) => other.ms - one.ms)
+  return statements.sort((one, other) => other.ms - one.ms)
 }
 
-const PATIENCE_MS = 5000
+const TIMEOUT_MS = 5000
 
-/** Whether the receiver of traces takes what it is sent: an empty batch, which is a whole one as OTLP has it. */
+/** Whether the receiver of traces accepts an empty batch, which is valid OTLP. */
 export async function* examineTraces(telemetry: TelemetrySettings | undefined): AsyncGenerator<Finding> {
   if (!telemetry) return
   const { url, headers, protocol } = telemetry
@@ -117,7 +117,7 @@ export async function* examineTraces(telemetry: TelemetrySettings | undefined): 
   try {
     const response = await fetch(url, {
       ...{ method: "POST", headers: { ...headers, "content-type": type }, body, redirect: "manual" as const },
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     await response.body?.cancel()
     yield response.ok
@@ -135,9 +135,9 @@ function adviceFor(status: number): string {
   return doctorText.tracesLog
 }
 
-/** NATS is looked for, and nodes answer a first word, within a moment; after so long they do not. */
-const BUS_PATIENCE_MS = 3000
-const LOOK_MS = 50
+/** How long to wait for NATS and for responses of other nodes. */
+const BUS_TIMEOUT_MS = 3000
+const POLL_MS = 50
 
 interface Ports {
   readonly store: Pick<Store, "engine" | "nodes" | "node" | "secrets">
@@ -145,9 +145,12 @@ interface Ports {
   readonly clock: Clock
 }
 
-/** Whether messages between nodes arrive, how fast, and from which nodes they do not. This command acts as a node for a moment. */
+/**
+ * Whether messages between nodes arrive, how fast, and which nodes do not respond. This command acts as a node
+ * meanwhile.
+ */
 export async function* examineBus({ store, links, clock }: Ports): AsyncGenerator<Finding> {
-  // A SQLite file has one server, also while this command looks into it: there is nobody to hear.
+  // A SQLite file has one server, so there is no other node.
   if (store.engine.exclusive || store.engine.name === "sqlite") return
   if (links.state() === "none") {
     yield ["ok", doctorText.noBus]
@@ -157,9 +160,9 @@ export async function* examineBus({ store, links, clock }: Ports): AsyncGenerato
     yield ["note", doctorText.busKeyMissing]
     return
   }
-  const until = monotonicOf(clock) + BUS_PATIENCE_MS
+  const until = monotonicOf(clock) + BUS_TIMEOUT_MS
   const isSoon = async (holds: () => boolean) => {
-    while (!holds() && monotonicOf(clock) < until) await sleep(clock, LOOK_MS)
+    while (!holds() && monotonicOf(clock) < until) await sleep(clock, POLL_MS)
     return holds()
   }
   if (!(await isSoon(() => links.state() === "ok"))) {
@@ -167,9 +170,9 @@ export async function* examineBus({ store, links, clock }: Ports): AsyncGenerato
     return
   }
   const others = (await store.nodes.read()).filter(({ id }) => id !== store.node.id)
-  const heard = () => links.lag()?.nodesMs ?? new Map<string, number>()
-  await isSoon(() => others.every(({ id }) => heard().has(id)))
-  const [answered, toServer] = [heard(), links.lag()?.serverMs ?? 0]
+  const responses = () => links.lag()?.nodesMs ?? new Map<string, number>()
+  await isSoon(() => others.every(({ id }) => responses().has(id)))
+  const [answered, toServer] = [responses(), links.lag()?.serverMs ?? 0]
   const slowest = Math.max(...answered.values())
   const { milliseconds } = doctorText
   yield ["ok", doctorText.busUp(milliseconds(toServer), answered.size, milliseconds(slowest))]

@@ -11,18 +11,21 @@ import { TERMINAL_RUN_SECONDS } from "../settings/table.ts"
 import { type InProcess, openEmbedded, openInProcess } from "./embedded.ts"
 import { connectionText } from "../../strings/serve.ts"
 
-export interface ClientPlace extends AsyncDisposable {
+export interface ClientConnection extends AsyncDisposable {
   readonly client: Client
-  /** The conversation that was begun last: of the folder where there is one, otherwise of the person. */
+  /** The newest conversation: of the folder if there is one, otherwise of the person. */
   newest(): Promise<string | undefined>
-  /** The conversations of the folder, newest first, when it was opened; empty if no folder is named. */
+  /** The conversations of the folder, newest first, when it was opened; empty without a folder. */
   readonly inFolder: readonly string[]
-  /** A conversation was begun or gone on with: what a dead process has left of it goes on, and the folder remembers it. */
-  takeUp(id: string): void
-  /** A conversation was begun. */
+  /**
+   * Call when a conversation was created or opened: takes over work that a failed process left, and records it for the
+   * folder.
+   */
+  resume(id: string): void
+  /** Call when a conversation was created. */
   begun(id: string): void
-  /** What a new conversation has to say about its place. */
-  readonly beginsWith: { readonly site?: "device"; readonly deviceId?: string }
+  /** Fields of a new conversation that depend on where its tools run. */
+  readonly conversationDefaults: { readonly site?: "device"; readonly deviceId?: string }
 }
 
 interface Where {
@@ -30,16 +33,16 @@ interface Where {
   readonly recent: RecentSecrets
   readonly dir: string | undefined
   readonly server: string | undefined
-  /** The editor of whoever works in the folder. */
+  /** The buffers of the editor that works in the folder. */
   readonly buffers?: EditorBuffers | undefined
-  /** What it does adds nothing that is searched, and searches nothing: indexing is left to who does. */
+  /** Neither indexes nor searches: another process does the indexing. */
   readonly leavesIndexes?: boolean
   /** The command acts as the operator, who owns the data folder: the person has the scope "admin". Not for agents. */
   readonly isOperator?: boolean
 }
 
-/** Pawl as a client sees it: the one in this process, or a server. */
-export async function openClient(config: Config, where: Where): Promise<ClientPlace> {
+/** Opens a client of a server in this process, or of a remote one. */
+export async function openClient(config: Config, where: Where): Promise<ClientConnection> {
   const { log, dir, server, buffers } = where
   if (server !== undefined) return atServer(config, toUrl(server).replace(/(?<!\/)\/+$/, ""), where)
   const settings = withTerminalLimit(config)
@@ -49,29 +52,32 @@ export async function openClient(config: Config, where: Where): Promise<ClientPl
     isOperator: where.isOperator ?? false,
   }
   if (dir === undefined) {
-    const { client, takeUp, close } = await openInProcess(settings, inProcess)
-    return toPlace({ client, takeUp, close }, { newest: () => newestOf(client), inFolder: [] })
+    const { client, resume, close } = await openInProcess(settings, inProcess)
+    return toConnection({ client, resume, close }, { newest: () => newestOf(client), inFolder: [] })
   }
-  const { client, takeUp, close, conversations } = await openEmbedded(settings, { ...inProcess, dir, buffers })
-  return toPlace({ client, takeUp, close }, { newest: async () => conversations.newest, inFolder: conversations.all })
+  const { client, resume, close, conversations } = await openEmbedded(settings, { ...inProcess, dir, buffers })
+  return toConnection(
+    { client, resume, close },
+    { newest: async () => conversations.newest, inFolder: conversations.all },
+  )
 }
 
-/** With the limit of the terminal if no setting names one. */
+/** Applies the run limit of the terminal if no setting names one. */
 export function withTerminalLimit(config: Config): Config {
   if (!config.usesUsualRunSeconds) return config
   return { ...config, limits: { ...config.limits, runSeconds: TERMINAL_RUN_SECONDS } }
 }
 
-function toPlace(
-  { client, takeUp, close }: Pick<InProcess, "client" | "takeUp" | "close">,
-  which: Pick<ClientPlace, "newest" | "inFolder">,
-): ClientPlace {
-  const go = (id: string) => takeUp(id as ConversationId)
-  return { client, ...which, takeUp: go, begun() {}, beginsWith: {}, [Symbol.asyncDispose]: close }
+function toConnection(
+  { client, resume, close }: Pick<InProcess, "client" | "resume" | "close">,
+  which: Pick<ClientConnection, "newest" | "inFolder">,
+): ClientConnection {
+  const go = (id: string) => resume(id as ConversationId)
+  return { client, ...which, resume: go, begun() {}, conversationDefaults: {}, [Symbol.asyncDispose]: close }
 }
 
-/** With a folder this machine is the device that its files are worked on by. */
-async function atServer(config: Config, server: string, { dir, buffers }: Where): Promise<ClientPlace> {
+/** With a folder, this machine becomes the device that works on its files. */
+async function atServer(config: Config, server: string, { dir, buffers }: Where): Promise<ClientConnection> {
   const { token, dataFolder } = config
   if (!token) throw new CommandError(connectionText.missingToken)
   const client = createClient({ baseUrl: server, token })
@@ -82,9 +88,9 @@ async function atServer(config: Config, server: string, { dir, buffers }: Where)
       client,
       newest: () => newestOf(client),
       inFolder: [],
-      takeUp: ignore,
+      resume: ignore,
       begun: ignore,
-      beginsWith: {},
+      conversationDefaults: {},
       [Symbol.asyncDispose]: nothing,
     }
   }
@@ -96,9 +102,9 @@ async function atServer(config: Config, server: string, { dir, buffers }: Where)
     client,
     newest: async () => conversations.newest,
     inFolder: conversations.all,
-    takeUp: note,
+    resume: note,
     begun: note,
-    beginsWith: { site: "device", deviceId },
+    conversationDefaults: { site: "device", deviceId },
     [Symbol.asyncDispose]: () => device[Symbol.asyncDispose](),
   }
 }

@@ -14,7 +14,7 @@ import {
 import { mcpText } from "../../strings/mcp.ts"
 import { pathInFolder } from "../../terminal/session/upload-files.ts"
 import type { Config } from "../settings/config.ts"
-import { type ClientPlace, openClient } from "./client.ts"
+import { type ClientConnection, openClient } from "./client.ts"
 import { foldersIn } from "./folder-conversations.ts"
 import { TrustedFolders } from "./trusted-folders.ts"
 
@@ -25,10 +25,10 @@ interface EditorChoices {
   readonly begins: EditorPlace["begins"]
 }
 
-/** A Pawl for each folder that an editor works in, opened when it first names it; as `pawl chat` has one. */
+/** Opens a client for each folder that an editor names, as `pawl chat` does. */
 export function openEditorPlaces(config: Config, choices: EditorChoices): EditorPlaces & AsyncDisposable {
   const { log, recent, server } = choices
-  const open = new Map<string, Promise<ClientPlace>>()
+  const open = new Map<string, Promise<ClientConnection>>()
   return {
     takesServers: server === undefined,
     async open(folder, { files, servers }: EditorBrings) {
@@ -39,26 +39,26 @@ export function openEditorPlaces(config: Config, choices: EditorChoices): Editor
         server === undefined
           ? toServers(servers, { dir, agent: begins.agent ?? "files", others: config.mcp })
           : notAtServer(servers)
-      // Which tools there are is settled when a Pawl is opened: other servers, another one over the same data.
+      // The tools of a client are fixed when it is opened, so other MCP servers need another client on the same data.
       const key = JSON.stringify([dir, used.map((each) => each.key)])
       const settings = used.length === 0 ? config : { ...config, mcp: [...config.mcp, ...used] }
       const opening =
         open.get(key) ??
         openClient(settings, { log, recent, dir, server, buffers: files && asNamed(files, dir, named) })
       open.set(key, opening)
-      // One that could not be opened is tried again when it is next named.
+      // A failed one is opened again on the next request.
       opening.catch(() => open.delete(key))
-      const { client, takeUp, beginsWith } = await opening
+      const { client, resume, conversationDefaults } = await opening
       return {
         ...{ client, dir: named, realDir: dir, unused },
         workFile: (path) => workFileIn(dir, path, config),
-        begins: { ...begins, ...beginsWith },
-        entered: takeUp,
+        begins: { ...begins, ...conversationDefaults },
+        entered: resume,
       }
     },
     folders() {
       const known = [...foldersIn(config.dataFolder)]
-      // At a server they are noted with its address before them.
+      // Conversations on a remote server are stored under its address.
       const prefix = server === undefined ? "" : `${server.replace(/(?<!\/)\/+$/, "")} `
       return new Map(
         known.flatMap(([id, folder]) => (folder.startsWith(prefix) ? [[id, folder.slice(prefix.length)]] : [])),
@@ -71,25 +71,24 @@ export function openEditorPlaces(config: Config, choices: EditorChoices): Editor
   }
 }
 
-/** A file that is not on disk yet, or no longer, is of no folder. */
+/** A file that does not exist is in no folder. */
 async function workFileIn(dir: string, file: string, { dataFolder }: Pick<Config, "dataFolder">) {
   const path = await pathInFolder(file, { root: dir }).catch(() => undefined)
   return path === undefined ? undefined : { path, trusted: new TrustedFolders(dataFolder).answerFor(dir) ?? false }
 }
 
-/** They would have to run where the conversation does, which is not here. */
+/** MCP servers of the editor would run where the conversation does, which is remote. */
 const notAtServer = (servers: EditorBrings["servers"]) => ({
   used: [],
   unused: servers.map(({ name }) => mcpText.unusedOnServer(name)),
 })
 
-/** What was left out is as it usually is. */
 function given({ begins }: EditorChoices) {
   const { agent = "files", ...rest } = begins ?? {}
   return { agent, ...rest }
 }
 
-/** An editor that has opened a folder through a link knows its files by the names that lead through it. */
+/** Translates paths for an editor that opened the folder through a link: it knows the files by the path of the link. */
 function asNamed({ read, write }: EditorFiles, dir: string, named: string): EditorFiles {
   const toNamed = (path: string) => (path.startsWith(dir) ? `${named}${path.slice(dir.length)}` : path)
   return {
@@ -98,7 +97,7 @@ function asNamed({ read, write }: EditorFiles, dir: string, named: string): Edit
   }
 }
 
-/** As conversations are noted under it. One that is not there is refused by whoever opens it. */
+/** Conversations are stored under the real path. A missing folder is refused when it is opened. */
 function realFolder(folder: string): string {
   try {
     return realpathSync(folder)
@@ -113,13 +112,13 @@ const TASK_SECONDS = 3600
 
 interface EditorServers {
   readonly used: readonly McpServer[]
-  /** In sentences, for the person. */
+  /** Why servers are not used, as sentences. */
   readonly unused: readonly string[]
 }
 
 /**
- * The MCP servers that an editor brings, as ours. Their person has set them up in it, on this machine: they are started as the
- * editor itself would start them. What their tools do is asked about like everything else.
+ * Converts the MCP servers that an editor sends. The person has configured them in it on this machine, so they are
+ * started as the editor would start them. Their tools ask for approval like all others.
  */
 export function toServers(
   given: readonly EditorServer[],
@@ -136,7 +135,7 @@ export function toServers(
 }
 
 function toServer({ name, target, agent }: Pick<McpServer, "name" | "target"> & { agent: string }): McpServer {
-  // Another command or address is another server, and what was agreed to of the one before says nothing of it.
+  // Another command or address is another server, for which earlier approvals do not count.
   const hash = createHash("sha256")
     .update(JSON.stringify([name, target]))
     .digest("hex")
@@ -159,7 +158,7 @@ function toTarget(server: EditorServer, dir: string): ProgramTarget | HttpTarget
   return server.type === "http" ? { kind: "http", url: server.url, headers: named(server.headers) } : undefined
 }
 
-/** As it stands before the names of its tools: small letters and digits, and none twice. */
+/** The name as a prefix of tool names: lower-case letters and digits, unique. */
 function newName(name: string, taken: readonly McpServer[]): string {
   const letters = name.toLowerCase().replaceAll(/[^a-z0-9]/g, "")
   const plain = (/^[a-z]/.test(letters) ? letters : `mcp${letters}`).slice(0, 20)

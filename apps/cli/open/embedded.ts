@@ -15,35 +15,35 @@ import type { Config } from "../settings/config.ts"
 import { FolderConversations } from "./folder-conversations.ts"
 import { toFolder } from "./trusted-folders.ts"
 
-/** How often conversations of this folder are looked for that a dead process has left behind. */
+/** How often the folder's conversations are checked for work that a failed process left. */
 const SWEEP_MS = 1000
 export interface EmbeddedOptions extends Pick<Replaced, "recent" | "indexing" | "buffers"> {
-  /** The folder that is worked in. */
+  /** The work folder. */
   readonly dir: string
   readonly log?: Log
   /** The person has the scope "admin", too. */
   readonly isOperator?: boolean
 }
 
-/** A whole Pawl in this process, spoken to as if it were far away: what works here works over `--server` too. */
+/** A complete server in this process, used through its client: what works here also works with `--server`. */
 export interface InProcess extends AsyncDisposable {
   readonly client: Client
   readonly user: { readonly id: UserId; readonly name: string }
-  /** Asks anything of it in that person's name. */
+  /** Sends a request as that person. */
   fetch(input: string | URL, init?: RequestInit): Promise<Response>
-  /** Goes on with what a dead process has left of a conversation, as soon as that one is known to be dead. */
-  takeUp(id: ConversationId): void
+  /** Continues the work that a failed process left of a conversation, once its lease has expired. */
+  resume(id: ConversationId): void
   close(): Promise<void>
 }
 
 export interface EmbeddedServer extends InProcess {
-  /** Where it works, by its real name. */
+  /** The real path of its folder. */
   readonly dir: string
-  /** Those that began in this folder. */
+  /** The conversations that were created in this folder. */
   readonly conversations: FolderConversations
 }
 
-/** With the agent `files` over a folder. */
+/** Opens a server with the agent `files` on a folder. */
 export async function openEmbedded(config: Config, options: EmbeddedOptions): Promise<EmbeddedServer> {
   const folder = toFolder(options.dir, config)
   const dir = folder.root
@@ -53,16 +53,16 @@ export async function openEmbedded(config: Config, options: EmbeddedOptions): Pr
 }
 
 interface InProcessOptions extends Omit<EmbeddedOptions, "dir">, Pick<Replaced, "agents" | "embedder" | "models"> {
-  /** Closed with it. */
+  /** Disposed of with the server. */
   readonly folder?: Folder
-  /** Told of each conversation that begins here. */
+  /** Called with the id of each new conversation. */
   readonly begun?: (id: ConversationId) => void
 }
 
-/** Opens no port: the client's requests are handed to the app as objects. */
+/** Opens no port: requests are passed to the app as objects. */
 export async function openInProcess(config: Config, options: InProcessOptions = {}): Promise<InProcess> {
   const { recent, indexing, folder, buffers, begun, agents, embedder, models } = options
-  // That somebody asks a server of their own is no news to them.
+  // Requests to a server of one's own are not worth logging.
   const log: Log = { ...(options.log ?? silentLog), info() {} }
   const scopes = options.isOperator ? ([...defaultScopes, "admin"] as const) : defaultScopes
   const ours = new Set<ConversationId>()
@@ -72,7 +72,7 @@ export async function openInProcess(config: Config, options: InProcessOptions = 
   const server = opening.use(
     await composeServer(config, {
       ...{ log, recent, indexing, folder, buffers, agents, embedder, models, adapters },
-      ports: ({ people }) => ({ people: withOwner(people, secret, scopes) }),
+      ports: ({ people }) => ({ people: withOwnerToken(people, secret, scopes) }),
       hear(id, live) {
         if (live.type !== "events" || live.events[0]?.type !== "conversation_started") return
         ours.add(id)
@@ -96,7 +96,7 @@ export async function openInProcess(config: Config, options: InProcessOptions = 
   let closed: Promise<void> | undefined
   const close = () => (closed ??= closing.disposeAsync())
 
-  function takeUp(id: ConversationId): void {
+  function resume(id: ConversationId): void {
     ours.add(id)
     server.bus.wake(id)
   }
@@ -107,10 +107,13 @@ export async function openInProcess(config: Config, options: InProcessOptions = 
     return server.app.fetch(new Request(input, { ...init, headers }))
   }
 
-  return { client, user, fetch, takeUp, close, [Symbol.asyncDispose]: close }
+  return { client, user, fetch, resume, close, [Symbol.asyncDispose]: close }
 }
 
-/** Only what is of this folder: another one's writes would be refused here, and its reads answered from the wrong place. */
+/**
+ * Takes over only conversations of this folder: the writes of others would be refused here, and reads would see the
+ * wrong files.
+ */
 async function sweep(
   { bus, log, store }: ComposedServer,
   ours: ReadonlySet<ConversationId>,
@@ -128,10 +131,10 @@ async function sweep(
 }
 
 /**
- * The person at this terminal is authenticated by a secret that only this process has: nothing is stored, and a crash
- * leaves nothing behind.
+ * The person at this terminal is authenticated by a secret that exists only in this process: nothing is stored, and a
+ * crash leaves nothing behind.
  */
-function withOwner(people: Store["people"], secret: string, scopes: readonly Scope[]): People {
+function withOwnerToken(people: Store["people"], secret: string, scopes: readonly Scope[]): People {
   let owner: Caller | undefined
   const asOwner = async (now: number): Promise<Caller> => {
     const person = await people.ensure(userName(), now)

@@ -17,21 +17,21 @@ import { clientErrorText } from "../process/error-text.ts"
 
 export interface FilesDevice extends AsyncDisposable {
   readonly deviceId: string
-  /** The folder by its real name. */
+  /** The real path of the folder. */
   readonly dir: string
 }
 
-interface FilesDevicePlace {
+interface FilesDeviceOptions {
   readonly server: string
   readonly dir: string
   readonly buffers?: EditorBuffers | undefined
 }
 
 /**
- * A folder of this machine as a device of a server, connected when this resolves. The same folder is the same device, so
- * that its conversations find it again.
+ * Connects a folder of this machine to a server as a device. Resolves when it is connected. The same folder is always
+ * the same device, so that its conversations find it again.
  */
-export async function openFilesDevice(config: Config, where: FilesDevicePlace): Promise<FilesDevice> {
+export async function openFilesDevice(config: Config, where: FilesDeviceOptions): Promise<FilesDevice> {
   const { token, dataFolder } = config
   const server = where.server.replace(/(?<!\/)\/+$/, "")
   if (!token) throw new CommandError(connectionText.missingToken)
@@ -53,7 +53,7 @@ export async function openFilesDevice(config: Config, where: FilesDevicePlace): 
     embedsNotes: false,
     onState(state) {
       if (state.state === "connected") connected.resolve(undefined)
-      // Once it was there it is waited for; a server that is not there at all is somebody's mistake.
+      // After a first connection the device reconnects; a server that was never reachable is a usage error.
       if (state.state === "waiting")
         connected.resolve(new Error(connectionText.unreachable(withoutSystemText(state.reason))))
     },
@@ -71,7 +71,7 @@ export async function openFilesDevice(config: Config, where: FilesDevicePlace): 
   return { deviceId: device.deviceId, dir: folder.root, [Symbol.asyncDispose]: close }
 }
 
-/** Whoever opened a folder has not heard of devices and their files. */
+/** Translates errors about devices, which the user of a folder does not know. */
 function openOrRefuse(options: DeviceOptions, folder: Disposable & { readonly root: string }): Device {
   try {
     return openDevice(options)

@@ -6,21 +6,21 @@ import { type ConversationId, isId } from "../../../core/protocol/ids.ts"
 const MAX = 200
 const MAX_FOLDERS = 1000
 
-/** In which folder each conversation was begun, or gone on with last, as far as that is known here. */
+/** The folders of conversations by id, as far as this machine has recorded them. */
 export function foldersIn(dataFolder: string): ReadonlyMap<string, string> {
   const folders = new Map<string, string>()
   const at = join(dataFolder, "folders")
   if (!existsSync(at)) return folders
   const files = readdirSync(at).filter((name) => name.endsWith(".json"))
   for (const name of files.slice(0, MAX_FOLDERS)) {
-    const { folder, conversations } = readKept(join(at, name))
+    const { folder, conversations } = readStored(join(at, name))
     for (const id of conversations) folders.set(id, folder)
   }
   return folders
 }
 
-/** Never written, or torn by hand: nothing depends on it but convenience. */
-function readKept(file: string): { readonly folder: string; readonly conversations: readonly ConversationId[] } {
+/** A missing or damaged file counts as empty: it is only a convenience. */
+function readStored(file: string): { readonly folder: string; readonly conversations: readonly ConversationId[] } {
   try {
     const { folder, conversations } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>
     const ids = Array.isArray(conversations) ? conversations : []
@@ -34,8 +34,8 @@ function readKept(file: string): { readonly folder: string; readonly conversatio
 }
 
 /**
- * Which conversations began in a folder, newest first: kept with the data, never in the folder. It decides which one
- * `--continue` means and which ones a process may take up; what a call may touch is decided by the call itself.
+ * The conversations that were created in a folder, newest first, stored in the data folder. It decides what
+ * `--continue` opens and which conversations a process may take over; it grants no access to files.
  */
 export class FolderConversations {
   readonly #file: string
@@ -48,14 +48,14 @@ export class FolderConversations {
   }
 
   get all(): readonly ConversationId[] {
-    return readKept(this.#file).conversations
+    return readStored(this.#file).conversations
   }
 
   get newest(): ConversationId | undefined {
     return this.all[0]
   }
 
-  /** Two terminals in one folder may forget one of each other's conversations here; the store keeps both. */
+  /** Two terminals in one folder may each lose an entry of the other here; the store has both conversations. */
   note(id: ConversationId): void {
     const before = this.all
     if (before[0] === id) return

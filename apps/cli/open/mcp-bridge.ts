@@ -3,7 +3,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/client"
 import { MAX_BODY_BYTES } from "../../../core/protocol/requests.ts"
 import { mcpText } from "../../strings/mcp.ts"
 
-/** Where messages are answered: an address, and who asks it. */
+/** The address that responds to messages, and the client's identity. */
 export interface McpEnd {
   readonly url: string
   readonly fetch: (input: string | URL, init?: RequestInit) => Promise<Response>
@@ -15,8 +15,8 @@ interface Pipe {
   readonly stopping: AbortSignal
 }
 
-/** A request that is being answered. `byHangingUp`: by its protocol, to hang up is to take it back. */
-interface Asked {
+/** A request without a response. `byHangingUp`: its protocol version cancels it by closing the connection. */
+interface PendingRequest {
   readonly hangUp: AbortController
   readonly byHangingUp: boolean
 }
@@ -24,8 +24,8 @@ interface Asked {
 const VERSION = "io.modelcontextprotocol/protocolVersion"
 
 /**
- * Carries messages between standard input and output and a server, until the input ends. It understands none of them but
- * what the two ways of travelling differ in: how a request is taken back, and that an answer may break off on its way.
+ * Forwards messages between standard input and output and a server until the input ends. It interprets only what
+ * differs between the two transports: how a request is cancelled, and that a response may be interrupted.
  */
 export async function bridgeMcp(end: McpEnd, { input, output, stopping }: Pipe): Promise<void> {
   const [{ StreamableHTTPClientTransport }, { StdioServerTransport }] = await Promise.all([
@@ -34,22 +34,22 @@ export async function bridgeMcp(end: McpEnd, { input, output, stopping }: Pipe):
   ])
   const inside = new StdioServerTransport(input, output, { maxBufferSize: 2 * MAX_BODY_BYTES })
   const outside = new StreamableHTTPClientTransport(new URL(end.url), { fetch: end.fetch })
-  const asked = new Map<unknown, Asked>()
+  const pending = new Map<unknown, PendingRequest>()
   const closed = Promise.withResolvers<void>()
 
   const answer = (message: JSONRPCMessage) => {
-    if ("id" in message && !("method" in message)) asked.delete(message.id)
-    void inside.send(message).catch(() => closed.resolve()) // nobody reads any more
+    if ("id" in message && !("method" in message)) pending.delete(message.id)
+    void inside.send(message).catch(() => closed.resolve()) // the reader is gone
   }
   const fail = (id: string | number, problem: string) => {
-    if (asked.has(id)) answer({ jsonrpc: "2.0", id, error: { code: -32603, message: problem } })
+    if (pending.has(id)) answer({ jsonrpc: "2.0", id, error: { code: -32603, message: problem } })
   }
   const forward = async (message: JSONRPCMessage) => {
     if (!("method" in message) || !("id" in message)) return outside.send(message)
     const { id, params } = message
     const hangUp = new AbortController()
     const meta = params?._meta as Record<string, unknown> | undefined
-    asked.set(id, { hangUp, byHangingUp: meta?.[VERSION] !== undefined })
+    pending.set(id, { hangUp, byHangingUp: meta?.[VERSION] !== undefined })
     try {
       const onRequestStreamEnd = () => fail(id, mcpText.answerCut)
       await outside.send(message, { requestSignal: hangUp.signal, onRequestStreamEnd })
@@ -65,9 +65,9 @@ export async function bridgeMcp(end: McpEnd, { input, output, stopping }: Pipe):
   }
   inside.onmessage = (message) => {
     const taken = "method" in message && message.method === "notifications/cancelled" && message.params?.requestId
-    const call = taken === false ? undefined : asked.get(taken)
+    const call = taken === false ? undefined : pending.get(taken)
     if (!call?.byHangingUp) return void forward(message).catch(() => {})
-    asked.delete(taken)
+    pending.delete(taken)
     call.hangUp.abort()
   }
   inside.onclose = () => closed.resolve()

@@ -26,7 +26,7 @@ test("whatever a page of the browser sends to the port of a sign-in, it waits fo
     },
   } as unknown as Client
   const signal = new AbortController().signal
-  const signedIn = signInTo(client, "notes", { isHere: true, stopping: signal, tell: () => {} })
+  const signedIn = signInTo(client, "notes", { isEmbedded: true, stopping: signal, print: () => {} })
   const redirect = await told.promise
   const odd = ["//", "/", "/callback", "/callback?code=2", "http://[/callback?code=1"]
   const statuses: unknown[] = []

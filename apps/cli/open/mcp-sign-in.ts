@@ -8,30 +8,30 @@ import type { McpServerView } from "../../../core/protocol/mcp-servers.ts"
 import { CommandError } from "../process/command.ts"
 import { mcpText } from "../../strings/mcp.ts"
 
-/** How often a server is asked whether its person has come back. */
-const LOOK_MS = 1000
+/** How often the server is asked whether the person has completed the sign-in. */
+const POLL_MS = 1000
 
 export interface SigningIn {
-  /** Pawl is in this process, and nobody can be sent back to it but through this command. */
-  readonly isHere: boolean
+  /** Pawl runs in this process, so the browser must return to this command. */
+  readonly isEmbedded: boolean
   readonly stopping: AbortSignal
-  tell(words: string): void
+  print(words: string): void
 }
 
 /**
- * Signs the person in to an MCP server: prints where their browser goes, and waits until they have come back. To a server
- * they come back by its own page, in a browser that is signed in there; here, to a port of this machine that is open meanwhile.
+ * Signs the person in to an MCP server: prints the address for their browser and waits until they return. For a remote
+ * server they return to its page; for one in this process, to a temporary port of this machine.
  */
 export async function signInTo(client: Client, name: string, how: SigningIn): Promise<McpServerView> {
-  return how.isHere ? throughThisMachine(client, name, how) : throughTheServer(client, name, how)
+  return how.isEmbedded ? throughThisMachine(client, name, how) : throughTheServer(client, name, how)
 }
 
-async function throughTheServer(client: Client, name: string, { tell, stopping }: SigningIn): Promise<McpServerView> {
+async function throughTheServer(client: Client, name: string, { print, stopping }: SigningIn): Promise<McpServerView> {
   const { url } = await client.beginMcpSignIn({ params: { name }, body: {} })
-  tell(mcpText.openInSignedInBrowser(url))
+  print(mcpText.openInSignedInBrowser(url))
   for (;;) {
-    await sleep(systemClock, LOOK_MS, stopping)
-    if (stopping.aborted) throw given(name)
+    await sleep(systemClock, POLL_MS, stopping)
+    if (stopping.aborted) throw notSignedIn(name)
     const servers = await readPages((query) => client.listMcpServers({ query }))
     const server = servers.find((each) => each.name === name)
     if (!server) throw new CommandError(mcpText.gone(name))
@@ -39,25 +39,29 @@ async function throughTheServer(client: Client, name: string, { tell, stopping }
   }
 }
 
-async function throughThisMachine(client: Client, name: string, { tell, stopping }: SigningIn): Promise<McpServerView> {
+async function throughThisMachine(
+  client: Client,
+  name: string,
+  { print, stopping }: SigningIn,
+): Promise<McpServerView> {
   const listening = createServer()
   listening.listen(0, "127.0.0.1")
   await once(listening, "listening")
   try {
     const redirect = `http://127.0.0.1:${(listening.address() as AddressInfo).port}/callback`
     const { url } = await client.beginMcpSignIn({ params: { name }, body: { redirect } })
-    tell(mcpText.openHere(url))
-    return await cameBack(listening, stopping, async (answer) => client.finishMcpSignIn({ body: { answer } }))
+    print(mcpText.openHere(url))
+    return await waitForReturn(listening, stopping, async (answer) => client.finishMcpSignIn({ body: { answer } }))
   } catch (error) {
-    throw stopping.aborted ? given(name) : error
+    throw stopping.aborted ? notSignedIn(name) : error
   } finally {
     listening.closeAllConnections()
     listening.close()
   }
 }
 
-/** Any page of a browser can send something here: what is no answer to this sign-in changes nothing. */
-function cameBack(
+/** Any web page can send requests to this port: one that does not belong to this sign-in is ignored. */
+function waitForReturn(
   listening: Server,
   stopping: AbortSignal,
   finish: (answer: string) => Promise<McpServerView>,
@@ -65,16 +69,16 @@ function cameBack(
   return new Promise((resolve, reject) => {
     stopping.addEventListener("abort", () => reject(new Error("stopped")), { once: true })
     const answer = async ({ method, url = "" }: IncomingMessage, response: ServerResponse) => {
-      // `//` for one is no address at all, and must not end this command.
+      // `//` is not a valid URL, and must not end this command.
       const { pathname, search } = URL.parse(url, "http://127.0.0.1") ?? { pathname: "", search: "" }
       if (method !== "GET" || pathname !== "/callback" || search.length < 2)
-        return say(response, 404, mcpText.pageNotFound)
+        return respond(response, 404, mcpText.pageNotFound)
       try {
         const server = await finish(search.slice(1))
-        say(response, 200, mcpText.pageDone(server.name))
+        respond(response, 200, mcpText.pageDone(server.name))
         response.on("close", () => resolve(server))
       } catch (error) {
-        say(response, 400, error instanceof Error ? error.message : mcpText.pageFailed)
+        respond(response, 400, error instanceof Error ? error.message : mcpText.pageFailed)
         if (!hasCode(error, "mcp_sign_in_not_begun")) response.on("close", () => reject(error as Error))
       }
     }
@@ -82,9 +86,9 @@ function cameBack(
   })
 }
 
-function say(response: ServerResponse, status: number, words: string): void {
+function respond(response: ServerResponse, status: number, words: string): void {
   const headers = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" }
   response.writeHead(status, { ...headers, connection: "close" }).end(`${words}\n`)
 }
 
-const given = (name: string): CommandError => new CommandError(mcpText.notSignedIn(name))
+const notSignedIn = (name: string): CommandError => new CommandError(mcpText.notSignedIn(name))

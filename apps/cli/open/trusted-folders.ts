@@ -14,8 +14,8 @@ import type { Config } from "../settings/config.ts"
 const Stored = z.object({ folders: z.record(z.string(), z.boolean()) })
 
 /**
- * Which folders the person trusts, by their real paths. Stored with the data, never in a folder: a repository cannot bring
- * its own trust. A trusted folder covers its subfolders up to the next git repository, so a clone in it is asked about.
+ * Which folders the person trusts, by real path. Stored with the data, never in a folder: a repository cannot bring its
+ * own trust. A trusted folder covers its subfolders up to the next git repository, so a clone in it is asked about.
  */
 export class TrustedFolders {
   readonly #dataFolder: string
@@ -31,11 +31,11 @@ export class TrustedFolders {
       const { folders } = Stored.parse(JSON.parse(readFileSync(this.#file, "utf8")))
       return new Map(Object.entries(folders))
     } catch {
-      return new Map() // torn by hand: the person is asked again
+      return new Map() // damaged: the person is asked again
     }
   }
 
-  /** Undefined if the person has not answered yet, and for a folder that is not there. */
+  /** Undefined if the person has not answered yet, and for a missing folder. */
   answerFor(folder: string): boolean | undefined {
     const { all } = this
     if (!existsSync(folder)) return undefined
@@ -46,12 +46,11 @@ export class TrustedFolders {
     return covering === undefined ? undefined : all.get(covering)
   }
 
-  /** What the tools of a folder know of it. */
   trustOf(folder: string): FolderTrust {
     return { isTrusted: this.answerFor(folder) ?? false, tainted: this.#taintedIn(folder) }
   }
 
-  /** To trust a folder is to trust its files as they are now. */
+  /** Trusting a folder means trusting its files as they are now. */
   answer(folder: string, isTrusted: boolean): void {
     this.#write(new Map(this.all).set(realOf(folder), isTrusted))
     if (isTrusted) this.#taintedIn(folder).forget()
@@ -60,7 +59,7 @@ export class TrustedFolders {
   /** Returns false if there was no answer. */
   forget(folder: string): boolean {
     const folders = new Map(this.all)
-    // One that is gone is named by the path that the list shows.
+    // A deleted folder is named by the path that the list shows.
     const isKnown = folders.delete(folder) || folders.delete(resolve(folder)) || folders.delete(realOf(folder))
     if (isKnown) this.#write(folders)
     return isKnown
@@ -82,7 +81,7 @@ export class TrustedFolders {
   }
 }
 
-/** The folders above it, if they are of the same git repository. */
+/** Its parent folders in the same git repository. */
 function parentsInRepository(folder: string): string[] {
   const parents: string[] = []
   let at = folder
@@ -103,7 +102,7 @@ function realOf(folder: string): string {
   }
 }
 
-/** The folder that is worked in, without what is ours in it; trusted if its person has said so. */
+/** The work folder without Pawl's own files; trusted if the person has said so. */
 export function toFolder(dir: string, config: Pick<Config, "dataFolder" | "filesFolder">): Folder {
   try {
     return openFolder(dir, undefined, placesOfOurs(config), new TrustedFolders(config.dataFolder).trustOf(dir))

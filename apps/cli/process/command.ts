@@ -79,7 +79,7 @@ export function onStop(): AbortSignal {
   return controller.signal
 }
 
-/** Who sits at this machine. A container may run as a user that has no name. */
+/** The user of this machine. A container may run as a user without a name. */
 export function userName(): string {
   try {
     return userInfo().username || "owner"

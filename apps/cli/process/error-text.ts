@@ -5,7 +5,9 @@ import { systemReason } from "../../../core/shared/text/system-errors.ts"
 import { usageText } from "../../strings/usage.ts"
 import { CommandError } from "./command.ts"
 
-/** An error of ours, of a server or of the system as a sentence for people. Undefined for a bug, which needs its stack. */
+/**
+ * An error of Pawl, of a server or of the system as a sentence for people. Undefined for a bug, which needs its stack.
+ */
 export async function errorText(error: unknown): Promise<string | undefined> {
   const { endReason } = await import("../../../core/store/engine/store-failure.ts")
   const reason = endReason(error)
@@ -19,7 +21,7 @@ export async function errorText(error: unknown): Promise<string | undefined> {
   return system === undefined ? undefined : usageText.failed(system, path)
 }
 
-/** What a server answered, or that it did not, in the words of a shell: the sentences of the API name routes and headers. */
+/** Translates an error of a server for a shell: the sentences of the API name routes and headers. */
 export function clientErrorText({ code, message, cause }: Error & { readonly code?: string }): string {
   switch (code) {
     case "unreachable":

@@ -1,18 +1,21 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from "node:fs"
 
-/** Where `/proc/self/stat` has the first and last address of the arguments and of the environment, from 0 after the name. */
+/**
+ * The fields of `/proc/self/stat` with the first and last address of the arguments and of the environment, counted from
+ * 0 after the name.
+ */
 const ADDRESSES = [
   [45, 46],
   [47, 48],
 ] as const
 
-/** A shorter one may stand in the middle of anything, such as the search path. */
+/** A shorter secret may occur in unrelated text, such as the search path. */
 const SHORTEST = 8
 
 /**
- * Overwrites secrets in the arguments and the environment that this process was started with. The system shows both to
- * every process of the same user (`/proc/PID/environ`, `ps`), for as long as the process lives and whatever it forgets
- * itself: a command that runs without a sandbox would only have to look at its parent. Only Linux shows them that way.
+ * Overwrites secrets in the arguments and the environment of this process. The system shows both to every process of
+ * the same user (`/proc/PID/environ`, `ps`) for as long as the process lives: a command that runs without a sandbox
+ * would only have to read those of its parent. Only Linux shows them that way.
  */
 export function forgetSecrets(secrets: Iterable<string>): void {
   const values = [...secrets].filter(({ length }) => length >= SHORTEST).map((secret) => Buffer.from(secret))
@@ -27,7 +30,7 @@ export function forgetSecrets(secrets: Iterable<string>): void {
       closeSync(memory)
     }
   } catch {
-    // A system that does not let a process write there: what tools tell is cleaned of them all the same.
+    // The system does not allow the write. The output of tools is cleaned of secrets all the same.
   }
 }
 

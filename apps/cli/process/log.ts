@@ -8,13 +8,13 @@ type Level = (typeof logLevels)[number]
 
 export interface LogSettings {
   readonly format: (typeof logFormats)[number]
-  /** What is less than this is left out. */
+  /** Entries below this level are dropped. */
   readonly level: Level
 }
 
 const DEFAULT: LogSettings = { format: "json", level: "info" }
 
-/** Writes what an operator should know, a line each, with everything secret taken out. */
+/** Writes log entries, one line each, without secrets. */
 export function createLog(
   secrets: Iterable<string>,
   write: (line: string) => void = toStderr,
@@ -41,7 +41,7 @@ function toJson({ at, level, event, fields }: Entry): string {
   return JSON.stringify({ at: at.toISOString(), level, event, ...fields }, readable)
 }
 
-/** For eyes: `14:03:12 warn  sweep_failed conversation=conv_… error="…"`, a stack below it. */
+/** For people: `14:03:12 warn  sweep_failed conversation=conv_… error="…"`, followed by a stack. */
 function toPlain({ at, level, event, fields }: Entry): string {
   const { error, ...rest } = fields
   const words = Object.entries(rest).map(([name, value]) => {
@@ -56,7 +56,7 @@ function toPlain({ at, level, event, fields }: Entry): string {
 const stackOf = ({ stack, message, cause }: Error): string =>
   `${stack ?? message}${cause instanceof Error ? `\ncaused by ${stackOf(cause)}` : ""}`
 
-/** An error has no fields of its own that JSON would show. */
+/** JSON omits the fields of an error. */
 function readable(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return typeof value === "bigint" ? String(value) : value
   const { name, message, stack, cause } = value

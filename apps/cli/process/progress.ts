@@ -1,7 +1,7 @@
 const WIDTH = 30
 const LINE_EVERY_MS = 10_000
 
-/** How far something is: a bar on a terminal, plain lines elsewhere. */
+/** Shows progress: a bar on a terminal, plain lines otherwise. */
 export class Progress {
   readonly #clean: (text: string) => string
   readonly #terminal = process.stderr.isTTY
@@ -13,7 +13,7 @@ export class Progress {
     this.#clean = clean
   }
 
-  /** The bar, drawn over the one before. */
+  /** Draws the bar over the previous one. */
   show(doing: string, done: number, all: number, what: string): void {
     if (!this.#terminal) return this.#line(doing, done, all, what)
     const full = all === 0 ? WIDTH : Math.round((WIDTH * done) / all)
@@ -23,7 +23,7 @@ export class Progress {
     this.#shown = true
   }
 
-  /** In a pipe, now and then: one who waits for long sees that it goes on, and a file of it stays short. */
+  /** Writes a line now and then, so that a pipe shows progress and a file of it stays short. */
   #line(doing: string, done: number, all: number, what: string): void {
     const left = this.#left(doing, done, all)
     const now = performance.now()
@@ -32,20 +32,20 @@ export class Progress {
     process.stderr.write(`${doing} ${done} of ${all} ${this.#clean(printable(what))}${left}\n`)
   }
 
-  /** How long the rest takes, if it takes as long as what was done so far; nothing in the first seconds, which say little. */
+  /** Estimates the remaining time from the elapsed time; empty in the first seconds, which are not representative. */
   #left(doing: string, done: number, all: number): string {
     const at = performance.now()
     if (this.#began?.doing !== doing) this.#began = { doing, done, at }
     return timeLeft({ done: done - this.#began.done, left: all - done, ms: at - this.#began.at })
   }
 
-  /** Where there is no bar to see it by. */
+  /** Prints a line only if there is no bar. */
   line(text: string): void {
     if (!this.#terminal) process.stdout.write(`${this.#clean(printable(text))}\n`)
   }
 
-  /** What somebody has to know, in any case. */
-  say(text: string): void {
+  /** Prints a line in any case. */
+  report(text: string): void {
     this.end()
     process.stderr.write(`${this.#clean(printable(text))}\n`)
   }
@@ -56,12 +56,12 @@ export class Progress {
   }
 }
 
-/** Names of files may hold orders to a terminal. */
+/** File names may contain control characters. */
 const printable = (text: string) => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "?")
 
 const LEAST_MS = 3000
 
-/** An estimate to be shown behind a count, or nothing where there is none yet. */
+/** The estimate after a count; empty if there is none yet. */
 export function timeLeft({ done, left, ms }: { done: number; left: number; ms: number }): string {
   if (done <= 0 || left <= 0 || ms < LEAST_MS) return ""
   const seconds = Math.ceil((ms * left) / done / 1000)

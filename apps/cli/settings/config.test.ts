@@ -21,8 +21,8 @@ test.each(providerMeans.flatMap(({ variable, toAddress }) => (toAddress ? [varia
 )
 
 test("commands get what the sandbox's list of variables names, and no key", () => {
-  const given = { PATH: "/usr/bin", JAVA_HOME: "/opt/jdk", HTTPS_PROXY: "http://a:b@proxy:1", OPENAI_API_KEY: "sk-1" }
-  expect(readConfig(given).commandEnvironment).toEqual({
+  const text_ = { PATH: "/usr/bin", JAVA_HOME: "/opt/jdk", HTTPS_PROXY: "http://a:b@proxy:1", OPENAI_API_KEY: "sk-1" }
+  expect(readConfig(text_).commandEnvironment).toEqual({
     ...{ PATH: "/usr/bin", JAVA_HOME: "/opt/jdk", HTTPS_PROXY: "http://proxy:1", TERM: "dumb", CI: "1" },
   })
 })
@@ -299,7 +299,7 @@ test("NATS is found by its address, and does nothing beside a file that belongs 
     expect.stringContaining("no effect without DATABASE_URL"),
   ])
   expect(() => readConfig({ NATS_URL: "http://one" })).toThrow("NATS_URL has a value that is not allowed")
-  // The second is right only as if its name and its password were one.
+  // The second one is valid only if name and password were one text.
   for (const login of ["100%zz", "ada%C3:%A4pfel"])
     expect(() => readConfig({ NATS_URL: `nats://${login}@one` })).toThrow("NATS_URL has a value that is not allowed")
   expect(() => readConfig({ PAWL_CLUSTER: "a.b" })).toThrow("PAWL_CLUSTER cannot be")
@@ -405,7 +405,7 @@ describe("the proxies of this machine", () => {
 
 test("whoever sets nothing has the server of whoever was given nothing to set", () => {
   const { commandEnvironment: _, ...usual } = settingsIn("/data")
-  // What only the commands ask for, and what the machine is like.
+  // Settings that only commands use, or that depend on the machine.
   const {
     commandEnvironment,
     port,
@@ -458,10 +458,10 @@ describe("PAWL_PROVIDERS", () => {
       JSON.stringify([{ ...entry, kind: "x" }]),
       /providers\.json: entry 1 \("acme"\): kind: must be one of openai, anthropic\.$/,
     ],
-  ])("with %s in it is refused in a sentence", (content, says) => {
+  ])("with %s in it is refused in a sentence", (content, description) => {
     const read = () => readConfig({ PAWL_PROVIDERS: inFile(content) })
     expect(read).toThrow(CommandError)
-    expect(read).toThrow(says)
+    expect(read).toThrow(description)
   })
 
   test("that is not there is refused as well", () => {

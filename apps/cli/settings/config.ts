@@ -22,17 +22,17 @@ import type { LogSettings } from "../process/log.ts"
 import { mcpFile, readMcpFile } from "./mcp-file.ts"
 import { localModelServers } from "./model-choices.ts"
 import { oidcSettings } from "./people-settings.ts"
-import { type Environment, itsPassword, readSettings, secretsOf, warnOfUnknownSettings } from "./setting.ts"
+import { type Environment, passwordsIn, readSettings, secretsOf, warnOfUnknownSettings } from "./setting.ts"
 import { type Values, settingTable } from "./table.ts"
 import { toTelemetrySettings } from "./telemetry.ts"
 
-/** The settings of a server, and what concerns only the process that read them. */
+/** The settings of a server, and those of the process that reads them. */
 export interface Config extends ServerSettings {
   readonly port: number
-  /** How long it still serves once it was told to stop, and says that it goes down. */
+  /** How long it keeps serving after a stop was requested, while it reports that it is going down. */
   readonly drainSeconds: number
   readonly log: LogSettings
-  /** What this machine is let in with where it is the client of a server. */
+  /** The token of this machine as a client of a server. */
   readonly token: string | undefined
   /** The file with the operator's MCP servers. It may not exist. */
   readonly mcpFile: string
@@ -40,11 +40,11 @@ export interface Config extends ServerSettings {
   readonly usesUsualDataFolder: boolean
   /** True if no setting limits the work of a run: it is longer in the terminal than on a server. */
   readonly usesUsualRunSeconds: boolean
-  /** What somebody should know about the settings. */
+  /** Warnings about the settings. */
   readonly warnings: readonly string[]
 }
 
-/** Reads the environment, the only place that does. A bad value is refused with what would be allowed. */
+/** Reads the environment, as the only place in the code. A bad value is refused with what would be allowed. */
 export function readConfig(environment: Environment = process.env, flags: Environment = {}): Config {
   const said = Object.entries(flags).filter(([, value]) => value !== undefined)
   const given = { ...environment, ...Object.fromEntries(said) }
@@ -113,11 +113,11 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
   return { ...config, commandEnvironment: commandEnvironment(environment), secrets, warnings }
 }
 
-/** Loaded when it answers, because most servers have a provider. */
+/** Loaded on first use, because most servers have a provider. */
 const openOfflineModel: ServerSettings["offlineModel"] = async (tools) =>
   (await import("../../../labs/offline-model/model.ts")).offlineModel(tools)
 
-/** What the terminal does with lines for which it has become too narrow, as far as it says what it is. */
+/** What the terminal does with lines for which it has become too narrow, as far as it can be identified. */
 export function readReflow({ TMUX, TERM = "", TERM_PROGRAM, XTERM_VERSION }: Environment = process.env): Reflow {
   if (TMUX) return "breaks"
   if (TERM_PROGRAM === "vscode" || TERM_PROGRAM === "Hyper") return "breaks-and-shifts"
@@ -136,17 +136,17 @@ function natsSettings(values: Values): ServerSettings["nats"] {
   return url === undefined ? undefined : { url, credentialsFile, cluster, carriesText }
 }
 
-/** Nobody shares a file with this process. */
+/** Other processes cannot share a database file with this one. */
 function aboutNats({ nats, databaseUrl }: Pick<Config, "nats" | "databaseUrl">): string[] {
   if (!nats || !databaseUrl.startsWith("file:")) return []
   return [settingsText.natsWithoutPostgres]
 }
 
-/** With the password that stands beside it, where it has none of its own. */
+/** Adds `PGPASSWORD` if the URL has no password. */
 function databaseUrl({ DATABASE_URL: text, PGPASSWORD: password }: Values): string | undefined {
   const url = text && password ? URL.parse(text) : undefined
-  if (!url || !password || itsPassword(url.href).length > 0) return text
-  // Whole, not by setting `url.password`: that leaves a % as it is, and it would be read as the start of a letter.
+  if (!url || !password || passwordsIn(url.href).length > 0) return text
+  // Not with `url.password`, which does not escape a %.
   return url.href.replace(/^(\w+:\/\/[^@/?#]*)@/, (_, user: string) => `${user}:${encodeURIComponent(password)}@`)
 }
 
@@ -154,25 +154,25 @@ function ceilings({ PAWL_DAILY_LIMIT_USD: dailyUsd, PAWL_RUN_LIMIT_USD: runUsd }
   return { ...(dailyUsd === undefined ? {} : { dailyUsd }), ...(runUsd === undefined ? {} : { runUsd }) }
 }
 
-/** Names of hosts have no small and large letters. */
+/** Host names are case-insensitive. */
 function privateHosts({ PAWL_ALLOW_PRIVATE_HOSTS: hosts }: Values): PrivateHosts {
   return typeof hosts === "boolean" ? hosts : hosts.map((host) => host.toLowerCase())
 }
 
-/** The receiver has to be able to tell that it comes from here, so an address alone is not enough. */
+/** An address alone is not enough: the receiver must be able to verify the sender. */
 function webhook({ PAWL_WEBHOOK_URL: url, PAWL_WEBHOOK_SECRET: secret }: Values): WebhookSettings | undefined {
   if (url && !secret) throw new CommandError(settingsText.webhookWithoutSecret)
   return url && secret ? { url, secret } : undefined
 }
 
-/** Without what other programs left in the environment, where nobody has said that it is for us, too. */
+/** Ignores provider variables that other programs left in the environment, unless a setting allows them. */
 function modelSettings(values: Values): ModelSettings {
   const notOurs = providerMeans.filter(({ onlyWith }) => onlyWith && !values[onlyWith]).map(({ field }) => field)
   const entries = Object.entries(settingVariables).filter(([field]) => !notOurs.some((each) => each === field))
   return Object.fromEntries(entries.map(([field, variable]) => [field, values[variable]]))
 }
 
-/** The proxies of this machine; undefined where there are none. */
+/** The proxies of this machine; undefined without any. */
 function proxySettings({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: except }: Values): ProxySettings | undefined {
   if (!http && !https) return undefined
   return { ...(http ? { http } : {}), ...(https ? { https } : {}), ...(except ? { except } : {}) }
@@ -230,12 +230,14 @@ function toJwtSettings(values: Values): JwtSettings | undefined {
   return { ...key, issuer, ...(audience === undefined ? {} : { audience }) }
 }
 
-/** Half a setting is refused, as with JWTs: who believes that people can sign in should not learn from them that they cannot. */
+/**
+ * An incomplete setting is refused, as with JWTs: the operator should not learn from users that they cannot sign in.
+ */
 function toOidcSettings(values: Values): OidcSettings | undefined {
   const { PAWL_OIDC_ISSUER: issuer, PAWL_OIDC_CLIENT_ID: clientId, PAWL_OIDC_GROUPS: groups } = values
   if (issuer === undefined) {
     const names = Object.keys(oidcSettings) as (keyof typeof oidcSettings)[]
-    const alone = names.find((name) => values[name] !== undefined && values[name] !== oidcSettings[name].usually)
+    const alone = names.find((name) => values[name] !== undefined && values[name] !== oidcSettings[name].defaultValue)
     if (alone) throw new CommandError(settingsText.oidcWithoutIssuer(alone))
     return undefined
   }

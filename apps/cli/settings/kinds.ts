@@ -1,13 +1,16 @@
 import type { WebSearchSetting } from "../../../packs/research/search-provider.ts"
 
-/** What a variable may hold, and how its text becomes a value. The same words are in the refusal and in the reference. */
+/**
+ * What a variable may contain, and how its text becomes a value. The same description is in the refusal and in the
+ * reference.
+ */
 export interface SettingKind<Value> {
   readonly allowed: string
-  /** Of a text that is not blank. */
+  /** Reads a text that is not blank. */
   readonly read: (text: string) => Value | Bad
 }
 
-/** What was not allowed: the whole text, or one item of a list. */
+/** The part that was not allowed: the whole text, or one item of a list. */
 export class Bad {
   readonly text: string
 
@@ -23,7 +26,7 @@ export const textLike = (pattern: Pick<RegExp, "test">, allowed: string): Settin
   read: (text) => (pattern.test(text) ? text : new Bad(text)),
 })
 
-/** Read by a function that gives nothing for what it cannot read. */
+/** A kind with a reading function that returns undefined for a bad value. */
 export const readBy = <Value>(read: (text: string) => Value | undefined, allowed: string): SettingKind<Value> => ({
   allowed,
   read: (text) => read(text) ?? new Bad(text),
@@ -61,7 +64,7 @@ export const httpAddress: SettingKind<string> = textLike(
   "an address such as https://pawl.example",
 )
 
-/** Split by commas; empty items are none. */
+/** Split by commas; empty items are ignored. */
 export const listOfItems = (isGood: (item: string) => boolean, allowed: string): SettingKind<readonly string[]> => ({
   allowed,
   read(text) {
@@ -83,7 +86,7 @@ export const onOffOr = <Value>(items: SettingKind<Value>): SettingKind<Value | b
 
 export const WEB_SEARCH_FORMS = "duckduckgo, brave:KEY, tavily:KEY, searxng:URL or off"
 
-/** Who searches the web: a name, or a name with a key or an address; undefined where it is none of these. */
+/** The search provider: a name, or a name with a key or an address; undefined for anything else. */
 export function readWebSearch(text: string): WebSearchSetting | undefined {
   const [, provider = text, rest] = /^(\w+):(.+)$/.exec(text) ?? []
   const isAddress = rest !== undefined && /^https?:\/\/\S+$/.test(rest)

@@ -12,11 +12,11 @@ import { failureReason } from "../../../core/shared/text/system-errors.ts"
 import { mcpText } from "../../strings/mcp.ts"
 
 export const mcpSetting = setting(anyText, {
-  says: "A JSON file with MCP servers whose tools agents can use (docs/reference/mcp-servers.md).",
-  usuallyInWords: "`mcp.json` in `PAWL_DATA`, if it exists",
+  description: "A JSON file with MCP servers whose tools agents can use (docs/reference/mcp-servers.md).",
+  defaultText: "`mcp.json` in `PAWL_DATA`, if it exists",
 })
 
-/** Where the operator's MCP servers stand: the file of `PAWL_MCP`, or one beside the data, which need not be there. */
+/** The file with the operator's MCP servers: the one of `PAWL_MCP`, or one in the data folder that may be missing. */
 export const mcpFile = (named: string | undefined, dataFolder: string): string =>
   named === undefined ? join(dataFolder, "mcp.json") : resolve(named)
 
@@ -52,17 +52,18 @@ export interface NewProgram {
   readonly network: boolean
 }
 
-/** Where `pawl chat` and the page look for tools unless `--agent` says otherwise. */
+/** The agents that get the tools unless `--agent` says otherwise. */
 const USUAL_AGENTS = ["workspace", "files"]
 
-/** What marks the folder of a project: a program needs what lies next to it there. */
+/** Files that mark a project folder: a program needs what is next to it there. */
 const MARKS = ["package.json", "pyproject.toml", ".git"]
-/** Shown in every sandbox. */
+/** Visible in every sandbox. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix"]
 
 /**
- * The entry of a program in the file beside the data. A file or folder that its command names, as in `node server.mjs`, is
- * named by its whole path, because the program is started elsewhere, and the program can read its project.
+ * The entry of a program in the file in the data folder. A file or folder that its command names, as in `node
+ * server.mjs`, becomes an absolute path, because the program is started in another folder, and the program can read its
+ * project.
  */
 export function toEntry({ name, command: words, agents, folder, network }: NewProgram) {
   const paths = words.map((word, index) => (index === 0 && !word.includes("/") ? undefined : existing(word)))
@@ -83,27 +84,29 @@ export function toEntry({ name, command: words, agents, folder, network }: NewPr
   }
 }
 
-/** Refuses a name that the file has already. */
+/** Throws if the file has the name already. */
 export function requireNewName(dataFolder: string, name: string): void {
   if (Object.hasOwn(serversIn(dataFolder), name))
     throw new CommandError(mcpText.nameTaken(mcpFile(undefined, dataFolder), name))
 }
 
 /** Refuses to edit the file of `PAWL_MCP`: only the file in the data folder is written by commands. */
-export function requireOwnFile({ dataFolder, mcpFile: file }: McpFilePlace, name?: string): void {
+export function requireDataFolderFile({ dataFolder, mcpFile: file }: McpFileLocation, name?: string): void {
   if (file === mcpFile(undefined, dataFolder)) return
-  throw new CommandError(name === undefined ? mcpText.addToFile(file) : mcpText.editInFile(name, placeOf(file, name)))
+  throw new CommandError(
+    name === undefined ? mcpText.addToFile(file) : mcpText.editInFile(name, locationOf(file, name)),
+  )
 }
 
 /** The file, and the line on which the entry of a server starts. */
-export function placeOf(file: string, name: string): string {
+export function locationOf(file: string, name: string): string {
   const start = `${JSON.stringify(name)}:{`
   const lines = readFileSync(file, "utf8").split("\n")
   const at = lines.findIndex((each) => each.replaceAll(/\s/g, "").includes(start))
   return at === -1 ? file : mcpText.line(file, at + 1)
 }
 
-interface McpFilePlace {
+interface McpFileLocation {
   readonly dataFolder: string
   readonly mcpFile: string
 }
@@ -136,7 +139,7 @@ function writeServers(dataFolder: string, servers: readonly (readonly [name: str
   const file = mcpFile(undefined, dataFolder)
   const whole = JSON.stringify({ mcpServers: Object.fromEntries(servers) }, null, 2)
   mkdirSync(dataFolder, { recursive: true })
-  // Whole or not at all: a server that reads it meanwhile would not start with half of it.
+  // Replaced atomically: a server that starts meanwhile must not read half a file.
   writeFileSync(`${file}.new`, `${whole}\n`, { mode: 0o600 })
   renameSync(`${file}.new`, file)
   return file
@@ -148,12 +151,12 @@ function serversIn(dataFolder: string): Readonly<Record<string, unknown>> {
   return (JSON.parse(text) as { readonly mcpServers: Readonly<Record<string, unknown>> }).mcpServers
 }
 
-/** The whole path of a word that names a file or folder; a word alone has to look like a path or a file. */
+/** The absolute path of a word that names a file or folder; a single word must look like a path or a file. */
 function existing(word: string): string | undefined {
   return word !== "" && !word.startsWith("-") && existsSync(word) ? resolve(word) : undefined
 }
 
-/** The folder of the project that a file belongs to, else its own folder; never all of the system or the home folder. */
+/** The project folder of a file, else its own folder; never the root or the home folder. */
 function projectOf(path: string): string[] {
   if (SYSTEM.some((folder) => isInside(path, folder))) return []
   const here = process.cwd()

@@ -20,9 +20,9 @@ test("every setting is in the reference and in the help, with what it may be and
 })
 
 test("what counts without a setting is itself allowed", () => {
-  for (const [name, { usually }] of Object.entries(settingTable)) {
-    if (usually === undefined || typeof usually === "object") continue
-    expect(() => readConfig({ [name]: String(usually) }), name).not.toThrow()
+  for (const [name, { defaultValue }] of Object.entries(settingTable)) {
+    if (defaultValue === undefined || typeof defaultValue === "object") continue
+    expect(() => readConfig({ [name]: String(defaultValue) }), name).not.toThrow()
   }
 })
 

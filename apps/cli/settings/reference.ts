@@ -36,12 +36,13 @@ export function settingsHelp(): string {
   return `Environment variables that configure Pawl.\n\n${sections.join("\n\n")}\n`
 }
 
-const sentence = ({ says, secretsIn }: Setting<unknown>): string => (secretsIn ? `${says} Never printed.` : says)
+const sentence = ({ description, secretsIn }: Setting<unknown>): string =>
+  secretsIn ? `${description} Never printed.` : description
 
-function withoutIt({ usually, usuallyInWords }: Setting<unknown>): string {
-  if (usuallyInWords !== undefined) return usuallyInWords
-  if (usually === undefined || (Array.isArray(usually) && usually.length === 0)) return "none"
-  return `\`${typeof usually === "boolean" ? (usually ? "on" : "off") : String(usually)}\``
+function withoutIt({ defaultValue, defaultText }: Setting<unknown>): string {
+  if (defaultText !== undefined) return defaultText
+  if (defaultValue === undefined || (Array.isArray(defaultValue) && defaultValue.length === 0)) return "none"
+  return `\`${typeof defaultValue === "boolean" ? (defaultValue ? "on" : "off") : String(defaultValue)}\``
 }
 
 const cell = (text: string) => text.replaceAll("|", "\\|")

@@ -11,7 +11,7 @@ import { optionText } from "../../strings/exec.ts"
 
 const FORMS = '`effort=low temperature=0.2` or the same as JSON, `{"effort": "low"}`'
 
-/** How models are to reply, as the environment says it; undefined for what says nothing of the kind. */
+/** Parses reply settings; undefined if the text is not valid. */
 function readReplySettings(text: string): ReplySettings | undefined {
   try {
     if (text.startsWith("{")) return Schema.parse(JSON.parse(text))
@@ -21,14 +21,15 @@ function readReplySettings(text: string): ReplySettings | undefined {
   }
 }
 
-/** What counts where neither agent, conversation nor message says otherwise. */
+/** The default where neither agent, conversation nor message says otherwise. */
 export const replySetting = setting(readBy(readReplySettings, FORMS), {
-  says: "Default reply settings, for agents, conversations and messages without their own: `effort`, `thinking`, `thinkingTokens`, `temperature`, `maxOutputTokens`, `stop`, `parallelCalls`. Settings that a model does not support are left out.",
-  usually: {},
-  usuallyInWords: "the defaults of the model's provider",
+  description:
+    "Default reply settings, for agents, conversations and messages without their own: `effort`, `thinking`, `thinkingTokens`, `temperature`, `maxOutputTokens`, `stop`, `parallelCalls`. Settings that a model does not support are left out.",
+  defaultValue: {},
+  defaultText: "the defaults of the model's provider",
 })
 
-/** The same of a command's `--set name=value`, given once or several times. */
+/** The same for the options `--set name=value` of a command. */
 export function settingsOfFlags(given: readonly string[] | undefined): ReplySettings | undefined {
   if (given === undefined) return undefined
   try {

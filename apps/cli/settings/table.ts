@@ -23,10 +23,10 @@ import {
   type SettingValues,
   hasReadableLogin,
   isNats,
-  itsPassword,
+  passwordsIn,
   natsSecrets,
   setting,
-  theWhole,
+  wholeText,
 } from "./setting.ts"
 import { mcpSetting } from "./mcp-file.ts"
 import { peopleSettings } from "./people-settings.ts"
@@ -36,72 +36,78 @@ import { telemetrySettings } from "./telemetry.ts"
 
 const server = {
   PAWL_HOST: setting(textLike(/^[\w.:-]{1,255}$/, "a host name or an address, such as 127.0.0.1"), {
-    says: "The address to listen on. For any address other than this machine's own, use a proxy with TLS.",
-    usually: "127.0.0.1",
+    description: "The address to listen on. For any address other than this machine's own, use a proxy with TLS.",
+    defaultValue: "127.0.0.1",
   }),
   PAWL_PORT: setting(numberFrom({ least: 0, most: 65_535, whole: true }), {
-    says: "The port; 0 selects a free one.",
-    usually: 7295,
+    description: "The port; 0 selects a free one.",
+    defaultValue: 7295,
   }),
   PAWL_PUBLIC_URL: setting(httpAddress, {
-    says: "The address that people use, if it differs from the listen address. Links use it, and requests for its host are accepted.",
+    description:
+      "The address that people use, if it differs from the listen address. Links use it, and requests for its host are accepted.",
   }),
   PAWL_ALLOWED_ORIGINS: setting(listOfItems(isOrigin, "origins such as https://app.example, separated by commas"), {
-    says: "Other sites whose pages may use this server with tokens, never with a browser session (docs/reference/authentication.md).",
-    usually: [],
+    description:
+      "Other sites whose pages may use this server with tokens, never with a browser session (docs/reference/authentication.md).",
+    defaultValue: [],
   }),
   PAWL_TRUSTED_PROXY: setting(listOfItems(isNetwork, "addresses or networks such as 10.0.0.0/8, separated by commas"), {
-    says: "Proxies whose forwarding headers are trusted.",
-    usually: [],
+    description: "Proxies whose forwarding headers are trusted.",
+    defaultValue: [],
   }),
   PAWL_RATE_LIMIT: setting(numberFrom({ least: 0, most: 1e9, whole: true }), {
-    says: "The most requests per user and minute; 0 for no limit.",
-    usually: 60_000,
+    description: "The most requests per user and minute; 0 for no limit.",
+    defaultValue: 60_000,
   }),
   PAWL_DRAIN_SECONDS: setting(numberFrom({ least: 0, most: 3600 }), {
-    says: "How long requests are served after SIGTERM while `/readyz` returns `draining`, so that load balancers notice it first.",
-    usually: 0,
+    description:
+      "How long requests are served after SIGTERM while `/readyz` returns `draining`, so that load balancers notice it first.",
+    defaultValue: 0,
   }),
   PAWL_THREAD_PATHS: setting(onOrOff, {
-    says: "Whether the thread dialect of earlier clients, and connections, are also served without the prefix `/api`.",
-    usually: false,
+    description:
+      "Whether the thread dialect of earlier clients, and connections, are also served without the prefix `/api`.",
+    defaultValue: false,
   }),
 }
 
 const data = {
   PAWL_DATA: setting(anyText, {
-    says: "The folder for the database, keys and files.",
-    usuallyInWords: "`$XDG_DATA_HOME/pawl`, which is `~/.local/share/pawl` on most machines, for every command",
+    description: "The folder for the database, keys and files.",
+    defaultText: "`$XDG_DATA_HOME/pawl`, which is `~/.local/share/pawl` on most machines, for every command",
   }),
   PAWL_FILES_FOLDER: setting(anyText, {
-    says: "A folder for attached files larger than 1 MB. Nodes that share a database must share it (docs/guide/attachments.md).",
-    usuallyInWords: "files are stored in the database",
+    description:
+      "A folder for attached files larger than 1 MB. Nodes that share a database must share it (docs/guide/attachments.md).",
+    defaultText: "files are stored in the database",
   }),
   DATABASE_URL: setting(textLike(/^postgres(ql)?:\/\/./, "postgres://user:password@host/database"), {
-    says: "The PostgreSQL database that stores all data.",
-    usuallyInWords: "SQLite, `pawl.db` in `PAWL_DATA`",
-    secretsIn: itsPassword,
+    description: "The PostgreSQL database that stores all data.",
+    defaultText: "SQLite, `pawl.db` in `PAWL_DATA`",
+    secretsIn: passwordsIn,
   }),
   PAWL_DATABASE_CONNECTIONS: setting(numberFrom({ least: 1, most: 1000, whole: true }), {
-    says: "The most connections that one server opens to PostgreSQL. All nodes together must stay below its `max_connections`.",
-    usually: 10,
+    description:
+      "The most connections that one server opens to PostgreSQL. All nodes together must stay below its `max_connections`.",
+    defaultValue: 10,
   }),
   PGPASSWORD: setting(anyText, {
-    says: "The password for `DATABASE_URL`, if the address has none. It needs no percent-encoding.",
-    secretsIn: theWhole,
+    description: "The password for `DATABASE_URL`, if the address has none. It needs no percent-encoding.",
+    secretsIn: wholeText,
   }),
   PAWL_DURABILITY: setting(oneOf(["full", "normal"]), {
-    says: "`full`: committed data survives a power failure. `normal`: it survives a crash of the process.",
-    usually: "full",
+    description: "`full`: committed data survives a power failure. `normal`: it survives a crash of the process.",
+    defaultValue: "full",
   }),
   MASTER_ENCRYPTION_KEY: setting(masterKey(), {
-    says: "The key that encrypts stored secrets. Nodes that share a database need the same one.",
-    usuallyInWords: "generated once and stored as `master.key` in `PAWL_DATA`",
-    secretsIn: theWhole,
+    description: "The key that encrypts stored secrets. Nodes that share a database need the same one.",
+    defaultText: "generated once and stored as `master.key` in `PAWL_DATA`",
+    secretsIn: wholeText,
   }),
   MASTER_ENCRYPTION_KEY_PREVIOUS: setting(masterKey(), {
-    says: "The previous key. It is accepted until `pawl rotate-keys` has re-encrypted all secrets.",
-    secretsIn: theWhole,
+    description: "The previous key. It is accepted until `pawl rotate-keys` has re-encrypted all secrets.",
+    secretsIn: wholeText,
   }),
   NATS_URL: setting(
     textLike(
@@ -109,18 +115,21 @@ const data = {
       "nats://host:4222 or tls://host:4222, several separated by commas, with %25 for a % in a password",
     ),
     {
-      says: "The NATS servers through which nodes of one PostgreSQL notify each other immediately. Put a user and password, or a token, before the host. A NATS server on another machine requires them, or `NATS_CREDS`.",
+      description:
+        "The NATS servers through which nodes of one PostgreSQL notify each other immediately. Put a user and password, or a token, before the host. A NATS server on another machine requires them, or `NATS_CREDS`.",
       secretsIn: natsSecrets,
     },
   ),
-  NATS_CREDS: setting(anyText, { says: "A NATS credentials file (`.creds`)." }),
+  NATS_CREDS: setting(anyText, { description: "A NATS credentials file (`.creds`)." }),
   PAWL_CLUSTER: setting(textLike(/^[A-Za-z0-9_-]{1,64}$/, "letters, digits, - and _"), {
-    says: "The cluster's name on NATS. Clusters with different databases on one NATS server need different names.",
-    usually: "main",
+    description:
+      "The cluster's name on NATS. Clusters with different databases on one NATS server need different names.",
+    defaultValue: "main",
   }),
   PAWL_NATS_WORDS: setting(onOrOff, {
-    says: "Whether NATS may carry the text of messages. If not, nodes are only notified and read it from PostgreSQL.",
-    usually: true,
+    description:
+      "Whether NATS may carry the text of messages. If not, nodes are only notified and read it from PostgreSQL.",
+    defaultValue: true,
   }),
 }
 
@@ -129,28 +138,29 @@ export const TERMINAL_RUN_SECONDS = 8 * 60 * 60
 
 const runs = {
   PAWL_FORBID_AUTO: setting(onOrOff, {
-    says: "Forbids the mode `auto`, so that every write needs approval.",
-    usually: false,
+    description: "Forbids the mode `auto`, so that every write needs approval.",
+    defaultValue: false,
   }),
   PAWL_PROPOSAL_MINUTES: setting(numberFrom({ least: 0.01, most: 525_600 }), {
-    says: "How long a proposal waits for a decision before it expires.",
-    usually: USUAL_POLICY.proposalMinutes,
+    description: "How long a proposal waits for a decision before it expires.",
+    defaultValue: USUAL_POLICY.proposalMinutes,
   }),
   PAWL_RUN_SECONDS: setting(numberFrom({ least: 1, most: 86_400 }), {
-    says: "How long one run may work, without the time it waits for people.",
-    usuallyInWords: `\`${USUAL_LIMITS.runSeconds}\` on a server, \`${TERMINAL_RUN_SECONDS}\` in the terminal (\`pawl chat\`, \`exec\`, \`acp\`)`,
+    description: "How long one run may work, without the time it waits for people.",
+    defaultText: `\`${USUAL_LIMITS.runSeconds}\` on a server, \`${TERMINAL_RUN_SECONDS}\` in the terminal (\`pawl chat\`, \`exec\`, \`acp\`)`,
   }),
   PAWL_REPLY_CHARACTERS: setting(numberFrom({ least: 1000, most: 4_000_000, whole: true }), {
-    says: "The most characters in one reply.",
-    usually: REPLY_CHARACTERS,
+    description: "The most characters in one reply.",
+    defaultValue: REPLY_CHARACTERS,
   }),
   PAWL_FILES_MB: setting(numberFrom({ least: 0, most: 1_000_000 }), {
-    says: "The most megabytes of attached files per user; 0 for none.",
-    usually: 1000,
+    description: "The most megabytes of attached files per user; 0 for none.",
+    defaultValue: 1000,
   }),
   PAWL_PERSON_MEGABYTES: setting(numberFrom({ least: 1, most: 100_000_000 }), {
-    says: "The most megabytes that each user may store: conversations, query results, tasks and notes, documents, files. At the limit, users can read and delete but not add. Use the same value for all processes that share a database.",
-    usually: USUAL_PERSON_BYTES / 1024 / 1024,
+    description:
+      "The most megabytes that each user may store: conversations, query results, tasks and notes, documents, files. At the limit, users can read and delete but not add. Use the same value for all processes that share a database.",
+    defaultValue: USUAL_PERSON_BYTES / 1024 / 1024,
   }),
   PAWL_WEBHOOK_URL: setting(
     textLike(
@@ -158,89 +168,92 @@ const runs = {
       "an address such as https://hooks.example/pawl, with %25 for a % in its password",
     ),
     {
-      says: "The webhook to call when a proposal needs a decision; requires `PAWL_WEBHOOK_SECRET`.",
-      secretsIn: itsPassword,
+      description: "The webhook to call when a proposal needs a decision; requires `PAWL_WEBHOOK_SECRET`.",
+      secretsIn: passwordsIn,
     },
   ),
   PAWL_WEBHOOK_SECRET: setting(textLike(/^.{16,}$/, "at least 16 characters"), {
-    says: "The key that signs webhook requests.",
-    secretsIn: theWhole,
+    description: "The key that signs webhook requests.",
+    secretsIn: wholeText,
   }),
 }
 
 const models = {
   PAWL_MODEL: setting(anyText, {
-    says: "The model for conversations that did not choose one.",
-    usuallyInWords:
+    description: "The model for conversations that did not choose one.",
+    defaultText:
       "the best model of the available providers, including local ones; without a provider, the small offline model. The last model that a user chose takes precedence",
   }),
   ...modelChoices,
   PAWL_SUMMARY_MODEL: setting(anyText, {
-    says: "The model that summarizes conversations that are too long. If it fails, the conversation's own model does. `none`: no summaries; the oldest messages are dropped.",
-    usuallyInWords: "the conversation's own model",
+    description:
+      "The model that summarizes conversations that are too long. If it fails, the conversation's own model does. `none`: no summaries; the oldest messages are dropped.",
+    defaultText: "the conversation's own model",
   }),
   PAWL_MODEL_IDLE_SECONDS: setting(numberFrom({ least: 1, most: 86_400 }), {
-    says: "How long a model may send nothing before its reply counts as interrupted.",
-    usuallyInWords: "`60`",
+    description: "How long a model may send nothing before its reply counts as interrupted.",
+    defaultText: "`60`",
   }),
   PAWL_REPLY_SETTINGS: replySetting,
   ...providerSettings(),
   PAWL_BEDROCK: setting(onOrOff, {
-    says: "Allows all users to use Amazon Bedrock with the credentials of the AWS account above, at its expense. Not needed for a Bedrock API key or users' own keys.",
-    usually: false,
+    description:
+      "Allows all users to use Amazon Bedrock with the credentials of the AWS account above, at its expense. Not needed for a Bedrock API key or users' own keys.",
+    defaultValue: false,
   }),
   PAWL_PROVIDERS: setting(anyText, {
-    says: "A JSON file with your own endpoints, each with a name, an address and headers (docs/reference/models.md).",
+    description:
+      "A JSON file with your own endpoints, each with a name, an address and headers (docs/reference/models.md).",
   }),
   PAWL_SHARED_KEYS: setting(onOrOff, {
-    says: "Whether all users may use these keys, or must add their own.",
-    usually: true,
+    description: "Whether all users may use these keys, or must add their own.",
+    defaultValue: true,
   }),
   PAWL_DAILY_LIMIT_USD: setting(numberFrom({ least: 0, most: 1_000_000 }), {
-    says: "The most that one user may spend per day with the shared keys.",
+    description: "The most that one user may spend per day with the shared keys.",
   }),
   PAWL_RUN_LIMIT_USD: setting(numberFrom({ least: 0, most: 1_000_000 }), {
-    says: "The most that one run may spend with the shared keys.",
+    description: "The most that one run may spend with the shared keys.",
   }),
 }
 
 const outside = {
   PAWL_WEB_SEARCH: setting(readBy(readWebSearch, WEB_SEARCH_FORMS), {
-    says: "The search engine for agents.",
-    usually: { provider: "duckduckgo" },
-    usuallyInWords: "`duckduckgo`, which needs no key",
+    description: "The search engine for agents.",
+    defaultValue: { provider: "duckduckgo" },
+    defaultText: "`duckduckgo`, which needs no key",
     secretsIn: (text) => {
       const [, provider, rest = ""] = /^(\w+):(.+)$/.exec(text) ?? []
-      return provider === "brave" || provider === "tavily" ? [rest] : itsPassword(rest)
+      return provider === "brave" || provider === "tavily" ? [rest] : passwordsIn(rest)
     },
   }),
   PAWL_ALLOW_PRIVATE_HOSTS: setting(
     onOffOr(listOfItems((item) => /^[\w.:-]{1,255}$/.test(item), "names and addresses, separated by commas")),
-    { says: "Private addresses that users may connect this server to.", usually: false },
+    { description: "Private addresses that users may connect this server to.", defaultValue: false },
   ),
   PAWL_SQLITE_ROOT: setting(anyText, {
-    says: "The folder for users' SQLite files: `<root>/<userId>/`, and `<root>/shared/`, which you fill.",
-    usuallyInWords: "`databases` in `PAWL_DATA`",
+    description: "The folder for users' SQLite files: `<root>/<userId>/`, and `<root>/shared/`, which you fill.",
+    defaultText: "`databases` in `PAWL_DATA`",
   }),
   PAWL_ALLOW_SUPERUSER_CONNECTIONS: setting(onOrOff, {
-    says: "Allows users to connect to their PostgreSQL as a superuser.",
-    usually: false,
+    description: "Allows users to connect to their PostgreSQL as a superuser.",
+    defaultValue: false,
   }),
   HTTP_PROXY: setting(proxy(), {
-    says: "The HTTP proxy for providers.",
+    description: "The HTTP proxy for providers.",
     also: "http_proxy",
-    secretsIn: itsPassword,
+    secretsIn: passwordsIn,
   }),
-  HTTPS_PROXY: setting(proxy(), { says: "The same for https.", also: "https_proxy", secretsIn: itsPassword }),
-  NO_PROXY: setting(anyText, { says: "Hosts that are connected to without a proxy.", also: "no_proxy" }),
+  HTTPS_PROXY: setting(proxy(), { description: "The same for https.", also: "https_proxy", secretsIn: passwordsIn }),
+  NO_PROXY: setting(anyText, { description: "Hosts that are connected to without a proxy.", also: "no_proxy" }),
 }
 
 const sight = {
   PAWL_LOG: setting(oneOf(logFormats), {
-    says: "The format of the log on stderr.",
-    usuallyInWords: "`plain` at a terminal, otherwise `json`",
+    description: "The format of the log on stderr.",
+    defaultText: "`plain` at a terminal, otherwise `json`",
   }),
-  PAWL_LOG_LEVEL: setting(oneOf(logLevels), { says: "The lowest level that is logged.", usually: "info" }),
+  PAWL_LOG_LEVEL: setting(oneOf(logLevels), { description: "The lowest level that is logged.", defaultValue: "info" }),
   ...telemetrySettings,
 }
 
@@ -249,8 +262,9 @@ const extension = {
   PAWL_PACKS: setting(
     listOfItems(isPackName, "files such as ./my-pack.ts and packages such as @acme/pawl-pack, separated by commas"),
     {
-      says: "Packs of your own or of others (docs/recipes/write-a-pack.md), resolved from the working folder. Their code runs with the server's permissions.",
-      usually: [],
+      description:
+        "Packs of your own or of others (docs/recipes/write-a-pack.md), resolved from the working folder. Their code runs with the server's permissions.",
+      defaultValue: [],
     },
   ),
 }
@@ -267,7 +281,7 @@ export const settingSections = {
   Packs: extension,
 }
 
-/** Every variable that Pawl reads, and the only place that says so: it validates, and docs/reference/settings.md is printed from it. */
+/** All variables that Pawl reads: this table validates them, and docs/reference/settings.md is generated from it. */
 export const settingTable = {
   ...server,
   ...data,
@@ -281,11 +295,11 @@ export const settingTable = {
 
 export type Values = SettingValues<typeof settingTable>
 
-/** What each provider of the list is set by. */
+/** The variables of each provider. */
 function providerSettings(): Readonly<Record<ProviderVariable, Setting<string>>> {
-  const entries = providerMeans.map(({ variable, says, also, isSecret, toAddress }) => {
-    const about = { says, ...(also ? { also } : {}), ...(isSecret ? { secretsIn } : {}) }
-    // The text as it was set: each provider reads it in its own way.
+  const entries = providerMeans.map(({ variable, says: description, also, isSecret, toAddress }) => {
+    const about = { description, ...(also ? { also } : {}), ...(isSecret ? { secretsIn } : {}) }
+    // The text is stored as it was set: each provider parses it in its own way.
     const isAddress = (text: string) => toAddress?.(text) !== undefined
     const kind = toAddress ? textLike({ test: isAddress }, "an address such as https://models.example/v1") : anyText
     return [variable, setting(kind, about)] as const
@@ -297,7 +311,7 @@ function masterKey() {
   return readBy(toMasterKey, "32 bytes as base64 or hex, such as `openssl rand -base64 32` prints")
 }
 
-/** `proxy:3128` is how many write it. */
+/** `proxy:3128` without a scheme is common. */
 function proxy() {
   return readBy((text) => {
     const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`)
@@ -313,7 +327,7 @@ function isNetwork(text: string): boolean {
   }
 }
 
-/** Whether there is such a pack is found out when it is loaded. */
+/** Whether the pack exists is checked when it is loaded. */
 function isPackName(text: string): boolean {
   return text.length <= 1000 && !/\p{Cc}/u.test(text)
 }

@@ -1,7 +1,7 @@
 import type { TelemetrySettings } from "../../../core/telemetry/settings.ts"
 import { CommandError } from "../process/command.ts"
 import { anyText, Bad, numberFrom, onOrOff, type SettingKind } from "./kinds.ts"
-import { setting, type SettingValues, theWhole } from "./setting.ts"
+import { setting, type SettingValues, wholeText } from "./setting.ts"
 
 const PROTOCOLS = ["http/protobuf", "http/json"] as const
 const SAMPLERS = ["always_on", "always_off", "traceidratio"] as const
@@ -9,63 +9,69 @@ const EXPORTERS = ["otlp", "none"] as const
 const TIMEOUT = numberFrom({ least: 1, most: 600_000 })
 const PAIRS = "name=value pairs, separated by commas"
 
-/** These names are read by every program of a machine: a value that is not for us counts only where spans are to be told. */
-const judgedLater = (allowed: string): SettingKind<string> => ({ ...anyText, allowed })
+/** Many programs read these names: a value that is invalid for Pawl counts only if traces are enabled. */
+const checkedLater = (allowed: string): SettingKind<string> => ({ ...anyText, allowed })
 
-/** The standard variables of OpenTelemetry, as far as Pawl follows them, and one of its own. */
+/** The OpenTelemetry variables that Pawl supports, and one of its own. */
 export const telemetrySettings = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting(judgedLater("an address such as http://127.0.0.1:4318"), {
-    says: "The OpenTelemetry collector that runs are exported to as traces (docs/recipes/export-traces.md). `/v1/traces` is appended.",
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(checkedLater("an address such as http://127.0.0.1:4318"), {
+    description:
+      "The OpenTelemetry collector that runs are exported to as traces (docs/recipes/export-traces.md). `/v1/traces` is appended.",
   }),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting(judgedLater("an address such as http://127.0.0.1:4318/v1/traces"), {
-    says: "The same as a full address. Takes precedence over the previous setting.",
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting(checkedLater("an address such as http://127.0.0.1:4318/v1/traces"), {
+    description: "The same as a full address. Takes precedence over the previous setting.",
   }),
-  OTEL_EXPORTER_OTLP_PROTOCOL: setting(judgedLater(PROTOCOLS.join(" or ")), {
-    says: "The format of exported spans.",
-    usually: PROTOCOLS[0],
+  OTEL_EXPORTER_OTLP_PROTOCOL: setting(checkedLater(PROTOCOLS.join(" or ")), {
+    description: "The format of exported spans.",
+    defaultValue: PROTOCOLS[0],
     also: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
   }),
-  OTEL_EXPORTER_OTLP_HEADERS: setting(judgedLater(PAIRS), {
-    says: "Headers to send with spans, such as the collector's API key.",
+  OTEL_EXPORTER_OTLP_HEADERS: setting(checkedLater(PAIRS), {
+    description: "Headers to send with spans, such as the collector's API key.",
     also: "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-    secretsIn: (text) => [...theWhole(text), ...Object.values(toPairs(text) ?? {})],
+    secretsIn: (text) => [...wholeText(text), ...Object.values(toPairs(text) ?? {})],
   }),
-  OTEL_EXPORTER_OTLP_TIMEOUT: setting(judgedLater(TIMEOUT.allowed), {
-    says: "The timeout of one batch, in milliseconds.",
-    usually: "10000",
+  OTEL_EXPORTER_OTLP_TIMEOUT: setting(checkedLater(TIMEOUT.allowed), {
+    description: "The timeout of one batch, in milliseconds.",
+    defaultValue: "10000",
     also: "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
   }),
-  OTEL_TRACES_EXPORTER: setting(judgedLater(EXPORTERS.join(" or ")), {
-    says: "`none` turns the export off, whatever the endpoint.",
-    usually: EXPORTERS[0],
+  OTEL_TRACES_EXPORTER: setting(checkedLater(EXPORTERS.join(" or ")), {
+    description: "`none` turns the export off, whatever the endpoint.",
+    defaultValue: EXPORTERS[0],
   }),
-  OTEL_SDK_DISABLED: setting(judgedLater("true or false"), { says: "`true` turns the export off.", usually: "false" }),
-  OTEL_SERVICE_NAME: setting(anyText, { says: "The `service.name` of this server.", usuallyInWords: "`pawl`" }),
-  OTEL_RESOURCE_ATTRIBUTES: setting(judgedLater(PAIRS), { says: "More resource attributes." }),
-  OTEL_TRACES_SAMPLER: setting(judgedLater(`${SAMPLERS.join(", ")}, each also with parentbased_ before it`), {
-    says: "Which runs are exported, selected by trace id. A run always starts its own trace, so `parentbased_` changes nothing.",
-    usually: "parentbased_always_on",
+  OTEL_SDK_DISABLED: setting(checkedLater("true or false"), {
+    description: "`true` turns the export off.",
+    defaultValue: "false",
   }),
-  OTEL_TRACES_SAMPLER_ARG: setting(judgedLater("a number from 0 to 1"), {
-    says: "For `traceidratio`: the share of runs.",
-    usually: "1",
+  OTEL_SERVICE_NAME: setting(anyText, { description: "The `service.name` of this server.", defaultText: "`pawl`" }),
+  OTEL_RESOURCE_ATTRIBUTES: setting(checkedLater(PAIRS), { description: "More resource attributes." }),
+  OTEL_TRACES_SAMPLER: setting(checkedLater(`${SAMPLERS.join(", ")}, each also with parentbased_ before it`), {
+    description:
+      "Which runs are exported, selected by trace id. A run always starts its own trace, so `parentbased_` changes nothing.",
+    defaultValue: "parentbased_always_on",
+  }),
+  OTEL_TRACES_SAMPLER_ARG: setting(checkedLater("a number from 0 to 1"), {
+    description: "For `traceidratio`: the share of runs.",
+    defaultValue: "1",
   }),
   PAWL_TRACE_CONTENT: setting(onOrOff, {
-    says: "Whether spans include the text of messages, replies and results. Everyone who reads traces can then read it.",
-    usually: false,
+    description:
+      "Whether spans include the text of messages, replies and results. Everyone who reads traces can then read it.",
+    defaultValue: false,
   }),
 }
 
 type Values = SettingValues<typeof telemetrySettings>
 
-/** Undefined where nobody is to be told: then nothing else here is judged. */
+/** Undefined if traces are disabled: then none of the other values is checked. */
 export function toTelemetrySettings(values: Values): TelemetrySettings | undefined {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole } = values
   const { OTEL_TRACES_EXPORTER: exporter, OTEL_SDK_DISABLED: disabled } = values
-  const given = whole ?? base
-  if (given === undefined || exporter === "none" || /^true$/i.test(disabled)) return undefined
+  const endpoint = whole ?? base
+  if (endpoint === undefined || exporter === "none" || /^true$/i.test(disabled)) return undefined
   oneOf("OTEL_TRACES_EXPORTER", exporter, EXPORTERS)
-  const url = URL.parse(given)
+  const url = URL.parse(endpoint)
   const name = whole === undefined ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
   if (!url || !/^https?:$/.test(url.protocol)) throw refused(name, "an address such as http://127.0.0.1:4318")
   if (whole === undefined) url.pathname += url.pathname.endsWith("/") ? "v1/traces" : "/v1/traces"
@@ -108,7 +114,7 @@ function pairs(name: string, text = ""): Record<string, string> {
   return read
 }
 
-/** `a=1,b=2`, each value as in an address: `%20` is a space. Undefined where it is not of this form. */
+/** `a=1,b=2`, with URL-encoded values: `%20` is a space. Undefined if the form is wrong. */
 function toPairs(text: string): Record<string, string> | undefined {
   const pairs: [string, string][] = []
   for (const item of text.split(",")) {

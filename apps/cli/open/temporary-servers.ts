@@ -27,20 +27,20 @@ const judge = defineAgent({
   tools: [],
 })
 
-interface ThrowawayOptions {
+interface TemporaryServerOptions {
   readonly log: Log
   readonly recent: RecentSecrets
-  /** Where their folders are made; the system's place for what is temporary unless said. */
+  /** The parent of their folders; by default the system's temporary folder. */
   readonly under?: string
 }
 
 /**
- * Opens a whole Pawl in a folder of its own for each run of a case, with the operator's models and packs, and removes it
- * afterwards. They share what is slow to start and keeps nothing: the embedder.
+ * Opens a server in its own temporary folder for each run of a case, with the operator's models and packs, and removes
+ * it afterwards. They share the embedder, which is slow to start and stores nothing.
  */
-export function openThrowaways(
+export function openTemporaryServers(
   config: Config,
-  { log, recent, under = tmpdir() }: ThrowawayOptions,
+  { log, recent, under = tmpdir() }: TemporaryServerOptions,
 ): { open: OpenPlace } & AsyncDisposable {
   const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
   const embedder = createEmbedder(config.models, { log, ...outward })
@@ -57,7 +57,7 @@ export function openThrowaways(
     const place = opening.use(
       await openInProcess(settings, {
         ...{ log, recent, embedder },
-        // As for `pawl exec`: which tools are shown would otherwise depend on how soon it is ready.
+        // As for `pawl exec`: otherwise the tools would depend on when the embedder is ready.
         agents: (ofPacks) => [...ofPacks, judge],
         models: (own) => withPlayed(own, [...(spoken ? [spoken] : []), judging]),
         ...(work === undefined
@@ -83,8 +83,8 @@ export function openThrowaways(
 }
 
 /**
- * The operator's settings, but for all that leads to somebody's data or tells others of what happens here: their database
- * and files, their cluster, webhook and traces, the MCP servers. Nobody has to be let in, and nothing needs a title.
+ * The operator's settings without those that lead to real data or report to the outside: database and files, cluster,
+ * webhook, traces, MCP servers. There is no sign-in, and titles are not needed.
  */
 function settingsFor(config: Config, dataFolder: string): Config {
   return {
@@ -101,7 +101,7 @@ function settingsFor(config: Config, dataFolder: string): Config {
 
 const FREE = { input: 0, output: 0 }
 
-/** No judge of anything but what it is asked in so many words: stages of an agent decide as they do without a model. */
+/** Never used for verdicts; stages fall back to their path without a model. */
 class PlayedModel extends ScriptedModel {
   readonly decides = false
   readonly price: Model["price"]
@@ -121,7 +121,7 @@ function toScript({ says: words, calls: called, usage }: EvalScript["replies"][n
   )
 }
 
-/** The operator's models, and beside them those that are played. */
+/** The operator's models together with the scripted ones. */
 function withPlayed(own: ModelSource & ModelCatalogue, played: readonly Model[]): ModelSource & ModelCatalogue {
   const byName = new Map(played.map((model) => [model.name, model]))
   return {
