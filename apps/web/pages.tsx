@@ -11,7 +11,7 @@ import { toast } from "./state/toasts.ts"
 import { withStrings } from "./strings/language.ts"
 import { t } from "./strings/strings.ts"
 
-// Loaded when somebody goes there: who comes to talk does not wait for them.
+// Loaded on first visit, to keep the first load small.
 const InboxPage = lazyPage(() => import("./inbox/inbox-page.tsx").then((file) => file.InboxPage))
 const TasksPage = lazyPage(() => import("./workspace/tasks-page.tsx").then((file) => file.TasksPage))
 const ProjectsPage = lazyPage(() => import("./workspace/projects-page.tsx").then((file) => file.ProjectsPage))
@@ -34,7 +34,7 @@ const TableDialog = lazy(() =>
   ),
 )
 
-/** Over whichever page a table is dropped on. */
+/** Drawn over the page on which a table was dropped. */
 export function DroppedTables() {
   return useStore(droppedTables).length === 0 ? null : (
     <Suspense fallback={null}>
@@ -51,7 +51,7 @@ function NotLoaded() {
   return null
 }
 
-/** Every page there is. A new one is a line here and a file that draws it. */
+/** All pages. A new one is a line here and a file that draws it. */
 export const pages: readonly Page[] = [
   { path: "/", draw: () => <NewPage /> },
   { path: "/c/:id", draw: ({ id = "" }) => <ConversationPage key={id} id={id} /> },

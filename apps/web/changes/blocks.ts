@@ -6,50 +6,49 @@ import { type Fields, inWords, isEmpty, isLongText, isRecord, labelOf, toText } 
 
 interface Block<Type extends string> {
   readonly type: Type
-  /** The same whenever the same proposal is shown. */
+  /** Stable for a proposal, however often it is shown. */
   readonly key: string
   readonly label: string
 }
 
-/** A field and what becomes of it. */
+/** A field with its value before and after. */
 export interface FieldBlock extends Block<"field"> {
   readonly before: unknown
   readonly after: unknown
-  /** All of it goes, not only this field. */
+  /** The whole row is deleted, not only this field. */
   readonly isGone: boolean
 }
 
-/** Things by name, such as what is deleted along with a row. */
+/** Names, such as those of the rows deleted along with a row. */
 export interface ListBlock extends Block<"list"> {
   readonly items: readonly string[]
   readonly isGone: boolean
 }
 
-/** Rows of a database. */
 export interface RowsBlock extends Block<"rows"> {
   readonly columns: readonly string[]
   readonly before: readonly (readonly unknown[])[] | null
   readonly after: readonly (readonly unknown[])[] | null
-  /** Those before became the first of those after; the others are new. */
+  /** The rows before correspond to the first rows after; the others are new. */
   readonly isPaired: boolean
-  /** How many there are, of which those before and after may be the first. */
+  /** The total number; before and after may contain only the first of them. */
   readonly rowCount: number
 }
 
-/** An argument, exactly. */
+/** An argument as it is sent. */
 export type SentBlock = Block<"sent"> & { readonly text: string }
 
 export type AnyBlock = FieldBlock | ListBlock | RowsBlock | SentBlock
 
 export interface Shown {
   readonly blocks: readonly AnyBlock[]
-  /** What stays as it is, and what only the system cares about: there for whoever opens it. */
+  /** Unchanged and internal fields, shown on request. */
   readonly folded: readonly FieldBlock[]
 }
 
 type Diff = NonNullable<Proposal["diff"]>
 
-/** What a card shows of a change, in order. The card draws this list, and what of it is cut is read off this list. */
+/** The contents of a change card, in order. What counts as cut is computed from the same list that the card draws. */
 export function blocksOf({ before, after }: Diff): Shown {
   const rows = toRows(before, after)
   if (rows) return { blocks: [rows], folded: [] }
@@ -82,7 +81,7 @@ export function blocksOf({ before, after }: Diff): Shown {
   return { blocks, folded }
 }
 
-/** Whether it is cut until somebody asks for all of it. */
+/** Whether the block is cut until the person opens it. */
 export function isLongBlock(block: AnyBlock): boolean {
   switch (block.type) {
     case "field":
@@ -100,16 +99,16 @@ export function isLongBlock(block: AnyBlock): boolean {
 }
 
 const MAX_ITEMS = 12
-/** Of a row that comes or goes as a whole: what the system keeps about it. */
+/** Internal fields of a row that is created or deleted as a whole. */
 const MINOR = /^(id|is[A-Z]\w*|createdAt|updatedAt)$/
 
-/** What it is called comes first, what is only marked (`isApproved`) and what goes along last; the others stay in their order. */
+/** Names first, flags (`isApproved`) after other fields, related rows last. */
 const rank = (name: string): number =>
   /^(title|name)$/.test(name) ? 0 : /^is[A-Z]/.test(name) ? 2 : name === "with" ? 3 : 1
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** `with: { tasks: […], notes: […] }`: what goes, or comes back, along with a row, by table. */
+/** `with: { tasks: […], notes: […] }`: related rows that are deleted or restored with a row, by table. */
 function toLists(name: string, value: unknown, isGone: boolean): ListBlock[] {
   if (name !== "with" || !isRecord(value)) return []
   return Object.entries(value).map(([table, items]) => {
@@ -152,13 +151,13 @@ function readRows(value: unknown): { columns: string[]; rows: unknown[][]; rowCo
   }
 }
 
-/** What somebody has asked to see all of: a card's id for everything about it, or its id and the key of one part. */
+/** What a person has opened: the id of a card for all of it, or the id and the key of one block. */
 export const opened = new Store<ReadonlySet<string>>(new Set())
 
-/** The proposal whose card is being drawn; undefined where nobody has to agree to anything. */
+/** The proposal whose card is drawn; undefined if nothing has to be decided. */
 export const CardContext = createContext<string | undefined>(undefined)
 
-/** Whether a part is shown whole, and showing it. */
+/** Whether a block is shown completely, and a function that opens it. */
 export function useOpened(key: string): readonly [isOpened: boolean, open: () => void] {
   const id = use(CardContext) ?? "elsewhere"
   const set = useStore(opened)

@@ -10,7 +10,7 @@ interface ChangesProps {
   readonly diff: NonNullable<Proposal["diff"]>
 }
 
-/** What there was and what there would be, field by field; texts word by word. */
+/** The values before and after, field by field; texts word by word. */
 export function Changes({ diff }: ChangesProps) {
   const { blocks, folded } = blocksOf(diff)
   const isWhole = diff.before === null || diff.after === null
@@ -40,7 +40,7 @@ export function Changes({ diff }: ChangesProps) {
   )
 }
 
-/** Names and their values; what is a list or a table stands below its name. */
+/** Labels and values; lists and tables go below their label. */
 export function Blocks({ blocks }: { readonly blocks: readonly AnyBlock[] }) {
   return (
     <dl className="fields gap-y-1.5 text-sm">
@@ -110,13 +110,12 @@ function showAllOf(block: AnyBlock): string {
 
 const textLength = (value: unknown): number => (value === null || value === undefined ? 0 : toText(value).length)
 
-/** Longer texts are shown one after the other: to compare books word by word would take too long. */
+/** Longer texts are shown one after the other, because a word diff would take too long. */
 const MAX_COMPARED = 20_000
 
-/** What becomes of one field. */
 function FieldChange({ block: { before, after, isGone } }: { readonly block: FieldBlock }) {
   if (isEmpty(before)) return <Text text={toText(after)} />
-  // Where all of it goes a line through every word would say it too often.
+  // If the whole row is deleted, its fields are not struck through.
   if (isEmpty(after)) return isGone ? <Text text={toText(before)} /> : <Removed text={toText(before)} />
   const [was, will] = [toText(before), toText(after)]
   const isText = typeof before === "string" && typeof after === "string" && /\s/.test(was + will)
@@ -165,7 +164,7 @@ const Removed = ({ text }: { readonly text: string }) => (
   </del>
 )
 
-/** Rows of a database as they are and as they would be: one table, in which what changes is marked. */
+/** Rows of a database before and after in one table, with the changes marked. */
 function RowsChange({ block }: { readonly block: RowsBlock }) {
   const { columns, rowCount } = block
   const rows = pairRows(block)
@@ -228,13 +227,13 @@ function Cell({ row: { was, now }, place }: { readonly row: ShownRow; readonly p
 
 const cellText = (value: unknown): string => (value === null || value === undefined ? "–" : toText(value))
 
-/** A row as it was and as it would be; one that is new was nothing, one that goes becomes nothing. */
+/** A row before and after the change. A new row has no `was`, a deleted one no `now`. */
 interface ShownRow {
   readonly was?: readonly unknown[]
   readonly now?: readonly unknown[]
 }
 
-/** Old and new rows beside each other, where it is known which became which; else one below the other. */
+/** Pairs old and new rows if they correspond; otherwise lists one after the other. */
 export function pairRows({ before, after, isPaired }: Pick<RowsBlock, "before" | "after" | "isPaired">): ShownRow[] {
   const [olds, news] = [before ?? [], after ?? []]
   if (after !== null && before !== null && (isPaired || olds.length === news.length))
@@ -252,7 +251,7 @@ interface CutProps {
   readonly children: ReactNode
 }
 
-/** Part of a card that is cut while it is long, with a way to see all of it: nothing is agreed to that could not be read. */
+/** A long part of a card, with a button to show all of it: nothing can be approved that could not be read. */
 function Cut({ block, showAll, children }: CutProps) {
   const [isOpened, open] = useOpened(block.key)
   if (!isLongBlock(block) || isOpened) return children

@@ -11,7 +11,7 @@ export const isRecord = (value: unknown): value is Fields =>
 export const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0)
 
-/** A value as a person reads it: lists and objects in words, never as JSON. */
+/** A value for people: lists and objects as text, never as JSON. */
 export function toText(value: unknown): string {
   if (typeof value === "string") return value
   if (typeof value === "boolean") return t(value ? "common.yes" : "common.no")
@@ -23,7 +23,7 @@ export function toText(value: unknown): string {
     .join(", ")
 }
 
-/** The columns of the workspace, by the names that its pages use. */
+/** Labels of the workspace's columns, as its pages use them. */
 const LABELS: Readonly<Record<string, Key>> = {
   assignee: "changes.fieldAssignee",
   assignees: "changes.fieldAssignees",
@@ -50,7 +50,7 @@ const LABELS: Readonly<Record<string, Key>> = {
   updatedAt: "changes.fieldUpdatedAt",
 }
 
-/** The values of its columns that are one of a few. */
+/** Labels of column values that are one of a few. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, Key>>>> = {
   status: {
     todo: "changes.valueTodo",
@@ -71,7 +71,7 @@ export function labelOf(name: string): string {
   return humanName(words.toLowerCase()).replaceAll(/\b(ai|sql|url|id)\b/gi, (word) => word.toUpperCase())
 }
 
-/** Rows hold marks as 0 and 1, and times as milliseconds: nobody reads those. What is sent is shown as it is sent. */
+/** Rows store flags as 0 and 1, and times as milliseconds: both are converted. Arguments are shown as they are sent. */
 export function inWords(name: string, value: unknown): unknown {
   const values = Object.hasOwn(VALUES, name) ? VALUES[name]! : {}
   if (typeof value === "string" && Object.hasOwn(values, value)) return t(values[value]!)
@@ -82,12 +82,12 @@ export function inWords(name: string, value: unknown): unknown {
   return value
 }
 
-/** What fits into a card without being cut. */
+/** What fits into a card. */
 const MAX_CHARACTERS = 400
 const MAX_LINES = 6
 
 export const isLongText = (text: string): boolean =>
   text.length > MAX_CHARACTERS || text.split("\n", MAX_LINES + 1).length > MAX_LINES
 
-/** Whether a value is better read below its name than beside it where there is little room. */
+/** Whether a value needs its own line in a narrow card. */
 export const isWide = (text: string): boolean => text.length > 40 || text.includes("\n")

@@ -4,7 +4,7 @@ import { type Format, type FromFrame, readFromFrame, type ToFrame } from "./mess
 import { type Key, t } from "../strings/strings.ts"
 import { locale } from "../strings/language.ts"
 
-/** How a drawing went. */
+/** The state of a drawing. */
 export type Outcome =
   | { readonly is: "drawing" }
   | { readonly is: "drawn"; readonly save: (format: Format) => Promise<ArrayBuffer> }
@@ -17,7 +17,7 @@ const FAILURES: ReadonlyMap<string, Key> = new Map([
   ["not_saved", "chart.notSaved"],
 ])
 
-/** The frame knows no language: it sends a code, or what its library said about the chart. */
+/** The frame has no messages of its own: it sends a code, or the text of its library's error. */
 function describeFailure(reason: string): string {
   const key = FAILURES.get(reason)
   return key === undefined ? reason : t(key)
@@ -25,29 +25,29 @@ function describeFailure(reason: string): string {
 
 interface ChartFrameProps {
   readonly spec: Readonly<Record<string, unknown>>
-  /** For whoever cannot see it. */
+  /** For screen readers. */
   readonly title: string
   readonly dark: boolean
   readonly onOutcome: (outcome: Outcome) => void
 }
 
-/** To load the frame may take a while on a slow line; then it has its own patience of five seconds for a chart. */
+/** Loading the frame may take long on a slow connection; the frame itself limits a chart to five seconds. */
 const LOAD_MS = 30_000
 const DRAW_MS = 8_000
 const FIRST_HEIGHT = 320
-/** A list that is scrolled shows a chart again: it then has its height at once. */
+/** A chart that scrolls back into view gets its height at once. */
 const heights = new WeakMap<object, number>()
 
 /**
- * A chart in a frame without an origin (`sandbox`), which can reach nothing of this page. Whatever it says is held against
- * what may be said; a frame that does not answer in time counts as failed, and whoever shows it takes it away.
+ * A chart in a sandboxed frame without an origin, which has no access to this page. Its messages are validated; a frame
+ * that does not respond in time counts as failed and is removed by the parent.
  */
 export function ChartFrame({ spec, title, dark, onOutcome }: ChartFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null)
   const [isReady, setReady] = useState(false)
   const [width, setWidth] = useState(0)
   const [height, setHeight] = useState(heights.get(spec) ?? FIRST_HEIGHT)
-  // Browsers paint a frame white until its document has come, whatever the page looks like.
+  // Browsers paint a frame white until its document is loaded, also in the dark theme.
   const [isDrawn, setDrawn] = useState(false)
   const onFrame = useFrameMessages(frame)
 
@@ -64,7 +64,7 @@ export function ChartFrame({ spec, title, dark, onOutcome }: ChartFrameProps) {
   useEffect(() => {
     const observed = frame.current
     if (!observed) return
-    // Not for each pixel of a window that is drawn larger.
+    // Not for each pixel while a window is resized.
     const look = () => setWidth((now) => (Math.abs(observed.clientWidth - now) > 24 ? observed.clientWidth : now))
     const observer = new ResizeObserver(look)
     observer.observe(observed)
@@ -119,7 +119,7 @@ export function ChartFrame({ spec, title, dark, onOutcome }: ChartFrameProps) {
   )
 }
 
-/** Listens to this frame alone. It has no origin, which browsers call "null". */
+/** Receives messages of this frame only. Its origin is "null", because it is sandboxed. */
 function useFrameMessages(frame: React.RefObject<HTMLIFrameElement | null>) {
   return useCallback(
     (heard: (message: FromFrame) => void) => {

@@ -1,6 +1,6 @@
 import { escapeHidden } from "../../../client/index.ts"
 
-/** What Vega's pictures are made of. Whatever else is in one is left out: no script, style, link, image, animation, text in HTML. */
+/** The elements of Vega's SVG. All others are removed: scripts, styles, links, images, animations, HTML. */
 const ELEMENTS = new Set([
   ...["svg", "g", "path", "rect", "line", "circle", "text", "tspan", "title", "desc"],
   ...["defs", "clipPath", "linearGradient", "radialGradient", "stop"],
@@ -39,7 +39,7 @@ const ATTRIBUTES = new Set([
 const SVG = "http://www.w3.org/2000/svg"
 const MAX_ELEMENTS = 60_000
 
-/** A picture made anew, element by element, of nothing but what is listed above, with what would not be seen written out. */
+/** Rebuilds an SVG element by element from the allow-lists above, with hidden characters escaped. */
 export function cleanSvg(text: string): SVGSVGElement | undefined {
   const { documentElement } = new DOMParser().parseFromString(text, "image/svg+xml")
   if (documentElement.nodeName !== "svg" || documentElement.getElementsByTagName("parsererror").length > 0)
@@ -63,7 +63,7 @@ function copy(element: Element): Element | undefined {
   return made
 }
 
-/** A paint may be another element of the picture, and nothing farther away; nor by a way of writing `url` with a backslash. */
+/** A paint may refer only to an element of the same SVG; a backslash could hide a `url`. */
 export const isClean = (name: string, value: string): boolean =>
   ATTRIBUTES.has(name) &&
   (name === "aria-label" || !value.includes("\\")) &&

@@ -1,21 +1,21 @@
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * What is not even begun. The thread that draws can be stopped when it takes too long, but not before it has taken the
- * memory of the browser: whatever makes rows out of nothing is counted here first.
+ * Limits that are checked before drawing. The drawing thread can be stopped when it takes too long, but by then it
+ * could have used up the memory of the browser, so everything that generates rows is counted first.
  */
 const MAX = { depth: 60, nodes: 600_000, made: 100_000, pixels: 10_000, repeats: 400, text: 100_000 } as const
 
-/** A word → how its number counts. */
+/** Properties whose number multiplies rows. */
 const COUNTS = new Set(["maxbins", "tickCount", "steps", "minsteps", "maxsteps", "count", "nice", "symbolLimit"])
 const PARTS = new Set(["layer", "concat", "hconcat", "vconcat"])
 const LENGTHS = new Set(["width", "height"])
 
-/** Throws, in words, for a chart that fetches or would never be done. */
+/** Throws, with a sentence for people, if a chart loads something or is too large to draw. */
 export function checkSize(spec: Fields): void {
   let nodes = 0
   const rows = rowsIn(spec)
-  /** `times`: how many rows the views around it make of each. */
+  /** `times`: how many rows the enclosing views make of each. */
   const walk = (value: unknown, key: string, depth: number, times: number): void => {
     if (++nodes > MAX.nodes || depth > MAX.depth) throw new Error("it is too large")
     if (typeof value === "string" && value.length > MAX.text) throw new Error("a text in it is too long")
@@ -72,7 +72,9 @@ function checkBin(field: string, { step, extent }: Fields, rows: readonly Fields
   if ((most! - least!) / Number(step) > MAX.made) throw new Error("it has too many bins")
 }
 
-/** Lists in rows become rows, and so do columns; several times over these multiply, also those of a view and of its parts. */
+/**
+ * The factor by which transforms multiply rows: flattening lists and folding columns, in the view and in its children.
+ */
 function timesOf(transforms: readonly unknown[], rows: readonly Fields[]): number {
   return transforms.filter(isFields).reduce((product: number, { flatten, fold }) => {
     const folded = Array.isArray(fold) ? Math.max(1, fold.length) : 1
@@ -84,7 +86,6 @@ function timesOf(transforms: readonly unknown[], rows: readonly Fields[]): numbe
 
 const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1)
 
-/** The rows that are in it, wherever. */
 function rowsIn(value: unknown, found: Fields[] = [], depth = 0): readonly Fields[] {
   if (typeof value !== "object" || value === null || depth > MAX.depth || found.length > MAX.nodes) return found
   for (const [key, inside] of Object.entries(value)) {

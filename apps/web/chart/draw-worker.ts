@@ -7,8 +7,8 @@ import { measured } from "./measure.ts"
 import { toLocale, toTheme } from "./theme.ts"
 
 /**
- * Draws a chart to text, in a thread that is stopped when it takes too long. No eval, no document, no network: what a chart
- * says is walked through by an interpreter, under a policy that would let nothing else run.
+ * Draws a chart to SVG text in a worker, which is stopped when it takes too long. Without eval, document or network: an
+ * interpreter evaluates the expressions of the chart, because the policy forbids compiled code.
  */
 measured()
 readSeparated()
@@ -34,7 +34,7 @@ async function draw({ spec: { usermeta: _, ...spec }, dark, width, locale }: Job
   const look = { dark, locale: toLocale(locale ?? navigator.language) }
   const fitted = fit(withPieValues(spec), width)
   const { isTight, ...upright } = await drawAt(0, fitted, look)
-  // Names stand upright where there is room for them, and lean where there is not.
+  // Axis labels are horizontal if there is room, otherwise rotated.
   if (!isTight) return upright
   const { svg, marks } = await drawAt(LEANING, fitted, look)
   return { svg, marks }
@@ -77,7 +77,7 @@ async function drawAt(labelAngle: number, spec: Job["spec"], { dark, locale }: L
   }
 }
 
-/** One chart takes the width there is; charts side by side have widths of their own, and are shown smaller. */
+/** A single chart gets the available width; side-by-side charts have their own widths and are scaled down. */
 function fit(spec: Job["spec"], width: number): Job["spec"] {
   const isOne = "mark" in spec || "layer" in spec
   const encoding = (spec.encoding ?? {}) as Record<string, unknown>
@@ -87,19 +87,19 @@ function fit(spec: Job["spec"], width: number): Job["spec"] {
   return { ...spec, width: Math.max(160, width - 2), autosize: { type: "fit-x", contains: "padding" } }
 }
 
-/** Fetches nothing and lets no address through, be it of a picture, a link or a file. */
+/** Loads nothing, and accepts no address of an image, link or file. */
 const refuse = () => Promise.reject(new Error("nothing is fetched"))
 const nobody = { load: refuse, sanitize: refuse, http: refuse, file: refuse, options: {} }
 
 const silent = { level: () => silent, error: () => silent, warn: () => silent, info: () => silent, debug: () => silent }
 
-/** How many marks of the data are in it: a picture of axes alone is none. */
+/** The number of data marks in the drawing: axes alone are not a chart. */
 function countMarks({ role, marktype, items = [] }: Scene): number {
   const own = role === "mark" && marktype !== "group" ? items.length : 0
   return items.reduce((sum, item) => sum + countMarks(item), own)
 }
 
-/** Functions that make something as long as they are told to. */
+/** Functions that produce output of any requested length. */
 const MAX = 100_000
 function bound(name: string, lengthOf: (...given: number[]) => number): void {
   const own = expressionFunction(name) as unknown as (...given: unknown[]) => unknown
@@ -112,7 +112,7 @@ bound("sequence", (a, b, step) => (b === undefined ? a! : (b - a!) / (step ?? 1)
 bound("pad", (_, length) => length!)
 for (const name of ["timeSequence", "utcSequence"]) bound(name, (_, from, to) => (to! - from!) / 3_600_000)
 
-/** A part of a picture as Vega keeps it. */
+/** An item of Vega's scene graph. */
 interface Scene {
   readonly role?: string
   readonly marktype?: string
@@ -123,10 +123,10 @@ interface Scene {
   readonly items?: readonly Scene[]
 }
 
-/** Between two names. */
+/** Between two labels. */
 const GAP = 4
 
-/** Whether names that stand side by side below a picture touch each other. */
+/** Whether horizontal axis labels overlap. */
 function hasTightLabels({ role, items = [] }: Scene): boolean {
   if (role === "axis-label") return areTight(items)
   return items.some(hasTightLabels)
@@ -137,7 +137,7 @@ function areTight(labels: readonly Scene[]): boolean {
     .filter(({ text, opacity, bounds }) => typeof text === "string" && text !== "" && opacity !== 0 && bounds)
     .map(({ bounds }) => bounds as { readonly x1: number; readonly x2: number })
     .toSorted((a, b) => a.x1 - b.x1)
-  // The names of an axis that goes up stand above each other, all at one side.
+  // The labels of a vertical axis all start at the same side.
   const isUp = spans.length > 1 && Math.abs((spans[0]?.x2 ?? 0) - (spans.at(-1)?.x2 ?? 0)) < 2
   return !isUp && spans.some(({ x1 }, at) => at > 0 && x1 < (spans[at - 1]?.x2 ?? 0) + GAP)
 }
@@ -147,14 +147,11 @@ type Fields = Readonly<Record<string, unknown>>
 const VALUE = "value of slice"
 const SHARE = "share of slice"
 const WORDS = "words of slice"
-/** Thinner slices have no room for words; the pointer and the table tell. */
+/** Thinner slices get no label; the tooltip and the table have the value. */
 const THINNEST = 0.03
 const RADIUS = 110
 
-/**
- * A pie with its values beside its slices. Only of a plain one, whose slices are the values of a column; whatever says more
- * of itself is left as it is.
- */
+/** Adds values next to the slices of a simple pie chart. A chart with more settings is left unchanged. */
 function withPieValues(spec: Fields): Fields {
   const { mark, encoding, transform = [], ...rest } = spec
   const drawn = isFields(mark) ? mark : { type: mark }
@@ -182,7 +179,7 @@ function withPieValues(spec: Fields): Fields {
     ],
     encoding: {
       theta: { field: VALUE, type: "quantitative", stack: true, title },
-      // Slices and words in one order, so that they meet.
+      // Slices and labels need the same order.
       order: { field: VALUE, type: "quantitative", sort: "descending", title },
     },
     layer: [
@@ -212,9 +209,9 @@ const isPlain = (color: unknown): color is Fields & { field: string } =>
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Tables as text inside of a chart. Vega's own reader compiles code for each table, which the policy of the frame forbids. */
+/** Replaces Vega's parser for CSV and TSV: it compiles code for each table, which the policy of the frame forbids. */
 function readSeparated(): void {
-  // Vega has it, although its types do not say so.
+  // Missing in Vega's types.
   const { formats } = vega as unknown as { formats(name: string, reader: unknown): void }
   const reader =
     (own?: string) =>
@@ -228,7 +225,7 @@ function readSeparated(): void {
   formats("dsv", reader())
 }
 
-/** By RFC 4180: a cell in quotes may hold what would end it, and a quote twice. */
+/** RFC 4180: a quoted cell may contain separators and doubled quotation marks. */
 function toCells(text: string, delimiter: string): string[][] {
   const rows: string[][] = [[]]
   let [cell, isQuoted] = ["", false]

@@ -3,7 +3,7 @@ import type { Drawn, Job } from "./draw-worker.ts"
 import { type Draw, type Format, type FromFrame, MAX_BYTES, readToFrame } from "./messages.ts"
 
 /**
- * The document that draws charts, in a frame without an origin: it can reach neither the page, nor its cookies, nor any
+ * The document that draws charts, in a frame without an origin: it has no access to the page, its cookies or any
  * server. The work is done in a worker, because a frame may share its thread with the page.
  */
 const PATIENCE_MS = 5000
@@ -31,7 +31,7 @@ say({ type: "ready" })
 async function draw({ nonce, ...job }: Draw): Promise<void> {
   latest = nonce
   const drawn = await work(job)
-  if (latest !== nonce) return // meanwhile another was asked for
+  if (latest !== nonce) return // another chart was requested meanwhile
   const svg = "svg" in drawn && drawn.svg.length <= MAX_BYTES ? cleanSvg(drawn.svg) : undefined
   if (!svg || !("marks" in drawn)) {
     return say({ type: "failed", nonce, reason: "failed" in drawn ? drawn.failed : "too_large" })
@@ -48,7 +48,7 @@ async function draw({ nonce, ...job }: Draw): Promise<void> {
 
 const within = (length: number) => Math.min(Math.max(length || 1, 1), 20_000)
 
-/** One job at a time; whoever does not answer in time, or is no longer wanted, is stopped, whatever it is at. */
+/** One job at a time: a worker that is too slow or no longer needed is terminated. */
 function work(job: Job): Promise<Drawn> {
   if (isBusy) stop()
   const own = (worker ??= start())
@@ -115,10 +115,10 @@ async function toPng(text: Blob, svg: SVGSVGElement): Promise<Blob> {
   }
 }
 
-/** What a mark stands for is said beside the pointer: the same words that a screen reader is given. */
+/** Shows the accessible label of a mark as its tooltip. */
 function dress(): void {
   const { style } = tip
-  // A file that is dropped on a chart would be opened by the browser, in the place of the page.
+  // The browser would open a file that is dropped on a chart in place of the page.
   for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault())
   document.body.style.margin = "0"
   document.body.style.overflow = "auto"

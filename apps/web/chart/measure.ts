@@ -1,6 +1,6 @@
 /**
- * Before Vega is loaded: it measures text with a canvas, which it asks a document for. A worker has none, and the widths it
- * would guess instead cut labels short. It asks once, so this goes away again.
+ * Runs before Vega is loaded. Vega measures text with a canvas of the document; a worker has none, and the estimated
+ * widths would cut labels. Vega asks once, so the stub is removed again.
  */
 const scope = globalThis as { document?: unknown }
 if (typeof OffscreenCanvas === "function") scope.document = { createElement: () => new OffscreenCanvas(1, 1) }

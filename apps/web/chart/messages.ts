@@ -1,12 +1,11 @@
-/** What the page and the frame that draws say to each other. Both look at every word: neither trusts the other. */
+/** The messages between the page and the drawing frame. Both sides validate what they receive. */
 
 export interface Draw {
   readonly type: "draw"
-  /** Of this drawing. An answer without it belongs to another. */
+  /** Identifies the drawing; other messages are ignored. */
   readonly nonce: string
   readonly spec: Readonly<Record<string, unknown>>
   readonly dark: boolean
-  /** Of the frame, in pixels. */
   readonly width: number
   /** The language tag for numbers and months; without it, the browser's. */
   readonly locale?: string
@@ -24,7 +23,7 @@ export type ToFrame = Draw | Save
 
 export type FromFrame =
   | { readonly type: "ready" }
-  /** `marks`: how many things of the data are in the picture. */
+  /** `marks`: the number of data marks in the drawing. */
   | {
       readonly type: "drawn"
       readonly nonce: string
@@ -32,11 +31,11 @@ export type FromFrame =
       readonly height: number
       readonly marks: number
     }
-  /** `reason`: one of the codes that the page has messages for, else a message of what draws. */
+  /** `reason`: a code that the page has a message for, else the message of the library. */
   | { readonly type: "failed"; readonly nonce: string; readonly reason: string }
   | { readonly type: "saved"; readonly nonce: string; readonly format: Format; readonly bytes: ArrayBuffer }
 
-/** Larger pictures are not drawn, nor taken. */
+/** Larger drawings are refused. */
 export const MAX_BYTES = 8 * 1024 * 1024
 export const MAX_REASON = 300
 

@@ -2,10 +2,10 @@ import { createContext, useContext } from "react"
 import type { Item } from "../../../client/index.ts"
 import { Store, useStore } from "../state/store.ts"
 
-/** Results of the conversation that is shown whose very SQL has brought other rows since. */
+/** Results whose SQL has returned other rows since, in the conversation that is shown. */
 export const OutdatedResults = createContext<ReadonlySet<string>>(new Set())
 
-/** Another question makes nothing old; the same one with another answer does. */
+/** Only the same SQL with other rows makes a result outdated, not another question. */
 export function outdatedResults(items: readonly Item[]): ReadonlySet<string> {
   const outdated = new Set<string>()
   const newest = new Map<string, { readonly hash: string; readonly ids: string[] }>()
@@ -23,10 +23,10 @@ export function outdatedResults(items: readonly Item[]): ReadonlySet<string> {
   return outdated
 }
 
-/** Results whose SQL the person has changed and run again, where they are shown. */
+/** Results on screen whose SQL the person has edited and run again. */
 export const changedResults = new Store<ReadonlySet<string>>(new Set())
 
-/** The person has run other SQL in a result's place, or has gone back to what was there. */
+/** Records that the person ran other SQL for a result, or restored the original. */
 export function markChanged(resultId: string, isChanged: boolean): void {
   const changed = new Set(changedResults.value)
   if (isChanged) changed.add(resultId)
@@ -34,7 +34,7 @@ export function markChanged(resultId: string, isChanged: boolean): void {
   changedResults.set(changed)
 }
 
-/** Whether what is drawn from a result is not what its SQL says now. */
+/** Whether charts of this result no longer match its SQL. */
 export function useIsOutdated(resultId: string): boolean {
   const outdated = useContext(OutdatedResults)
   return useStore(changedResults).has(resultId) || outdated.has(resultId)

@@ -1,4 +1,4 @@
-/** The colours and letters of the page, for whatever a chart does not say itself. */
+/** The colours and fonts of the page, as defaults for a chart. */
 export function toTheme(dark: boolean): object {
   const [paper, ink, soft, line] = dark
     ? ["#1f2120", "#eceae5", "#bab6ad", "#343734"]
@@ -9,7 +9,7 @@ export function toTheme(dark: boolean): object {
     background: paper,
     font: FONT,
     padding: 8,
-    // Grouped by thousands, as the reader does, and without zeros that tell nothing.
+    // Grouped by thousands, without trailing zeros.
     numberFormat: ",~f",
     view: { stroke: "transparent" },
     title: { color: ink, subtitleColor: soft, fontSize: 14, fontWeight: 600, anchor: "start" },
@@ -49,7 +49,7 @@ const DARK = [
   "#d3a493",
 ]
 
-/** How the reader writes numbers and names months, as d3 wants to be told; of the browser, which tells its workers too. */
+/** The number and month formats of the language for d3, from the browser's `Intl`. */
 export function toLocale(language: string): { readonly number: object; readonly time: object } {
   const parts = new Intl.NumberFormat(language, { numberingSystem: "latn" }).formatToParts(-1234567.5)
   const sign = (type: string, fallback: string) => parts.find((part) => part.type === type)?.value ?? fallback
@@ -62,7 +62,7 @@ export function toLocale(language: string): { readonly number: object; readonly 
     number: {
       decimal: sign("decimal", "."),
       thousands: sign("group", ","),
-      // The first group is as long as it happens to be; the others say how long groups are, from the right.
+      // The first group has a variable length; the others define the group length, from the right.
       grouping: integers.length > 1 ? integers.slice(1).reverse() : [3],
       currency: ["", ""],
       minus: sign("minusSign", "-"),

@@ -17,7 +17,7 @@ import { useTest } from "./use-test.ts"
 
 interface ConnectionEntryProps {
   readonly connection: ConnectionView
-  /** It was saved just now, so it is tested at once. */
+  /** True for a new connection, which is tested at once. */
   readonly isNew: boolean
 }
 
@@ -130,7 +130,7 @@ function Schema({ id, isAgain, onAgain }: SchemaProps) {
             aria-label={t("connections.tablesAndColumns")}
             className="max-h-96 overflow-auto rounded-xl border border-line px-4 py-2 text-[13px]"
           >
-            {/* Written by us, whatever letters its names have. */}
+            {/* Our own markup, so left to right whatever the names are. */}
             <Markdown dir="ltr" text={escapeHidden(value.markdown)} />
           </div>
         </>

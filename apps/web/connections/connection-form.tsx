@@ -162,10 +162,10 @@ interface Fields {
   readonly database: string
   readonly user: string
   readonly password: string
-  /** Empty: as is usual for the host. */
+  /** Empty for the default of the host. */
   readonly ssl: string
   readonly path: string
-  /** Said by the person where a password is asked for again. */
+  /** The person stated that the connection has no password. */
   readonly hasNoPassword: boolean
 }
 
@@ -180,7 +180,7 @@ const fieldsOf = ({ kind, name, host, port, database, user, ssl, path }: Connect
   ...{ user: user ?? "", ssl: String(ssl ?? false), path: path ?? "" },
 })
 
-/** The server asks for the password again where it would be sent to another place, and where it cannot open what it has. */
+/** The server asks for the password again if the target changes, and if it cannot decrypt the stored one. */
 function leadsElsewhere(connection: ConnectionView, fields: Fields): boolean {
   if (connection.kind === "sqlite") return false
   const before = fieldsOf(connection)
@@ -188,7 +188,7 @@ function leadsElsewhere(connection: ConnectionView, fields: Fields): boolean {
   return isMoved || !connection.configured
 }
 
-/** What is to be stored anew. */
+/** The fields of a new connection. */
 function toNew({ kind, name, path, ...place }: Fields): New {
   if (kind === "sqlite") return { kind, name, path }
   const { host, database, user, password } = place
@@ -204,7 +204,7 @@ function toNew({ kind, name, path, ...place }: Fields): New {
   }
 }
 
-/** What was changed, and only that; with the password where it was written, or has to be. */
+/** Only the changed fields, and the password if it was entered or is required. */
 function toPatch(connection: ConnectionView, fields: Fields): Patch {
   const before = fieldsOf(connection)
   const isAll = !connection.configured

@@ -13,9 +13,9 @@ interface AgentCardsProps {
   readonly chosen: string | undefined
   readonly onChoose: (agent: string) => void
   readonly onSay: (agent: string, words: string) => void
-  /** In place of an agent's first requests, where they would not work yet. */
+  /** Shown instead of an agent's examples if they would not work yet. */
   readonly instead: Readonly<Record<string, ReactNode>>
-  /** Below them: what they are about, or where to bring more. */
+  /** Shown below the examples: what they are about, or how to add more. */
   readonly below: Readonly<Record<string, ReactNode>>
 }
 
@@ -26,7 +26,9 @@ const ABOUT: Readonly<Record<string, Key>> = {
   files: "conversation.aboutFiles",
 }
 
-/** Describes an agent. Pawl's own are described in the language of the page; an agent of a pack may have the same name. */
+/**
+ * Describes an agent. Pawl's own are described in the language of the page; an agent of a pack may have the same name.
+ */
 const aboutAgent = (name: string, description: string): string => {
   const key = Object.hasOwn(ABOUT, name) ? ABOUT[name]! : undefined
   return key !== undefined && english(key) === description ? t(key) : description
@@ -35,7 +37,7 @@ const aboutAgent = (name: string, description: string): string => {
 /** Examples on a card; "help" lists the others. */
 const MAX = 3
 
-/** What can be done here: the agents side by side, each with the first things to say to it. One click says one of them. */
+/** The agents side by side, each with examples. A click sends one. */
 export function AgentCards({ agents, chosen, onChoose, onSay, instead, below }: AgentCardsProps) {
   return (
     <ul aria-label={t("conversation.agents")} className="mt-8 grid gap-3 sm:grid-cols-2">

@@ -84,7 +84,7 @@ interface GrantsDialogProps {
   readonly onClose: () => void
 }
 
-/** What the person approved beforehand in a conversation, each with a button to revoke it. */
+/** The approvals given in advance in a conversation, each with a button to revoke it. */
 function GrantsDialog({ conversationId, onClose }: GrantsDialogProps) {
   const { value, reload, trouble } = useLoaded(() => client.listGrants({ params: { id: conversationId } }))
   const grants = value?.items

@@ -80,7 +80,7 @@ interface FootProps {
   readonly queue: readonly QueuedMessage[]
 }
 
-/** What stands below the list, and is not drawn again for each piece of a reply. */
+/** Everything below the list. Not redrawn for each piece of a reply. */
 const Foot = memo(function Foot({ conversation, transcript, queue }: FootProps) {
   const drafts = useStore(restored)
   return (
@@ -137,7 +137,7 @@ interface ConnectionNoticeProps {
   readonly isOpen: boolean
 }
 
-/** A connection that is lost for a moment is not worth a message. */
+/** A short interruption is not worth a message. */
 const PATIENCE_MS = 1500
 
 /** Reports that the page may be out of date, while it has no connection to the server. */

@@ -78,7 +78,7 @@ interface FirstDatabaseProps {
   readonly onMade: (connectionId: string) => void
 }
 
-/** Offers the sample database, or one of their own, to a person without a connection. */
+/** Offers the sample database or a connection form to a person without a connection. */
 export function FirstDatabase({ onMade }: FirstDatabaseProps) {
   const [isSent, setSent] = useState(false)
   const trySample = async () => {
@@ -105,7 +105,7 @@ export function FirstDatabase({ onMade }: FirstDatabaseProps) {
   )
 }
 
-/** How a folder comes to be worked in: by a terminal that is open in it. */
+/** Explains how to connect a folder with a terminal. */
 export function NoFolder() {
   const command = `PAWL_TOKEN=… npx pawl chat --server ${location.origin}${base}`
   return (
@@ -132,10 +132,10 @@ export function NoFolder() {
   )
 }
 
-/** While none is there one looks again so often: it is started beside this page, and nobody tells of it. */
+/** Poll interval while no folder is connected: the terminal is started on the same machine, and no event reports it. */
 const LOOK_AGAIN_MS = 5000
 
-/** The machine with a folder that the agent `files` would work in: null where none is connected, undefined until it is known. */
+/** The device of the agent `files`: null if none is connected, undefined until it is known. */
 export function useFolder(isWanted: boolean): string | null | undefined {
   const { value, reload } = useLoaded(async () => {
     if (!isWanted) return undefined

@@ -33,13 +33,13 @@ interface Chosen {
   readonly model?: string
   readonly mode?: Mode
   readonly settings?: ReplySettings
-  /** Null where the person wants none. */
+  /** Null if the person wants none. */
   readonly connectionId?: string | null
 }
 
-/** Where a conversation begins: with its first words, or with one of the first things that each agent names. */
+/** Creates a conversation with its first message, or with an example of an agent. */
 export function NewPage() {
-  // Words that were taken back are in the draft, which is read when the field is made.
+  // A restored message is in the draft, which is read when the field is created.
   return <Beginnings key={useStore(restored)} />
 }
 
@@ -91,7 +91,7 @@ function Beginnings() {
       saveDraft(NEW_DRAFT, "")
     },
   })
-  /** What an agent names as its first requests is about the sample, where it is about a database. */
+  /** The examples of an agent for databases are about the sample database. */
   const sayFirst = async (to: string, words: string) => {
     if (isSent || isOnItsWay(words)) return
     if (!asksDatabases(to)) return begin(words, { ...chosen, agent: to })
@@ -103,7 +103,7 @@ function Beginnings() {
     setSent(false)
   }
 
-  // Of somebody's own database only they know what can be asked.
+  // The examples do not fit the person's own database.
   const isOwn = databases !== undefined && databases.length > 0 && !databases.some(isSample)
   const own = databases?.find(({ id }) => id === connectionId) ?? databases?.[0]
   return (
@@ -195,8 +195,8 @@ function Beginnings() {
 }
 
 /**
- * True from the first click until the page of the new conversation is drawn, so that a second click of two says nothing:
- * while the message is being sent, and while this page is still drawn although the address has changed.
+ * True from the first click until the page of the new conversation is drawn, so that a double click sends once: while
+ * the message is being sent, and while this page is still visible although the address has changed.
  */
 const isOnItsWay = (words: string): boolean =>
   currentPath() !== "/" ||

@@ -44,7 +44,7 @@ async function show(query: string): Promise<void> {
   list.hidden = query.trim() === ""
   if (list.hidden) return
   const found = (await (index ??= load())).search(query).slice(0, MAX_RESULTS) as unknown as Section[]
-  if (query !== field.value) return // A later key press has its own answer.
+  if (query !== field.value) return // A later key press has its own result.
   list.replaceChildren(...(found.length > 0 ? found.map(toItem) : [item("Nothing found. Try fewer or other words.")]))
 }
 

@@ -10,7 +10,7 @@ import { useStore } from "../state/store.ts"
 import { refresh, useWaiting } from "./waiting.tsx"
 import { rich, t } from "../strings/strings.ts"
 
-/** Everything that waits for the person, across all conversations, to be decided where it is shown. */
+/** Everything that waits for the person, across all conversations, to be decided in place. */
 export function InboxPage() {
   const { proposals: all, isKnown, problem } = useWaiting()
   const isDismissed = useDismissed()

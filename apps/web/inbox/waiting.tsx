@@ -8,7 +8,7 @@ import { Store, useStore } from "../state/store.ts"
 import { t } from "../strings/strings.ts"
 
 interface Waiting {
-  /** Everything that waits, expired unseen, or has waited since the page was opened; the newest first. */
+  /** Waiting proposals, those expired unseen, and those decided since the page was opened; newest first. */
   readonly proposals: readonly Proposal[]
   readonly isKnown: boolean
   readonly problem: unknown
@@ -16,10 +16,10 @@ interface Waiting {
 
 const waiting = new Store<Waiting>({ proposals: [], isKnown: false, problem: undefined })
 
-/** How long to gather what the feed tells before looking again. */
+/** How long to collect events of the feed before reading again. */
 const GATHER_MS = 150
 
-/** What waits for the person in any conversation. What is decided, here or elsewhere, stays in view with its outcome. */
+/** Proposals that wait for the person in any conversation. Decided ones stay visible with their outcome. */
 export function useWaiting(): Waiting {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -42,7 +42,7 @@ export function useWaiting(): Waiting {
 let reading: Promise<void> | undefined
 let isAskedAgain = false
 
-/** One look after another: of two at once the older could come last, and show what was decided as still open. */
+/** One read at a time: of two parallel ones the older could arrive last and show a decided proposal as open. */
 export async function refresh(): Promise<void> {
   isAskedAgain = true
   await (reading ??= (async () => {
@@ -75,7 +75,7 @@ async function look(): Promise<void> {
 const isOpen = ({ status, seenAt }: Proposal) =>
   status === "pending" || status === "in_doubt" || (status === "expired" && seenAt === undefined)
 
-/** One that waited: what became of it. Undefined where its conversation is gone. */
+/** The current state of a proposal. Undefined if its conversation was deleted. */
 async function again(proposal: Proposal): Promise<Proposal | undefined> {
   if (!isOpen(proposal) && proposal.status !== "applying") return proposal
   return client.readProposal({ params: { id: proposal.id } }).catch(() => undefined)

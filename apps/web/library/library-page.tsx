@@ -212,10 +212,10 @@ function IngestBar({ name, progress }: IngestBarProps) {
   )
 }
 
-/** Where nothing is told, such as of what another process has begun with, one looks so often while something is read in. */
+/** Poll interval while documents are being indexed: work that another process started sends no events. */
 const LOOK_AGAIN_MS = 5000
 
-/** Looks whenever the feed tells how far documents are, and now and then while there are some that are not ready. */
+/** Calls `look` on events about documents, and now and then while some are not ready. */
 function useIngests(isBusy: boolean, look: () => Promise<unknown>): void {
   const latest = useRef(look)
   useEffect(() => {

@@ -5,10 +5,9 @@ import { Plain } from "../parts/plain.tsx"
 import { list, quoted } from "../strings/format.ts"
 import { type Key, t } from "../strings/strings.ts"
 
-/** The citations of the reply that is drawn. */
 export const Citations = createContext<AnswerData | undefined>(undefined)
 
-/** The source that a reader has asked for, and by which mark. */
+/** The source that the reader has opened, and with which mark. */
 export interface Shown {
   readonly source: string
   readonly place: unknown
@@ -21,12 +20,12 @@ export const ShownSource = createContext<{ readonly shown: Shown | undefined; re
 
 interface CitationMarkProps {
   readonly marker: string
-  /** Which of the answer's citations it is. */
+  /** The index of the citation in the answer. */
   readonly index: unknown
   readonly children: ReactNode
 }
 
-/** A marker in an answer: a number that leads to its passage, or a warning where there is none or it says something else. */
+/** A citation marker: a number that leads to its passage, or a warning if there is none or it says something else. */
 export function CitationMark({ marker, index, children }: CitationMarkProps) {
   const answer = useContext(Citations)
   const { shown, show } = useContext(ShownSource)
@@ -62,13 +61,13 @@ export function CitationMark({ marker, index, children }: CitationMarkProps) {
   )
 }
 
-/** The source that is meant at this place: a marker may be its number. */
+/** The source of this occurrence: a marker may be its number. */
 function boundAt({ citations }: AnswerData, marker: string, index: unknown): string | null | undefined {
   const here = typeof index === "number" ? citations[index] : undefined
   return here ? here.source : citations.find((citation) => citation.marker === marker)?.source
 }
 
-/** What is wrong at this place. Of one that the server has not seen as such, what is wrong with all of its kind. */
+/** The problem of this occurrence; for one that the server has not checked, the problem of the marker. */
 function problemAt({ citations }: AnswerData, marker: string, index: unknown) {
   const here = typeof index === "number" ? citations[index] : undefined
   if (here) return here.problem

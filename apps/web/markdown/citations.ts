@@ -4,17 +4,20 @@ interface Node {
   children?: Node[]
   data?: unknown
   position?: { readonly start: { readonly offset?: number }; readonly end: { readonly offset?: number } }
-  /** Of a reference: what its definition is called. */
+  /** The label of a reference. */
   label?: string
   referenceType?: string
 }
 
 const SKIPPED = new Set(["link", "code", "inlineCode", "definition"])
 
-/** Like the server: what begins as our ids do is a marker without brackets too. */
+/** As on the server: a text with one of our id prefixes is a marker without brackets. */
 const OURS = /^(?:psg|web|arxiv|doc)_/
 
-/** A marker that the server has found: which, where in the text that is drawn, and its place among all of the answer's. */
+/**
+ * A marker that the server has found: its text, its position in the drawn text, and its index among all of the
+ * answer's.
+ */
 export interface Placed {
   readonly marker: string
   readonly at: number
@@ -22,9 +25,9 @@ export interface Placed {
 }
 
 /**
- * Turns the markers that the server has found in a reply into elements of their own, each bound to what the server says of
- * this very place. They are made here and nowhere else: nothing that a model writes can pass for one, and no definition of
- * its own can make something else of one.
+ * Converts the markers that the server has found in a reply to elements, each bound to the server's data for this
+ * position. They are created only here: no text of a model can imitate one, and no definition in the text can change
+ * one.
  */
 export function citationMarks(placed: readonly Placed[]) {
   const markers = [...new Set(placed.map(({ marker }) => marker))]
@@ -41,13 +44,13 @@ export function citationMarks(placed: readonly Placed[]) {
 interface Known {
   readonly any: RegExp
   readonly ours: RegExp
-  /** The marks for the next place of a marker within a node: a range has several. */
+  /** The marks for the next marker within a node; a range has several. */
   readonly toMark: (marker: string, node: Node) => Node[]
-  /** Whether the server has found one here; undefined where a place in the text is none in its source. */
+  /** Whether the server has found one at this position; undefined if the position has no source. */
   readonly isAt: (marker: string, node: Node, at: number) => boolean | undefined
 }
 
-/** What is escaped makes a text shorter than its source, so a place is found by its order among those inside its node. */
+/** Escapes make the text shorter than its source, so a marker is found by its order within its node. */
 function marksBy(placed: readonly Placed[]): Known["toMark"] {
   const places = Map.groupBy(placed, ({ marker }) => marker)
   const next = new Map<string, number>()
@@ -70,7 +73,7 @@ function marksBy(placed: readonly Placed[]): Known["toMark"] {
 
 function patternOf(markers: readonly string[]): RegExp {
   if (markers.length === 0) return /(?!)/g
-  // The longest first: one may begin like another.
+  // The longest first, because one may be the prefix of another.
   const longest = markers.toSorted((one, other) => other.length - one.length)
   const escaped = longest.map((marker) => marker.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"))
   return new RegExp(`(?<![\\w:.-])(?:${escaped.join("|")})(?![\\w-]|[:.]\\w)`, "g")
@@ -87,33 +90,33 @@ function mark(node: Node, known: Known): void {
   })
 }
 
-/** With a definition (`[1]: https://…`, `[^1]: …`) a marker is a link or a footnote to the parser; to us it is a marker. */
+/** With a definition (`[1]: https://…`, `[^1]: …`) the parser reads a marker as a link or a footnote. */
 const REFERENCES = new Set(["linkReference", "footnoteReference", "footnoteDefinition"])
 
 function inPlaceOf(node: Node, named: readonly string[], known: Known): Node[] {
   const toMarks = () => named.flatMap((marker) => known.toMark(marker, node))
   const marked = () => (mark(node, known), node.children ?? [])
-  // A footnote that nothing refers to any more would not be drawn.
+  // A footnote without a reference would not be drawn.
   if (node.type === "footnoteDefinition") return [{ type: "paragraph", children: toMarks() }, ...marked()]
   return node.referenceType === "full" ? [...marked(), ...toMarks()] : toMarks()
 }
 
 const idsIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([marker]) => marker)
 
-/** What stands in brackets, and our own ids anywhere: another word elsewhere in a sentence is a word. */
+/** Splits at markers in brackets, and at our ids anywhere. Other words are never markers. */
 function split(node: Node, { any, ours, toMark, isAt }: Known): Node[] {
   const { value: text = "" } = node
   const nodes: Node[] = []
   const say = (value: string) => void (value !== "" && nodes.push({ type: "text", value }))
   let from = 0
   for (const bracket of text.matchAll(/\[\^?[^\][\n]+\]/g)) {
-    // `a[1]` and `[0, 1]` look like markers that stand elsewhere; where places can be told apart, the server's are the ones.
+    // `a[1]` and `[0, 1]` look like markers; if positions are known, only the server's count.
     const found = [...bracket[0].matchAll(any)].filter(
       (each) => isAt(each[0], node, bracket.index + each.index) ?? true,
     )
     if (found.length === 0) continue
     spread(from, bracket.index, ours)
-    // With other words among them, such as a page, the brackets stay.
+    // With other words, such as a page, the brackets stay.
     if (/[^\s[\]^,;]/.test(bracket[0].replaceAll(any, "")))
       spread(bracket.index, bracket.index + bracket[0].length, any)
     else nodes.push(...found.flatMap(([marker]) => toMark(marker, node)))

@@ -2,7 +2,7 @@ import katex from "katex"
 import { type ReactNode, createElement } from "react"
 import { escapeHidden } from "../../../client/index.ts"
 
-/** What KaTeX's MathML is made of. Whatever else would be in it is left out: no link, image, style, script or text in HTML. */
+/** The elements of KaTeX's MathML. All others are removed: links, images, styles, scripts, HTML. */
 const ELEMENTS = new Set([
   ...["math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "mfrac", "msqrt", "mroot", "mstyle", "mpadded"],
   ...["mphantom", "menclose", "msub", "msup", "msubsup", "munder", "mover", "munderover", "mtable", "mtr", "mtd"],
@@ -22,13 +22,13 @@ const OPTIONS = {
   maxExpand: 200,
 } as const
 
-/** Drawn again when somebody scrolls back to it. */
+/** For a formula that scrolls back into view. */
 const drawn = new Map<string, ReactNode>()
 const MAX_KEPT = 500
 
 /**
- * A formula as MathML, which browsers draw themselves: no fonts, no style attributes, nothing that the page's policy would
- * have to allow. Undefined where KaTeX does not take it; macros that grow without end it gives up soon.
+ * A formula as MathML, which browsers draw without fonts and style attributes, so the page's policy need not allow any.
+ * Undefined if KaTeX refuses it; endless macros are stopped early.
  */
 export function drawFormula(tex: string, isBlock: boolean): ReactNode {
   const key = `${isBlock}${tex}`
@@ -42,7 +42,7 @@ export function drawFormula(tex: string, isBlock: boolean): ReactNode {
 function make(tex: string, isBlock: boolean): ReactNode {
   try {
     const markup = katex.renderToString(tex, { ...OPTIONS, displayMode: isBlock })
-    // What it may not do KaTeX writes as its name in red; half of a formula is worse than its source.
+    // KaTeX writes a forbidden command in red; the source is better than half a formula.
     if (markup.includes('mathcolor="#cc0000"')) return undefined
     const { body } = new DOMParser().parseFromString(markup, "text/html")
     const math = body.querySelector("math")
@@ -71,13 +71,13 @@ function toNode(element: Element, key: number): ReactNode {
   return createElement(name, given, ...childrenOf(element))
 }
 
-/** Without the signs for "applied to" and "times", which KaTeX adds and nobody sees. */
+/** Without the invisible operators "applied to" and "times" that KaTeX adds. */
 const toWords = (words: string, variant: string | null) =>
   escapeHidden(toVariant(words.replaceAll(/[\u2061-\u2064]/g, ""), variant))
 
 const childrenOf = (element: Element): ReactNode[] => Array.from(element.children, toNode)
 
-/** Browsers know no `columnalign`: each cell is told where it stands. */
+/** Browsers ignore `columnalign`, so each cell gets its alignment. */
 function alignOf(cell: Element): string | undefined {
   const columns = cell.parentElement?.parentElement?.getAttribute("columnalign")?.split(" ") ?? []
   const at = Array.from(cell.parentElement?.children ?? []).indexOf(cell)
@@ -85,7 +85,7 @@ function alignOf(cell: Element): string | undefined {
   return side === "left" || side === "right" ? `cell-${side}` : undefined
 }
 
-/** Where the letters of an alphabet begin in Unicode: capitals, small ones, digits. */
+/** The first code points of a Unicode alphabet: capitals, small letters, digits. */
 const ALPHABETS = new Map<string, readonly [number, number, number?]>(
   Object.entries({
     bold: [0x1d400, 0x1d41a, 0x1d7ce],
@@ -102,7 +102,7 @@ const ALPHABETS = new Map<string, readonly [number, number, number?]>(
   }),
 )
 
-/** Small and capital Greek begin here. */
+/** The first code points of small and capital Greek. */
 const GREEK = new Map<string, readonly [number, number]>(
   Object.entries({
     bold: [0x1d6a8, 0x1d6c2],
@@ -110,7 +110,7 @@ const GREEK = new Map<string, readonly [number, number]>(
   }),
 )
 
-/** Letters that Unicode had before it had the others. */
+/** Letters whose code point is outside of their alphabet's block. */
 const ELSEWHERE = new Map<string, string>(
   Object.entries({
     ...{ "italic h": "ℎ", "script B": "ℬ", "script E": "ℰ", "script F": "ℱ", "script H": "ℋ", "script I": "ℐ" },
@@ -121,7 +121,7 @@ const ELSEWHERE = new Map<string, string>(
   }),
 )
 
-/** Letters of another alphabet, such as ℝ: browsers draw them by what they are, and no longer by an attribute. */
+/** Letters of another alphabet, such as ℝ: browsers draw the character, and ignore the attribute. */
 function toVariant(text: string, variant: string | null): string {
   const latin = ALPHABETS.get(variant ?? "")
   if (!latin) return text

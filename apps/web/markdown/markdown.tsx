@@ -22,17 +22,17 @@ import { WrittenImage, WrittenLink, toSafeAddress } from "./written-link.tsx"
 
 interface MarkdownProps {
   readonly text: string
-  /** It is still being written: its last block may change. */
+  /** It is still streaming: its last block may change. */
   readonly isOpen?: boolean
-  /** What its markers are bound to. */
+  /** The citations of its markers. */
   readonly citations?: AnswerData | undefined
-  /** By its first letter, unless it is known better. */
+  /** By the first letter, unless the direction is known. */
   readonly dir?: "auto" | "ltr"
 }
 
 /**
- * What a model has written. Nothing in it runs or loads: HTML is shown as text, images as their words, and links lead
- * out only where a person follows them.
+ * Markdown of a model. Nothing in it runs or loads: HTML is shown as text, images as their alternative text, and links
+ * are followed only on a click.
  */
 export const Markdown = memo(function Markdown({ text, isOpen = false, citations, dir = "auto" }: MarkdownProps) {
   const { blocks, formulas } = useMemo(() => {
@@ -65,13 +65,13 @@ export const Markdown = memo(function Markdown({ text, isOpen = false, citations
 interface BlockProps {
   readonly text: string
   readonly isOpen: boolean
-  /** Its markers and its formulas, as JSON: what is the same is not drawn again. */
+  /** Its markers and formulas as JSON, to detect changes. */
   readonly placed: string
   readonly formulas: string
 }
 
 const Block = memo(function Block({ text, isOpen, placed, formulas }: BlockProps) {
-  // Code is coloured when it is whole: doing it for each piece that comes would cost more than all the rest.
+  // Code is highlighted when the reply is complete: doing it for each piece would cost more than everything else.
   const isWhole = !isOpen && text.length <= MAX_COLOURED
   const highlight = useHighlighter(isWhole && /^ {0,3}(?:`{3,}|~{3,})[ \t]*\w/m.test(text))
   const plugins = useMemo(
@@ -98,7 +98,7 @@ const Block = memo(function Block({ text, isOpen, placed, formulas }: BlockProps
 
 const ALWAYS = [turnedMarks]
 
-/** The markers that stand in a block, each by its place in it. */
+/** The markers in a block, by position. */
 function placedIn({ start }: SplitBlock, next: SplitBlock | undefined, answer: AnswerData | undefined): string {
   const placed = (answer?.citations ?? []).flatMap(({ marker, at }, index): Placed[] =>
     at >= start && at < (next?.start ?? Infinity) ? [{ marker, at: at - start, index }] : [],
@@ -106,7 +106,7 @@ function placedIn({ start }: SplitBlock, next: SplitBlock | undefined, answer: A
   return placed.length === 0 ? "" : JSON.stringify(placed)
 }
 
-/** The formulas that a block has the signs of. */
+/** The formulas whose marks are in a block. */
 function formulasIn({ text }: SplitBlock, formulas: readonly FormulaText[] | undefined): string {
   if (!formulas) return ""
   const found = Array.from(text.matchAll(FORMULA_SIGN), ([, high, low]) => formulaIndex(high, low))
@@ -146,14 +146,14 @@ const components: Components = {
       aria-label={t(checked ? "markdown.done" : "markdown.toDo")}
     />
   ),
-  // A reply is a part of the page, so its headings begin below the page's own.
+  // Headings of a reply are below those of the page.
   h1: ({ children }) => <h3 className="text-[1.3em]">{children}</h3>,
   h2: ({ children }) => <h4 className="text-[1.15em]">{children}</h4>,
   h3: ({ children }) => <h5 className="font-semibold">{children}</h5>,
   h4: ({ children }) => <h6 className="font-semibold">{children}</h6>,
 }
 
-/** Code as it is, with its language and a way to take it along. It is read from the left, whatever stands around it. */
+/** A code block with its language and a copy button. Always left to right. */
 function CodeBlock({ children }: { readonly children: ReactNode }) {
   const ref = useRef<HTMLPreElement>(null)
   const language = languageOf(children)
@@ -177,7 +177,7 @@ function languageOf(children: ReactNode): string {
 
 type Plugin = NonNullable<Options["rehypePlugins"]>[number]
 
-/** Colours for code are most of a hundred kilobytes, so they come when the first code does. */
+/** Highlighting is almost 100 kB, so it is loaded with the first code block. */
 const loaded = new Store<Plugin | undefined>(undefined)
 let asked = false
 
@@ -188,7 +188,7 @@ function useHighlighter(wanted: boolean): Plugin | undefined {
     asked = true
     import("rehype-highlight").then(
       ({ default: highlight }) => loaded.set([highlight, { detect: false }]),
-      () => (asked = false), // code without colours is code; the next block tries again
+      () => (asked = false), // without highlighting for now; the next block tries again
     )
   }, [wanted])
   return wanted ? plugin : undefined
@@ -196,18 +196,18 @@ function useHighlighter(wanted: boolean): Plugin | undefined {
 
 type Draw = (tex: string, isBlock: boolean) => ReactNode
 
-/** What draws formulas is most of a hundred kilobytes, so it comes when the first formula does. */
+/** KaTeX is almost 100 kB, so it is loaded with the first formula. */
 const formulaDrawer = new Store<{ readonly draw: Draw } | undefined>(undefined)
 let isDrawerRequested = false
 
 interface FormulaProps {
-  /** Empty where it is not drawn. */
+  /** Empty if it is not drawn. */
   readonly tex: string
   readonly isBlock: boolean
   readonly source: string
 }
 
-/** A formula that a model has written; as its source until it can be drawn, and where it cannot. */
+/** A formula; shown as its source until KaTeX is loaded, and if KaTeX refuses it. */
 function Formula({ tex, isBlock, source }: FormulaProps) {
   const found = useStore(formulaDrawer)
   useEffect(() => {
@@ -215,7 +215,7 @@ function Formula({ tex, isBlock, source }: FormulaProps) {
     isDrawerRequested = true
     import("./draw-formula.ts").then(
       ({ drawFormula }) => formulaDrawer.set({ draw: drawFormula }),
-      () => (isDrawerRequested = false), // its source can be read; the next formula tries again
+      () => (isDrawerRequested = false), // the source stays; the next formula tries again
     )
   }, [tex])
   const drawn = tex === "" ? undefined : found?.draw(tex, isBlock)
@@ -227,7 +227,7 @@ function Formula({ tex, isBlock, source }: FormulaProps) {
     )
   }
   if (!isBlock) return drawn
-  // Wider than the page, it is scrolled where it stands.
+  // A wide formula scrolls.
   return (
     <span className="formula-block" tabIndex={0} role="group" aria-label={t("markdown.formula")}>
       {drawn}

@@ -11,14 +11,14 @@ interface Node {
   data?: unknown
 }
 
-/** By the numbers that their signs have. */
+/** By the numbers of their marks. */
 type Formulas = ReadonlyMap<number, Formula>
 
 const TEXTS = ["value", "lang", "meta", "url", "title", "alt", "label"] as const
 
 /**
- * Puts back what `protectMath` has taken out: in prose as an element of its own, which nothing that a model writes can pass
- * for, and everywhere else, such as in code and addresses, letter by letter.
+ * Restores what `protectMath` has replaced: in prose as an element that no text of a model can imitate, and elsewhere,
+ * such as in code and addresses, as the source.
  */
 export function mathMarks(formulas: Formulas) {
   const toSource = (text: string) => withFormulas(text, (index) => formulas.get(index)?.source)
@@ -55,7 +55,7 @@ const toNode = ({ source, tex, isBlock }: Formula): Node => ({
 })
 
 type Pluggable = NonNullable<Options["remarkPlugins"]>[number]
-/** What `remark-parse` reads of a processor's data. */
+/** The fields of a processor's data that `remark-parse` reads. */
 interface Extensions {
   micromarkExtensions?: unknown[]
   fromMarkdownExtensions?: unknown[]
@@ -80,8 +80,8 @@ interface HtmlNode {
 }
 
 /**
- * Writes out what would turn the rest of a paragraph around: as text and not in the source, because citations are placed
- * by the source. No code needs a direction, so there each such character is written out.
+ * Escapes characters that change the writing direction: in the tree and not in the source, because the positions of
+ * citations refer to the source. Code needs no direction, so all of them are escaped there.
  */
 export const turnedMarks = () => (tree: HtmlNode) => writeOut(tree, escapeBidi)
 

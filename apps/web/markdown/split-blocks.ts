@@ -5,14 +5,14 @@ const LIST = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)/
 /** `[name]: address`, which any other block may refer to. */
 const DEFINITION = /^ {0,3}\[(?!\^)[^\][\r\n\u2028\u2029]{1,999}\]:[ \t]*\S.*$/gm
 const FOOTNOTE = /\[\^[^\][\r\n]{1,999}\]/
-/** Each is read and drawn by itself, which takes its time; what is left over is one block more. */
+/** Each block is parsed separately, which takes time; the rest becomes one more block. */
 const MAX_BLOCKS = 1000
-/** What may be repeated in each block: longer lists of addresses are known where they stand. */
+/** The size of definitions that may be repeated in each block; longer lists work only where they are. */
 const MAX_SHARED = 10_000
 
 /**
- * Markdown as blocks that mean the same alone as together, so that a reply that grows is read again only where it grows.
- * Cut at empty lines outside code, and never inside a list or something indented.
+ * Splits Markdown into blocks that can be parsed separately, so that only the last one is parsed again while a reply
+ * streams. Split at empty lines outside code, lists and indentation.
  */
 export function splitBlocks(text: string): Block[] {
   if (FOOTNOTE.test(text)) return [{ start: 0, text }]
@@ -25,7 +25,7 @@ export function splitBlocks(text: string): Block[] {
 }
 
 export interface Block {
-  /** Where it stands in the whole. */
+  /** The offset in the text. */
   readonly start: number
   readonly text: string
 }
@@ -67,19 +67,19 @@ function isClosing(line: string, fence: string): boolean {
   return found !== undefined && found[0] === fence[0] && found.length >= fence.length && /^\s*[`~]+\s*$/.test(line)
 }
 
-/** What is still being written is read again with each piece that comes, so it may be less work than what is whole. */
+/** A streaming block is parsed again for each piece, so its limit is lower. */
 const MAX_OPEN = 2000
-/** Rules for colours look ahead as well, each language's in its own way: longer code has none. */
+/** Highlighting rules have lookaheads of their own: longer code is not highlighted. */
 export const MAX_COLOURED = 20_000
 
 interface BoundedBlock extends Block {
-  /** More work than anybody waits for: it is shown as it was written. */
+  /** Too complex to parse: shown as plain text. */
   readonly isPlain: boolean
 }
 
 /**
- * The blocks of a text, of which no more are read as markdown than can be in a moment, however they are written. What stands
- * before too much is drawn as ever, and stays so while a reply grows.
+ * Splits a text into blocks with a limit on parsing work, whatever the text is. Blocks before the limit stay as they
+ * are while a reply grows.
  */
 export function boundedBlocks(text: string, isOpen: boolean): BoundedBlock[] {
   const blocks = splitBlocks(text)
@@ -89,21 +89,21 @@ export function boundedBlocks(text: string, isOpen: boolean): BoundedBlock[] {
     const cost = 1 + readingCost(block.text)
     const isGrowing = isOpen && index === blocks.length - 1
     const isPlain = cost > (isGrowing ? MAX_OPEN : MAX_READING_COST - spent)
-    // One that is too much by itself is not read, and leaves the others their share.
+    // A block that is too complex by itself is not parsed and does not count.
     if (!isPlain) spent += cost
     return { ...block, isPlain }
   })
 }
 
 const FENCE_LINE = /^[ \t>]{0,20}(?:`{3}|~{3}).*$/gm
-/** What begins a line of markdown and is no word of it: headings, quotes, items, rules, the line below a table's head. */
+/** Markdown syntax at the start of a line: headings, quotes, items, rules, the line below a table's head. */
 const SIGNS = /^[ \t]{0,20}(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+)+|^[ \t]{0,20}[-=*_|: \t]{3,200}$/gm
 const LINK = /!?\[([^\]\n]{0,500})\]\([^)\n]{0,1000}\)/g
 const EMPHASIS = /(?<![\w*_\\])([*_]{1,3})(?=\S)([^*_\n]{1,500}?)(?<=\S)\1(?![\w*_])/g
-/** More is in no preview, and the patterns above look ahead at every sign. */
+/** A preview shows less, and the patterns above have lookaheads. */
 const MAX_READ = 10_000
 
-/** The words of a markdown text, for a few lines of preview: its signs gone, its lines joined. Not for anything but to look at. */
+/** The text of Markdown for a short preview: without syntax, lines joined. For display only. */
 export function toProse(text: string): string {
   return text
     .slice(0, MAX_READ)

@@ -7,7 +7,7 @@ import { t } from "../strings/strings.ts"
 type Element = NonNullable<ExtraProps["node"]>
 type ElementContent = Element["children"][number]
 
-/** Sends a request that a reply suggests; undefined where what is written suggests nothing. */
+/** Sends a request that a reply suggests; undefined if the text suggests none. */
 export const Suggest = createContext<((request: string) => void) | undefined>(undefined)
 
 /** A list. If the reply may suggest requests, and each item is one code span and nothing else, its items are buttons. */
@@ -35,7 +35,7 @@ export function SuggestionList({ node, ...list }: ComponentProps<"ul"> & ExtraPr
   )
 }
 
-/** What the items say, where each of them is one code span; undefined where one is anything else. */
+/** The texts of the items if each is one code span; otherwise undefined. */
 function requestsOf({ children }: Element): string[] | undefined {
   const items = children.filter((each) => each.type === "element")
   const requests = items.map(onlyCode)
@@ -46,7 +46,7 @@ function onlyCode({ children }: Element): string | undefined {
   const parts = children.filter((each) => !isBlank(each))
   const [part] = parts
   if (parts.length !== 1 || part?.type !== "element") return undefined
-  // Items with an empty line between them are paragraphs.
+  // Items with an empty line between them contain paragraphs.
   if (part.tagName === "p") return onlyCode(part)
   const [text] = part.children
   return part.tagName === "code" && part.children.length === 1 && text?.type === "text" ? text.value : undefined

@@ -3,7 +3,10 @@ import { ExternalLink, Image } from "../parts/icons.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { t } from "../strings/strings.ts"
 
-/** Addresses that a person may follow from a reply. Everything else, `javascript:` and our own paths too, is only text. */
+/**
+ * Addresses that may be followed from a reply. All others, such as `javascript:` and paths of this page, are shown as
+ * text.
+ */
 export function toSafeAddress(address: string): string {
   if (!/^(https?|mailto):/i.test(address)) return ""
   const url = URL.parse(address)
@@ -15,7 +18,7 @@ interface WrittenLinkProps {
   readonly children: ReactNode
 }
 
-/** A link that shows where it leads, whatever its words say. */
+/** A link that shows its target, whatever its text says. */
 export function WrittenLink({ href, children }: WrittenLinkProps) {
   if (!href) return <span>{children}</span>
   const words = typeof children === "string" ? children : ""
@@ -33,7 +36,10 @@ export function WrittenLink({ href, children }: WrittenLinkProps) {
   )
 }
 
-/** Loading an image would tell its owner that it was looked at, and what stands in its address. Its words do not. */
+/**
+ * Loading an image would report to its host that it was seen, and any data in its address. So only its alternative text
+ * is shown.
+ */
 export function WrittenImage({ src, alt }: { readonly src: string | undefined; readonly alt: string | undefined }) {
   const words = alt?.trim() || t("markdown.image")
   return (
@@ -50,16 +56,16 @@ export function WrittenImage({ src, alt }: { readonly src: string | undefined; r
   )
 }
 
-/** Where a link leads, in short: a host, or somebody's address. */
+/** The target of a link in short: a host or an e-mail address. */
 export function placeOf(href: string): string {
   const { protocol, host, pathname } = new URL(href)
   return protocol === "mailto:" ? pathname : host
 }
 
 /**
- * Whether a link's words are its own address, written out: only then need nobody be told where it leads. That they
- * contain it is not enough (`mybank.com/login` may lead to `bank.co`). The browser writes hosts in ASCII, so letters that
- * merely look like others never count as the same.
+ * Whether the text of a link is its address, written out: only then the target need not be shown. Containing it is not
+ * enough (`mybank.com/login` may lead to `bank.co`). The browser writes hosts in ASCII, so look-alike letters never
+ * count as equal.
  */
 export function areItsAddress(words: string, href: string): boolean {
   const { protocol } = new URL(href)

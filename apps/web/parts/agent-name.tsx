@@ -2,7 +2,7 @@ import { BookOpenText, Bot, ChartColumn, CheckSquare, FolderCode, type Icon } fr
 import { Plain } from "./plain.tsx"
 import { humanName } from "../../../client/index.ts"
 
-/** Agents that others bring along look alike. */
+/** Agents of other packs share an icon. */
 const ICONS = new Map<string, Icon>(
   Object.entries({
     workspace: CheckSquare,
@@ -17,7 +17,7 @@ interface AgentProps {
   readonly className?: string
 }
 
-/** Who answers in a conversation. */
+/** The agent of a conversation. */
 export function AgentName({ agent }: AgentProps) {
   return (
     <p className="flex items-center gap-1.5 text-xs leading-tight text-faint">
@@ -29,7 +29,7 @@ export function AgentName({ agent }: AgentProps) {
   )
 }
 
-/** Its sign alone, where its name is said beside it or as a description. */
+/** The icon alone, if the name is next to it or in its label. */
 export function AgentMark({ agent, className = "" }: AgentProps) {
   const Icon = ICONS.get(agent) ?? Bot
   return <Icon className={`shrink-0 ${className}`} aria-hidden="true" />

@@ -17,12 +17,12 @@ const LOOKS: Record<Look, string> = {
   quiet: "border-transparent text-soft hover:bg-sunken hover:text-ink",
   main: "border-transparent bg-accent text-accent-ink hover:opacity-90",
   danger: "border-transparent bg-danger-soft text-danger hover:opacity-90",
-  // The main thing to do here, and it takes something away.
+  // A primary action that deletes something.
   delete: "border-transparent bg-danger text-danger-ink hover:opacity-90",
 }
 
 export function Button({ look = "plain", small = false, className = "", type = "button", ...rest }: ButtonProps) {
-  // A form's own button says so.
+  // Submit buttons set their type.
   return <button type={type} className={buttonClass({ look, small, className })} {...rest} />
 }
 
@@ -37,7 +37,7 @@ export function ButtonLink({ look = "plain", small = false, className = "", ...r
 }
 
 interface IconProps {
-  /** What it does, for a person who cannot see it. */
+  /** The label for screen readers. */
   readonly label: string
   readonly small?: boolean
 }
@@ -70,13 +70,13 @@ const iconClass = (small: boolean, className: string): string =>
   `inline-flex ${small ? "size-7" : "size-8"} shrink-0 items-center justify-center rounded-lg text-soft transition-colors hover:bg-sunken hover:text-ink disabled:opacity-45 ${className}`
 
 interface LinkProps extends Omit<ComponentProps<"a">, "href"> {
-  /** An address of the page itself. */
+  /** A path of this page. */
   readonly to: string
-  /** What a plain click does instead of going there, such as to open it over the page. */
+  /** Replaces the navigation of a plain click, for example to open a dialog. */
   readonly onPlainClick?: () => void
 }
 
-/** Leads to another page of ours: at once by a plain click, in a tab of its own where the person wants that. */
+/** A link to another page of ours: a plain click navigates, a modified one opens a tab. */
 export function Link({ to, onClick, onPlainClick = () => navigate(to), ...rest }: LinkProps) {
   return (
     <a
@@ -94,7 +94,7 @@ export function Link({ to, onClick, onPlainClick = () => navigate(to), ...rest }
 }
 
 interface CopyButtonProps {
-  /** What the button does, such as “Copy the link”. */
+  /** The label of the button, such as “Copy the link”. */
   readonly label: string
   readonly read: () => string | Promise<string>
 }
@@ -108,7 +108,7 @@ export function CopyButton({ label, read }: CopyButtonProps) {
       setDone(true)
       setTimeout(() => setDone(false), 1500)
     } catch {
-      // Over plain http on another machine's address browsers keep the clipboard to themselves.
+      // Browsers block the clipboard on pages loaded over plain http from another machine.
       toast(t("common.copyFailed"), "bad")
     }
   }

@@ -20,5 +20,5 @@ const LABELS: Readonly<Record<ShownCallState, Key>> = {
   in_doubt: "common.callInDoubt",
 }
 
-/** How far a tool call is, or how it ended, in a word or two. */
+/** The state of a tool call in a word or two. */
 export const callLabel = (state: ShownCallState): string => t(LABELS[state])

@@ -9,7 +9,7 @@ interface DialogProps {
   readonly children: ReactNode
 }
 
-/** The browser's own dialog: it keeps the focus inside, gives it back, and closes with Escape. */
+/** A native dialog: it traps and restores the focus and closes with Escape. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const heading = useId()
@@ -35,7 +35,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 
 interface ConfirmProps {
   readonly title: string
-  /** What it is about, by a name that somebody else may have chosen. */
+  /** The name of the object, which somebody else may have chosen. */
   readonly name?: string | undefined
   readonly says: ReactNode
   readonly act: string
@@ -43,7 +43,7 @@ interface ConfirmProps {
   readonly onClose: () => void
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks before an action that cannot be undone. */
 export function Confirm({ title, name, says, act, onAct, onClose }: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>

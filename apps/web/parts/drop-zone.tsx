@@ -6,7 +6,7 @@ import { Button } from "./button.tsx"
 import { t } from "../strings/strings.ts"
 
 interface DropZoneProps {
-  /** Its name, for whoever cannot see it. */
+  /** For screen readers. */
   readonly label: string
   readonly says: string
   readonly choose: string
@@ -17,7 +17,7 @@ interface DropZoneProps {
   readonly className?: string
 }
 
-/** A place for files: chosen, dropped there, or anywhere on the page where it is the only such place. */
+/** Takes files that are chosen or dropped on it, or anywhere on the page if it is the only drop zone. */
 export function DropZone({
   label,
   says,
@@ -33,7 +33,7 @@ export function DropZone({
   const take = (files: FileList | null) => {
     const taken = [...(files ?? [])].slice(0, multiple ? undefined : 1)
     if (taken.length === 0) return
-    // Whoever drops files sees nothing of those that are not taken.
+    // Files dropped during an upload are refused with a message.
     if (isBusy) return toast(t("common.dropBusy"), "bad")
     if (files && files.length > taken.length) toast(t("common.dropOne"))
     onFiles(taken)

@@ -4,7 +4,7 @@ import { noticeSignOut } from "../state/identity.ts"
 import { toast } from "../state/toasts.ts"
 import { t } from "../strings/strings.ts"
 
-/** What happened and what to do, for a person. Other errors have a message from the server that says both. */
+/** The error as text for a person. Other errors have a complete message of the server. */
 export function explain(error: unknown): string {
   if (!(error instanceof ClientError)) return t("common.pageBroke")
   switch (error.code) {
@@ -25,7 +25,7 @@ export function explain(error: unknown): string {
   }
 }
 
-/** Does something and says in passing why it did not work, if so. True where it did. */
+/** Runs an action and shows an error as a toast. Resolves to whether it succeeded. */
 export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work()
@@ -38,15 +38,15 @@ export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
 }
 
 interface Attempts {
-  /** True where it was done. What is asked for while another is on its way, as by the second half of a double click, is not. */
+  /** Returns false without running if another is in progress, as in a double click. */
   readonly once: (work: () => Promise<unknown>) => Promise<boolean>
   readonly isBusy: boolean
 }
 
-/** `attempt`, one at a time: for what makes a new thing whenever it is asked for. */
+/** `attempt`, one at a time: for actions that create something each time. */
 export function useAttempt(): Attempts {
   const [isBusy, setBusy] = useState(false)
-  // Two clicks may come before anything is drawn again.
+  // A ref, because two clicks may come before the next render.
   const isUnderWay = useRef(false)
   const once = async (work: () => Promise<unknown>) => {
     if (isUnderWay.current) return false

@@ -9,15 +9,15 @@ import { Plain } from "./plain.tsx"
 
 interface FileChipProps {
   readonly name: string
-  /** The file itself, where it is at hand: of an image whose size the server has told, a small picture is drawn. */
+  /** The file, if it is on this page; a small preview is drawn of an image. */
   readonly blob?: Blob | undefined
   readonly pixels?: PixelSize | undefined
-  /** How far it is, or what is wrong. */
+  /** Progress or problem. */
   readonly status?: string | undefined
   readonly isWrong?: boolean
-  /** Between 0 and 1, while it is on its way. */
+  /** Upload progress between 0 and 1. */
   readonly done?: number
-  /** What else could be done with it. */
+  /** Another action for the file. */
   readonly offer?: { readonly words: string; readonly take: () => void }
   readonly onRetry?: () => void
   readonly onOpen?: () => void
@@ -29,10 +29,10 @@ interface PixelSize {
   readonly height: number
 }
 
-/** More is not fetched, nor drawn, only to be seen small. */
+/** Larger images get no preview. */
 const MAX_DRAWN = 4_000_000
 
-/** A file, small: its picture or a sheet of paper, its name, and what there is to say of it. */
+/** A small file tile: preview or icon, name and status. */
 export function FileChip(props: FileChipProps) {
   const { name, blob, pixels, status, isWrong = false, done, offer, onRetry, onOpen, onRemove } = props
   return (
@@ -94,12 +94,12 @@ export function FileChip(props: FileChipProps) {
 
 const SIDE = 96
 
-/** Drawn by us: a page of ours loads no image from anywhere, not even from itself. */
+/** Drawn on a canvas: the page's policy allows no images, not even from itself. */
 function Picture({ blob, isWide }: { readonly blob: Blob; readonly isWide: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => {
     let isGone = false
-    // By its longer side: a line of pixels, made so high, would be longer than the memory is large.
+    // Scaled by the longer side: an extremely thin image scaled by the other would exceed the memory.
     const small = isWide ? { resizeWidth: 2 * SIDE } : { resizeHeight: SIDE }
     createImageBitmap(blob, { ...small, resizeQuality: "medium" }).then(
       (image) => {
@@ -110,7 +110,7 @@ function Picture({ blob, isWide }: { readonly blob: Blob; readonly isWide: boole
         element.getContext("2d")?.drawImage(image, 0, 0)
         image.close()
       },
-      () => {}, // what cannot be drawn is a name
+      () => {}, // an image that cannot be drawn shows its name
     )
     return () => {
       isGone = true
@@ -127,7 +127,7 @@ function Picture({ blob, isWide }: { readonly blob: Blob; readonly isWide: boole
   )
 }
 
-/** What a small picture of a file is drawn from: the file at hand, or what the server has of it, which is asked for once. */
+/** The data for a preview: the local file, or the one on the server, which is read once. */
 export function usePicture(file: MessageFile | undefined, own?: Blob): { blob?: Blob; pixels?: PixelSize } {
   const { id, type = "", size = 0, width, height } = file ?? {}
   const [fetched, setFetched] = useState<Blob>()
@@ -136,7 +136,7 @@ export function usePicture(file: MessageFile | undefined, own?: Blob): { blob?: 
     if (!isAsked) return
     const gone = new AbortController()
     const asked = client.readFile({ params: { id }, signal: gone.signal }).then((answer) => answer.blob())
-    asked.then(setFetched, () => {}) // its name stays
+    asked.then(setFetched, () => {}) // the name stays
     return () => gone.abort()
   }, [id, isAsked])
   const blob = own ?? fetched
@@ -147,13 +147,13 @@ const isDrawn = (type: string) => /^image\/(png|jpeg|gif|webp)$/.test(type)
 
 interface MessageFilesProps {
   readonly files: readonly MessageFile[]
-  /** Where they can be left out of what is said next. */
+  /** Removes the file from the next message. */
   readonly onRemove?: (id: string) => void
-  /** A tool has brought them: they stand where its words stand, not where the person's do. */
+  /** The files are results of a tool, so they align with its text. */
   readonly isResult?: boolean
 }
 
-/** The files of a message that was said or of a result, also after a reload: an image as a small picture, each to be saved. */
+/** The files of a sent message or of a result: images with a preview, each with a button to save it. */
 export function MessageFiles({ files, onRemove, isResult = false }: MessageFilesProps) {
   return (
     <ul

@@ -19,7 +19,7 @@ import { Button } from "./button.tsx"
 import { explain } from "./explain.ts"
 import { Search } from "./icons.tsx"
 
-/** Why a form was not accepted: what concerns a field of it, by the field's name, and what concerns none. */
+/** The errors of a form: by field name, and those without a field. */
 interface Problem {
   readonly fields: ReadonlyMap<string, string>
   readonly general: string
@@ -29,18 +29,18 @@ interface FormState {
   readonly id: string
   readonly isBusy: boolean
   readonly problem: Problem | undefined
-  /** The names of the fields that it has. */
+  /** The names of the form's fields. */
   readonly names: Set<string>
 }
 
 const FormState = createContext<FormState | undefined>(undefined)
 
 interface FormProps extends Omit<ComponentProps<"form">, "onSubmit"> {
-  /** Throws what the form shows: at the field that the error names, or else at its end. */
+  /** Throws the error to show: at the field that it names, else at the end. */
   readonly onSubmit: (form: HTMLFormElement) => Promise<unknown>
 }
 
-/** A form that is sent once at a time, and says where the person is looking why it was not accepted. */
+/** A form that submits once at a time and shows errors at their fields. */
 export function Form({ onSubmit, children, ...rest }: FormProps) {
   const id = useId()
   const [isBusy, setBusy] = useState(false)
@@ -48,7 +48,7 @@ export function Form({ onSubmit, children, ...rest }: FormProps) {
   const [names] = useState(() => new Set<string>())
   const isUnderWay = useRef(false)
   const send = async (form: HTMLFormElement) => {
-    // Two clicks may come before anything is drawn again.
+    // A ref, because two clicks may come before the next render.
     if (isUnderWay.current) return
     isUnderWay.current = true
     setBusy(true)
@@ -80,11 +80,11 @@ export function Form({ onSubmit, children, ...rest }: FormProps) {
 }
 
 interface SubmitProps extends ComponentProps<typeof Button> {
-  /** What it says while the form is being sent. */
+  /** Its label while the form is being submitted. */
   readonly busy?: string
 }
 
-/** The button that sends the form it stands in. */
+/** The submit button of a form. */
 export function SubmitButton({ disabled = false, busy, children, ...rest }: SubmitProps) {
   const isBusy = useContext(FormState)?.isBusy ?? false
   return (
@@ -94,7 +94,7 @@ export function SubmitButton({ disabled = false, busy, children, ...rest }: Subm
   )
 }
 
-/** A field by its name in the request: what is wrong with it is said below it, and to a person who cannot see that. */
+/** A field with its name in the request; errors about it are shown and announced below it. */
 export function FieldOf({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   const form = useContext(FormState)
   const names = form?.names
@@ -113,7 +113,7 @@ export function FieldOf({ name, children }: { readonly name: string; readonly ch
   )
 }
 
-/** The one field of a form, which all that is wrong concerns. */
+/** The only field of a form, which all errors belong to. */
 export function OnlyField({ children }: { readonly children: ReactNode }) {
   const form = useContext(FormState)
   return form?.problem ? describedBy(children, form.id) : children
@@ -130,7 +130,7 @@ const ProblemText = ({ id, children }: { readonly id: string; readonly children:
   </span>
 )
 
-/** Which fields an error is about that names none. */
+/** The fields of errors that name none. */
 const FIELDS_OF_CODE = new Map<string, readonly string[]>([
   ["host_not_allowed", ["url", "baseUrl", "host"]],
   ["file_not_allowed", ["path"]],
@@ -139,7 +139,7 @@ const FIELDS_OF_CODE = new Map<string, readonly string[]>([
 ])
 
 function toProblem(error: unknown, names: ReadonlySet<string>): Problem {
-  // What is wrong with a tool's arguments names them within `arguments`.
+  // Errors about the arguments of a tool name them within `arguments`.
   const text = explain(error).replace(/^arguments: /, "")
   if (!(error instanceof ClientError)) return { fields: new Map(), general: text }
   const known = FIELDS_OF_CODE.get(error.code)?.find((name) => names.has(name))
@@ -148,7 +148,7 @@ function toProblem(error: unknown, names: ReadonlySet<string>): Problem {
   const fields = new Map<string, string>()
   const others = text.split("; ").filter((part) => {
     const [, path = "", problem = ""] = /^([\w.-]+): (.*)$/s.exec(part) ?? []
-    // A change of a row names its columns within `updates`, an answer its fields within `content`.
+    // Errors about a row name its columns within `updates`, those about an answer its fields within `content`.
     const name = path.replace(/^(?:updates|content)\./, "").split(".")[0] ?? ""
     if (!names.has(name)) return true
     fields.set(name, toSentence(problem))
@@ -157,7 +157,7 @@ function toProblem(error: unknown, names: ReadonlySet<string>): Problem {
   return { fields, general: others.join("; ") }
 }
 
-/** Messages of a schema are written for programs. */
+/** Schema messages are written for programs. */
 function toSentence(problem: string): string {
   if (/^Too small/.test(problem)) return t("common.fieldTooShort")
   if (/^Too big/.test(problem)) return t("common.fieldTooLong")
@@ -166,13 +166,13 @@ function toSentence(problem: string): string {
 
 interface LabelledProps {
   readonly label: ReactNode
-  /** What a request calls it: what is wrong with it is then said below it. */
+  /** The field's name in the request, for its error. */
   readonly field?: string
   readonly children: ReactNode
   readonly className?: string
 }
 
-/** A field with its name above it. */
+/** A field with its label above it. */
 export function Labelled({ label, field, children, className = "" }: LabelledProps) {
   return (
     <label className={`block min-w-0 text-sm ${className}`}>
@@ -187,7 +187,7 @@ interface SelectProps extends Omit<ComponentProps<"select">, "onChange"> {
   readonly onChoose: (value: string) => void
 }
 
-/** One of several, as the system shows it. */
+/** A native select. */
 export function Select({ choices, onChoose, className = "", ...rest }: SelectProps) {
   return (
     <select {...rest} onChange={(event) => onChoose(event.target.value)} className={`field ${className}`}>
@@ -228,7 +228,7 @@ export function SearchField({ label, value, onChange, ...rest }: SearchFieldProp
   )
 }
 
-/** Whether one of the texts has the words in it. */
+/** Whether one of the texts contains the words. */
 export function hasWords(words: string, ...texts: readonly (string | null)[]): boolean {
   const wanted = words.trim().toLowerCase()
   return wanted === "" || texts.some((text) => text?.toLowerCase().includes(wanted))
@@ -236,7 +236,7 @@ export function hasWords(words: string, ...texts: readonly (string | null)[]): b
 
 /** The keys of a field for a message: Enter sends its form, Shift+Enter starts a line, Escape cancels. */
 export const messageKeys = (onCancel: () => void) => (event: KeyboardEvent<HTMLTextAreaElement>) => {
-  // The Enter that ends a word of an input method does not send.
+  // Enter that ends a word of an input method does not send.
   if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
     event.preventDefault()
     event.currentTarget.form?.requestSubmit()

@@ -3,8 +3,8 @@ import type { ComponentType, SVGProps } from "react"
 export type Icon = ComponentType<SVGProps<SVGSVGElement>>
 
 /**
- * A sign that is drawn with one pen on a sheet of 24 by 24, in the colour of the words beside it. Who sees it can do without it,
- * unless it has a label.
+ * An icon drawn with strokes on a 24 by 24 grid, in the colour of the text. Hidden from screen readers unless it has a
+ * label.
  */
 function drawIcon(...strokes: readonly string[]): Icon {
   const path = strokes.join("")
@@ -32,7 +32,7 @@ function drawIcon(...strokes: readonly string[]): Icon {
 export const circle = (x: number, y: number, radius: number): string =>
   `M${x - radius} ${y}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0z`
 
-/** From its upper left corner, with round corners. */
+/** A rounded rectangle, from its upper left corner. */
 export function box(x: number, y: number, [width, height]: readonly [number, number], radius = 2): string {
   const turn = (dx: number, dy: number) => `a${radius} ${radius} 0 0 1 ${dx} ${dy}`
   const [wide, high] = [width - 2 * radius, height - 2 * radius]

@@ -13,7 +13,7 @@ interface MenuProps {
   readonly side?: "top" | "bottom"
 }
 
-/** A menu on a button. Not modal: what would keep the page behind it still writes a style that our policy forbids. */
+/** A menu on a button. Not modal, because a modal one adds an inline style that the page's policy forbids. */
 export function Menu({ trigger, children, align = "start", side = "bottom" }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -34,7 +34,7 @@ export function Menu({ trigger, children, align = "start", side = "bottom" }: Me
   )
 }
 
-/** What else can be done with something: three dots at the end of its line. */
+/** A three-dot menu with more actions. */
 export const MoreMenu = ({ label, children }: { readonly label: string; readonly children: ReactNode }) => (
   <Menu
     align="end"
@@ -73,7 +73,7 @@ export function MenuLink({ icon, to, children }: Pick<MenuItemProps, "icon" | "c
   const close = useContext(CloseMenu)
   return (
     <DropdownMenu.Item asChild className={ITEM}>
-      {/* A link prevents what its click does by default, and the menu then takes the click for handled and stays open. */}
+      {/* A link prevents the default, and the menu would read that as handled and stay open. */}
       <Link to={to} onClick={close}>
         {icon && <span className="mt-[3px] [&>svg]:size-4">{icon}</span>}
         <span className="min-w-0 flex-1">{children}</span>
@@ -96,7 +96,7 @@ interface MenuChoicesProps<Value extends string> {
   readonly onChoose: (value: Value) => void
 }
 
-/** One of several, the chosen one ticked. */
+/** Radio items, with a tick on the chosen one. */
 export function MenuChoices<Value extends string>({ label, value, choices, onChoose }: MenuChoicesProps<Value>) {
   return (
     <DropdownMenu.RadioGroup

@@ -2,7 +2,7 @@ import { memo } from "react"
 import { piecesOf } from "../../../client/index.ts"
 import { t } from "../strings/strings.ts"
 
-/** Text of somebody else, exactly: nothing in it is markup, and what would not be seen is drawn. */
+/** Text of others, unchanged: without markup, and with hidden characters made visible. */
 export const Plain = memo(function Plain({ text }: { readonly text: string }) {
   const pieces = piecesOf(text)
   return (
@@ -24,12 +24,12 @@ export const Plain = memo(function Plain({ text }: { readonly text: string }) {
   )
 })
 
-/** Any value as JSON, every character of it seen. */
+/** A value as JSON, with hidden characters made visible. */
 export const Json = ({ value, tall }: { readonly value: unknown; readonly tall?: boolean }) => (
   <JsonText text={JSON.stringify(value, undefined, 2) ?? t("common.empty")} tall={tall ?? false} />
 )
 
-/** What was written as JSON already, or is a part of it. */
+/** Text that is JSON already. */
 export function JsonText({ text, tall = false }: { readonly text: string; readonly tall?: boolean }) {
   return (
     <pre

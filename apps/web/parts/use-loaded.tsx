@@ -6,14 +6,14 @@ import { Button } from "./button.tsx"
 import { explain } from "./explain.ts"
 
 interface ErrorBoundaryProps {
-  /** Shown in place of what could not be drawn. */
+  /** Shown if the children cannot be drawn. */
   readonly instead: ReactNode
-  /** When this changes it is tried again; what was drawn well stays as it is, with what people have chosen in it. */
+  /** When this changes, drawing is tried again; children without an error keep their state. */
   readonly of?: string
   readonly children: ReactNode
 }
 
-/** What cannot be drawn takes nothing else with it: without this one bad value would leave the whole page empty. */
+/** Contains rendering errors: without it one bad value would empty the whole page. */
 export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly failed: boolean }> {
   override state = { failed: false }
 

@@ -8,7 +8,7 @@ import { useStore } from "../state/store.ts"
 import { rich, t } from "../strings/strings.ts"
 import { toDateInput } from "./edit-fields.ts"
 
-/** The arguments that the change beside them does not tell. */
+/** The arguments that the diff does not show. */
 function Sent({ proposal }: { readonly proposal: Proposal }) {
   const blocks = sentBlocks(proposal)
   return blocks.length > 0 ? <Blocks blocks={blocks} /> : null
@@ -19,7 +19,7 @@ interface ArgumentsProps {
   readonly given: Readonly<Record<string, unknown>>
 }
 
-/** The request as the tool receives it: every field, every character. */
+/** The arguments as the tool receives them. */
 export function Arguments({ tool, given }: ArgumentsProps) {
   const fields = Object.entries(given)
   return (
@@ -53,7 +53,7 @@ export function Arguments({ tool, given }: ArgumentsProps) {
   )
 }
 
-/** What a proposal changes, once: what is sent follows in full for whoever opens it. */
+/** The change of a proposal, and below it the arguments on request. */
 export function ProposalDetails({ proposal }: { readonly proposal: Proposal }) {
   return (
     <>
@@ -64,7 +64,7 @@ export function ProposalDetails({ proposal }: { readonly proposal: Proposal }) {
   )
 }
 
-/** Approving is off until the cut texts of a card were shown in full: this is the way to show them. */
+/** Approving is disabled until all cut texts of a card were opened: this button opens them. */
 export const ShowFullText = ({ onShow, className }: { readonly onShow: () => void; readonly className?: string }) => (
   <span className={className}>
     {rich("proposal.showFullText", {
@@ -77,12 +77,12 @@ export const ShowFullText = ({ onShow, className }: { readonly onShow: () => voi
   </span>
 )
 
-/** Shorter than this a text stands in another one by accident. */
+/** A shorter text could occur in another one by accident. */
 const MIN_QUOTED = 8
 
 /**
- * The arguments that a card has to show beside its change: all of them where there is none to show; else those that the
- * change does not tell already, such as the statement for a database, or "tomorrow" for what became a date.
+ * The arguments that a card shows in addition to the diff: all without a diff; else those that the diff does not
+ * contain, such as an SQL statement, or "tomorrow" for a date.
  */
 function sentBlocks({ arguments: given, diff, summary }: Proposal): SentBlock[] {
   const told = diff && [summary, ...leaves(diff)]
@@ -94,7 +94,7 @@ function sentBlocks({ arguments: given, diff, summary }: Proposal): SentBlock[] 
     })
 }
 
-/** What of a proposal is cut until somebody asks for it, by key. */
+/** The keys of the cut blocks of a proposal. */
 function cutKeys(proposal: Proposal): string[] {
   const shown: AnyBlock[] = [...(proposal.diff ? blocksOf(proposal.diff).blocks : []), ...sentBlocks(proposal)]
   return shown.filter(isLongBlock).map(({ key }) => key)
@@ -103,9 +103,9 @@ function cutKeys(proposal: Proposal): string[] {
 function isTold(value: unknown, told: readonly string[]): boolean {
   if (isEmpty(value)) return true
   if (Array.isArray(value)) return value.every((each) => isTold(each, told))
-  // Whole rows, as an undo sends them, are what the change shows; every character of them can be opened.
+  // Rows that an undo sends are shown by the diff, and can be opened in full.
   if (isRecord(value)) return true
-  // Tools take a name without the blanks around it.
+  // Tools trim names.
   const text = String(value).trim()
   const isDate = /^\d{4}-\d{2}-\d{2}/.test(text)
   return told.some((each) => {
@@ -122,13 +122,13 @@ function leaves(value: unknown): string[] {
   return isEmpty(value) ? [] : [String(value)]
 }
 
-/** How many parts of proposals are cut that nobody has asked to see, and the one act that shows them all. */
+/** The number of cut blocks that have not been opened, and a function that opens them all. */
 export function useCutTexts(proposals: readonly Proposal[]): readonly [count: number, showEverything: () => void] {
   const set = useStore(opened)
   const ids = proposals.map(({ id }) => id as string)
   const cut = useMemo(
     () => proposals.map((proposal) => ({ id: proposal.id as string, keys: cutKeys(proposal) })),
-    // A proposal never changes what it shows.
+    // The content of a proposal never changes.
     [ids.join()],
   )
   const count = cut.reduce((sum, { id, keys }) => {

@@ -16,7 +16,7 @@ interface DecideAllBarProps {
   readonly items: readonly Item[]
 }
 
-/** One answer to all that wait, where there are several; and the two answers that also say how to go on. */
+/** Decides all waiting changes at once, if there are several; two buttons also set the mode. */
 export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
   const over = new Set(items.flatMap((item) => (item.type === "call" && item.isOver ? [item.key] : [])))
   const waiting = items.flatMap((item) =>
@@ -75,14 +75,14 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
   )
 }
 
-/** Of the run that waits: it is not settled yet, though its time may be up. */
+/** Undecided, even if expired. */
 const isUndecided = ({ proposal: { status } }: ProposalItem): boolean => status === "pending" || status === "expired"
 
 /** All of them have expired: one click proposes them again. */
 function AgainBar({ proposals }: { readonly proposals: readonly Proposal[] }) {
   const { isSent, send } = useDecide(proposals.map(({ id }) => id).join())
   const again = async () => {
-    // One behind the other: while one is being proposed the conversation is busy.
+    // One after the other: each makes the conversation busy.
     for (const { id } of proposals) await client.proposeAgain({ params: { id } })
   }
   return (

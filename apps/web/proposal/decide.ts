@@ -16,10 +16,10 @@ const OUTCOMES: Partial<Record<Proposal["status"], Key>> = {
 }
 
 /**
- * Decides, and where somebody else was first says how that came out. The cards themselves follow the conversation: until
- * that has something newer to say of what is decided `about`, there is nothing more to be decided. `send` shows any other
- * error as a toast. `submit`, for a form, throws it, so that the form shows it; it calls `onDone` only if the server has
- * accepted the decision, so that what the person wrote stays until then.
+ * Sends a decision; if another client was first, reports the outcome. The cards follow the conversation: `about` is
+ * disabled until its state changes. `send` shows other errors as a toast. `submit`, for a form, throws them so that the
+ * form shows them; it calls `onDone` only after the server has accepted the decision, so that the input stays until
+ * then.
  */
 export function useDecide(about: Proposal | string) {
   const [sent, setSent] = useState<Proposal | string>()
@@ -40,7 +40,7 @@ export function useDecide(about: Proposal | string) {
   return { isSent: sent === about, send, submit }
 }
 
-/** Reports how a proposal that is no longer open came out. False if the error says nothing about that. */
+/** Reports the outcome of a proposal that is no longer open. False if the error is about something else. */
 function reportOutcome(error: unknown): boolean {
   const proposal = error instanceof ClientError ? (error.details.proposal as Proposal | undefined) : undefined
   const stale = proposal?.code === "proposal_stale" || (error instanceof ClientError && error.code === "proposal_stale")

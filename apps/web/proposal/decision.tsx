@@ -15,15 +15,15 @@ import { quoted } from "../strings/format.ts"
 
 interface DecisionProps {
   readonly proposal: Proposal
-  /** How many texts of the card are cut. */
+  /** The number of cut blocks that have not been opened. */
   readonly unseen: number
   readonly onShowEverything: () => void
 }
 
-/** Approve, edit or reject. Nothing can be approved of which something has not been in view. */
+/** Approve, edit or reject. A change can be approved only after all of it was visible. */
 export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) {
   const [doing, setDoing] = useState<"edit" | "reject" | undefined>()
-  /** Where somebody who goes back was before. */
+  /** The form that was left, to restore the focus. */
   const [left, setLeft] = useState<"edit" | "reject" | undefined>()
   const { isSent, send, submit } = useDecide(proposal)
   const params = { id: proposal.id }

@@ -2,7 +2,7 @@ import { type Fields, isRecord, labelOf } from "../changes/value-words.ts"
 
 export type Control = "choice" | "check" | "number" | "date" | "line" | "text" | "list" | "json"
 
-/** One argument of a tool as a form shows it. */
+/** One argument of a tool in a form. */
 export interface EditField {
   readonly name: string
   readonly label: string
@@ -12,12 +12,12 @@ export interface EditField {
   readonly isRequired: boolean
 }
 
-/** From this many characters on a text has more than one line to be written in. */
+/** A text of this length gets a multi-line field. */
 const LONG_TEXT = 60
-/** What may become longer than a path is a text. */
+/** A higher limit than that of a path means free text. */
 const LONG_LIMIT = 4096
 
-/** The arguments that a tool takes: what was given first, in its order, then what could be. Without a schema, what was given. */
+/** The arguments that a tool accepts: the given ones first, in their order. Without a schema, only those. */
 export function fieldsOf(schema: unknown, given: Fields): EditField[] {
   const properties = isRecord(schema) && isRecord(schema.properties) ? schema.properties : {}
   const required = isRecord(schema) && Array.isArray(schema.required) ? schema.required : []
@@ -37,7 +37,7 @@ export function fieldsOf(schema: unknown, given: Fields): EditField[] {
   })
 }
 
-/** What a value may be, without `null`, which says nothing. */
+/** The alternatives of a value, without `null`. */
 function shapesOf(schema: unknown): Fields[] {
   if (!isRecord(schema)) return []
   const several = schema.anyOf ?? schema.oneOf
@@ -76,8 +76,8 @@ function isLong(shapes: readonly Fields[], value: unknown): boolean {
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 /**
- * A date for an input of the browser: `2027-01-31`, or `2027-01-31T17:00`. `shown`: how the change tells it, for one that
- * was given in words. Undefined where it is none that an input could show.
+ * The value of a date input: `2027-01-31`, or `2027-01-31T17:00`. `shown`: the diff's value, for a date that was given
+ * in words. Undefined if an input cannot show it.
  */
 export function toDateInput(given: unknown, shown: unknown): string | undefined {
   for (const value of [given, shown]) {

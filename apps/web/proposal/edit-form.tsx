@@ -12,13 +12,13 @@ import { type EditField, fieldsOf, toDateInput } from "./edit-fields.ts"
 
 interface EditFormProps {
   readonly proposal: Proposal
-  /** On its way. */
+  /** Being sent. */
   readonly isSent: boolean
   readonly onDone: (changed: Record<string, unknown>) => Promise<unknown>
   readonly onCancel: () => void
 }
 
-/** Other arguments for the same tool: field by field, or as JSON. They become a proposal of their own. */
+/** Edits the arguments field by field, or as JSON. The result is a new proposal. */
 export function EditForm({ proposal, isSent, onDone, onCancel }: EditFormProps) {
   const { arguments: given, tool, diff } = proposal
   const schema = useStore(catalogue)?.tools.find(({ name }) => name === tool)?.inputSchema
@@ -29,7 +29,7 @@ export function EditForm({ proposal, isSent, onDone, onCancel }: EditFormProps) 
   const [text, setText] = useState("")
   const [problem, setProblem] = useState<string>()
   const form = useRef<HTMLFormElement>(null)
-  // The button that was pressed is gone: what is typed next would be taken for shortcuts.
+  // The pressed button is gone: without focus, typed text would trigger shortcuts.
   useEffect(() => form.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(), [])
   const submit = async () => {
     if (isSent) return
@@ -108,12 +108,12 @@ export function EditForm({ proposal, isSent, onDone, onCancel }: EditFormProps) 
   )
 }
 
-/** `due_date` is told as `dueDate`. */
+/** The diff names the argument `due_date` `dueDate`. */
 const toColumn = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 function withField(before: Fields, name: string, value: unknown): Fields {
   const { [name]: _, ...others } = before
-  // In its place, so that what follows stays where it is.
+  // Keeps the order of the other fields.
   return value === undefined ? others : { ...before, [name]: value }
 }
 
@@ -130,13 +130,13 @@ function parse(text: string): { readonly fields: Record<string, unknown> } | { r
 interface FieldEditorProps {
   readonly field: EditField
   readonly value: unknown
-  /** How the change tells what is given, where that is in other words. */
+  /** The diff's value, if it differs from the argument. */
   readonly shown: unknown
-  /** `undefined` takes the argument away. */
+  /** `undefined` removes the argument. */
   readonly onChange: (value: unknown) => void
 }
 
-/** One argument, in the control that fits what the tool takes for it. */
+/** One argument, in the control that fits its schema. */
 function FieldEditor({ field, value, shown, onChange }: FieldEditorProps) {
   const { control, hint } = field
   const label = <Plain text={field.label} />
@@ -154,7 +154,7 @@ function FieldEditor({ field, value, shown, onChange }: FieldEditorProps) {
   return (
     <Labelled label={label}>
       <FieldOf name={field.name}>{toInput({ field, value, shown, onChange })}</FieldOf>
-      {/* How to write it is for whoever writes it: a choice and a date explain themselves. */}
+      {/* Choices and dates need no format hint. */}
       {hint && control !== "choice" && control !== "date" && (
         <span className="mt-0.5 block text-xs text-faint">
           <Plain text={hint} />
@@ -238,7 +238,7 @@ function toInput({ field: { name, control, choices, isRequired }, value, shown, 
   return <input value={text} onChange={(event) => onChange(event.target.value)} className="field" />
 }
 
-/** An object, or what nobody knows: written as JSON, taken over when it is some. */
+/** An object or an unknown type: edited as JSON, applied when it is valid. */
 function JsonField({ field, value, onChange }: FieldEditorProps) {
   const [text, setText] = useState(() => (value === undefined ? "" : JSON.stringify(value)))
   const [isBad, setBad] = useState(false)

@@ -4,7 +4,7 @@ import { attempt } from "../parts/explain.ts"
 import { client } from "../state/client.ts"
 import { Store, useStore } from "../state/store.ts"
 
-/** Whether proposals have expired, as the server says. It counts more than the clock of this machine, which may be wrong. */
+/** Whether proposals have expired, as reported by the server: the clock of this machine may be wrong. */
 export const serverVerdicts = new Store<ReadonlyMap<string, "expired" | "open">>(new Map())
 
 export function recordVerdict(id: string, says: "expired" | "open"): void {

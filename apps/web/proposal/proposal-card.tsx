@@ -25,11 +25,11 @@ const SENDS = { label: "proposal.sendsOut", tone: "bg-warn-soft text-warn" } as 
 
 interface ProposalCardProps {
   readonly item: ProposalItem
-  /** What it was asked for with, and what became of it. */
+  /** The call that made the proposal, with its result. */
   readonly call: CallItem | undefined
 }
 
-/** A write that waits, or waited, for the person. While it waits everything about it is in view. */
+/** A change that waits, or waited, for a decision. While it waits, all of it is visible. */
 export function ProposalCard({ item, call }: ProposalCardProps) {
   const { proposal } = item
   const { status } = proposal
@@ -80,7 +80,7 @@ function OpenCard({ item }: { readonly item: ProposalItem }) {
   )
 }
 
-/** What became of it, in one line that opens to what it was. */
+/** The outcome in one line that opens to show the change. */
 function DecidedCard({ item, call }: ProposalCardProps) {
   const { proposal, reason } = item
   const { icon: Icon, tone, says } = outcomeOf(item)
@@ -208,10 +208,10 @@ function ProposeAgain({ proposal }: { readonly proposal: Proposal }) {
   )
 }
 
-/** From here on the time is drawn as a warning. */
+/** From here on the time is shown as a warning. */
 const LAST_MS = 120_000
 
-/** How long it still waits. Coarse while there is time, to the second at the end. */
+/** The time left: rounded at first, in seconds at the end. */
 function Expiry({ expiresAt }: { readonly expiresAt: string }) {
   const until = Date.parse(expiresAt)
   const [now, setNow] = useState(Date.now)
@@ -264,7 +264,7 @@ const LOOKS: Record<Proposal["status"], Look> = {
   pending: WAITS,
 }
 
-/** How it came out, in a word or two. */
+/** The outcome in a word or two. */
 function outcomeOf(item: ProposalItem): Look & { readonly says: string } {
   const { status, code } = item.proposal
   const { icon, tone } = LOOKS[status]

@@ -67,7 +67,7 @@ export function describeUsage({
   ].join(", ")
 }
 
-/** The lines of a timeline in the language of the page, from the rows that they begin and end with. */
+/** Describes timeline entries in the language of the page, from their first and last rows. */
 
 interface EntryText {
   readonly title: string
@@ -84,7 +84,7 @@ export function describeEntries(entries: readonly TimelineEntry[], rows: readonl
   }
   const seen = new Map<number, number>()
   return entries.map((entry) => {
-    // One row may begin several entries, such as one for each change that waits for approval.
+    // One row may start several entries, such as one for each change that waits for approval.
     const index = seen.get(entry.position) ?? 0
     seen.set(entry.position, index + 1)
     const event = events.get(entry.position)
@@ -193,7 +193,7 @@ function describeReply({ parts, model, finish = "stop" }: EventOf<"message">): E
   return { title: model ?? t("runs.entryModel"), detail: details.filter((each) => each !== "").join(" · ") }
 }
 
-/** What a row says about the end of what began before it; undefined for a row that ends nothing. */
+/** The outcome that a row records for an earlier entry; undefined if it ends nothing. */
 function describeOutcome(event: JournalEvent): string | undefined {
   switch (event.type) {
     case "tool_end": {

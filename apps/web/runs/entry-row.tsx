@@ -42,7 +42,7 @@ interface EntryRowProps {
   readonly onState: ((position: number) => void) | undefined
 }
 
-/** One stretch of a run; opened, the rows that it begins and ends with. */
+/** A timeline entry; it opens to show its first and last rows. */
 export function EntryRow({ entry, text, timeline, rows, isOpen, onToggle, onState }: EntryRowProps) {
   const { position, endPosition, kind, at, usage } = entry
   const { title, detail } = text
@@ -97,7 +97,7 @@ export function EntryRow({ entry, text, timeline, rows, isOpen, onToggle, onStat
   )
 }
 
-/** What the model gave to the call that a row is about: it stands in the reply, a row or more before. */
+/** The arguments of the call that a row is about: they are in the reply, in an earlier row. */
 function argumentsOf(rows: readonly RecordedEvent[], position: number): unknown {
   const callId = rows.find((row) => row.position === position)?.callId
   const parts = rows.flatMap(({ parts: some }) =>
@@ -111,7 +111,7 @@ const START = [Play, "text-faint"] as const
 const tookWords = ({ ms, isOpen }: TimelineEntry): string =>
   isOpen ? t("runs.running") : ms === undefined ? "" : duration(ms)
 
-/** Where in the run it was, and how much of it: the whole width is the whole run. On a phone it stands below the words. */
+/** When the entry happened within the run: the whole width is the whole run. Below the text on a phone. */
 function Bar({
   entry: { at, ms = 0, kind, isOpen },
   timeline: { startedAt, until },
@@ -132,7 +132,7 @@ function Bar({
   )
 }
 
-/** Beyond this, drawing a row costs more than most people want to see of it. */
+/** Longer rows are cut, because drawing them is slow. */
 const MAX_CHARACTERS = 20_000
 
 interface RawRowProps {

@@ -6,7 +6,7 @@ import { noticeSignOut } from "../state/identity.ts"
 import { inTurn } from "../state/conversation.ts"
 import { Store, useStore } from "../state/store.ts"
 
-/** What is said of a run above its rows. */
+/** The head of a run, shown above its rows. */
 export type RunHead = Pick<Run, "status" | "model" | "startedAt" | "endedAt" | "error">
 
 export interface RunPart<Head extends RunHead> {
@@ -15,30 +15,30 @@ export interface RunPart<Head extends RunHead> {
   readonly nextAfter: number | null
 }
 
-/** Where a run is read: at the server as its owner, or through a link of somebody else. */
+/** Where a run is read: as its owner, or through a shared link. */
 interface RunSource<Head extends RunHead> {
   read(after: number): Promise<RunPart<Head>>
-  /** Calls back each time that there may be more, until the signal says that nobody looks any more. */
+  /** Calls `changed` when there may be new rows, until the signal aborts. */
   follow(run: Head, after: number, changed: () => void, signal: AbortSignal): Promise<void>
 }
 
 export interface RunState<Head extends RunHead> {
-  /** Undefined until it was read once. */
+  /** Undefined until the first read. */
   readonly run: Head | undefined
   readonly rows: readonly RecordedEvent[]
-  /** Why it is not there, or not up to date. */
+  /** The error of the last read. */
   readonly problem: unknown
 }
 
 export const isOver = ({ status }: RunHead): boolean => status !== "running" && status !== "paused"
 
-/** A run that is looked at: its rows, and those that come while it goes on. */
+/** A run on screen: its rows, and new ones while it continues. */
 export class FollowedRun<Head extends RunHead> {
   readonly store = new Store<RunState<Head>>({ run: undefined, rows: [], problem: undefined })
-  /** One read at a time: what is told meanwhile is in the next one. */
+  /** One read at a time: changes in the meantime are read by the next one. */
   readonly refresh: () => Promise<void> = inTurn(() => this.#read())
   readonly #source: RunSource<Head>
-  /** Ends what listens, while something does. */
+  /** Aborts the subscription. */
   #listening: AbortController | undefined
   #isClosed = false
 
@@ -59,7 +59,7 @@ export class FollowedRun<Head extends RunHead> {
         after = nextAfter
       }
       const { run } = this.store.value
-      // What is over does not change any more.
+      // A completed run does not change.
       if (!run || isOver(run)) this.#listening?.abort()
       else void this.#listen(run)
     } catch (error) {
@@ -83,7 +83,7 @@ export class FollowedRun<Head extends RunHead> {
     noticeSignOut(error)
     const isGone = hasCode(error, "not_found")
     if (isGone) this.#listening?.abort()
-    // What is gone is not shown any longer, also where it was read before.
+    // A deleted run is removed from the screen.
     this.store.change({ ...(isGone ? { run: undefined, rows: [] } : {}), problem: error })
   }
 
@@ -96,7 +96,7 @@ interface UsedRun<Head extends RunHead> extends RunState<Head> {
   readonly refresh: () => Promise<void>
 }
 
-/** A run for as long as it is shown. Whoever wants another one gives its element another key. */
+/** Follows a run while the component is mounted. For another run, give the element another key. */
 export function useFollowedRun<Head extends RunHead>(open: () => RunSource<Head>): UsedRun<Head> {
   const [followed] = useState(() => new FollowedRun(open()))
   useEffect(() => {
@@ -106,30 +106,30 @@ export function useFollowedRun<Head extends RunHead>(open: () => RunSource<Head>
   return { ...useStore(followed.store), refresh: followed.refresh }
 }
 
-/** A run of the person's own: its rows are asked for, and the stream of its conversation tells when there are more. */
+/** A run of the person: the stream of its conversation reports new rows. */
 export const ownRun = (id: string): RunSource<Run> => ({
   async read(after) {
-    // The run before the rows: one that is said to be over has all of them.
+    // The run is read before the rows: if it is completed, all rows exist.
     const run = await client.readRun({ params: { id } })
     return { run, ...(await client.readRunJournal({ params: { id }, query: { after } })) }
   },
   async follow({ conversationId }, after, changed, signal) {
     for await (const { type } of client.events(conversationId, { after: String(after), signal })) {
-      // Text that is being written is in no row yet.
+      // Text deltas are not in rows.
       if (!type.endsWith("_delta")) changed()
     }
   },
 })
 
-/** Between two looks at a run that goes on: nobody tells of a conversation whose owner is somebody else. */
+/** Poll interval for a shared run: its conversation's stream is not available. */
 const LOOK_MS = 3000
 
-/** A run of somebody else, as far as their link shows it. */
+/** A run of somebody else, through a shared link. */
 export const sharedRun = (secret: string): RunSource<SharedRun["run"]> => ({
   read: (after) => client.openSharedRun({ body: { secret, after } }),
   async follow(_run, _after, changed, signal) {
     const timer = setInterval(() => {
-      // A tab behind others looks when somebody looks at it.
+      // A hidden tab polls when it becomes visible.
       if (document.visibilityState === "visible") changed()
     }, LOOK_MS)
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }))

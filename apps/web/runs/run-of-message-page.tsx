@@ -13,7 +13,7 @@ interface RunOfMessagePageProps {
   readonly message: string
 }
 
-/** Leads on to the run that a message belongs to, which the conversation's own page does not know. */
+/** Redirects to the run of a message, which the conversation's page does not know. */
 export function RunOfMessagePage({ id, message }: RunOfMessagePageProps) {
   const [problem, setProblem] = useState<unknown>()
   const find = useCallback(async () => {

@@ -16,7 +16,7 @@ import { ownRun, useFollowedRun } from "./followed-run.ts"
 import { RunView } from "./run-view.tsx"
 import { SharedRunList, useSharedRuns } from "./shared-run-list.tsx"
 
-/** What happened in a run of the person's own. */
+/** What happened in a run of the person. */
 export function RunPage({ id }: { readonly id: string }) {
   const { run, rows, problem, refresh } = useFollowedRun(() => ownRun(id))
   const [shown, setShown] = useState<"beside" | "share">()
@@ -69,7 +69,7 @@ interface OtherRunDialogProps {
   readonly onClose: () => void
 }
 
-/** Which run is to stand beside this one: one of the same conversation, or any that is named. */
+/** Selects the run to compare with: of the same conversation, or by id. */
 function OtherRunDialog({ run, onClose }: OtherRunDialogProps) {
   const { value, trouble } = useLoaded(() =>
     client.listRuns({ params: { id: run.conversationId }, query: { limit: NEWEST } }),
@@ -120,7 +120,7 @@ function OtherRunDialog({ run, onClose }: OtherRunDialogProps) {
   )
 }
 
-/** How long a link may open; without an end, until it is revoked. */
+/** Lifetimes of a link in days; without one it is valid until revoked. */
 const DAYS = [1, 7, 30, 365] as const
 const FOREVER = ""
 

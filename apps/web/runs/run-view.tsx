@@ -17,13 +17,13 @@ type View = keyof typeof VIEWS
 interface RunViewProps {
   readonly run: RunHead
   readonly rows: readonly RecordedEvent[]
-  /** Left out where nobody but its owner could use it. */
+  /** Undefined if the reader could not use it. */
   readonly id?: string
-  /** Whose state can be looked at; left out where only the run is shown. */
+  /** The conversation whose state can be shown; undefined for a shared run. */
   readonly conversationId?: string
 }
 
-/** One run: what it took in sum, and then as a timeline, row by row, or as the state that each row left. */
+/** A run: its totals, and its timeline, its rows, or its state after each row. */
 export function RunView({ run, rows, id, conversationId }: RunViewProps) {
   const [view, setView] = useState<View>("timeline")
   const [at, setAt] = useState<number>()
@@ -77,7 +77,7 @@ interface RowListProps {
   readonly onState: ((position: number) => void) | undefined
 }
 
-/** Everything that was recorded of a run, one row of the journal a line. */
+/** All recorded rows of a run, one per line. */
 function RowList({ rows, onState }: RowListProps) {
   const start = rows[0]?.at ?? 0
   return (

@@ -9,7 +9,7 @@ import { readPages } from "../../../client/index.ts"
 import { t } from "../strings/strings.ts"
 import { time } from "../strings/format.ts"
 
-/** The person's links to runs that still open. */
+/** The person's valid links to runs. */
 export const useSharedRuns = () => useLoaded(() => readPages((query) => client.listSharedRuns({ query })))
 
 interface SharedRunListProps {
@@ -20,7 +20,7 @@ interface SharedRunListProps {
   readonly runId?: string
 }
 
-/** Links that were made, each to be taken back. */
+/** Links to runs, each with a button to revoke it. */
 export function SharedRunList({ value, trouble, reload, runId }: SharedRunListProps) {
   const shown = value?.filter((shared) => runId === undefined || shared.runId === runId) ?? []
   const revoke = async (id: string) => {

@@ -7,7 +7,7 @@ import { RunView } from "./run-view.tsx"
 import { describeRun } from "./describe-run.ts"
 import { t } from "../strings/strings.ts"
 
-/** A run that somebody has shared: the secret stands behind the #, and another one there is another run. */
+/** A shared run: the secret is in the URL fragment, so another fragment is another run. */
 export function SharedRunPage() {
   const secret = useSyncExternalStore(subscribe, () => location.hash.slice(1))
   return secret === "" ? <Gone /> : <Shared key={secret} secret={secret} />

@@ -21,10 +21,10 @@ interface Shown {
   readonly changed: readonly string[]
 }
 
-/** How long somebody rests on a row before its state is asked for: whoever drags passes many. */
+/** How long the slider must rest before a state is requested: dragging passes many rows. */
 const REST_MS = 120
 
-/** What the conversation was behind each row of a run, as the server's own fold says, and what the row has changed in it. */
+/** The state of the conversation after each row, as the server computes it, and what the row changed. */
 export function StateView({ conversationId, rows, at, onMove }: StateViewProps) {
   const [shown, setShown] = useState<Shown>()
   const [problem, setProblem] = useState<unknown>()
@@ -98,11 +98,11 @@ const changeWords = (changed: readonly string[]): string =>
 
 type FoldedState = Readonly<Record<string, unknown>>
 
-/** What was read lately. A row is never changed, and so neither is what the rows up to it come to. */
+/** Cache. Rows never change, so neither does the state after a row. */
 const known = new Map<string, Promise<FoldedState>>()
 const MAX_KNOWN = 100
 
-/** The state behind a row: folded by the server, which alone has the rows of the runs before, and the fold that it works with. */
+/** The state after a row. Computed on the server, which has the rows of earlier runs. */
 function readStateAt(conversationId: string, at: number): Promise<FoldedState> {
   if (at < 1) return Promise.resolve({})
   const key = `${conversationId} ${at}`
@@ -116,7 +116,7 @@ function readStateAt(conversationId: string, at: number): Promise<FoldedState> {
   return reading
 }
 
-/** The names of what is not as it was; where it stands says every row anew. */
+/** The names of the fields that changed. The position changes with each row and is left out. */
 const changedBetween = (before: FoldedState, after: FoldedState): string[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (name) => name !== "position" && JSON.stringify(before[name]) !== JSON.stringify(after[name]),

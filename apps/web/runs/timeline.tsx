@@ -12,7 +12,7 @@ interface TimelineProps {
   readonly onState: ((position: number) => void) | undefined
 }
 
-/** What a run was spent on, in the order in which it began. The arrow keys go from line to line, Enter opens one. */
+/** The timeline of a run in the order of its start times. The arrow keys move between lines, Enter opens one. */
 export function Timeline({ timeline, rows, status, onState }: TimelineProps) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const toggle = (key: string) => {
@@ -51,7 +51,7 @@ export function Timeline({ timeline, rows, status, onState }: TimelineProps) {
   )
 }
 
-/** What comes later may stand above: a line is known by its row, and among those of one row by its number. */
+/** Later entries may be inserted above: a key is the row, and a number among those of one row. */
 function keysOf(entries: readonly TimelineEntry[]): string[] {
   const counts = new Map<number, number>()
   return entries.map(({ position }) => {
@@ -61,7 +61,7 @@ function keysOf(entries: readonly TimelineEntry[]): string[] {
   })
 }
 
-/** Up and down go from line to line of a list, whose lines say `data-line`. */
+/** Up and down move between the lines of a list, which have `data-line`. */
 export function moveByArrows(event: KeyboardEvent<HTMLElement>): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   const lines = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-line]")]

@@ -11,7 +11,7 @@ import { Timeline } from "./timeline.tsx"
 import { type Key, t } from "../strings/strings.ts"
 import { dollars, duration, number } from "../strings/format.ts"
 
-/** Two runs of the person's own, their sums against each other and their timelines side by side. */
+/** Two runs of the person: their totals compared, and their timelines side by side. */
 export function TwoRunsPage({ id, other }: { readonly id: string; readonly other: string }) {
   const [left, right] = [useFollowedRun(() => ownRun(id)), useFollowedRun(() => ownRun(other))]
   return (

@@ -14,7 +14,7 @@ import { SignIn } from "./sign-in.tsx"
 import type { Page } from "./page.ts"
 import { Shell } from "./shell.tsx"
 
-/** The sign-in page for a person who is not signed in, everything else for one who is; `children` stand over each page. */
+/** The sign-in page, or the pages for a person who is signed in; `children` are drawn over each page. */
 export function App({ pages, children }: { readonly pages: readonly Page[]; readonly children: ReactNode }) {
   const who = useStore(presence)
   const isIn = who.is === "signed-in"
@@ -44,7 +44,7 @@ export function App({ pages, children }: { readonly pages: readonly Page[]; read
   )
 }
 
-/** What is said in passing, below the page, which makes room for it: it covers nothing. Read aloud when it comes. */
+/** Temporary messages below the page, which makes room: they cover nothing. Announced to screen readers. */
 function Toasts() {
   const shown = useStore(toasts)
   return (
@@ -68,8 +68,8 @@ function Toasts() {
 const TABLE = /\.(csv|tsv)$/i
 
 /**
- * A file that misses its place would be opened by the browser, in the place of the page. Where the page has one place for
- * files it goes there. Of a table its person is asked what becomes of it, and stays where they are.
+ * The browser would open a dropped file in place of the page. A page with one drop zone takes it there. For a table the
+ * person is asked what to do with it, and stays on the page.
  */
 function useDrops(): void {
   useEffect(() => {
@@ -77,7 +77,7 @@ function useDrops(): void {
       if (event.defaultPrevented || !wouldLeave(event)) return
       event.preventDefault()
       const [only, ...more] = dropZones
-      // Of a drop with no effect nobody is told, and somebody would wonder what became of their file.
+      // A drop without effect sends no event, so the person would get no feedback.
       if (event.dataTransfer) event.dataTransfer.dropEffect = carriesFiles(event) ? "copy" : "none"
       if (carriesFiles(event) && more.length === 0) only?.light(true)
     }
@@ -120,7 +120,9 @@ function useDrops(): void {
 
 const carriesFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") ?? false
 
-/** Files, and links that are not dropped into a field, would be opened. Text that is moved about in a field is left alone. */
+/**
+ * Files and links that are dropped outside of a field would be opened. Text that is moved within a field is left alone.
+ */
 function wouldLeave(event: DragEvent): boolean {
   if (carriesFiles(event)) return true
   const isField = event.target instanceof HTMLElement && event.target.closest("input, textarea, [contenteditable]")

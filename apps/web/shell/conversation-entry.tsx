@@ -15,7 +15,7 @@ import { t } from "../strings/strings.ts"
 
 interface ConversationEntryProps {
   readonly conversation: ConversationView
-  /** Something in it waits for a decision. */
+  /** A change in it waits for a decision. */
   readonly waits: boolean
 }
 
@@ -84,7 +84,7 @@ export const ConversationEntry = memo(function ConversationEntry({ conversation,
 
 /** Whether the conversation is working or waiting for the person. */
 function Sign({ status, waits }: { readonly status: ConversationView["status"]; readonly waits: boolean }) {
-  // It waits with nothing to approve: the change has expired, or a program of the person has to answer.
+  // It waits without a decision: the change has expired, or a program has to respond.
   if (!waits && status === "awaiting_confirmation")
     return (
       <span title={t("shell.waitsIdle")} className="size-2 rounded-full border border-faint group-hover:invisible">

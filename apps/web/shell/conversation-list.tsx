@@ -8,7 +8,7 @@ import { useStore } from "../state/store.ts"
 import { t } from "../strings/strings.ts"
 import { ConversationEntry } from "./conversation-entry.tsx"
 
-/** All conversations by when something last happened in them, and a search over their titles. */
+/** All conversations by last activity, and a search over their titles. */
 export function ConversationList() {
   const { list, known, next } = useStore(feed)
   const [words, setWords] = useState("")
@@ -103,7 +103,7 @@ function toGroups(conversations: readonly ConversationView[], now: Date): Group[
   return groups.filter(({ items }) => items.length > 0)
 }
 
-/** Whoever types faster than this asks once. */
+/** Delay of a search while typing. */
 const PAUSE_MS = 200
 
 type Outcome = "searching" | "all" | "partial"

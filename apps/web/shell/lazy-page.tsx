@@ -24,13 +24,13 @@ export function lazyPage<Props extends object>(load: () => Promise<ComponentType
   }
 }
 
-/** The server has a newer page than the one in this tab, or is away: then the page is loaded when it is back. */
+/** The server has a newer page than this tab, or is unreachable: the page is reloaded when it is back. */
 function NotLoaded() {
   const [away, setAway] = useState<unknown>()
   const look = async (wasAway: boolean) => {
     try {
       await client.readIdentity()
-      // Only where it really was away: what this server has not would be loaded in a circle.
+      // Only after it was unreachable: a file that is missing on the server would cause a reload loop.
       if (wasAway) location.reload()
     } catch (error) {
       if (canRetry(error)) setAway(error)

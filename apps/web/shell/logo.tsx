@@ -1,4 +1,4 @@
-/** The sign of Pawl: the tooth that lets a wheel turn one way only. */
+/** The logo: the pawl that lets a wheel turn one way only. */
 export function Logo({ className = "" }: { readonly className?: string }) {
   return (
     <svg viewBox="0 0 32 32" className={className} aria-hidden="true">

@@ -3,12 +3,12 @@ import type { Identity } from "../../../core/protocol/index.ts"
 import type { Icon } from "../parts/icons.tsx"
 import type { Key } from "../strings/strings.ts"
 
-/** One page of the shell: where it is, how it is drawn, and how one gets there. The list of them stands in pages.tsx. */
+/** A page: its path, its component, and its link in the sidebar. The list is in pages.tsx. */
 export interface Page {
-  /** Below the server's own address; `:name` for what varies. */
+  /** Below the server's address; `:name` is a parameter. */
   readonly path: string
   readonly draw: (found: Readonly<Record<string, string>>) => ReactNode
-  /** Where it stands in the sidebar, if it does. With `tool` only if an agent has that tool: a program may have agents of its own alone. */
+  /** Its position in the sidebar, if any. With `tool` only if an agent has that tool. */
   readonly nav?: {
     readonly label: Key
     readonly icon: Icon
@@ -19,7 +19,7 @@ export interface Page {
 
 interface ShellValue {
   readonly identity: Identity
-  /** Shows the sidebar where there is no room for it. */
+  /** Shows the sidebar on a narrow screen. */
   readonly openDrawer: () => void
 }
 
@@ -36,7 +36,7 @@ interface Shortcuts {
   readonly fresh: () => void
 }
 
-/** Ctrl+K (⌘K) searches, N begins anew. Escape, which stops a run, belongs to the conversation. */
+/** Ctrl+K (⌘K) searches, N creates a conversation. Escape, which cancels a run, belongs to the conversation. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts)
   useEffect(() => {
@@ -59,7 +59,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, [])
 }
 
-/** A dialog or a menu is open, and keys are meant for it. */
+/** Whether a dialog or menu is open, which receives the keys. */
 export const isCovered = (): boolean => document.querySelector("dialog[open], [role=menu], [role=listbox]") !== null
 
 function isWriting(target: EventTarget | null): boolean {

@@ -9,7 +9,7 @@ import { type Page, ShellContext, useShortcuts } from "./page.ts"
 import { Sidebar } from "./sidebar.tsx"
 import { t } from "../strings/strings.ts"
 
-/** Where the sidebar is a drawer, which covers the page: as wide as `md` in the classes. */
+/** The width at which the sidebar becomes a drawer, as `md` in the classes. */
 const NARROW = "(width < 48rem)"
 
 interface ShellProps {
@@ -24,7 +24,7 @@ export function Shell({ identity, pages }: ShellProps) {
   useEffect(() => setDrawer(false), [path])
   useShortcuts({
     search() {
-      // The drawer has to be there before its field can be in focus.
+      // The drawer must exist before its field can get the focus.
       flushSync(() => setDrawer(true))
       document.getElementById("search")?.focus()
     },

@@ -18,7 +18,7 @@ import { type Page, useShell } from "./page.ts"
 
 interface SidebarProps {
   readonly pages: readonly Page[]
-  /** Only where it is a drawer. */
+  /** Only for the drawer. */
   readonly isOpen: boolean
   readonly onClose: () => void
 }
@@ -32,7 +32,7 @@ export function Sidebar({ pages, isOpen, onClose }: SidebarProps) {
     if (!isOpen) return
     const close = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || event.defaultPrevented) return
-      event.preventDefault() // it closes the drawer and stops nothing
+      event.preventDefault() // it closes the drawer and cancels nothing
       onClose()
     }
     window.addEventListener("keydown", close, true)
@@ -104,7 +104,7 @@ function ThemeButton() {
   )
 }
 
-/** Who is signed in, and the way out. */
+/** The signed-in person, and the sign-out button. */
 function Person() {
   const { name } = useShell().identity.user
   return (

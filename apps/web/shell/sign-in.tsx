@@ -11,7 +11,7 @@ import { Logo } from "./logo.tsx"
 interface DoorProps {
   readonly error?: unknown
   readonly onRetry?: () => void
-  /** `half`: the cookie is there, but not the secret that this page stored with it. */
+  /** `half`: the cookie exists, but not the secret that this page stored with it. */
   readonly why?: "half" | undefined
 }
 
@@ -54,7 +54,10 @@ export function SignIn({ error, onRetry, why }: DoorProps) {
   )
 }
 
-/** Where whoever runs the server has an issuer: the way in without a link. Where it cannot be learnt, links are said below. */
+/**
+ * The button of the operator's issuer, for sign-in without a link. Nothing if the request fails; links are explained
+ * below.
+ */
 function IssuerButton() {
   const [label, setLabel] = useState<string>()
   const [isGoing, setGoing] = useState(false)

@@ -6,8 +6,8 @@ const FIRST_MS = 2000
 const LONGEST_MS = 30_000
 
 /**
- * Calls back once when the server may be reachable again: the connection is live, the network is back, the page is visible
- * again, or a delay has passed that grows with each try. The returned function cancels the wait.
+ * Calls back once when the server may be reachable again: the connection is live, the network is back, the page is
+ * visible again, or a growing delay has passed. The returned function cancels the wait.
  */
 export function whenBack(tries: number, back: () => void): () => void {
   const leave = () => {

@@ -3,14 +3,14 @@ import { client } from "./client.ts"
 import { Store, useStore } from "./store.ts"
 import { whenBack } from "./auto-retry.ts"
 
-/** What this server has: models, agents, tools. */
+/** Models, agents and tools of this server. */
 export interface Catalogue {
   readonly models: Awaited<ReturnType<typeof client.listModels>>
   readonly agents: Awaited<ReturnType<typeof client.listAgents>>["items"]
   readonly tools: Awaited<ReturnType<typeof client.listTools>>["items"]
 }
 
-/** Undefined until it is known, and where it cannot be had: a page without pickers is better than none. */
+/** Undefined until it is known, and if it cannot be read: the page works without pickers. */
 export const catalogue = new Store<Catalogue | undefined>(undefined)
 
 /** Whether an agent of this server has the tool. False until that is known. */
@@ -19,13 +19,13 @@ export function useHasTool(): (tool: string) => boolean {
   return (tool) => agents.some(({ tools }) => tools.includes(tool))
 }
 
-/** It changes with a restart of the server or a stored key; whoever stores one asks again. */
+/** Changes with a restart of the server or a stored key: call it again after storing one. */
 export async function loadCatalogue(): Promise<void> {
   const [models, agents, tools] = await Promise.all([client.listModels(), client.listAgents(), client.listTools()])
   catalogue.set({ models, agents: agents.items, tools: tools.items })
 }
 
-/** How long the server waits for the endpoints that it asks. Meanwhile the page shows the models it has. */
+/** How long the server waits for endpoints. Meanwhile the page shows the models it has. */
 const WAIT_SECONDS = 8
 
 /** Reads the models again and returns them. The server asks endpoints for their models; `again`: even if it just did. */
@@ -36,7 +36,7 @@ export async function lookAtModels(again: boolean, wait = WAIT_SECONDS): Promise
   return models
 }
 
-/** The model that new conversations start with, for the suggestion of the next one. */
+/** Sets the suggested model of the next conversation. */
 export function suggestModel(name: string): void {
   const known = catalogue.value
   if (!known) return
@@ -44,7 +44,7 @@ export function suggestModel(name: string): void {
   catalogue.set({ ...known, models: { ...models, default: name } })
 }
 
-/** Reads it, and where the server is away again until it is there: without it there are no pickers. */
+/** Reads the catalogue, and retries until the server is reachable. */
 export function keepCatalogue(signal: AbortSignal, tries = 0): void {
   loadCatalogue().catch((error: unknown) => {
     if (signal.aborted || !canRetry(error)) return

@@ -8,17 +8,17 @@ import { t } from "../strings/strings.ts"
 /** How many files one message may have. */
 const MAX_FILES = 10
 
-/** A file of a message that is being written. */
+/** A file of the draft message. */
 export interface ChosenFile {
   readonly key: number
   readonly name: string
-  /** `waiting` for its turn to be uploaded. */
+  /** `waiting` for an upload slot. */
   readonly state: "waiting" | "uploading" | "there" | "failed"
   /** Between 0 and 1. */
   readonly done: number
-  /** The file itself, where it was chosen on this page. */
+  /** The file, if it was chosen on this page. */
   readonly blob?: File
-  /** As the server has it. */
+  /** The uploaded file. */
   readonly kept?: MessageFile
   readonly problem?: string
 }
@@ -37,7 +37,7 @@ const drafts = new Map<string, Store<Chosen>>()
 const leaving = new Map<number, AbortController>()
 let last = 0
 
-/** The files that go with what is written under a name, wherever its person goes on the page meanwhile, in their order. */
+/** The files of a draft, in order. They survive navigation within the page. */
 export function filesOf(draft: string): Store<Chosen> {
   const known = drafts.get(draft)
   if (known) return known
@@ -46,7 +46,7 @@ export function filesOf(draft: string): Store<Chosen> {
   return store
 }
 
-/** Adds files, each of which is uploaded as soon as it is its turn. */
+/** Adds files, each of which is uploaded when a slot is free. */
 export function addFiles(draft: string, files: Iterable<File>): void {
   const chosen = [...files].map((blob): ChosenFile => ({
     key: ++last,
@@ -58,19 +58,19 @@ export function addFiles(draft: string, files: Iterable<File>): void {
   for (const each of addUpTo(draft, chosen)) void upload(draft, each)
 }
 
-/** Files that the server has already, of words that were taken back: nothing is uploaded anew. */
+/** Adds files of a withdrawn message, which are on the server already. */
 export function restoreFiles(draft: string, files: readonly MessageFile[]): void {
   const there = new Set(filesOf(draft).value.map(({ kept }) => kept?.id))
   addUpTo(draft, files.filter(({ id }) => !there.has(id)).map(toChosen))
 }
 
-/** Once more what was not taken. */
+/** Retries a failed upload. */
 export function tryAgain(draft: string, key: number): void {
   const file = filesOf(draft).value.find((each) => each.key === key)
   if (file?.state === "failed") void upload(draft, file)
 }
 
-/** Leaves one out; where it is being uploaded that ends. */
+/** Removes a file and aborts its upload. */
 export function removeFile(draft: string, key: number): void {
   set(
     draft,
@@ -79,12 +79,12 @@ export function removeFile(draft: string, key: number): void {
   leaving.get(key)?.abort()
 }
 
-/** They have gone with their words, or are not wanted. */
+/** The message was sent or discarded. */
 export function clearFiles(draft: string): void {
   for (const { key } of filesOf(draft).value) removeFile(draft, key)
 }
 
-// Nothing of one person is left for the next who signs in here.
+// Cleared at sign-out, for the next person.
 forgetting.add(() => {
   for (const draft of drafts.keys()) clearFiles(draft)
 })
@@ -116,7 +116,7 @@ async function upload(draft: string, { key, blob }: ChosenFile): Promise<void> {
   }
 }
 
-/** Nothing where it was left out meanwhile. */
+/** Ignores a file that was removed meanwhile. */
 function change(draft: string, key: number, changes: Partial<ChosenFile>): void {
   const { value } = filesOf(draft)
   if (!value.some((each) => each.key === key)) return
@@ -134,7 +134,7 @@ const toChosen = (kept: MessageFile): ChosenFile => ({ key: ++last, name: kept.n
 
 const place = (draft: string) => `pawl.draft-files.${draft}`
 
-/** Kept for this tab, like the words: a reload takes away only what had not arrived. */
+/** Stored for this tab, like the draft: a reload loses only unfinished uploads. */
 function set(draft: string, files: Chosen): void {
   filesOf(draft).set(files)
   const kept = files.flatMap((each) => (each.kept ? [each.kept] : []))
@@ -142,7 +142,7 @@ function set(draft: string, files: Chosen): void {
     if (kept.length === 0) sessionStorage.removeItem(place(draft))
     else sessionStorage.setItem(place(draft), JSON.stringify(kept))
   } catch {
-    // Storage is refused; then they last as long as the page.
+    // Storage is blocked; then they last as long as the page.
   }
 }
 

@@ -4,10 +4,10 @@ import { createSocketClient } from "../../../client/index.ts"
 const here = import.meta.url
 export const base = new URL("..", here).pathname.replace(/\/$/, "")
 
-/** The one way to the server: requests for what is asked once, one socket for everything that is live. */
+/** The connection to the server: single requests over HTTP, everything live over one socket. */
 export const client = createSocketClient({ baseUrl: base, pageSecret })
 
-/** The half of the session that no cookie carries: put here by the page of the sign-in link, for this origin alone. */
+/** The half of the session that no cookie contains: stored by the page of the sign-in link, for this origin only. */
 const KEY = "pawl.session"
 
 /** Read each time: another tab may have signed in. */
@@ -15,7 +15,7 @@ export function pageSecret(): string | null {
   try {
     return localStorage.getItem(KEY)
   } catch {
-    return null // a browser that keeps nothing
+    return null // storage is blocked
   }
 }
 
@@ -23,6 +23,6 @@ export function forgetPageSecret(): void {
   try {
     localStorage.removeItem(KEY)
   } catch {
-    // Then there is none.
+    // Storage is blocked.
   }
 }

@@ -8,16 +8,16 @@ import { Store, useStore } from "./store.ts"
 export type ConnectionView = Awaited<ReturnType<typeof client.readConnection>>
 
 interface Connections {
-  /** Newest first; undefined until they are known. */
+  /** Newest first; undefined until they are read. */
   readonly items: readonly ConnectionView[] | undefined
-  /** Why they could not be read, until they can. */
+  /** The error of the last read. */
   readonly problem: unknown
 }
 
-/** The databases that the person has connected: for the settings, and for whoever chooses one. */
+/** The databases that the person has connected. */
 const connections = new Store<Connections>({ items: undefined, problem: undefined })
 
-/** Read when they are first shown; nobody tells of them, so each place that shows them asks once more. */
+/** Read when they are first shown; there are no events about them, so each component reads again. */
 export function useConnections(isWanted = true): Connections {
   useEffect(() => {
     if (isWanted) void loadConnections()
@@ -37,19 +37,19 @@ export async function loadConnections(): Promise<void> {
   }
 }
 
-/** Where the server keeps the sample database, as a connection names it. */
+/** The path of the sample database in a connection. */
 const SAMPLE_PATH = "shared/sample-shop.db"
 
 export const isSample = (connection: ConnectionView | undefined): boolean => connection?.path === SAMPLE_PATH
 
-/** A database to ask at once: the person's connection to the sample, made where they have none. */
+/** Returns the person's connection to the sample database, and creates it if there is none. */
 export async function connectSample(): Promise<ConnectionView> {
   const connection = await client.sampleConnection()
   await loadConnections()
   return connection
 }
 
-/** Where a connection leads, in a few words. */
+/** The target of a connection in short. */
 export function whereOf({ kind, path, user, host, port, database }: ConnectionView): string {
   if (kind === "sqlite") return `SQLite, ${path ?? ""}`
   return `PostgreSQL, ${user ?? ""}@${host ?? ""}:${port ?? ""}/${database ?? ""}`

@@ -20,19 +20,19 @@ import { Store } from "./store.ts"
 export interface ConversationState {
   readonly transcript: Transcript
   readonly phase: "opening" | "open" | "failed"
-  /** Why it cannot be shown: yet, where the server is away. */
+  /** Why it cannot be shown. */
   readonly error: unknown
   readonly line: StreamState["state"]
-  /** Messages that wait while a run works. */
+  /** Messages that wait for the current run. */
   readonly queue: readonly QueuedMessage[]
   readonly loadingOlder: boolean
-  /** The newest run as the server has it, for what a snapshot of the conversation does not tell. */
+  /** The newest run from the server, because a snapshot does not include it. */
   readonly lastRun: Run | null
 }
 
 const OLDER = 100
 
-/** One conversation that is open on this page: the client's transcript of it, kept up to date, and what is said to it. */
+/** A conversation that is open on this page: its transcript, kept up to date, and its queue. */
 export class OpenConversation {
   readonly id: string
   readonly store = new Store<ConversationState>({
@@ -45,14 +45,14 @@ export class OpenConversation {
     lastRun: null,
   })
   readonly #leaving = new AbortController()
-  /** Of an exchange that asks four times, three do so while an answer is on its way. */
+  /** Several events of one exchange request it while a read is in progress. */
   readonly refreshQueue: () => Promise<void> = inTurn(() => this.#readQueue())
 
   constructor(id: string) {
     this.id = id
   }
 
-  /** Reads it and then listens, until it is closed. */
+  /** Reads the conversation and subscribes to it, until it is closed. */
   async open(): Promise<void> {
     try {
       const params = { id: this.id }
@@ -74,7 +74,7 @@ export class OpenConversation {
     arrivals.delete(this.#arrived)
   }
 
-  /** What was said may wait in the queue, of which nobody tells. */
+  /** A sent message may be in the queue, which has no events. */
   readonly #arrived = async (conversationId: string) => {
     if (conversationId === this.id) await this.refreshQueue()
   }
@@ -95,9 +95,9 @@ export class OpenConversation {
       for await (const frame of client.events(this.id, { after, signal, onState })) {
         const { transcript } = this.store.value
         this.store.change({ transcript: reduce(transcript, frame) })
-        // What waited may have been taken; nobody tells of the queue itself.
+        // A queued message may have started; the queue has no events.
         if (frame.type === "message" || frame.type === "run_ended") void this.refreshQueue()
-        // A run that had begun before this page was loaded is known to the server alone.
+        // Only the server knows a run that started before this page was loaded.
         if (frame.type === "run_ended" && transcript.run === null) void this.#readLastRun()
       }
     } catch (error) {
@@ -113,7 +113,7 @@ export class OpenConversation {
       const { items } = await client.listRuns({ params: { id: this.id }, query: { limit: 1 } })
       this.store.change({ lastRun: items[0] ?? null })
     } catch (error) {
-      noticeSignOut(error) // how it went is then not told; the conversation itself is there
+      noticeSignOut(error) // only the summary of the run is missing then
     }
   }
 
@@ -126,7 +126,7 @@ export class OpenConversation {
     }
   }
 
-  /** All of a message that was told with its beginning; from here on it is shown. */
+  /** Loads the rest of a truncated message and shows it. */
   async loadWhole(messageId: string): Promise<string> {
     try {
       const message = await client.readMessage({ params: { id: this.id, messageId } })
@@ -138,7 +138,7 @@ export class OpenConversation {
     }
   }
 
-  /** One more page of what came before, where there is one. */
+  /** Loads the previous page of messages, if any. */
   async loadOlder(): Promise<void> {
     const { transcript, loadingOlder } = this.store.value
     const before = olderThan(transcript)
@@ -157,7 +157,7 @@ export class OpenConversation {
 
 const opened = new Map<string, { readonly conversation: OpenConversation; users: number }>()
 
-/** The conversation for everything on the page that shows it; the last one to let go closes it. */
+/** A shared instance for all components that show the conversation; the last one to release it closes it. */
 export function acquire(id: string): OpenConversation {
   let entry = opened.get(id)
   if (!entry) {
@@ -177,8 +177,8 @@ export function release(id: string): void {
 }
 
 /**
- * A read of which only one is under way at a time. Who asks meanwhile shares the next one: the answer that is on its way
- * may be older than what they know.
+ * A read of which one runs at a time. Callers in the meantime share the next one, because the current response may be
+ * older than what they know.
  */
 export function inTurn(read: () => Promise<void>): () => Promise<void> {
   let now: Promise<void> | undefined

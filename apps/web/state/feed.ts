@@ -13,10 +13,10 @@ import { Store } from "./store.ts"
 
 export interface FeedState {
   readonly list: FeedList
-  /** The first snapshot has come. */
+  /** Whether the first snapshot has arrived. */
   readonly known: boolean
   readonly line: StreamState["state"]
-  /** Leads to older conversations; null where there are none, undefined before it was asked. */
+  /** The cursor of older conversations; null if there are none, undefined before the first request. */
   readonly next: string | null | undefined
 }
 
@@ -26,7 +26,7 @@ export const feed = new Store<FeedState>({ list: emptyFeed, known: false, line: 
 /** Other parts of the page that follow the feed; pages loaded later add themselves here. */
 export const listeners = new Set<(frame: UnknownFrame) => void>()
 
-/** Listens until the signal says otherwise. */
+/** Follows the feed until the signal aborts. */
 export async function followFeed(signal: AbortSignal): Promise<void> {
   try {
     const onState = ({ state }: StreamState) => feed.change({ line: state })
@@ -44,7 +44,7 @@ export async function followFeed(signal: AbortSignal): Promise<void> {
 const PAGE = 100
 let loading: Promise<void> | undefined
 
-/** One more page of older conversations; at once with whoever else asks for it. */
+/** Loads one more page of older conversations; parallel calls share it. */
 export function loadMore(): Promise<void> {
   loading ??= load().finally(() => (loading = undefined))
   return loading
@@ -58,10 +58,10 @@ async function load(): Promise<void> {
   feed.change({ list: withConversations(feed.value.list, items), next: nextCursor })
 }
 
-/** So many of a search are listed; with more words there are fewer. */
+/** The most results of a search that are listed. */
 const MOST_FOUND = 200
 
-/** Lists those whose titles have these words, wherever they stand. False where there may be more than are shown. */
+/** Searches titles. Resolves to false if there may be more than are listed. */
 export async function searchTitles(search: string, signal: AbortSignal): Promise<boolean> {
   let cursor: string | null | undefined
   for (let found = 0; cursor !== null;) {

@@ -6,7 +6,7 @@ import { Store } from "./store.ts"
 export type Presence =
   | { readonly is: "unknown" }
   | { readonly is: "signed-in"; readonly identity: Identity }
-  /** Never was, signed out, or revoked from elsewhere. */
+  /** Never signed in, signed out, or revoked. */
   | { readonly is: "signed-out"; readonly why?: "half" | undefined }
   | { readonly is: "unreachable"; readonly error: unknown }
 
@@ -20,7 +20,7 @@ export async function findIdentity(): Promise<void> {
   }
 }
 
-/** Whatever fails because the session is over, on any way, ends at the door. */
+/** Shows the sign-in page if an error means that the session is over. */
 export function noticeSignOut(error: unknown): boolean {
   const isHalf = hasCode(error, "half_session")
   if (!isHalf && !hasCode(error, "unauthenticated")) return false
@@ -28,14 +28,14 @@ export function noticeSignOut(error: unknown): boolean {
   return true
 }
 
-/** Sends this browser to the issuer. What is kept here is asked for when it comes back (core/server/routes/account/oidc). */
+/** Redirects to the issuer. The stored state is checked on return (core/server/routes/account/oidc). */
 export async function goToIssuer(): Promise<void> {
   const { redirectTo, pageHalf } = await client.beginIssuerSignIn()
   localStorage.setItem("pawl.oidc", pageHalf)
   location.assign(redirectTo)
 }
 
-/** What keeps something of the person beyond the page forgets it here when they leave. */
+/** Called at sign-out to clear stored data of the person. */
 export const forgetting = new Set<() => void>()
 
 export async function signOut(): Promise<void> {

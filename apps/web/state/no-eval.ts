@@ -1,4 +1,7 @@
 import { config } from "zod"
 
-/** Before any schema is made: zod would try whether it may compile code, and the page's policy reports the try. */
+/**
+ * Must run before any schema is created: zod tests whether it may compile code, and the page's policy reports the
+ * attempt.
+ */
 config({ jitless: true })

@@ -8,32 +8,32 @@ import { whenBack } from "./auto-retry.ts"
 
 export interface Sending extends Outgoing {
   /**
-   * `waiting`: nobody answers, and they are sent when somebody does. `refused` by the server, or `old`, so that a key of
-   * theirs is no longer known: their person says what now.
+   * `waiting`: the server is unreachable, and the message is sent when it is back. `refused` by the server, or `old`,
+   * so that its idempotency key has expired: the person decides.
    */
   readonly state: "sending" | "waiting" | "refused" | "old"
-  /** Why they were refused. */
+  /** Why it was refused. */
   readonly error?: unknown
 }
 
-/** The server knows a key for a day. What is older could be said a second time, so it is not sent unasked. */
+/** The server remembers a key for a day. An older message could be sent twice, so it is not resent without asking. */
 const KNOWN_MS = 23 * 60 * 60 * 1000
 
 const KEY = "pawl.outbox"
 
-/** Words that the server does not have yet, in the order they were said. */
+/** Messages that the server has not stored yet, in order. */
 export const outbox = new Store<readonly Sending[]>(readOutbox().map((kept) => ({ ...kept, state: "sending" })))
 
-/** Tells the view of a conversation that a message of the outbox has arrived in it, before it leaves the outbox. */
+/** Called when a message of the outbox has arrived, before it leaves the outbox. */
 export const arrivals = new Set<(conversationId: string) => Promise<void>>()
 
-/** One after another, so that they arrive in the order they were said: by conversation, or by key before there is one. */
+/** One at a time, so that messages arrive in order: by conversation, or by key before there is one. */
 const lanes = new Map<string, Promise<void>>()
 const leaving = new Map<string, AbortController>()
 
 type To = { readonly conversationId: string } | { readonly beginning: Beginning }
 
-/** Says something. It is kept before it is sent, and stays until the server has it, the person takes it back or both end. */
+/** Sends a message. It is stored before it is sent, and stays until the server has it or the person removes it. */
 export function sendMessage(
   to: To,
   text: string,
@@ -57,7 +57,7 @@ const isHeldUp = (to: To): boolean =>
   "conversationId" in to &&
   outbox.value.some(({ conversationId, state }) => conversationId === to.conversationId && state === "waiting")
 
-/** Sends what an earlier life of this page has left. */
+/** Sends what was left before a reload. */
 export function resumeOutbox(): void {
   for (const sent of outbox.value) {
     if (leaving.has(sent.key)) continue
@@ -66,13 +66,13 @@ export function resumeOutbox(): void {
   }
 }
 
-/** Takes words off the page that the server may not have. Where it had them after all, they are in the conversation. */
+/** Removes a message from the outbox. If the server has it after all, it is in the conversation. */
 export function takeBack(key: string): void {
   leaving.get(key)?.abort()
   keep(outbox.value.filter((each) => each.key !== key))
 }
 
-/** Once more what was refused. With the same key, unless that is what was refused or is no longer known. */
+/** Sends a refused message again. With the same key, unless the key was refused or has expired. */
 export function sendAgain(key: string): void {
   const sent = outbox.value.find((each) => each.key === key)
   if (!sent) return
@@ -84,7 +84,7 @@ export function sendAgain(key: string): void {
   enqueue(again)
 }
 
-// Nothing of one person is left for the next who signs in here.
+// Cleared at sign-out, for the next person.
 forgetting.add(() => {
   for (const { key } of outbox.value) takeBack(key)
 })
@@ -124,7 +124,7 @@ async function deliver(key: string, signal: AbortSignal): Promise<void> {
       return
     } catch (error) {
       if (signal.aborted) return
-      if (noticeSignOut(error)) return // it is sent when somebody has signed in again
+      if (noticeSignOut(error)) return // it is sent after the next sign-in
       if (!canRetry(error)) return change(key, { state: "refused", error })
       keep(outbox.value.map((each) => (isBehind(each, sent) ? { ...each, state: "waiting" } : each)))
       await back(tries, signal)
@@ -132,7 +132,7 @@ async function deliver(key: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** It itself, and what waits for it to arrive first. */
+/** The message itself, and those that wait for it. */
 const isBehind = (each: Sending, first: Sending) =>
   each.key === first.key ||
   (each.state === "sending" && each.conversationId !== null && each.conversationId === first.conversationId)
@@ -143,14 +143,14 @@ const back = (tries: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => (leave(), resolve()), { once: true })
   })
 
-/** Begins the conversation that the words are for, or finds the one that an earlier try has begun. */
+/** Creates the conversation of the message, or finds the one that an earlier attempt created. */
 async function begin(sent: Sending): Promise<string> {
   const { key, beginning } = sent
   const body = beginning as Beginning
   const begun = sent.mayBeBegun ? await findBegun(sent, body) : undefined
   change(key, { mayBeBegun: true })
   const { id } = begun ?? (await client.createConversation({ body }))
-  // What is said to it from now on waits for these words.
+  // Later messages to the conversation wait for this one.
   const mine = lanes.get(key)
   if (mine) lanes.set(id, mine)
   change(key, { conversationId: id })
@@ -158,7 +158,7 @@ async function begin(sent: Sending): Promise<string> {
   return id
 }
 
-/** A clock that is wrong by so much still finds what it has begun. */
+/** Allowed clock difference when looking for a created conversation. */
 const SKEW_MS = 10 * 60 * 1000
 
 async function findBegun({ at }: Sending, { title, agent }: Beginning) {
@@ -172,7 +172,7 @@ async function findBegun({ at }: Sending, { title, agent }: Beginning) {
   )
 }
 
-/** Resolves when the server has the words: its answer begins when they are kept, which may be long before they are said. */
+/** Resolves when the server has stored the message, which may be long before it is processed. */
 async function arrive(id: string, sent: Sending, signal: AbortSignal): Promise<void> {
   const { text, when, timeZone, files, key: idempotencyKey } = sent
   const heard = new AbortController()
@@ -194,39 +194,39 @@ async function arrive(id: string, sent: Sending, signal: AbortSignal): Promise<v
     await Promise.race([accepted.promise, first])
   } finally {
     heard.abort()
-    // The rest comes over the line that is open already.
+    // The rest arrives over the stream that is already open.
     first.then(() => frames.return()).catch(() => {})
   }
 }
 
-/** What a conversation is begun with. */
+/** The body of a new conversation. */
 type Beginning = NonNullable<NonNullable<Parameters<typeof client.createConversation>[0]>["body"]>
 
-/** Words on their way to the server. */
+/** A message on its way to the server. */
 interface Outgoing {
-  /** Their Idempotency-Key: however often they are sent, they are said once. */
+  /** The idempotency key: however often the message is sent, it is processed once. */
   readonly key: string
-  /** Null where the conversation is still to be begun. */
+  /** Null if the conversation must be created first. */
   readonly conversationId: string | null
   readonly beginning: Beginning | null
-  /** It may have been begun, by a request whose answer was lost. */
+  /** A request to create it was sent, but its response was lost. */
   readonly mayBeBegun: boolean
   readonly text: string
   readonly when: "queue" | "steer"
   readonly timeZone: string
-  /** Files that the server has already. */
+  /** Files that are already uploaded. */
   readonly files?: readonly MessageFile[]
-  /** When they were first sent. */
+  /** When it was first sent. */
   readonly at: number
 }
 
-/** Kept for this tab, like drafts: a reload takes no words away, and who signs in elsewhere finds none of them. */
+/** Stored for this tab, like drafts: they survive a reload, and other tabs do not see them. */
 function readOutbox(): readonly Outgoing[] {
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? "[]")
     return Array.isArray(kept) ? (kept as Outgoing[]) : []
   } catch {
-    return [] // storage is refused, or holds what is not ours
+    return [] // storage is blocked, or has other data
   }
 }
 
@@ -235,6 +235,6 @@ function saveOutbox(all: readonly Outgoing[]): void {
     if (all.length === 0) sessionStorage.removeItem(KEY)
     else sessionStorage.setItem(KEY, JSON.stringify(all))
   } catch {
-    // Then they last as long as the page.
+    // Storage is blocked; then they last as long as the page.
   }
 }

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react"
 import { base } from "./client.ts"
 
-/** The page's own addresses: paths below `base`, kept in the browser's history. */
+/** The addresses of the page: paths below `base` in the browser's history. */
 const listeners = new Set<() => void>()
 
 export function navigate(path: string, { replace = false } = {}): void {
@@ -14,7 +14,7 @@ export const usePath = (): string => useSyncExternalStore(subscribe, currentPath
 
 export const currentPath = (): string => location.pathname.slice(base.length) || "/"
 
-/** `/c/:id` and `/c/conv_1` give `{ id: "conv_1" }`; undefined where they do not fit. */
+/** Parameters of a path: `/c/:id` and `/c/conv_1` give `{ id: "conv_1" }`; undefined if they do not match. */
 export function match(pattern: string, path: string): Record<string, string> | undefined {
   const [wanted, given] = [pattern.split("/"), path.replace(/(?<=.)\/$/, "").split("/")]
   if (wanted.length !== given.length) return undefined
@@ -27,7 +27,7 @@ export function match(pattern: string, path: string): Record<string, string> | u
   return found
 }
 
-/** An address that somebody has typed may be none. */
+/** A typed address may be malformed. */
 function decode(word: string): string {
   try {
     return decodeURIComponent(word)
@@ -42,7 +42,7 @@ function tell(): void {
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
-  // Not when this module loads: a reply with markdown is also drawn where there is no window.
+  // Not at module level: Markdown is also drawn where there is no window.
   window.addEventListener("popstate", listener)
   return () => {
     listeners.delete(listener)

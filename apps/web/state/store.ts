@@ -1,11 +1,11 @@
 import { useSyncExternalStore } from "react"
 
-/** How long a change may wait where no picture is drawn, as in a tab behind others. */
+/** How long a change may wait if no frame is drawn, as in a hidden tab. */
 const HIDDEN_MS = 200
 
 /**
- * A value that the page shows. Changes come faster than pictures are drawn, two thousand pieces of a reply for example, so
- * whoever shows it is told once for each picture.
+ * An observable value. Changes are faster than frames, for example thousands of pieces of a reply, so listeners are
+ * called once per frame.
  */
 export class Store<Value> {
   #value: Value
@@ -18,7 +18,6 @@ export class Store<Value> {
     this.#shown = value
   }
 
-  /** As it is now. */
   get value(): Value {
     return this.#value
   }
@@ -49,7 +48,7 @@ export class Store<Value> {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** As it was when the last picture was drawn. */
+  /** The value of the last frame. */
   snapshot = (): Value => (this.#listeners.size === 0 ? (this.#shown = this.#value) : this.#shown)
 }
 

@@ -5,7 +5,7 @@ export type Theme = "system" | "light" | "dark"
 
 const KEY = "pawl.theme"
 
-/** What the person wants to see; without a word of theirs, what their system says. */
+/** The person's choice; without one, the system's setting. */
 export const theme = new Store<Theme>(read())
 show(theme.value)
 
@@ -15,13 +15,13 @@ export function chooseTheme(chosen: Theme): void {
   try {
     localStorage.setItem(KEY, chosen)
   } catch {
-    // Storage is refused: then it holds until the page is closed.
+    // Storage is blocked: the choice holds until the page is closed.
   }
 }
 
 const system = matchMedia("(prefers-color-scheme: dark)")
 
-/** Whether dark colours are seen now; also when the system changes its mind at dusk. */
+/** Whether the dark theme is active. Follows changes of the system's setting. */
 export function useDark(): boolean {
   const chosen = useStore(theme)
   const isDark = useSyncExternalStore(
@@ -34,7 +34,7 @@ export function useDark(): boolean {
   return chosen === "dark" || (chosen === "system" && isDark)
 }
 
-/** From what is seen now to the other; back to the system's own where that is the same. */
+/** Switches to the other theme; follows the system again if that has the same one. */
 export function toggleTheme(): void {
   const usual = system.matches ? "dark" : "light"
   const seen = theme.value === "system" ? usual : theme.value

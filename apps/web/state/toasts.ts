@@ -11,7 +11,7 @@ export const toasts = new Store<readonly Toast[]>([])
 const SECONDS = 6
 let made = 0
 
-/** Says something in passing, where nothing on the page shows it by itself. */
+/** Shows a temporary message, for outcomes that are not visible on the page. */
 export function toast(text: string, tone: Toast["tone"] = "plain"): void {
   const key = ++made
   toasts.set([...toasts.value, { key, text, tone }].slice(-3))

@@ -4,21 +4,21 @@ import { base, pageSecret } from "./client.ts"
 
 interface QueueParts<Answer> {
   readonly send: (file: File, upload: Upload) => Promise<Answer>
-  /** Resolves after so long, or as soon as the signal says. */
+  /** Resolves after a delay, or when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 interface Queued extends Upload {
-  /** It is its turn. */
+  /** Called when the upload starts. */
   readonly onBegin: () => void
 }
 
-/** The server takes four large ones of a person at a time, and they may have another tab. */
+/** The server accepts four parallel large uploads per person, and there may be another tab. */
 const MAX_AT_ONCE = 3
-/** While the server says that there is no room for it yet. */
+/** While the server reports that it has no capacity. */
 const MAX_TRIES = 6
 
-/** Uploads of this page: three at a time, the others in the order they came. One that is left out makes room at once. */
+/** Uploads of this page: three in parallel, the others in order. A removed one frees its slot at once. */
 export class UploadQueue<Answer> {
   readonly #parts: QueueParts<Answer>
   readonly #waiting: (() => void)[] = []
@@ -47,7 +47,7 @@ export class UploadQueue<Answer> {
     this.#waiting.push(mine.resolve)
     const leave = () => {
       const at = this.#waiting.indexOf(mine.resolve)
-      // Who has been called already leaves the place to the next in line by itself.
+      // A started upload frees its slot by itself.
       if (at === -1) return
       this.#waiting.splice(at, 1)
       mine.reject(signal.reason)
@@ -56,7 +56,7 @@ export class UploadQueue<Answer> {
     await mine.promise
   }
 
-  /** Keeps its turn meanwhile: where there is no room for this one there is none for those behind it. */
+  /** Keeps its slot while retrying: if the server has no capacity for this one, it has none for the next. */
   async #untilTaken(file: File, upload: Upload): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       try {
@@ -77,7 +77,7 @@ export interface Upload {
   readonly signal: AbortSignal
 }
 
-/** Why a file was not taken, in a sentence, and when to try again where the server asks for patience. */
+/** Why an upload failed, as a sentence, and when to retry if the server says so. */
 class UploadError extends Error {
   readonly retryAfterMs: number | undefined
 
@@ -87,7 +87,7 @@ class UploadError extends Error {
   }
 }
 
-/** Uploads a file for a message. Not with `fetch`, which does not say how far it is. Rejects with an `UploadError`. */
+/** Uploads a file for a message. Not with `fetch`, which reports no progress. Rejects with an `UploadError`. */
 export function uploadFile(file: File, { onProgress, signal }: Upload): Promise<UploadedFile> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
@@ -99,7 +99,7 @@ export function uploadFile(file: File, { onProgress, signal }: Upload): Promise<
     if (secret) request.setRequestHeader("x-pawl-session", secret)
     request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0)
     request.onerror = () => reject(new UploadError(t("common.uploadUnreachable")))
-    // Without this one that was left out would keep its place for ever.
+    // Without this an aborted upload would keep its slot.
     request.onabort = () => reject(new UploadError(t("common.uploadRemoved")))
     request.onload = () => {
       const answer = request.response as (UploadedFile & { detail?: string }) | null

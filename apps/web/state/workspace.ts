@@ -18,11 +18,11 @@ import { Store, useStore } from "./store.ts"
 
 interface WorkspaceState {
   readonly view: WorkspaceView
-  /** Why it could not be read, until it can. */
+  /** The error of the last read. */
   readonly problem: unknown
 }
 
-/** The person's workspace on this server, live from the moment that the first page of it is opened. */
+/** The person's workspace, live after the first page of it was opened. */
 const workspace = new Store<WorkspaceState>({ view: emptyWorkspace, problem: undefined })
 
 let isFollowing = false
@@ -40,7 +40,7 @@ export function useWorkspace(): WorkspaceState {
   return useStore(workspace)
 }
 
-/** Reads every table that has to be. */
+/** Reads all outdated tables. */
 export async function readOutdated(): Promise<void> {
   const wanted = tableNames.filter((name) => !workspace.value.view[name].isCurrent)
   await Promise.all(wanted.map(read))
@@ -56,7 +56,7 @@ async function read(table: TableName): Promise<void> {
   try {
     const query = table === "projects" ? { includeArchived: "true" as const } : {}
     const items = await readPages((page) => client.listRows({ params: { table }, query: { ...query, ...page } }), 1000)
-    // It may have been asked for once more meanwhile, and answers may overtake each other.
+    // Another read may have started meanwhile, and responses may overtake each other.
     if (isLatest()) workspace.change({ view: withRows(workspace.value.view, table, items), problem: undefined })
   } catch (error) {
     noticeSignOut(error)
@@ -69,12 +69,12 @@ type Row<Name extends TableName> = WorkspaceRows[Name]
 export const findRow = <Name extends TableName>(table: Name, id: string): Row<Name> | undefined =>
   (workspace.value.view[table].rows as readonly Row<Name>[]).find((row) => row.id === id)
 
-/** Takes over what the server has answered to an edit; where the feed is away, nobody else would tell of it. */
+/** Applies the server's response to an edit: without the feed, no event would report it. */
 export function keepEdit<Name extends TableName>(table: Name, row: Row<Name>, was: Row<Name> | undefined): void {
   workspace.change({ view: withEdit(workspace.value.view, { table, was, row }) })
 }
 
-/** For edits that change more than a row: without a feed everything is read again. */
+/** For edits of more than one row: without the feed everything is read again. */
 export async function readWithoutFeed(): Promise<void> {
   if (feed.value.line === "live") return
   workspace.change({ view: tableNames.reduce(outdated, workspace.value.view) })

@@ -113,10 +113,10 @@ export function parseMessage(message: string): readonly Part[] {
   return parts
 }
 
-/** What a message is filled with: text, numbers, elements of React; for a tag a function of what stands inside it. */
+/** The values of a message: text, numbers, React elements; for a tag a function of its content. */
 export type Values = Readonly<Record<string, unknown>>
 
-/** The pieces of a message, in order. Numbers are written the way the locale writes them. */
+/** The parts of a message, in order. Numbers are formatted for the locale. */
 export function fillMessage(parts: readonly Part[], values: Values, locale: string): unknown[] {
   return parts.flatMap((part): unknown[] => {
     if (typeof part === "string") return [part]
@@ -140,7 +140,7 @@ export function fillMessage(parts: readonly Part[], values: Values, locale: stri
   })
 }
 
-/** Making one takes longer than using it. */
+/** Creating one takes longer than using it. */
 function perLocale<Made>(make: (locale: string) => Made): (locale: string) => Made {
   const made = new Map<string, Made>()
   return (locale) => {

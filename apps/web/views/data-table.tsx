@@ -209,7 +209,7 @@ const Row = memo(function Row({ index, cells, shapes, onOpen }: RowProps) {
   )
 })
 
-/** A letter of the table's size, with room to spare. */
+/** The width of a letter, with some room. */
 const LETTER = 7.6
 const ROOM = 28
 

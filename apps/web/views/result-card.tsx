@@ -226,7 +226,7 @@ function useWholeResult(given: ShownTable): Whole {
   const [isLoading, setLoading] = useState(false)
   const [problem, setProblem] = useState<string>()
   const asked = useRef<ShownTable>(undefined)
-  // Another table does not have the problem of the previous one.
+  // A new table starts without the error of the previous one.
   useEffect(() => setProblem(undefined), [given])
   const want = useCallback(() => {
     const { source, rows, rowCount } = given

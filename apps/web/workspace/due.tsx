@@ -19,13 +19,13 @@ const startOfDay = (instant: number): number => new Date(instant).setHours(0, 0,
 
 /** The instant at which a due date starts: for a day its local midnight. */
 export const startOf = (due: DayOrMoment): number =>
-  typeof due === "number" ? due : startOfDay(new Date(`${due}T12:00`).getTime()) // at noon no clock is turned
+  typeof due === "number" ? due : startOfDay(new Date(`${due}T12:00`).getTime()) // noon exists on every day, also when clocks change
 
 /** `today`, `tomorrow at 17:00`, `Fri 20 Nov`, `3 Jan 2028`. */
 export function formatDue(due: DayOrMoment, now: number): string {
   const instant = startOf(due)
   const date = new Date(instant)
-  // By the calendar: a day on which clocks are turned has 23 hours.
+  // By calendar days: a day on which clocks change has 23 hours.
   const days = Math.round((startOfDay(instant) - startOfDay(now)) / DAY)
   const close = CLOSE.get(days)
   const isThisYear = date.getFullYear() === new Date(now).getFullYear()

@@ -10,7 +10,7 @@ interface NoteEntryProps {
 
 const SHOWN = 120
 
-/** A note in a list: its name and how it begins. */
+/** A note in a list: its name and its beginning. */
 export function NoteEntry({ note, isHere = false }: NoteEntryProps) {
   const begin = note.content
     .slice(0, SHOWN * 2)

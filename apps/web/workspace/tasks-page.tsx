@@ -134,7 +134,7 @@ function readTaskView(): TaskView {
   try {
     return localStorage.getItem(KEY) === "list" ? "list" : "board"
   } catch {
-    return "board" // storage is refused
+    return "board" // storage is blocked
   }
 }
 

@@ -25,7 +25,7 @@ interface ComposerProps {
   readonly onSay: (text: string, when: "queue" | "steer", files: readonly MessageFile[]) => void
 }
 
-/** Where the person writes. While a run works words wait for its end, or steer it. */
+/** The field for messages. During a run a message waits for its end, or steers it. */
 export function Composer({ conversation, transcript, draftKey, onSay }: ComposerProps) {
   const { status } = transcript
   const isRunning = status === "running"
@@ -101,7 +101,7 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
   )
 }
 
-/** What the run waits for, whether or not its time is up. */
+/** Proposals that block the run, expired or not. */
 const openProposals = ({ items }: SettledTranscript): Proposal[] =>
   items.flatMap((item) => {
     if (item.type !== "proposal") return []
@@ -112,7 +112,7 @@ const openProposals = ({ items }: SettledTranscript): Proposal[] =>
 interface ComposerBoxProps {
   readonly text: string
   readonly files: ChosenFiles
-  /** What sending waits for. */
+  /** A question that must be answered before sending. */
   readonly note: React.ReactNode
   readonly onText: (text: string) => void
   readonly onSend: () => void
@@ -123,7 +123,7 @@ interface ComposerBoxProps {
 
 const MAX_HEIGHT = 240
 
-/** The field itself: grows with its text; Enter sends, Shift+Enter begins a line. */
+/** The field: it grows with its text; Enter sends, Shift+Enter starts a line. */
 export function ComposerBox({ text, files, note, onText, onSend, placeholder, pickers, children }: ComposerBoxProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
@@ -133,7 +133,7 @@ export function ComposerBox({ text, files, note, onText, onSend, placeholder, pi
     element.style.height = `${Math.min(element.scrollHeight, MAX_HEIGHT)}px`
   }, [text])
   useEffect(() => {
-    // On a phone the keyboard would cover what was opened to be read.
+    // On a phone the keyboard would cover the opened details.
     if (matchMedia("(pointer: fine)").matches) field.current?.focus()
   }, [])
   return (
@@ -157,7 +157,7 @@ export function ComposerBox({ text, files, note, onText, onSend, placeholder, pi
           addFiles(files.draft, pasted)
         }}
         onKeyDown={(event) => {
-          // Enter that ends a word of a writing system with an input method is not meant for us.
+          // Enter that ends a word of an input method does not send.
           if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return
           event.preventDefault()
           onSend()
@@ -165,7 +165,7 @@ export function ComposerBox({ text, files, note, onText, onSend, placeholder, pi
         className="block w-full resize-none bg-transparent px-4 pt-3.5 pb-1 outline-none placeholder:text-faint"
       />
       <div className="flex items-center gap-1 px-2 pb-2">
-        {/* On a phone they take a second line, rather than be cut to a letter or two. */}
+        {/* On a phone they wrap instead of being cut to a few letters. */}
         <div className="flex min-w-0 flex-1 flex-wrap items-center">
           <FileButton files={files} />
           {pickers}

@@ -6,11 +6,11 @@ import { escapeHidden } from "../../../../client/index.ts"
 import { useAutoRetry } from "../../state/auto-retry.ts"
 import { t } from "../../strings/strings.ts"
 
-/** Agents that work on a database; for the others there is nothing to choose. */
+/** Agents that work on a database; the others need no choice. */
 export const asksDatabases = (agent: string | null | undefined): boolean => agent === "analyst"
 
 interface ConnectionPickerProps {
-  /** The chosen one; null where none is. */
+  /** Null if none is chosen. */
   readonly value: string | null
   readonly onChoose: (id: string | null) => void
   readonly side?: "top" | "bottom"
@@ -18,7 +18,7 @@ interface ConnectionPickerProps {
 
 const NONE = ""
 
-/** Which database a conversation is about. */
+/** Selects the database of a conversation. */
 export function ConnectionPicker({ value, onChoose, side = "bottom" }: ConnectionPickerProps) {
   const { items = [], problem } = useConnections()
   useAutoRetry(problem, loadConnections)

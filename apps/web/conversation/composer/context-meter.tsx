@@ -20,7 +20,7 @@ export function ContextMeter({ conversationId, transcript: { context, model, isS
   const models = useStore(catalogue)?.models.items ?? []
   const [isOpen, setOpen] = useState(false)
   if (!context) return null
-  // After a change of the model the catalogue knows what the new one can read.
+  // After a change of the model its context size is known from the catalogue.
   const limitTokens = context.limitTokens ?? models.find(({ name }) => name === model)?.contextTokens ?? null
   const { usedTokens, costUsd, estimated } = context
   if (usedTokens === 0) return null
@@ -60,8 +60,8 @@ function contextUse(used: number, limit: number | null): string {
   return t("conversation.contextUse", { percent: percent(share), limit: tokenCount(limit) })
 }
 
-/** What a person may write in the place of words, as in the terminal. */
+/** A command that people can type, as in the terminal. */
 export const COMPACT = "/compact"
 
-/** Has what was said summed up: now, or before the next reply. A line in the conversation tells when it is done. */
+/** Requests a summary: now, or before the next reply. The conversation reports when it is done. */
 export const compact = (id: string): Promise<boolean> => attempt(() => client.compactConversation({ params: { id } }))

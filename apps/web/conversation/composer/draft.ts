@@ -2,12 +2,12 @@ import type { MessageFile } from "../../../../core/protocol/index.ts"
 import { restoreFiles } from "../../state/chosen-files.ts"
 import { Store } from "../../state/store.ts"
 
-/** What was typed and not sent, kept for this tab: a reload takes no words away. */
+/** The unsent text, stored for this tab: it survives a reload. */
 export function readDraft(key: string): string {
   try {
     return sessionStorage.getItem(`pawl.draft.${key}`) ?? ""
   } catch {
-    return "" // storage is refused; then a draft lasts as long as its field
+    return "" // storage is blocked; then a draft lasts as long as its field
   }
 }
 
@@ -16,14 +16,14 @@ export function saveDraft(key: string, text: string): void {
     if (text === "") sessionStorage.removeItem(`pawl.draft.${key}`)
     else sessionStorage.setItem(`pawl.draft.${key}`, text)
   } catch {
-    // As above.
+    // Storage is blocked.
   }
 }
 
-/** Counts what was put back into a field: a field that is shown reads its draft again when this changes. */
+/** Incremented when a draft is restored: a visible field then reads its draft again. */
 export const restored = new Store(0)
 
-/** Puts words and their files back where they were written, before whatever was written since. */
+/** Restores a text and its files to the field where it was typed, before what was typed since. */
 export function restoreDraft(key: string, text: string, files: readonly MessageFile[] = []): void {
   const since = readDraft(key)
   saveDraft(key, since.trim() === "" ? text : `${text}\n\n${since}`)

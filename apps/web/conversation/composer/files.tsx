@@ -13,7 +13,7 @@ import { percent } from "../../strings/format.ts"
 import { t } from "../../strings/strings.ts"
 import { LibraryDialog } from "./library-dialog.tsx"
 
-/** The files of the message that is being written. What is dropped where there is no other place for it is among them. */
+/** The files of the draft message. They include files dropped where no other drop zone is. */
 export function useFiles(draft: string, onDatabase: (connectionId: string) => void): ChosenFiles {
   const items = useStore(filesOf(draft))
   const latest = useRef(onDatabase)
@@ -28,7 +28,7 @@ export function useFiles(draft: string, onDatabase: (connectionId: string) => vo
     messageZones.add(zone)
     return () => void messageZones.delete(zone)
   }, [draft])
-  // The same bytes twice are the same file.
+  // Two files with the same bytes have the same id.
   const kept = new Map(items.flatMap((each) => (each.kept ? [[each.kept.id, each.kept]] : [])))
   return {
     ...{ draft, onDatabase, items, kept: [...kept.values()] },
@@ -37,10 +37,10 @@ export function useFiles(draft: string, onDatabase: (connectionId: string) => vo
   }
 }
 
-/** They have gone with the message. */
+/** The files were sent with the message. */
 export const clear = ({ draft }: ChosenFiles): void => clearFiles(draft)
 
-/** What was chosen, above the words: how far it is, what is wrong with it, and a way to leave it out. */
+/** The chosen files above the text, each with progress or problem and a button to remove it. */
 export function FileList({ files }: { readonly files: ChosenFiles }) {
   const { offerOf, dialog } = useOffers(files)
   if (files.items.length === 0) return null
@@ -87,7 +87,7 @@ function Chip({ file: { key, name, state, done, blob, kept, problem }, draft, of
   )
 }
 
-/** Opens the window in which files are chosen. */
+/** Opens the file chooser. */
 export function FileButton({ files }: { readonly files: ChosenFiles }) {
   const input = useRef<HTMLInputElement>(null)
   return (
@@ -110,20 +110,20 @@ export function FileButton({ files }: { readonly files: ChosenFiles }) {
   )
 }
 
-/** The files of the message that is being written. */
+/** The files of the draft message. */
 export interface ChosenFiles {
   readonly draft: string
-  /** Has what is being written ask a database. */
+  /** Selects the database that the message is about. */
   readonly onDatabase: (connectionId: string) => void
   readonly items: readonly ChosenFile[]
-  /** Those that the server has, in their order. */
+  /** The uploaded ones, in order. */
   readonly kept: readonly MessageFile[]
-  /** How many are still on their way. */
+  /** How many are being uploaded. */
   readonly underWay: number
   readonly hasFailed: boolean
 }
 
-/** What else could be done with a file. */
+/** Another action for a file. */
 interface Offer {
   readonly words: string
   readonly take: () => void
@@ -131,25 +131,25 @@ interface Offer {
 
 interface OffersFor {
   readonly draft: string
-  /** Has what is being written ask a database. */
+  /** Selects the database that the message is about. */
   readonly onDatabase: (connectionId: string) => void
 }
 
 const TABLE = /\.(csv|tsv)$/i
 const PAPER = /\.(pdf|md|markdown|txt|html?|rtf)$/i
 
-/** A table can be asked as a database, a paper be found again in the library: both know more of it than a message does. */
+/** A CSV can become a database, and a paper can be added to the library: both offer more than an attachment. */
 function useOffers({ draft, onDatabase }: OffersFor): {
   offerOf: (file: ChosenFile) => Offer | undefined
   dialog: ReactNode
 } {
   const [shelved, setShelved] = useState<MessageFile>()
-  /** In which collection a file is by now. */
+  /** The collections that files were added to. */
   const [places, setPlaces] = useState<ReadonlyMap<string, string>>(new Map())
-  /** Shows what would be made of it, here. What has become a database is asked, and does not go to the model as text. */
+  /** Shows the preview. A file that became a database is not sent as text. */
   const toAnalyst = ({ key, name, blob, kept }: ChosenFile) =>
     attempt(async () => {
-      // Taken back with its words, so it is the server that has it.
+      // A file of a withdrawn message is only on the server.
       const file = blob ?? (kept && new File([await (await client.readFile({ params: { id: kept.id } })).blob()], name))
       if (!file) return
       askAbout([
@@ -166,7 +166,7 @@ function useOffers({ draft, onDatabase }: OffersFor): {
   const offerOf = (file: ChosenFile): Offer | undefined => {
     const { kept } = file
     if (TABLE.test(file.name)) return { words: t("conversation.askAnalyst"), take: () => void toAnalyst(file) }
-    // From where it is uploaded it goes on to the library by itself.
+    // The library gets the uploaded file from the server.
     if (!kept || !PAPER.test(file.name)) return undefined
     const place = places.get(kept.id)
     if (place === undefined) return { words: t("conversation.addToLibrary"), take: () => setShelved(kept) }

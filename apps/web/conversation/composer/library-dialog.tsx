@@ -17,7 +17,7 @@ interface LibraryDialogProps {
 
 const NEW = "new"
 
-/** Puts a file that was uploaded into a collection of the library: chosen, or made here. It is not sent a second time. */
+/** Adds an uploaded file to a collection, existing or new. It is not uploaded a second time. */
 export function LibraryDialog({ file, onDone, onClose }: LibraryDialogProps) {
   const { value, reload, trouble } = useLoaded(() => readPages((query) => client.listCollections({ query })))
   const [said, setSaid] = useState<string>()
@@ -36,7 +36,7 @@ export function LibraryDialog({ file, onDone, onClose }: LibraryDialogProps) {
     const known = value?.find(({ id }) => id === chosen)
     if (known) return known
     const made = await client.createCollection({ body: { name: name.trim() } })
-    // Where the file itself is refused the next try finds the collection that this one has made.
+    // If the file is refused, the next attempt uses the collection that was created.
     setSaid(made.id)
     await reload()
     return made

@@ -14,15 +14,15 @@ import { time } from "../../strings/format.ts"
 import { rich, t } from "../../strings/strings.ts"
 
 interface ModelPickerProps {
-  /** Undefined: what the server chooses. */
+  /** Undefined for the server's choice. */
   readonly value: string | undefined
   readonly onChoose: (name: string) => void
   readonly side?: "top" | "bottom"
-  /** What else there is to choose, at the end of the list. */
+  /** More choices at the end of the list. */
   readonly below?: ReactNode
 }
 
-/** Which model answers: of however many there are, those that can be used, found by their names. */
+/** Selects a model among those that can be used, with a filter. */
 export function ModelPicker({ value, onChoose, side = "top", below }: ModelPickerProps) {
   const models = useStore(catalogue)?.models
   const [isOpen, setOpen] = useState(false)
@@ -60,7 +60,7 @@ export function ModelPicker({ value, onChoose, side = "top", below }: ModelPicke
         <p role="status" className="w-full px-2 pb-1 text-[13px] leading-snug text-warn">
           {rich("conversation.unavailableChoice", {
             name: <Plain text={unavailable.name} />,
-            // What to set comes first in it.
+            // The variable to set comes first.
             reason: <Plain text={forPeople(unavailable.need.split(",")[0] ?? "")} />,
           })}{" "}
           {models.default && rich("conversation.unavailableInstead", { model: <Plain text={models.default} /> })}{" "}
@@ -81,10 +81,10 @@ interface ModelListProps {
   readonly onChoose: (name: string) => void
 }
 
-/** As many as are drawn: a gateway has hundreds, and nobody reads them all. */
+/** A gateway has hundreds of models. */
 const MOST_DRAWN = 150
 
-/** The first of them, and whichever is chosen. */
+/** The first models, and always the chosen one. */
 function drawnOf(models: readonly Model[], chosen: string | undefined): readonly Model[] {
   if (models.length <= MOST_DRAWN) return models
   const first = models.slice(0, MOST_DRAWN)
@@ -92,8 +92,8 @@ function drawnOf(models: readonly Model[], chosen: string | undefined): readonly
 }
 
 /**
- * The models that can be used, in a list that is gone through with the arrow keys while the filter has the focus; those
- * that cannot are one line, which says how many and opens to say why.
+ * The usable models in a list that the arrow keys move through while the filter has the focus. The others are one line,
+ * which opens to show why they cannot be used.
  */
 function ModelList({ models, chosen, onChoose }: ModelListProps) {
   const id = useId()
@@ -162,7 +162,7 @@ function ModelList({ models, chosen, onChoose }: ModelListProps) {
                   {modelFacts({ name, provider, ...facts }).join(" · ")}
                 </span>
               </span>
-              {/* Most names begin with it: to say it twice only takes the room of what is known of them. */}
+              {/* Most names begin with the provider, which need not be repeated. */}
               {provider !== name && !name.startsWith(`${provider}/`) && (
                 <span className="shrink-0 text-[13px] text-faint">
                   <Plain text={providerName(provider)} />
@@ -196,7 +196,7 @@ function ModelList({ models, chosen, onChoose }: ModelListProps) {
   )
 }
 
-/** What this server could use, and what each needs for that. */
+/** Models that are not usable, and what each needs. */
 function Unusable({ models, isOpen }: { readonly models: readonly Model[]; readonly isOpen: boolean }) {
   const byNeed = Map.groupBy(models, ({ need }) => need ?? "")
   return (
@@ -249,7 +249,7 @@ function ModelEndpoints({ endpoints = [] }: Pick<Catalogue["models"], "endpoints
 
 type Endpoint = NonNullable<Catalogue["models"]["endpoints"]>[number]
 
-/** What went wrong with an endpoint, or is under way; nothing for one that listed all its models. */
+/** The problem or progress of an endpoint; undefined if it listed all its models. */
 function describeEndpoint({ provider, state, leftOut, answeredAt, problem }: Endpoint): string[] {
   if (state === "asking") return [t("conversation.endpointAsking", { provider })]
   if (state === "failed") {
@@ -264,11 +264,11 @@ function describeEndpoint({ provider, state, leftOut, answeredAt, problem }: End
 
 interface PickerButtonProps extends ComponentProps<"button"> {
   readonly label: string
-  /** What is chosen. */
+  /** The label of the current choice. */
   readonly shown: string
 }
 
-/** What is chosen, and the way to choose something else. */
+/** A button that shows the current choice and opens the list. */
 export function PickerButton({ label, shown, ...rest }: PickerButtonProps) {
   return (
     <button

@@ -19,7 +19,7 @@ interface PickersProps {
   readonly transcript: SettledTranscript
 }
 
-/** With which model, how it replies and what it may do, for a conversation that is there. Its agent is for good. */
+/** The settings of an existing conversation: model, reply settings, mode. Its agent cannot change. */
 export function Pickers({ conversationId, transcript: { model, mode, settings, items } }: PickersProps) {
   const params = { id: conversationId }
   return (
@@ -43,7 +43,7 @@ export function Pickers({ conversationId, transcript: { model, mode, settings, i
   )
 }
 
-/** Has another model answer in a conversation from now on, and in the next one. */
+/** Sets the model of a conversation, which is also the default of the next one. */
 export async function chooseModel(conversationId: string, name: string): Promise<void> {
   await client.chooseModel({ params: { id: conversationId }, body: { name } })
   suggestModel(name)
@@ -115,7 +115,7 @@ function FallbackChoice({ conversationId, model }: FallbackChoiceProps) {
   if (trouble || !told) return trouble
   const chosen = ticked ?? told.models
   const names = chosen.length > 0 ? chosen.join(" → ") : t("conversation.fallbackNone")
-  // A server without fallbacks has not chosen any.
+  // Older servers have no fallbacks.
   const isOwn =
     ticked !== undefined || told.from === "conversation" || (told.from === "server" && told.models.length === 0)
   const shown = isOwn ? names : t("conversation.fallbackFrom", { models: names, from: told.from })

@@ -15,7 +15,7 @@ interface ProgramNoteProps {
   readonly transcript: SettledTranscript
 }
 
-/** That the run waits for a program and not for the person, until when, and how to go on. */
+/** Says that the run waits for a program, until when, and how to continue. */
 export function ProgramNote({ conversationId, transcript }: ProgramNoteProps) {
   const says = useProgramWords(transcript)
   if (says === undefined) return null
@@ -34,7 +34,7 @@ export function ProgramNote({ conversationId, transcript }: ProgramNoteProps) {
 
 const EVERY_MS = 30_000
 
-/** Nothing comes from the server when the time is up, so it is looked at again from time to time. */
+/** The server sends nothing when the time is up, so a timer checks it. */
 export function useProgramWords(transcript: SettledTranscript): string | undefined {
   const [now, setNow] = useState(Date.now)
   const says = describeClientWait(transcript, now)
@@ -48,7 +48,7 @@ export function useProgramWords(transcript: SettledTranscript): string | undefin
   return says
 }
 
-/** What the server puts in front of the name of a tool that a program provides. */
+/** The server's prefix for tools of a program. */
 const CLIENT_PREFIX = /^client-/
 
 /**
@@ -66,12 +66,12 @@ function describeClientWait({ items, status }: SettledTranscript, now: number): 
     .sort()
     .at(-1)
   if (until === undefined) return t("conversation.clientWaits", { names })
-  // By the clock of this device: the server reports it with whatever happens next.
+  // By the clock of this device: the server reports it with the next event.
   if (Date.parse(until) <= now) return t("conversation.clientTimedOut", { names })
   return t("conversation.clientWaitsUntil", { names, time: clock(until) })
 }
 
-/** Stops what is at work, whoever has started it, on whatever device. */
+/** Cancels the run, whichever device started it. */
 export async function stopRun(id: string): Promise<void> {
   await attempt(async () => {
     const { cancelled } = await client.cancelRun({ params: { id } })

@@ -17,7 +17,7 @@ interface QuestionCardsProps {
 
 const LOOK_EVERY_MS = 10_000
 
-/** What servers of tools ask in the middle of a call. Nothing comes from our server when the time is up, so it is looked at now and then. */
+/** Questions of MCP servers during a call. The server sends nothing when one expires, so a timer checks it. */
 export function QuestionCards({ conversationId, transcript }: QuestionCardsProps) {
   const [now, setNow] = useState(Date.now)
   const open = openQuestions(transcript, now)

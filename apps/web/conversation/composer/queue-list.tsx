@@ -18,10 +18,13 @@ interface QueueListProps {
   readonly status: ConversationStatus | null
 }
 
-/** Messages that wait until the run is done. Until then they can be changed, taken back, and sent where it was stopped. */
+/**
+ * Messages that wait for the end of the run. They can be edited and withdrawn, and sent at once if the run was
+ * cancelled.
+ */
 export function QueueList({ conversation, queue, status }: QueueListProps) {
   if (queue.length === 0) return null
-  // Nothing is at work, and still they wait: the run before them was stopped.
+  // The run before them was cancelled, so nothing will send them.
   const isHeld = status === "active" || status === "failed"
   return (
     <ul aria-label={t("conversation.queuedMessages")} className="mb-2 space-y-1">
@@ -48,7 +51,7 @@ function Queued({ message, conversation, isHeld }: QueuedProps) {
   }
   const save = async () => {
     if (text === undefined || text.trim() === "") return setText(undefined)
-    // What was written stays until the server has it.
+    // The text stays until the server has stored it.
     await arriving(client.editQueued({ params, body: { text } }).finally(() => void conversation.refreshQueue()))
     setText(undefined)
   }
@@ -56,7 +59,7 @@ function Queued({ message, conversation, isHeld }: QueuedProps) {
     return (
       <li>
         <Form className="flex flex-wrap gap-2" onSubmit={save}>
-          {/* A field of one line would glue together what stands on several. */}
+          {/* A single-line field would join the lines. */}
           <OnlyField>
             <textarea
               autoFocus
@@ -109,15 +112,17 @@ function Queued({ message, conversation, isHeld }: QueuedProps) {
   )
 }
 
-/** Those that a request without an answer may have taken back. */
+/** Messages that a request without a response may have withdrawn. */
 const maybeBack = new Set<string>()
 
-/** Takes a message that waits back into the field it was written in, with its files. Rejects where it is no longer there to be taken. */
+/**
+ * Withdraws a queued message and restores it to the field, with its files. Rejects if the message is already running.
+ */
 async function takeBackQueued(conversationId: string, { id, text, files }: QueuedMessage): Promise<void> {
   try {
     await client.withdrawQueued({ params: { id: conversationId, messageId: id } })
   } catch (error) {
-    // The answer was lost and nothing has taken the message meanwhile: then it was this that took it back.
+    // The response was lost, and the message is gone without having been sent: so it was withdrawn.
     const isBack = maybeBack.has(id) && hasCode(error, "not_found")
     if (hasCode(error, "unreachable")) maybeBack.add(id)
     if (!isBack) throw error
@@ -127,16 +132,16 @@ async function takeBackQueued(conversationId: string, { id, text, files }: Queue
 }
 
 interface ChangedWords {
-  /** What is written in the place of the message; undefined while nobody changes it. */
+  /** The edited text; undefined while the message is not being edited. */
   readonly text: string | undefined
   readonly setText: (text: string | undefined) => void
-  /** Notes that they are on their way. */
+  /** Tracks a request until it completes. */
   readonly arriving: (sent: Promise<unknown>) => Promise<unknown>
 }
 
 /**
- * Other words for a message that waits. A run may take the message while they are written: they are then put into the
- * field below, unless they have arrived.
+ * The edited text of a queued message. If a run takes the message meanwhile, the text moves to the field below, unless
+ * it has been saved.
  */
 function useEditedText(conversation: OpenConversation, message: QueuedMessage): ChangedWords {
   const [text, setText] = useState<string>()

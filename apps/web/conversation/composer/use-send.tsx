@@ -13,7 +13,7 @@ interface SendOptions {
   readonly files: ChosenFiles
   /** Whether there is anything to send. */
   readonly isReady: boolean
-  /** Who would answer; undefined: the server's usual one. */
+  /** The model that would answer; undefined for the server's default. */
   readonly model: string | undefined
   readonly mode: Mode
   readonly onChooseModel: (name: string) => Promise<void>
@@ -22,14 +22,11 @@ interface SendOptions {
 
 interface Sending {
   readonly send: (when: When) => void
-  /** What sending waits for, above the words. */
+  /** A question above the text that must be answered before sending. */
   readonly note: ReactNode
 }
 
-/**
- * Sends when the files of the message have arrived: at once where they have, and otherwise as soon as that is so. If the
- * model cannot see the pictures among them, it asks first.
- */
+/** Sends the message once its files are uploaded. If the model cannot read its images, it asks first. */
 export function useSend({ files, isReady, model, mode, onChooseModel, onSend }: SendOptions): Sending {
   const { underWay, hasFailed } = files
   const [waiting, setWaiting] = useState<When>()
@@ -41,7 +38,7 @@ export function useSend({ files, isReady, model, mode, onChooseModel, onSend }: 
   )
   const proceed = (when: When, isAgreed = false) => {
     setAsking(undefined)
-    // Words about a file that never arrived would be answered without it.
+    // The message would be answered without the missing file.
     if (hasFailed) setRefused(true)
     else if (sight.isBlind && !isAgreed) setAsking(when)
     else onSend(when)
@@ -70,7 +67,7 @@ export function useSend({ files, isReady, model, mode, onChooseModel, onSend }: 
   const useOther = (other: string, when: When) =>
     void attempt(async () => {
       await onChooseModel(other)
-      // By now the field has been drawn with the chosen model.
+      // The field has been drawn with the chosen model by now.
       latest.current(when, true)
     })
   const note = waiting ? (
@@ -94,16 +91,16 @@ export function useSend({ files, isReady, model, mode, onChooseModel, onSend }: 
 }
 
 interface ImageSupport {
-  /** There is a picture among the files, and the model that would answer cannot be shown it. */
+  /** The message has an image, and the model cannot read images. */
   readonly isBlind: boolean
-  /** That it cannot is only assumed: neither its endpoint nor a catalogue says so. */
+  /** Neither its endpoint nor a catalogue states it. */
   readonly isAssumed: boolean
   readonly model: string
-  /** One that can be used and sees: of the same provider, if there is one. */
+  /** A usable model that reads images, of the same provider if possible. */
   readonly other: string | undefined
 }
 
-/** Whether the model would see the pictures among files of these types. Nothing is said of a model that the catalogue does not have. */
+/** Whether the model can read images of these types. Unknown models are assumed to. */
 export function useImageSupport(types: readonly string[], chosen: string | undefined): ImageSupport {
   const models = useStore(catalogue)?.models
   const name = chosen ?? models?.default ?? ""
@@ -125,7 +122,7 @@ interface ImagesUnsupportedProps {
   readonly onCancel: () => void
 }
 
-/** Asks before a message is sent to a model that cannot see its pictures. */
+/** Asks before a message is sent to a model that cannot read its images. */
 export function ImagesUnsupported({
   sight: { isAssumed, model, other },
   onUse,

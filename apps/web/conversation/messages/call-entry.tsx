@@ -43,11 +43,11 @@ const LOOKS: Record<ShownCallState, Look> = {
 
 interface CallEntryProps {
   readonly item: CallItem
-  /** What it brought is drawn elsewhere. */
+  /** Its result is drawn separately. */
   readonly isBare?: boolean
 }
 
-/** One use of a tool: a line that opens to what it was given and what it said. */
+/** A tool call: a line that opens to show its arguments and its result. */
 export function CallEntry({ item, isBare = false }: CallEntryProps) {
   const { name, input, state, text, data, ms, delayedResult: late, progress } = item
   const { icon: Icon, tone } = LOOKS[state]
@@ -98,10 +98,10 @@ export function CallEntry({ item, isBare = false }: CallEntryProps) {
   )
 }
 
-/** Whether its text says no more than the view that is drawn of it. */
+/** Whether the view shows everything that the text says. */
 const hasSources = (data: unknown) => hasView(data) && !isShownAtOnce(data)
 
-/** What the call is about, in a few words: the first text it was given. */
+/** The first text among the arguments. */
 function firstWords(input: CallItem["input"]): string | undefined {
   const word = Object.values(input).find((value) => typeof value === "string" && value.trim() !== "")
   return typeof word === "string" ? word.replaceAll(/\s+/g, " ").slice(0, 120) : undefined

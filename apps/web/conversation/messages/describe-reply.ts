@@ -56,7 +56,7 @@ const NO_SUMMARY: ReadonlyMap<string, Key> = new Map([
   ["over_budget", "conversation.noticeSummaryBudget"],
 ])
 
-/** The code in front of the sentence is for programs. */
+/** The code before the sentence is for programs. */
 const withoutCode = (detail: string | null): string => (detail ?? "").replace(/^[a-z_]+: /, "")
 
 type SummedUp = NonNullable<NoticeItem["summedUp"]>
@@ -97,7 +97,7 @@ export function describeLeftOut(step: string, detail: unknown): string | undefin
   return t("conversation.settingsIgnored", { model: left.model, settings })
 }
 
-/** What model calls have used and cost, as far as their provider says. */
+/** Tokens and cost of model calls, as far as the provider reports them. */
 export function inWords({ inputTokens, outputTokens, cost }: Usage): string {
   const tokens = (inputTokens ?? 0) + (outputTokens ?? 0)
   const parts = [

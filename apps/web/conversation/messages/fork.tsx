@@ -13,13 +13,14 @@ import { restoreDraft } from "../composer/draft.ts"
 export interface EditedMessage {
   readonly text: string
   readonly files: readonly MessageFile[]
-  /** The model that answers; undefined: the one that the conversation has now. */
+  /** The model that answers; undefined for the current one. */
   readonly model: string | undefined
 }
 
 /**
- * Begins anew before a message of the person, with other words in its place, and with those of its files that are still
- * wanted. The model that the conversation has now answers, even if it had another one at that message. The branch is noted as soon as there is one: where what comes after fails, asking again makes no second one.
+ * Creates a branch before a message of the person and sends another text there, with the files that are still wanted.
+ * The conversation's current model answers. The branch is recorded as soon as it exists: if a later request fails, the
+ * next attempt uses the same branch.
  */
 export async function forkAndSend(
   conversation: OpenConversation,
@@ -37,13 +38,13 @@ export async function forkAndSend(
     await client.chooseModel({ params: { id }, body: { name: wanted } })
     forked.model = wanted
   }
-  // What was named after its first words is named after the new ones.
+  // A title that was derived from the first message is derived from the new one.
   if (isFirst) await client.changeConversation({ params: { id }, body: { title: titleOf(text) } })
   navigate(`/c/${id}`)
   sendMessage({ conversationId: id }, text, "queue", files)
 }
 
-/** Begins anew after a reply: with everything up to the next words of the person. */
+/** Creates a branch after a reply: with everything up to the person's next message. */
 export async function forkAfter(conversation: OpenConversation, messageId: string): Promise<void> {
   const { items, cursor } = conversation.store.value.transcript
   const index = items.findIndex(({ key }) => key === messageId)
@@ -54,7 +55,7 @@ export async function forkAfter(conversation: OpenConversation, messageId: strin
   toast(t("conversation.branched"))
 }
 
-/** Begins anew before a message of the person, whose words wait in the field of the branch to be changed or left out. */
+/** Creates a branch before a message of the person and puts the message into its field. */
 export async function forkBefore(conversation: OpenConversation, message: MessageItem["message"]): Promise<void> {
   const { id: messageId, files = [] } = message
   const text = await wholeOf(message, conversation)
@@ -69,7 +70,7 @@ interface ShowAllProps {
   readonly conversation: OpenConversation
 }
 
-/** Below the beginning of a long message: how much there is, and the way to the rest. */
+/** Below a shortened message: its length, and a button to load the rest. */
 export function ShowAll({ message, conversation }: ShowAllProps) {
   const [isLoading, setLoading] = useState(false)
   if (!message.truncated) return null
@@ -78,7 +79,7 @@ export function ShowAll({ message, conversation }: ShowAllProps) {
     try {
       await wholeOf(message, conversation)
     } catch {
-      setLoading(false) // told by a toast; the beginning is still there, and so is the button
+      setLoading(false) // reported by a toast; the button stays
     }
   }
   return (
@@ -91,7 +92,7 @@ export function ShowAll({ message, conversation }: ShowAllProps) {
   )
 }
 
-/** All words of a message, for what must not be done with its beginning. */
+/** Loads the complete text of a message, for actions that need all of it. */
 export async function wholeOf(message: MessageItem["message"], conversation: OpenConversation): Promise<string> {
   if (!message.truncated) return message.content
   try {

@@ -17,7 +17,7 @@ interface LastRunProps {
   readonly state: ConversationState
 }
 
-/** How the newest run went: what it used, and where it failed what to do. Also after a reload, which forgets the frames. */
+/** How the last run ended: its usage, and what to do if it failed. Also after a reload. */
 export function LastRun({ conversation, state: { transcript, lastRun } }: LastRunProps) {
   const { items, status } = transcript
   const run = transcript.run ?? lastRun
@@ -60,7 +60,7 @@ interface MakeRoomProps {
   readonly items: readonly Item[]
 }
 
-/** The model cannot read all of it: the ways on, each by one click. */
+/** The context is full: offers each solution with one click. */
 function MakeRoom({ conversation, items }: MakeRoomProps) {
   const { once, isBusy } = useAttempt()
   const said = items.flatMap((item) => (item.type === "message" && item.message.role === "user" ? [item.message] : []))
@@ -82,7 +82,7 @@ function MakeRoom({ conversation, items }: MakeRoomProps) {
   )
 }
 
-/** The limit has cut the last reply: its half stays, and one click asks for the rest. */
+/** The last reply was cut by the limit: offers to continue it. */
 function GoOn({ id }: { readonly id: string }) {
   const [isSent, setSent] = useState(false)
   const goOn = () => {
@@ -98,14 +98,14 @@ function GoOn({ id }: { readonly id: string }) {
 
 interface Left {
   readonly status: "failed" | "cancelled"
-  /** Of the error that it failed with. */
+  /** The code of the error. */
   readonly code: string | undefined
   readonly message: string | undefined
 }
 
 /**
- * How the run before a summary has ended, where that leaves a question without its answer: it can be resumed as before. From
- * the lines that are shown, which are the same live and after a reload.
+ * How the run before a summary ended, if it left a question without an answer: it can be resumed. Computed from the
+ * items, which are the same live and after a reload.
  */
 export function leftUnanswered(items: readonly Item[]): Left | undefined {
   const behind = items.findLastIndex(({ type }) => type !== "notice") + 1
@@ -113,7 +113,7 @@ export function leftUnanswered(items: readonly Item[]): Left | undefined {
   const stop = notices.find(({ notice }) => notice === "failed" || notice === "cancelled")
   const newest = notices.at(-1)?.notice
   const last = items[behind - 1]
-  // What was stopped after a whole answer was itself a summary.
+  // The cancelled run was itself a summary after a complete answer.
   const isAnswered = last?.type === "message" && last.message.role === "assistant" && last.message.finish === "stop"
   if (!stop || isAnswered || (newest !== "compacted" && newest !== "not_compacted")) return undefined
   const [, code, message] = /^([a-z_]+): ([^]*)$/.exec(stop.detail ?? "") ?? []

@@ -23,14 +23,14 @@ interface MessageListProps {
   readonly state: ConversationState
 }
 
-/** Within this many pixels of the end a person is taken to read what comes. */
+/** Within this distance from the end, the list follows new content. */
 const NEAR_END = 80
-/** From this far off the start older messages are fetched, before anybody sees an edge. */
+/** At this distance from the start, older messages are loaded. */
 const NEAR_START = 600
 
 /**
- * All of a conversation that has been loaded, of which only what is in view is drawn. It stays at the end while the end
- * grows, unless somebody has scrolled up to read.
+ * The loaded messages of a conversation, virtualized. It stays at the end while content is added, unless the person has
+ * scrolled up.
  */
 export function MessageList({ conversation, state }: MessageListProps) {
   const { transcript, phase } = state
@@ -42,7 +42,7 @@ export function MessageList({ conversation, state }: MessageListProps) {
   const isWriting = transcript.writing !== null || transcript.status === "running"
   const writingKey = useWritingKey(transcript)
   const doing = transcript.isSummingUp ? { doing: t("conversation.summarizingEarlier") } : {}
-  // After what is there: what is on its way, what is being written, and how the last run went.
+  // After the items: unsent messages, the streaming reply, and how the last run ended.
   const rows: readonly Row[] = isWriting
     ? [
         ...done,
@@ -53,7 +53,7 @@ export function MessageList({ conversation, state }: MessageListProps) {
         },
       ]
     : done
-  // Whoever works on something in the list, such as its SQL or a source, has what they look at change in its place.
+  // While the person works in the list, for example on SQL, it does not scroll.
   const [isIn, setIn] = useState(false)
   const isHeld = isIn && (!isWriting || isWritten(document.activeElement)) && isWithin(scroller.current)
   const tail = [...sending.map(({ key }) => key), ...(transcript.status !== "running" ? ["last-run"] : [])]
@@ -79,11 +79,11 @@ export function MessageList({ conversation, state }: MessageListProps) {
   const [isAway, setAway] = useState(false)
   const held = useRef(isHeld)
   held.current = isHeld
-  // Whoever speaks wants to see what comes of it, wherever they were reading.
+  // A person who sends a message is scrolled to it.
   const newest = sending.at(-1)?.key
   useEffect(() => {
     if (newest === undefined) return
-    // A click on a suggestion leaves the focus in the list, which would hold the list in its place.
+    // A click on a suggestion focuses the list, which would stop it from following.
     held.current = false
     setIn(false)
     setAway(false)
@@ -92,7 +92,7 @@ export function MessageList({ conversation, state }: MessageListProps) {
   useEffect(() => {
     const element = scroller.current
     if (held.current && element) {
-      // In the place of what was on its way to the end.
+      // Ends a scroll that is still in progress.
       virtualizer.scrollToOffset(element.scrollTop)
       setAway(distanceFromEnd(element) > NEAR_END * 2)
     } else if (isShown && !isAway && height > 0) virtualizer.scrollToEnd()
@@ -156,7 +156,7 @@ export function MessageList({ conversation, state }: MessageListProps) {
 }
 
 const isWithin = (element: Element | null): boolean => element?.contains(document.activeElement) === true
-/** Whether somebody writes in it. */
+/** Whether the element is a text field. */
 const isWritten = (element: Element | null): boolean => element?.matches("textarea, input, select") === true
 const distanceFromEnd = ({ scrollHeight, scrollTop, clientHeight }: Element): number =>
   scrollHeight - scrollTop - clientHeight
@@ -191,7 +191,7 @@ const DrawnRow = memo(
       case "user":
         return <UserRow item={row.item} conversation={conversation} />
       case "reply":
-        // One by one: a key among them would draw the reply anew when it is whole.
+        // Separate children: keys would recreate the reply when it is complete.
         return (
           <ReplyRow
             text={row.text}
@@ -215,10 +215,7 @@ const DrawnRow = memo(
   (before, after) => isSameRow(before.row, after.row),
 )
 
-/**
- * Something that happened to the conversation, in small print. How the newest run went is told at the end of the list, with
- * what to do; of older ones this is what is left.
- */
+/** A notice in the conversation. How the last run ended is shown at the end of the list instead. */
 function NoticeRow({ item }: { readonly item: NoticeItem }) {
   const says = describeNotice(item)
   if (says === undefined) return null
@@ -230,7 +227,7 @@ function NoticeRow({ item }: { readonly item: NoticeItem }) {
   )
 }
 
-/** What a newer server has told and this page has no words for. */
+/** An event of a newer server that this page does not know. */
 function UnknownRow({ item: { frame } }: { readonly item: UnknownItem }) {
   return (
     <details className="py-2 text-[13px] text-faint">
@@ -240,7 +237,7 @@ function UnknownRow({ item: { frame } }: { readonly item: UnknownItem }) {
   )
 }
 
-/** That what was said was summed up; it opens to say what the model is shown instead, what gave way, and what was kept. */
+/** A summary: it opens to show the summary, what it replaced and what was kept. */
 function SummaryRow({ item }: { readonly item: NoticeItem }) {
   const { detail, summedUp = {} } = item
   return (
@@ -273,15 +270,15 @@ function SummaryRow({ item }: { readonly item: NoticeItem }) {
 }
 
 interface WritingKeys {
-  /** For the reply that is being written. */
+  /** The key of the streaming reply. */
   readonly next: string
-  /** For replies that were seen being written: by message, the key they had then. */
+  /** The keys that replies had while they streamed, by message. */
   readonly of: ReadonlyMap<string, string>
 }
 
 /**
- * A reply that has been written goes on under the key that it was written under. Otherwise its whole text would be drawn
- * anew, in one long moment, when its last word has come.
+ * A reply keeps the key that it had while it streamed. With a new key its whole text would be drawn again when it is
+ * complete.
  */
 function useWritingKey({ writing, items }: Transcript): WritingKeys {
   const kept = useRef({ count: 0, wasWriting: false, of: new Map<string, string>() }).current

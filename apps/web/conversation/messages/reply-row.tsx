@@ -18,17 +18,17 @@ import { time } from "../../strings/format.ts"
 
 interface ReplyRowProps {
   readonly text: string
-  /** Undefined while it is being written. */
+  /** Undefined while it streams. */
   readonly item: MessageItem | undefined
-  /** What is thought for it while it is being written. */
+  /** The reasoning so far. */
   readonly thinking?: Reasoning | undefined
   readonly isLast: boolean
-  /** What is done before its first word. */
+  /** What is done before the first word. */
   readonly doing?: string | undefined
   readonly conversation: OpenConversation
 }
 
-/** A reply, from its first letter on: the same element is drawn while it is written and when it is whole. */
+/** A reply. The same element is used while it streams and when it is complete. */
 export const ReplyRow = memo(function ReplyRow({
   text,
   item,
@@ -37,7 +37,7 @@ export const ReplyRow = memo(function ReplyRow({
   doing = t("conversation.working"),
   conversation,
 }: ReplyRowProps) {
-  // What a person types goes first: text that comes may be drawn a picture later.
+  // Input has priority: new text may be drawn one frame later.
   const shown = useDeferredValue(text)
   const data = item?.message.data
   const citations = useMemo(() => citationsOf(data), [data])
@@ -78,16 +78,16 @@ export const ReplyRow = memo(function ReplyRow({
   )
 })
 
-/** The model of a server without a provider: it understands plain requests only, and lists some that it does. */
+/** The model of a server without a provider. It suggests the requests that it understands. */
 const OFFLINE = "offline"
 
-/** Not while something else is at work or on its way: a second click says nothing a second time. */
+/** Ignored while something is running or being sent, such as by a double click. */
 function sayOnce({ id, store }: OpenConversation, request: string): void {
   const isOnItsWay = outbox.value.some(({ conversationId }) => conversationId === id)
   if (!isOnItsWay && store.value.transcript.status !== "running") sendMessage({ conversationId: id }, request)
 }
 
-/** What the answer rests on, as any other sources are drawn, in the order of their numbers. */
+/** The sources of the answer in the order of their numbers. */
 const sourcesOf = ({ sources }: AnswerData) => ({ kind: "sources", sources })
 
 function Actions({

@@ -7,10 +7,10 @@ import { MessageFiles } from "../../parts/file-chip.tsx"
 import { Words } from "./user-row.tsx"
 import { t } from "../../strings/strings.ts"
 
-/** Where the words of a conversation that is not begun yet were typed. */
+/** The draft of a conversation that does not exist yet. */
 export const NEW_DRAFT = "new"
 
-/** Words that the server does not have yet: on their way, waiting until it is back, or refused. */
+/** A message that the server has not stored: being sent, waiting for the connection, or refused. */
 export function SendingRow({ sent }: { readonly sent: Sending }) {
   const { key, text, files = [], state, error, conversationId } = sent
   const takeBackWords = () => {

@@ -9,11 +9,11 @@ import { duration } from "../../strings/format.ts"
 
 interface ThoughtProps {
   readonly reasoning: Reasoning
-  /** It goes on. */
+  /** Still in progress. */
   readonly isLive?: boolean
 }
 
-/** What the model thought before its words: a line that opens, and while it thinks one that shows where it has got to. */
+/** The reasoning before a reply: a line that opens, and while it streams shows its last words. */
 export function Thought({ reasoning: { text, ms, truncated }, isLive = false }: ThoughtProps) {
   const [isOpen, setOpen] = useState(false)
   const since = useTimeSince(ms ?? 0, isLive)
@@ -38,7 +38,7 @@ export function Thought({ reasoning: { text, ms, truncated }, isLive = false }: 
           </span>
         )}
       </summary>
-      {/* Only where somebody reads it: it may be long, and grows. */}
+      {/* Drawn only when open, because it may be long and grows. */}
       {isOpen && (
         <div className="mt-1 mb-2 max-h-96 overflow-y-auto border-l-2 border-line pl-3.5">
           <Markdown text={text} isOpen={isLive} />
@@ -49,7 +49,7 @@ export function Thought({ reasoning: { text, ms, truncated }, isLive = false }: 
   )
 }
 
-/** How long ago it was last told how long it has taken: a model may think on without a word. */
+/** The time since the server last reported a duration: a model may reason without sending text. */
 function useTimeSince(toldMs: number, isLive: boolean): number {
   const [since, setSince] = useState(0)
   useEffect(() => {

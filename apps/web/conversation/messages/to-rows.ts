@@ -13,37 +13,40 @@ import {
 import type { Reasoning } from "../../../../core/protocol/index.ts"
 import type { Sending } from "../../state/outbox.ts"
 
-/** A reply among them has no words: it is there for what was thought. */
+/** A reply in this list has only reasoning, no text. */
 export type WorkItem = CallItem | StepItem | MessageItem
 
 export type Row =
   | { readonly type: "user"; readonly key: string; readonly item: MessageItem }
-  /** Without an item while it is being written. */
+  /** Without an item while it streams. */
   | {
       readonly type: "reply"
       readonly key: string
       readonly text: string
       readonly item?: MessageItem
-      /** What is thought for it while it is being written. */
+      /** The reasoning so far. */
       readonly thinking?: Reasoning | undefined
       readonly isLast: boolean
-      /** What is done before its first word, where that is known. */
+      /** What is done before the first word, if known. */
       readonly doing?: string
     }
-  /** What was done between two texts: calls, steps, and what was thought before them, in order. */
+  /** Calls, steps and reasoning between two texts, in order. */
   | {
       readonly type: "work"
       readonly key: string
       readonly items: readonly WorkItem[]
-      /** When what came before it was recorded. */
+      /** When the previous item was recorded. */
       readonly since: string | undefined
     }
-  /** With its call, which is not listed elsewhere: the card shows what became of it. */
+  /** With its call, which is not listed separately: the card shows the outcome. */
   | { readonly type: "proposal"; readonly key: string; readonly item: ProposalItem; readonly call?: CallItem }
   | { readonly type: "notice"; readonly key: string; readonly item: NoticeItem }
   | { readonly type: "unknown"; readonly key: string; readonly item: UnknownItem }
 
-/** The items of a transcript as the lines of the page. A reply without words is only what it did, or why it has none. */
+/**
+ * Converts the items of a transcript to rows. A reply without text has only its calls, or the reason why it has no
+ * text.
+ */
 export function toRows(items: readonly Item[]): Row[] {
   const rows: Row[] = []
   let work: WorkItem[] | undefined
@@ -64,11 +67,11 @@ export function toRows(items: readonly Item[]): Row[] {
       else rows.push({ type: "work", key: item.key, items: (work = [item]), since })
       continue
     }
-    // The cards of a reply stand below all of its calls.
+    // The cards of a reply go below all of its calls.
     if (item.type !== "proposal") work = undefined
     rows.push(toRow(item, cards))
   }
-  // How the newest run ended is said at the end of the list, with what to do about it.
+  // How the last run ended is shown at the end of the list.
   const last = rows.at(-1)
   if (last?.type === "notice" && (last.item.notice === "cancelled" || last.item.notice === "failed")) rows.pop()
   return rows
@@ -76,7 +79,7 @@ export function toRows(items: readonly Item[]): Row[] {
 
 const isBlank = ({ role, content }: MessageItem["message"]): boolean => role === "assistant" && content.trim() === ""
 
-/** The calls that have a card; of an edited one the newest card. */
+/** Calls with a card; for an edited proposal the newest card. */
 function cardsOf(items: readonly Item[]): ReadonlyMap<string, { readonly card: string; call?: CallItem }> {
   const cards = new Map<string, { card: string; call?: CallItem }>()
   for (const item of items) if (item.type === "proposal") cards.set(item.proposal.callId, { card: item.key })
@@ -96,11 +99,11 @@ function toRow(item: MessageItem | ProposalItem | NoticeItem | UnknownItem, card
   }
   if (item.type !== "message") return { type: item.type, key, item } as Row
   if (item.message.role === "user") return { type: "user", key, item }
-  // A run goes on after a reply that asks for tools: only after its last word is there a place to branch from.
+  // One can branch only from the last text of a run, because the run continues after a reply with tool calls.
   return { type: "reply", key, text: item.message.content, item, isLast: item.message.toolCalls === null }
 }
 
-/** Whether two lines show the same: most lines do not change while the last one grows. */
+/** Whether two rows look the same: most rows do not change while the last one grows. */
 export function isSameRow(a: Row, b: Row): boolean {
   if (a.type === "work" && b.type === "work") {
     return a.items.length === b.items.length && a.items.every((item, index) => item === b.items[index])
@@ -112,8 +115,8 @@ export function isSameRow(a: Row, b: Row): boolean {
 }
 
 /**
- * What is on its way and not in the conversation yet. Its words may come back over the open stream before the server's
- * answer to the one who sent them, and would then be shown twice until it has come.
+ * Messages that are not in the conversation yet. A message may arrive over the stream before the response to its
+ * request; without this it would be shown twice.
  */
 export function useUndelivered(sending: readonly Sending[], items: readonly Item[]): readonly Sending[] {
   const since = useRef(new Map<string, number>()).current
@@ -122,7 +125,7 @@ export function useUndelivered(sending: readonly Sending[], items: readonly Item
   return undelivered(sending, items, since)
 }
 
-/** `since`: of each key, the newest message that there was when its words left. */
+/** `since`: by key, the newest message at the time of sending. */
 function undelivered(
   sending: readonly Sending[],
   items: readonly Item[],
@@ -134,10 +137,10 @@ function undelivered(
     item.type === "message" && item.message.role === "user" && item.message.seq > oldest ? [item.message] : [],
   )
   return sending.filter(({ key, text, state }) => {
-    // Of what was refused its person has to hear.
+    // The person must see what was refused.
     if (state === "refused" || state === "old") return true
     const at = come.findIndex((message) => message.seq > (since.get(key) ?? Infinity) && isSaid(message, text))
-    // Whoever says the same twice has said it twice.
+    // The same text sent twice appears twice.
     if (at >= 0) come.splice(at, 1)
     return at < 0
   })
@@ -148,6 +151,6 @@ const lastSeq = (items: readonly Item[]): number => {
   return last?.type === "message" ? last.message.seq : 0
 }
 
-/** Of a long message only the beginning is told. */
+/** The transcript has only the beginning of a long message. */
 const isSaid = ({ content, length }: ShownMessage, text: string): boolean =>
   length === undefined ? content.trim() === text.trim() : text.trim().startsWith(content.trim())

@@ -18,12 +18,12 @@ interface UserRowProps {
   readonly conversation: OpenConversation
 }
 
-/** What the person has said. To change it is to begin anew from there, beside what came of it. */
+/** A message of the person. Editing it creates a branch from there. */
 export function UserRow({ item: { message }, conversation }: UserRowProps) {
   const [edited, setEdited] = useState<string>()
   const [isBack, setBack] = useState(false)
   const branch = useRef<Parameters<typeof forkAndSend>[3]["current"]>(undefined)
-  // What is asked again is asked with all of its words.
+  // Editing needs the complete text.
   const edit = () => wholeOf(message, conversation).then(setEdited, () => {})
   if (edited !== undefined) {
     return (
@@ -37,7 +37,7 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
           setEdited(undefined)
         }}
         onDone={async (said) => {
-          // What was written stays until it has a place to be said.
+          // The edited text stays until the branch has stored it.
           await forkAndSend(conversation, message, said, branch)
           branch.current = undefined
           setEdited(undefined)
@@ -85,7 +85,7 @@ function EditWords({ text, files, conversation, onDone, onCancel }: EditWordsPro
   const [wanted, setWanted] = useState(files)
   const [isAsking, setAsking] = useState(false)
   const form = useRef<HTMLFormElement>(null)
-  /** What the person has agreed to: that the pictures are not seen, or that this model sees them. */
+  /** The person accepted that the images are not read, or chose this model. */
   const agreed = useRef<{ readonly model?: string }>(undefined)
   const sight = useImageSupport(
     wanted.map(({ type }) => type),

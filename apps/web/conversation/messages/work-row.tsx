@@ -11,16 +11,16 @@ import { stepName } from "../../parts/step-name.ts"
 import { Thought } from "./thought.tsx"
 import type { WorkItem } from "./to-rows.ts"
 
-/** When a run is over, more steps than this are folded into one line. */
+/** After a run, more steps than this are folded into one line. */
 const MANY = 3
 
 interface WorkRowProps {
   readonly items: readonly WorkItem[]
-  /** When what came before it was recorded. */
+  /** When the previous item was recorded. */
   readonly since: string | undefined
 }
 
-/** What was done between two texts. */
+/** Calls, steps and reasoning between two texts. */
 export function WorkRow({ items, since }: WorkRowProps) {
   const isOver = items.every((item) => item.type !== "call" || item.isOver)
   const isFolded = isOver && items.length > MANY
@@ -55,7 +55,7 @@ export function WorkRow({ items, since }: WorkRowProps) {
         </summary>
         <div className="mt-1 ml-4">{list}</div>
       </details>
-      {/* What was done is folded; what it brought is what was asked for. */}
+      {/* Steps are folded; their results stay visible. */}
       {items.map((item) =>
         item.type === "call" && isShownAtOnce(item.data) ? <DataView key={item.key} data={item.data} /> : null,
       )}
@@ -63,7 +63,7 @@ export function WorkRow({ items, since }: WorkRowProps) {
   )
 }
 
-/** How long it took, where that is its own to say. */
+/** The duration, if the item itself has one. */
 function workMs(item: WorkItem): number | null | undefined {
   if (item.type === "call") return item.ms ?? 0
   return item.type === "message" ? (item.message.reasoning?.ms ?? 0) : undefined
@@ -71,11 +71,11 @@ function workMs(item: WorkItem): number | null | undefined {
 
 interface StepEntryProps {
   readonly item: StepItem
-  /** How long it took, where that is known. */
+  /** The duration, if known. */
   readonly ms: number | undefined
 }
 
-/** A named stage of the run, with what it found. */
+/** A named stage of the run, with its result. */
 function StepEntry({ item: { step, detail }, ms }: StepEntryProps) {
   const waiting = describeWaiting(step, detail)
   if (waiting !== undefined) {
@@ -117,8 +117,8 @@ function StepEntry({ item: { step, detail }, ms }: StepEntryProps) {
 }
 
 /**
- * How long a stage took. One that has measured itself says so; a stage is recorded when it is over, so of any other it is
- * the time since what was recorded before it. Not known after a call, which does not say when it ended.
+ * The duration of a stage, if it reports one; else the time since the previous record, because a stage is recorded when
+ * it ends. Unknown after a call, which does not record its end.
  */
 function stepMs(items: readonly WorkItem[], index: number, since: string | undefined): number | undefined {
   const item = items[index]

@@ -10,7 +10,7 @@ import {
 } from "../../../../core/protocol/index.ts"
 import { t } from "../../strings/strings.ts"
 
-/** What stands in the fields: text each, and nothing where nothing is set. */
+/** The contents of the fields as text; empty if not set. */
 export type SettingsDraft = Readonly<Record<SettingName, string>>
 
 export function toSettingsDraft(settings: ReplySettings): SettingsDraft {
@@ -24,7 +24,7 @@ export function toSettingsDraft(settings: ReplySettings): SettingsDraft {
 
 export const emptySettings: SettingsDraft = toSettingsDraft({})
 
-/** What a field takes, for whoever has written something else into it. */
+/** The allowed values of a field, for its error message. */
 const TAKES: Readonly<Record<SettingName, () => string>> = {
   effort: () => t("conversation.takesEffort", { values: efforts.join(", ") }),
   thinking: () => t("conversation.takesThinking"),
@@ -39,7 +39,7 @@ export type ReadDraft =
   | { readonly settings: ReplySettings; readonly problems?: undefined }
   | { readonly problems: Partial<Record<SettingName, string>> }
 
-/** The settings that are written down, or what is wrong with which. */
+/** Parses the fields, or returns the errors by field. */
 export function readSettingsDraft(draft: SettingsDraft): ReadDraft {
   const entries = settingNames.flatMap((name) =>
     draft[name].trim() === "" ? [] : [[name, toValue(name, draft[name])]],
@@ -53,7 +53,7 @@ export function readSettingsDraft(draft: SettingsDraft): ReadDraft {
 function toValue(name: SettingName, text: string): unknown {
   switch (name) {
     case "stop":
-      // A line each, so that one that is itself the end of a line is written as in a program.
+      // One per line, so that a line break can be written as `\n`.
       return text.split("\n").flatMap((line) => (line === "" ? [] : [line.replaceAll("\\n", "\n")]))
     case "thinking":
     case "parallelCalls":
@@ -61,18 +61,18 @@ function toValue(name: SettingName, text: string): unknown {
     case "effort":
       return text
     default:
-      // Whoever writes a comma means the same.
+      // A comma is accepted as the decimal separator.
       return /^[\d.,]{1,20}$/.test(text.trim()) ? Number(text.trim().replace(",", ".")) : text
   }
 }
 
-/** What turns the first into the second; what is not set any more is taken back. */
+/** The patch from the first to the second; settings that are gone become null. */
 export function settingsPatch(before: ReplySettings, after: ReplySettings): ReplySettingsPatch {
   const changed = settingNames.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
   return Object.fromEntries(changed.map((name) => [name, after[name] ?? null]))
 }
 
-/** What is set, in the few words that there is room for. */
+/** The settings as a short text. */
 export function settingsInShort(settings: ReplySettings): string {
   const { effort, thinking, thinkingTokens, temperature, maxOutputTokens, stop, parallelCalls } = settings
   const words = [
@@ -87,12 +87,12 @@ export function settingsInShort(settings: ReplySettings): string {
   return words.filter((each) => each !== "").join(" · ")
 }
 
-/** What a setting meets with the model that is chosen. */
+/** What the chosen model does with a setting. */
 export type SettingNotes = Partial<Record<SettingName, string>>
 
 const THINKING: readonly SettingName[] = ["effort", "thinking", "thinkingTokens"]
 
-/** What the model does not take: as its facts say, and as it was told in this conversation when it was asked. */
+/** Settings that the model ignores: from its facts, and from the steps of this conversation. */
 export function settingNotes(model: ListedModel | undefined, items: readonly Item[]): SettingNotes {
   const notes: SettingNotes = {}
   if (model?.can && !model.can.reasoning) {

@@ -43,7 +43,7 @@ const EFFORTS: Choices = [DEFAULT, ...efforts.map((each) => [each, EFFORT_LABELS
 const THINKING: Choices = [DEFAULT, ["true", "conversation.on"], ["false", "conversation.off"]]
 const CALLS: Choices = [DEFAULT, ["true", "conversation.inParallel"], ["false", "conversation.oneAtATime"]]
 
-/** The fields of what can be set. What is empty is as the agent and the server say; kept when it is saved. */
+/** The fields of the reply settings. An empty one uses the default of the agent and the server. Saved together. */
 export function SettingsForm({ settings, notes, onChange, onClose }: SettingsFormProps) {
   const [draft, setDraft] = useState<SettingsDraft>(() => toSettingsDraft(settings))
   const [problems, setProblems] = useState<Partial<Record<SettingName, string>>>({})
@@ -118,9 +118,9 @@ interface FieldProps {
   readonly label: string
   readonly value: string
   readonly onText: (text: string) => void
-  /** What is wrong with what stands there. */
+  /** The error of the field. */
   readonly says: string | undefined
-  /** What the model makes of it. */
+  /** What the model does with it. */
   readonly note: string | undefined
   readonly choices?: Choices
   readonly inputMode?: "numeric" | "decimal"
@@ -129,7 +129,7 @@ interface FieldProps {
 
 function Field({ label, value, onText, says, note, choices, inputMode, isLong = false }: FieldProps): ReactNode {
   const id = useId()
-  // Said where somebody sets it, or has: of what nobody touches it would be noise.
+  // Shown only for a setting that has a value.
   const shown = says ?? (value === "" ? undefined : note)
   const common = { id, value, "aria-describedby": `${id}-says`, "aria-invalid": says !== undefined }
   return (

@@ -12,15 +12,15 @@ import { t } from "../../strings/strings.ts"
 
 interface SettingsPickerProps {
   readonly settings: ReplySettings
-  /** Undefined: what the server chooses. */
+  /** Undefined for the server's choice. */
   readonly model: string | undefined
   readonly items?: readonly Item[]
   readonly side?: "top" | "bottom"
-  /** Fails with what is to be said about it. */
+  /** Rejects with the error to show. */
   readonly onChange: (patch: ReplySettingsPatch) => Promise<unknown>
 }
 
-/** How the model is to reply: what is set of it, and the way to set it. */
+/** Shows the reply settings and opens their form. */
 export function SettingsPicker({ settings, model, items = [], side = "top", onChange }: SettingsPickerProps) {
   const models = useStore(catalogue)?.models
   const [isOpen, setOpen] = useState(false)

@@ -50,7 +50,7 @@ export async function deleteRow(table: TableName, id: string): Promise<void> {
   try {
     await client.deleteRow({ params: { table, id } })
   } catch (error) {
-    if (!hasCode(error, "not_found")) throw error // gone already, which was wanted
+    if (!hasCode(error, "not_found")) throw error // already deleted
   }
   await readWithoutFeed()
 }
