@@ -35,7 +35,8 @@ export {
   type ProviderSettings,
   toModel,
 } from "./api/models.ts"
-export type { ListeningServer, ListenOptions } from "./api/listen.ts"
+export type { HttpOptions, ListeningServer, ListenOptions } from "./api/serve.ts"
+export type { NewToken, People, TokenOptions, TokenRecord, Tokens, UserRecord } from "./api/people.ts"
 export { failure } from "./api/tool.ts"
 export { type Limits, openPawl, type Pawl, type PawlOptions } from "./api/open-pawl.ts"
 export { definePack, type OpenedPack, type Pack } from "./api/agent.ts"

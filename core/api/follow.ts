@@ -1,14 +1,13 @@
 import { isHeld } from "../engine/inbox.ts"
 import type { Live } from "../engine/ports.ts"
 import type { Cursor } from "../protocol/cursor.ts"
-import { failure } from "../protocol/errors.ts"
 import type { JournalEvent } from "../protocol/events.ts"
 import type { ConversationId, MessageId, UserId } from "../protocol/ids.ts"
 import type { FrameSource } from "../server/stream/event-stream.ts"
 import { JournalPages } from "../server/stream/journal-runs.ts"
 import type { RunFrames } from "../server/stream/send-message.ts"
 import { Subscription } from "../server/stream/subscription.ts"
-import type { Parts, PersonalParts } from "./parts.ts"
+import { closedError, type Parts, type PersonalParts } from "./parts.ts"
 
 /** How often to check for events that another process recorded. */
 const LOOK_MS = 250
@@ -102,10 +101,10 @@ export async function lookUntil<Found>(
     const { promise, resolve } = Promise.withResolvers<void>()
     happened = resolve // before looking, so that nothing happens unseen in between
     const found = await look().catch((error: unknown) => {
-      throw closing.aborted ? failure("draining") : error // a store that is being closed refuses what comes late
+      throw closing.aborted ? closedError() : error // a store that is being closed refuses what comes late
     })
     if (found !== undefined) return found
-    if (closing.aborted) throw failure("draining")
+    if (closing.aborted) throw closedError()
     const cancel = clock.alarm(LOOK_MS, resolve)
     await promise
     cancel()

@@ -12,6 +12,7 @@ import {
   ProposalQuery,
   Rejection,
 } from "../protocol/requests.ts"
+import { NewToken } from "../protocol/account/sign-in.ts"
 import { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { TimeZone } from "../shared/time/zone.ts"
 
@@ -28,6 +29,9 @@ export {
   Rejection as GivenRejection,
   ReplySettings as GivenReply,
 }
+
+/** The body of `POST /api/tokens`, and whose token it is. */
+export const GivenToken = NewToken.extend({ user: z.string() })
 
 export const GivenApproval = z.strictObject({ uses: Grant.shape.uses.optional() })
 
@@ -57,6 +61,7 @@ export const GivenQuestion = z.strictObject({
 })
 
 const place = z.string().min(1)
+const aFunction = z.custom<(...given: never[]) => unknown>((value) => typeof value === "function", "must be a function")
 
 /** The same range as `pawl serve` accepts. */
 const dollars = z.number().min(0).max(1_000_000).optional()
@@ -88,7 +93,22 @@ const GivenStore = z.union(
   { error: 'must be a file, such as "pawl.db", or { url, durability, connections, filesFolder }' },
 )
 
-export const GivenSettings = z.object({
+const origin = z.url({ protocol: /^https?$/, error: "must be an address such as https://app.example" })
+
+const GivenHttp = z.strictObject({
+  prefix: z.string().regex(/^\/[^?#]*[^/?#]$/, 'must start with "/" and not end with it, such as "/pawl"').optional(),
+  publicUrl: origin.optional(),
+  allowedOrigins: z.array(origin).optional(),
+  dataFolder: place.optional(),
+  user: aFunction.optional(),
+})
+
+/** Refuses unknown names, because a misspelt option would silently have no effect. */
+export const GivenOptions = z.strictObject({
+  models: z.unknown(),
+  agents: z.unknown().optional(),
+  log: z.unknown().optional(),
+  http: GivenHttp.optional(),
   traces: GivenTraces.optional(),
   timeZone: TimeZone.optional(),
   settings: ReplySettings.optional(),
@@ -104,7 +124,6 @@ export const GivenSettings = z.object({
     .optional(),
 })
 
-const aFunction = z.custom<(...given: never[]) => unknown>((value) => typeof value === "function", "must be a function")
 /** Rejects NaN and Infinity, which would disable a limit. */
 const above = (least: number) =>
   z.custom<number>((value) => typeof value === "number" && value > least, `must be a number above ${least}`).optional()

@@ -5,7 +5,6 @@ import { openEngine, USUAL_LIMITS } from "../compose/open-engine.ts"
 import { budgetOf } from "../compose/settings.ts"
 import manifest from "../package.json" with { type: "json" }
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
-import { failure } from "../protocol/errors.ts"
 import { observedModels, RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics, type ServerMetrics } from "../server/metrics/server-metrics.ts"
 import { check } from "../server/request/read-input.ts"
@@ -16,10 +15,12 @@ import { KeyFile } from "../store/people/key-file.ts"
 import { openStore as openAny, type Store } from "../store/store.ts"
 import type { Telemetry } from "../telemetry/open-telemetry.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
-import { GivenSettings } from "./given.ts"
-import type { ListeningServer, ListenOptions } from "./listen.ts"
+import { GivenOptions } from "./given.ts"
 import { type Models, openModels } from "./models.ts"
+import { refuseClosed } from "./parts.ts"
+import { findUser, openPeople, openTokens, type People, type Tokens } from "./people.ts"
 import { openPerson, type Person } from "./person.ts"
+import type { HttpOptions, ListeningServer, ListenOptions, openFetch } from "./serve.ts"
 
 /** Options of `openPawl`: the models, the agents, the store and the limits. */
 export interface PawlOptions {
@@ -37,6 +38,8 @@ export interface PawlOptions {
   readonly log?: Log
   /** Exports runs as OpenTelemetry traces. Default: off. */
   readonly traces?: Traces
+  /** How `fetch` and `listen` serve this instance. */
+  readonly http?: HttpOptions
 }
 
 /** Limits on the time, length and cost of runs, and on how long a change waits for approval. */
@@ -56,9 +59,19 @@ export interface Limits {
 export interface Pawl extends Person, AsyncDisposable {
   /**
    * Returns the same methods for one user, who has access to their own data only. Accepts a user name, or the id that
-   * tools receive as `context.user`. An unknown name creates a user.
+   * tools receive as `context.user`. The first call throws `person_unknown` if there is no such user; `people.create`
+   * creates one.
    */
   as(nameOrId: string): Person
+  /** The users: create, find, list and erase them. */
+  readonly people: People
+  /** Tokens for programs that send requests to `fetch` or `listen`. */
+  readonly tokens: Tokens
+  /**
+   * Answers an HTTP request, so that a web framework can serve Pawl's routes: the API, `/ai-sdk`, `/ag-ui`, `/v1` and
+   * `/mcp`. See `http` in the options. The page and WebSocket need `listen`.
+   */
+  fetch(request: Request): Promise<Response>
   /** Starts an HTTP server with the page over this instance. It stops when the instance closes. */
   listen(options: ListenOptions): Promise<ListeningServer>
   /** Stops active runs at a safe point. The next process that opens the store continues them. */
@@ -70,8 +83,8 @@ const OWNER = "owner"
 
 /** Opens the store, resumes runs that a previous process left unfinished, and returns the instance. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
-  const { timeZone, limits = {}, settings, traces } = options
-  check(GivenSettings, { timeZone, limits, settings, traces, store: options.store })
+  check(GivenOptions, options)
+  const { timeZone, limits = {}, settings, traces, http = {} } = options
   const { dailyUsd, runUsd, runSeconds = USUAL_LIMITS.runSeconds } = limits
   const agents = toInternalAgents(options.agents)
   const { models, secrets } = openModels(options.models)
@@ -130,23 +143,31 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   }
   let closed: Promise<void> | undefined
   const close = () => (closed ??= closeAll())
-  const listenUnlessClosed = async (how: ListenOptions) => {
-    if (closing.signal.aborted) throw failure("draining")
-    // Loaded now: a program that only asks does not pay for a server.
-    const { openListening } = await import("./listen.ts")
-    const { server, close: end } = await openListening({ parts, engine, agents, owner: OWNER }, how)
-    open.defer(end)
-    if (closing.signal.aborted) throw failure("draining") // it goes with the rest
-    return server
+  const served = { parts, engine, agents, http }
+  /** Opens a server over this instance. Its code is loaded now, so that a program that only asks does not pay for it. */
+  const serve = <Opened extends { close(): Promise<void> }>(load: (serve: typeof import("./serve.ts")) => Promise<Opened>) => {
+    const opened = (async () => {
+      refuseClosed(parts)
+      const server = await load(await import("./serve.ts"))
+      open.defer(server.close)
+      refuseClosed(parts) // it is closed with the rest
+      return server
+    })()
+    listens.add(opened)
+    return opened.finally(() => listens.delete(opened))
   }
+  let fetching: ReturnType<typeof openFetch> | undefined
   return {
-    ...openPerson(parts, OWNER),
-    as: (nameOrId) => openPerson(parts, nameOrId),
-    listen(how) {
-      const listening = listenUnlessClosed(how)
-      listens.add(listening)
-      return listening.finally(() => listens.delete(listening))
+    ...openPerson(parts, () => store.people.ensure(OWNER, store.clock.now())),
+    as: (nameOrId) => openPerson(parts, () => findUser(parts, nameOrId)),
+    people: openPeople(parts),
+    tokens: openTokens(parts),
+    async fetch(request) {
+      fetching ??= serve((server) => server.openFetch(served))
+      fetching.catch(() => (fetching = undefined)) // the next request tries again
+      return (await fetching).fetch(request)
     },
+    listen: async (options) => (await serve((server) => server.openListening(served, OWNER, options))).server,
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -2,7 +2,7 @@ import type { Ports } from "../engine/ports.ts"
 import type { Runtime } from "../engine/runtime/runtime.ts"
 import type { ConversationView } from "../protocol/conversation/conversation.ts"
 import type { Message as ProtocolMessage, Usage as ProtocolUsage } from "../protocol/conversation/message.ts"
-import { AppError, failure, hasCode } from "../protocol/errors.ts"
+import { AppError, hasCode } from "../protocol/errors.ts"
 import type { Frame } from "../protocol/frames.ts"
 import type { UserId } from "../protocol/ids.ts"
 import type { Proposal as ProtocolProposal } from "../protocol/proposals/proposal.ts"
@@ -45,9 +45,13 @@ export const portsOf = ({ store, runtime, ports, devices }: Parts) => ({
 
 type Closing = Pick<Parts, "closing">
 
+/** The error of every call after `close`. Active runs continue when the store is opened again. */
+export const closedError = () =>
+  new AppError("draining", "This Pawl instance is closed. Open the store again with openPawl to continue.")
+
 /** Throws `draining` if the instance is closed. */
 export function refuseClosed({ closing }: Closing): void {
-  if (closing.aborted) throw failure("draining")
+  if (closing.aborted) throw closedError()
 }
 
 /**
@@ -57,7 +61,7 @@ export function refuseClosed({ closing }: Closing): void {
 export function orClosed<T>({ closing }: Closing, work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     const isOfStore = !(error instanceof AppError) || hasCode(error, "store_unavailable")
-    throw closing.aborted && isOfStore ? failure("draining") : error
+    throw closing.aborted && isOfStore ? closedError() : error
   })
 }
 

@@ -5,6 +5,7 @@ import { conversationOf } from "../server/conversation/find.ts"
 import { type Answer, answerOf, askAndWait, type AskOptions, runAt, streamAnswer } from "./ask.ts"
 import { orClosed, type Parts, type PawlEvent, type PersonalParts, refuseClosed, untilClosed } from "./parts.ts"
 import { type Conversations, openConversations } from "./conversations.ts"
+import type { UserRecord } from "./people.ts"
 import { openProposals, type Proposals } from "./proposals.ts"
 
 /** What one user can do: ask agents, read their conversations, and decide about proposed changes. */
@@ -23,12 +24,13 @@ export interface Person {
   readonly conversations: Conversations
 }
 
-export function openPerson(parts: Parts, name: string): Person {
+/** `find` resolves to the user's record, each time anew: the account can be deleted while the program works. */
+export function openPerson(parts: Parts, find: () => Promise<UserRecord>): Person {
   const personal: PersonalParts = {
     ...parts,
     async user() {
       refuseClosed(parts)
-      return (await orClosed(parts, parts.store.people.ensure(name, parts.store.clock.now()))).id
+      return (await orClosed(parts, find())).id
     },
   }
   return {

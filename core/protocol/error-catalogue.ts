@@ -238,6 +238,11 @@ export const CATALOGUE = {
     say: (_: { id: string }) =>
       "This conversation was continued by a newer version of Pawl. This version can show it but not continue it. Upgrade Pawl.",
   },
+  person_unknown: {
+    status: 404,
+    say: (d: { person: string }) =>
+      `There is no user "${d.person}". Create one with \`pawl.people.create\`, or pass the id of an existing user.`,
+  },
   person_erased: {
     status: 403,
     say: () =>

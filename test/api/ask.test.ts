@@ -139,6 +139,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
 
   test("people see nothing of each other", async () => {
     await using pawl = await open(scripted(says("Yours.")))
+    for (const name of ["ada", "bob"]) await pawl.people.create(name)
     const { conversationId } = await pawl.as("ada").ask("Mine?")
     const missing = (error: unknown) => hasCode(error, "not_found")
     await expect(pawl.conversations.get(conversationId)).rejects.toSatisfy(missing)

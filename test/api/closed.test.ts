@@ -26,6 +26,7 @@ describe.each(anyDatabase)("a Pawl that is closed, on $name", ({ create }) => {
     await using database = await create()
     const pawl = await openPawl({ store: database.url, models: scripted(always(says("Hello."))) })
     await pawl.ask("Hi.")
+    await pawl.people.create("ada")
     await pawl.close()
     for (const [name, call] of everything) {
       const error = await call(pawl).catch((error: unknown) => error)
@@ -37,6 +38,7 @@ describe.each(anyDatabase)("a Pawl that is closed, on $name", ({ create }) => {
     await using database = await create()
     for (const [name, call] of everything) {
       const pawl = await openPawl({ store: database.url, models: scripted(always(says("Hello."))) })
+      await pawl.people.create("ada")
       const asking = call(pawl).catch((error: unknown) => error)
       await pawl.close()
       const error = await asking

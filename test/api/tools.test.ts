@@ -147,6 +147,7 @@ test("a tool that works as the user of its call works as the same person", async
   const models = scripted(calls("remind"), says("Milk it is."), says("Reminded."))
   pawl = await openPawl({ store: ":memory:", models, agents: [{ name: "a", tools: [tool] }] })
   await using _ = pawl
+  await pawl.people.create("ada")
   const ada = pawl.as("ada")
   await ada.ask("Remind me.", { mode: "auto" })
   const { items } = await ada.conversations.list()

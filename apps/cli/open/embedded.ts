@@ -146,6 +146,7 @@ function withOwnerToken(people: Store["people"], secret: string, scopes: readonl
   }
   return {
     byToken: async (token, now) => (token === secret ? (owner ??= await asOwner(now)) : undefined),
+    ensure: (name, now) => people.ensure(name, now),
     ofIssuer: (identity, now) => people.ofIssuer(identity, now),
     createToken: (whose, granted, now, made) => people.createToken(whose, granted, now, made),
     listTokens: (whose, page, now) => people.listTokens(whose, page, now),

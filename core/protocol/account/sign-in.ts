@@ -26,7 +26,7 @@ export const issuerScopes: readonly Scope[] = ["read", "chat", "approve"]
 
 /** The credential of a request. `id` is never the secret itself; for a JWT it is a digest. */
 export interface Credential {
-  readonly type: "token" | "session" | "jwt"
+  readonly type: "token" | "session" | "jwt" | "app"
   readonly id: string
   /** In milliseconds. A session's expiry moves forward with use; a token has one only if it was created with one. */
   readonly expiresAt?: number
@@ -68,7 +68,7 @@ export const SignIn = z.strictObject({ secret: z.string().min(1).max(200) })
 export const Identity = z.object({
   user: z.object({ id: ids.user, name: z.string() }),
   scopes: Scopes,
-  credential: z.object({ type: z.enum(["token", "session", "jwt"]), id: z.string(), expiresAt: Time.nullable() }),
+  credential: z.object({ type: z.enum(["token", "session", "jwt", "app"]), id: z.string(), expiresAt: Time.nullable() }),
 })
 export type Identity = z.infer<typeof Identity>
 
@@ -101,7 +101,7 @@ export type Ticket = z.infer<typeof Ticket>
 export const DeviceRequest = z.object({
   id: ids.deviceRequest,
   deviceId: z.string(),
-  credential: z.object({ type: z.enum(["token", "session", "jwt"]), id: z.string(), name: z.string().nullable() }),
+  credential: z.object({ type: z.enum(["token", "session", "jwt", "app"]), id: z.string(), name: z.string().nullable() }),
   askedAt: Time,
 })
 export type DeviceRequest = z.infer<typeof DeviceRequest>

@@ -2,8 +2,8 @@ import { FairTurns } from "../../shared/concurrency/fair-queue.ts"
 import type { Context, MiddlewareHandler } from "hono"
 import type { MessageInput } from "../../engine/input.ts"
 import { failure } from "../../protocol/errors.ts"
-import type { Scope } from "../../protocol/account/sign-in.ts"
-import type { Env, Caller, DoorPorts, ServerAddress, NodeBindings } from "./credentials.ts"
+import { defaultScopes, type Scope } from "../../protocol/account/sign-in.ts"
+import type { AppUser, Env, Caller, DoorPorts, ServerAddress, NodeBindings } from "./credentials.ts"
 import { isUpgrade, refuseCrossSite } from "./origins.ts"
 import { type RateLimits, spend, UnreadAnswers } from "./rate-limits.ts"
 import { isKnownNow } from "./connection-limits.ts"
@@ -59,6 +59,7 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
   function callerOf(c: Context<Env>): Promise<Caller | undefined> {
     const shown = c.req.header("authorization")
     if (shown !== undefined) return byBearer(shown)
+    if (ports.appUser) return byAppSession(c, ports.appUser)
     if (isUpgrade(c)) return byTicket(c.req.header("sec-websocket-protocol") ?? "")
     return byCookie(c)
   }
@@ -70,6 +71,16 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
     if (!claims) return ports.people.byToken(token, now())
     const { scopes, credential } = claims
     return { person: await ports.people.ofIssuer(claims, now()), scopes: new Set(scopes), credential }
+  }
+
+  /** The app knows its users, so a name that it returns is a user of Pawl from the first request on. */
+  async function byAppSession(c: Context<Env>, appUser: AppUser): Promise<Caller | undefined> {
+    const name = await appUser(c.req.raw)
+    if (!name) return undefined
+    // A browser adds the app's cookie to requests of other sites too.
+    if (c.req.header("cookie") !== undefined) refuseCrossSite(c, ports.address)
+    const person = await ports.people.ensure(name, now())
+    return { person, scopes: new Set(defaultScopes), credential: { type: "app", id: `app_${person.id}` } }
   }
 
   /** A browser can set no header on a socket, and its cookie would be sent by any page: it shows a ticket instead. */

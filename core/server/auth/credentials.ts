@@ -19,6 +19,8 @@ export interface DoorPorts {
   /** Reads the JWTs of the configured issuer. */
   readonly jwt?: JwtReader
   readonly address: ServerAddress
+  /** Returns the name of the user who sends a request, if the app that embeds Pawl has its own sign-in. */
+  readonly appUser?: AppUser | undefined
   /** What one person may ask in a minute; without it, or with 0, as much as they like. */
   readonly requestsPerMinute?: number
   /** Where other nodes serve the same people, what is asked of them all is counted together. */
@@ -28,6 +30,9 @@ export interface DoorPorts {
   /** Runs are told as spans: the trace of who asks is kept, for theirs to link to. */
   readonly keepsTraces?: boolean
 }
+
+/** Finds the user of a request by the app's own session. Without a name, the request needs a token of Pawl. */
+export type AppUser = (request: Request) => string | null | undefined | Promise<string | null | undefined>
 
 /** Who is asking, and what their credential lets them do. Identity comes from the credential only. */
 export interface Caller {
@@ -40,6 +45,7 @@ export interface Caller {
 
 export interface People {
   byToken(token: string, now: number): Promise<Caller | undefined>
+  ensure(name: string, now: number): Promise<Caller["person"]>
   ofIssuer(who: Pick<JwtClaims, "issuer" | "subject" | "signedInAt">, now: number): Promise<Caller["person"]>
   createToken(
     person: { readonly id: UserId },

@@ -22,6 +22,25 @@ export async function eraseConversation(ports: Erasing, user: UserId, id: Conver
   forgetConversations(ports, user, [id])
 }
 
+interface ErasingPerson extends Stopping, Forgetting {
+  readonly retention: {
+    conversationsOf(user: UserId): Promise<readonly { readonly id: ConversationId; readonly atWork: boolean }[]>
+    erasePerson(user: UserId): Promise<boolean>
+  }
+  readonly cache: { forget(user: UserId): void }
+}
+
+/** Stops a person's runs and erases the account with all its data. A sweep finishes what a killed server left of it. */
+export async function erasePerson(ports: ErasingPerson, user: UserId): Promise<void> {
+  const conversations = await ports.retention.conversationsOf(user)
+  const active = conversations.filter(({ atWork }) => atWork).map(({ id }) => id)
+  await stopWork(ports, user, active)
+  await ports.retention.erasePerson(user)
+  ports.cache.forget(user)
+  const ids = conversations.map(({ id }) => id)
+  forgetConversations(ports, user, ids)
+}
+
 /** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */
 export async function stopWork(ports: Stopping, user: UserId, ids: readonly ConversationId[]): Promise<void> {
   const { runtime, clock } = ports

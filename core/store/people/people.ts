@@ -14,6 +14,17 @@ export interface PersonRecord {
   readonly name: string
 }
 
+/** A person in a list. */
+export interface PersonView extends PersonRecord {
+  readonly createdAt: string
+}
+
+interface PersonRow {
+  readonly id: UserId
+  readonly name: string
+  readonly created_at: number
+}
+
 /** An authenticated person, their scopes and their credential. */
 export interface Known {
   readonly person: PersonRecord
@@ -50,6 +61,22 @@ export class SqlPeople {
       throw failure("bad_request", { problem: `"${name}" is not a name: 1 to 100 characters, no space at either end.` })
     }
     return (isId("user", name) && (await this.#byId(name))) || this.#ensure(name, now)
+  }
+
+  /** Returns the person with this name or id; undefined if there is none. */
+  async find(nameOrId: string): Promise<PersonRecord | undefined> {
+    if (!isStorable(nameOrId) || /^\s/.test(nameOrId)) return undefined // a name of an issuer starts with a space
+    return (isId("user", nameOrId) && (await this.#byId(nameOrId))) || this.#byName(nameOrId)
+  }
+
+  /** Lists everybody with an account here, newest first. */
+  list(page: PageQuery): Promise<Page<PersonView>> {
+    return newestFirst<PersonRow, PersonView>(this.#engine, page, {
+      // The name of an erased person ends with a space for a day.
+      select: `SELECT x.id, coalesce(x.called, x.name) AS name, x.created_at FROM person x WHERE x.name NOT LIKE '% '`,
+      values: [],
+      toItem: ({ id, name, created_at }) => ({ id, name: toDisplayName(name), createdAt: toTime(created_at) }),
+    })
   }
 
   /**
@@ -156,7 +183,8 @@ export class SqlPeople {
   }
 
   #byId(id: UserId): Promise<PersonRecord | undefined> {
-    return this.#find("SELECT id, name FROM person WHERE id = ?", id)
+    // The name of an erased person ends with a space for a day.
+    return this.#find("SELECT id, name FROM person WHERE id = ? AND name NOT LIKE '% '", id)
   }
 
   async #find(sql: string, value: string): Promise<PersonRecord | undefined> {
@@ -179,10 +207,11 @@ export interface KnownRow {
 }
 
 export function toKnown({ id, name, scopes }: KnownRow, credential: Credential): Known {
-  // The table stores a person of an issuer as ` issuer subject`. Everywhere else only the subject is shown.
-  const called = name.startsWith(" ") ? name.slice(name.indexOf(" ", 1) + 1) : name
-  return { person: { id, name: called }, scopes: new Set(toScopes(scopes)), credential }
+  return { person: { id, name: toDisplayName(name) }, scopes: new Set(toScopes(scopes)), credential }
 }
+
+/** The table stores a person of an issuer as ` issuer subject`. Everywhere else only the subject is shown. */
+const toDisplayName = (name: string): string => (name.startsWith(" ") ? name.slice(name.indexOf(" ", 1) + 1) : name)
 
 export const toScopes = (list: string): Scope[] => (list === "" ? [] : (list.split(" ") as Scope[]))
 

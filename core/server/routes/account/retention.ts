@@ -4,14 +4,14 @@ import { routes } from "../../../protocol/routes/index.ts"
 import { userOf } from "../../auth/caller.ts"
 import type { Env } from "../../auth/credentials.ts"
 import { demandStore } from "../../stream/open-stream.ts"
-import { eraseConversation, forgetConversations, stopWork } from "../../conversation/erase.ts"
+import { eraseConversation, erasePerson } from "../../conversation/erase.ts"
 import { findConversation } from "../../conversation/find.ts"
 import type { AccountPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Taking what is yours with you, and leaving nothing behind. */
 export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
-  const { cache, log, retention, streams, databases } = ports
+  const { log, retention, streams, databases } = ports
 
   serveRoute(app, routes.readStorage, async (c) => {
     const { bytes, limitBytes, kinds } = await ports.storage.read(userOf(c))
@@ -26,18 +26,8 @@ export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
 
   serveRoute(app, routes.deleteMe, async (c) => {
     const user = userOf(c)
-    const conversations = await retention.conversationsOf(user)
-    const atWork = conversations.filter((conversation) => conversation.atWork).map(({ id }) => id)
-    await stopWork(ports, user, atWork)
-    // First what is on record at once and whole: from there on a sweep finishes what a dead server has left of it.
-    await retention.erasePerson(user)
+    await erasePerson(ports, user)
     await databases.eraseFiles(user)
-    cache.forget(user)
-    forgetConversations(
-      ports,
-      user,
-      conversations.map(({ id }) => id),
-    )
     return null
   })
 

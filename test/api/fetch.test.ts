@@ -1,0 +1,139 @@
+import { Hono } from "hono"
+import { describe, expect, test } from "vitest"
+import { defineTool, type HttpOptions, openPawl } from "../../core/index.ts"
+import { always, calls, says, scripted } from "../../core/testing.ts"
+import { z } from "zod"
+import { anyDatabase } from "../support/databases.ts"
+
+const origin = "http://127.0.0.1:3000"
+
+/** The app's own sign-in: a cookie with the user's name. */
+const http: HttpOptions = { user: (request) => /user=(\w+)/.exec(request.headers.get("cookie") ?? "")?.[1] }
+
+const as = (name: string, init: RequestInit = {}): RequestInit => ({
+  ...init,
+  headers: { cookie: `user=${name}`, "sec-fetch-site": "same-origin", "content-type": "application/json" },
+})
+const send = (text: string): RequestInit => ({ method: "POST", body: JSON.stringify({ text }) })
+
+describe.each(anyDatabase)("pawl.fetch on $name", ({ create }) => {
+  const open = async (options: HttpOptions = http) => {
+    const database = await create()
+    const pawl = await openPawl({ store: database.url, models: scripted(always(says("Hello."))), http: options })
+    return {
+      pawl,
+      async [Symbol.asyncDispose]() {
+        await pawl.close()
+        await database[Symbol.asyncDispose]()
+      },
+    }
+  }
+  const start = async (fetch: (request: Request) => Promise<Response>, name: string) => {
+    const response = await fetch(new Request(`${origin}/api/conversations`, as(name, { method: "POST", body: "{}" })))
+    return (await response.json()) as { id: string }
+  }
+
+  test("answers as the user of the app's own session, and shows nobody else's conversations", async () => {
+    await using app = await open()
+    const { fetch } = app.pawl
+    const { id } = await start(fetch, "ada")
+    const sent = await fetch(new Request(`${origin}/api/conversations/${id}/messages`, as("ada", send("Hi."))))
+    expect(sent.status).toBe(200)
+    expect(await sent.json()).toMatchObject({ messages: [{ content: "Hi." }, { content: "Hello." }] })
+    expect((await fetch(new Request(`${origin}/api/conversations/${id}`, as("bob")))).status).toBe(404)
+    expect((await fetch(new Request(`${origin}/api/conversations/${id}`))).status).toBe(401)
+    expect((await app.pawl.as("ada").answer(id)).text).toBe("Hello.")
+  })
+
+  test("streams a run as events", async () => {
+    await using app = await open()
+    const { id } = await start(app.pawl.fetch, "ada")
+    const request = as("ada", send("Hi."))
+    const headers = { ...(request.headers as Record<string, string>), accept: "text/event-stream" }
+    const response = await app.pawl.fetch(
+      new Request(`${origin}/api/conversations/${id}/messages`, { ...request, headers }),
+    )
+    expect(response.headers.get("content-type")).toContain("text/event-stream")
+    expect(await response.text()).toMatch(/event: run_started[^]*event: done\ndata: {"status":"completed"}/)
+  })
+
+  test("refuses the app's cookie in a request that another site's page has caused", async () => {
+    await using app = await open()
+    for (const site of ["cross-site", "same-site", undefined]) {
+      const headers = { cookie: "user=ada", "content-type": "application/json", ...(site && { "sec-fetch-site": site }) }
+      const response = await app.pawl.fetch(
+        new Request(`${origin}/api/conversations`, { method: "POST", body: "{}", headers }),
+      )
+      expect(response.status, site).toBe(403)
+    }
+  })
+
+  test("refuses a host that is neither this machine nor the public address", async () => {
+    await using app = await open({ ...http, publicUrl: "https://app.example" })
+    const get = (url: string) => app.pawl.fetch(new Request(`${url}/api/conversations`, as("ada")))
+    expect((await get("https://app.example")).status).toBe(200)
+    expect((await get(origin)).status).toBe(200)
+    expect((await get("https://evil.example")).status).toBe(421)
+  })
+
+  test("works under a prefix, also if the framework removes it", async () => {
+    await using app = await open({ ...http, prefix: "/agents" })
+    const hono = new Hono().mount("/agents", (request) => app.pawl.fetch(request))
+    expect((await app.pawl.fetch(new Request(`${origin}/agents/api/conversations`, as("ada")))).status).toBe(200)
+    expect((await hono.fetch(new Request(`${origin}/agents/api/conversations`, as("ada")))).status).toBe(200)
+    expect((await app.pawl.fetch(new Request(`${origin}/agentsapi/conversations`, as("ada")))).status).toBe(404)
+  })
+
+  test("without a session of the app, a token is needed and works until it is revoked", async () => {
+    await using app = await open()
+    const { pawl } = app
+    await expect(pawl.tokens.create({ user: "ada" })).rejects.toMatchObject({ code: "person_unknown" })
+    await pawl.people.create("ada")
+    const { id, token } = await pawl.tokens.create({ user: "ada", scopes: ["read"], name: "nightly", days: 7 })
+    const get = (init?: RequestInit) =>
+      pawl.fetch(
+        new Request(`${origin}/api/conversations`, { headers: { authorization: `Bearer ${token}` }, ...init }),
+      )
+    expect((await get()).status).toBe(200)
+    expect((await get({ method: "POST" })).status).toBe(403)
+    expect((await pawl.tokens.list("ada")).items).toMatchObject([{ id, name: "nightly", scopes: ["read"] }])
+    await pawl.tokens.revoke("ada", id)
+    expect((await get()).status).toBe(401)
+    await expect(pawl.tokens.revoke("ada", id)).rejects.toMatchObject({ code: "not_found" })
+  })
+
+  test("serves several first requests at once with one server", async () => {
+    await using app = await open()
+    const get = () => app.pawl.fetch(new Request(`${origin}/api/conversations`, as("ada")))
+    const responses = await Promise.all(Array.from({ length: 8 }, get))
+    expect(responses.map(({ status }) => status)).toEqual(Array(8).fill(200))
+  })
+
+  test("after closing, a request is refused like every other call", async () => {
+    await using app = await open()
+    await app.pawl.close()
+    await expect(app.pawl.fetch(new Request(`${origin}/healthz`))).rejects.toThrow("This Pawl instance is closed")
+  })
+})
+
+test("an approval over fetch and one by code race: one of them counts, and the write runs once", async () => {
+  let paid = 0
+  const pay = defineTool({
+    ...{ name: "pay", description: "Pays.", effect: "write", input: z.object({}) },
+    run: () => `Paid ${++paid} time.`,
+  })
+  const models = scripted(calls("pay", {}), says("Done."))
+  await using pawl = await openPawl({ store: ":memory:", models, http, agents: [{ name: "clerk", tools: [pay] }] })
+  await pawl.people.create("ada")
+  const answer = await pawl.as("ada").ask("Pay.")
+  if (answer.status !== "waiting") throw new Error(answer.status)
+  const [{ id } = { id: "" }] = answer.proposals
+  const url = `${origin}/api/agent/proposals/${id}/commit`
+  const outcomes = await Promise.allSettled([
+    pawl.fetch(new Request(url, as("ada", { method: "POST" }))).then(({ status }) => status),
+    pawl.as("ada").proposals.approve(id),
+  ])
+  expect(paid).toBe(1)
+  const [http_, code] = outcomes
+  expect([http_, code].filter((each) => each.status === "fulfilled" && each.value !== 409)).toHaveLength(1)
+})
