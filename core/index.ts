@@ -22,6 +22,8 @@ export type {
 export type { Clock } from "./shared/time/clock.ts"
 export type { Log } from "./shared/log.ts"
 export { type ValidationResult, type ValidationIssue, type Schema, withJsonSchema } from "./engine/definition/schema.ts"
+export { type AgentTool, agentTool, type AgentToolOptions } from "./api/agent-tool.ts"
+export type { SubAgentResult } from "./api/sub-agents.ts"
 export { type Agent, defineAgent, type GroundContext } from "./api/agent.ts"
 export type { Answer, Answered, Cancelled, Failed, Undecided } from "./api/ask.ts"
 export type { AskOptions } from "./api/ask.ts"
@@ -73,6 +75,7 @@ export type {
   MessageId,
   ProposalId,
   RunId,
+  TokenId,
   UserId,
 } from "./protocol/ids.ts"
 export type { Web, WebAnswer, WebRequest } from "./engine/pack-services.ts"

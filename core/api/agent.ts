@@ -1,10 +1,11 @@
 import { type Agent as InternalAgent, defineAgent as checkAgent } from "../engine/definition/agent.ts"
 import type { Schema } from "../engine/definition/schema.ts"
 import type { OpenedPack as InternalOpenedPack, Pack as InternalPack, PackNeeds, PackServices } from "../packs/pack.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { check } from "../server/request/read-input.ts"
 import { GivenReply } from "./given.ts"
-import { toInternalTool, type Tool } from "./tool.ts"
+import { type ExtendContext, toInternalTool, type Tool } from "./tool.ts"
 
 /** An agent: a name, instructions and tools. Each conversation uses one agent. */
 export interface Agent {
@@ -34,6 +35,8 @@ export interface Agent {
  * question, the conversation's state, and the most characters to return.
  */
 export interface GroundContext {
+  readonly user: UserId
+  readonly conversation: ConversationId
   /** The latest message of the user. */
   readonly question: string
   /** The conversation's state, to which tools add with `state` in their answers. */
@@ -52,14 +55,14 @@ export function defineAgent(agent: Agent): Agent {
 /** Used if the program defines no agents: the model without tools. */
 const ASSISTANT: Agent = { name: "assistant", description: "Answers." }
 
-export function toInternalAgents(agents: readonly Agent[] = [ASSISTANT]): InternalAgent[] {
+export function toInternalAgents(agents: readonly Agent[] = [ASSISTANT], extend?: ExtendContext): InternalAgent[] {
   if (agents.length === 0) throw new TypeError("agents: name at least one, or leave it out for the model alone.")
   const names = agents.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new TypeError(`agents: two are called "${twice}"; rename one.`)
   for (const { settings = {} } of agents) check(GivenReply, settings)
   return agents.map(({ description = "", instructions = "", tools = [], ...rest }) =>
-    checkAgent({ ...rest, description, instructions, tools: tools.map((tool) => toInternalTool(tool)) }),
+    checkAgent({ ...rest, description, instructions, tools: tools.map((tool) => toInternalTool(tool, extend)) }),
   )
 }
 

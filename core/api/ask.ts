@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import type { z } from "zod"
 import { parse, type Schema } from "../engine/definition/schema.ts"
 import type { Beginning, MessageInput } from "../engine/input.ts"
@@ -12,11 +11,11 @@ import { lastChosenModel } from "../server/conversation/settings.ts"
 import { check } from "../server/request/read-input.ts"
 import { RunFrames } from "../server/stream/send-message.ts"
 import { readJsonAnswer } from "../shared/text/read-json.ts"
-import { followConversation, lookUntil, unlessTakenBack } from "./follow.ts"
+import { delegatedProposals } from "./sub-agents.ts"
+import { followConversation, idFrom, lookUntil, type PlacedRun, runAt, unlessTakenBack } from "./follow.ts"
 import { GivenQuestion } from "./given.ts"
 import {
   orClosed,
-  type Parts,
   type PawlEvent,
   type PersonalParts,
   type Proposal,
@@ -95,10 +94,13 @@ export async function* streamAnswer(
   const leave = () => frames.close()
   const stop = AbortSignal.any(signal ? [signal, closing] : [closing])
   stop.addEventListener("abort", leave, { once: true })
+  const over = new AbortController()
+  if (parts.hasSubAgents) untilDelegated(parts, id, over.signal).then(leave, () => {})
   try {
     if (stop.aborted) leave()
     for (let some = await frames.next(); some; some = await frames.next()) yield* some as PawlEvent[]
   } finally {
+    over.abort()
     stop.removeEventListener("abort", leave)
     leave()
   }
@@ -111,6 +113,10 @@ export async function* streamAnswer(
   if (!started) throw failure(place === undefined ? "message_withdrawn" : "internal")
   return asPromised(await answerOf(parts, id, started), asked.answers)
 }
+
+/** Resolves when a run has nothing to show until a person decides about a write of its sub-agents. */
+const untilDelegated = (parts: PersonalParts, id: ConversationId, over: AbortSignal): Promise<boolean> =>
+  lookUntil(parts, id, async () => over.aborted || ((await delegatedProposals(parts, id)) && true))
 
 /** Sends a message and returns the answer, without the events. */
 export async function askAndWait(parts: PersonalParts, text: string, options?: AskOptions): Promise<Answer> {
@@ -170,7 +176,7 @@ async function enter(parts: PersonalParts, asked: Question): Promise<Entered> {
   }
   const id = await conversationFor(parts, user, asked)
   const { position } = await conversationOf(store, user, id)
-  const message = key === undefined ? newId("msg", user) : toId("msg", [id, key])
+  const message = key === undefined ? newId("msg", user) : idFrom("msg", [id, key])
   if (key !== undefined) {
     const place = await store.conversations.placeOf(id, message)
     if (place !== undefined) return enteredBefore(parts, { id, user, message, text, place, position })
@@ -220,7 +226,7 @@ async function conversationFor(parts: PersonalParts, user: UserId, asked: Questi
     return conversation
   }
   const { conversations } = parts.store
-  const id = toId("conv", [user, key])
+  const id = idFrom("conv", [user, key])
   if (await conversations.find(user, id)) return id
   try {
     await parts.runtime.begin({ ...(await toBeginning(parts, user, asked)), id })
@@ -261,18 +267,6 @@ async function takeBack(parts: PersonalParts, id: ConversationId, message: Messa
   const [newest] = (await store.conversations.runs(id, { limit: 1 })).items
   // Another run is another question's: that one goes on.
   if (mine && newest?.id === mine.runId) await runtime.submit(id, { type: "cancel", by: user, run: mine.runId })
-}
-
-/**
- * Derives an id from text, so that the same text always gives the same id. Its timestamp is zero, because the id must
- * not depend on the time of creation.
- */
-function toId<Prefix extends "conv" | "msg">(
-  prefix: Prefix,
-  words: readonly string[],
-): Prefix extends "conv" ? ConversationId : MessageId {
-  const hash = createHash("sha256").update(JSON.stringify(words)).digest("base64url")
-  return `${prefix}_00000000${hash}` as Prefix extends "conv" ? ConversationId : MessageId
 }
 
 interface Asked {
@@ -325,21 +319,8 @@ export interface Cancelled extends Asked {
 /** The result of `ask`, by `status`: an answer, writes that wait for a decision, a failure, or a cancellation. */
 export type Answer<Value = unknown> = Answered<Value> | Undecided | Failed | Cancelled
 
-/** A run and the journal position at which it starts. */
-interface AskedRun {
-  readonly runId: RunId
-  readonly position: number
-}
-
-/** Returns the run that a journal position belongs to; undefined before the first run. */
-export async function runAt({ store }: Parts, id: ConversationId, position: number): Promise<AskedRun | undefined> {
-  const start = await store.conversations.runStart(id, position)
-  const [row] = await store.journal.read(id, { after: start - 1, upTo: start })
-  return row?.type === "run_started" && "runId" in row ? { runId: row.runId, position: start } : undefined
-}
-
 /** Waits until a run ends or pauses, and returns its answer. */
-export function answerOf(parts: PersonalParts, id: ConversationId, run: AskedRun): Promise<Answer> {
+export function answerOf(parts: PersonalParts, id: ConversationId, run: PlacedRun): Promise<Answer> {
   return lookUntil(parts, id, () => answerNow(parts, id, run))
 }
 
@@ -354,7 +335,7 @@ async function valueOf({ ports }: PersonalParts, agent: string, messages: readon
   return "value" in parsed ? parsed.value : undefined
 }
 
-async function answerNow(parts: PersonalParts, id: ConversationId, place: AskedRun): Promise<Answer | undefined> {
+async function answerNow(parts: PersonalParts, id: ConversationId, place: PlacedRun): Promise<Answer | undefined> {
   const { conversations, proposals } = parts.store
   const { runId } = place
   const user = await parts.user()
@@ -362,7 +343,8 @@ async function answerNow(parts: PersonalParts, id: ConversationId, place: AskedR
   const view = await conversations.find(user, id)
   const run = view && (await conversations.run(user, runId))
   if (!run) throw failure("not_found")
-  if (run.status === "running") return undefined
+  const delegated = run.status === "running" && parts.hasSubAgents ? await delegatedProposals(parts, id) : undefined
+  if (run.status === "running" && !delegated) return undefined
   const [messages, open] = await Promise.all([conversations.messagesOfRun(id, place.position), proposals.open(id)])
   const reply = messages.findLast(({ role, content }) => role === "assistant" && content !== "")
   const { usage, error, status, pauseReason } = run
@@ -379,10 +361,12 @@ async function answerNow(parts: PersonalParts, id: ConversationId, place: AskedR
       return { ...asked, status }
     case "failed":
       return { ...asked, status, error: error ?? { code: "internal", message: "The run failed." } }
+    case "running": // until a person decides about writes of its sub-agents
     case "paused": {
-      const proposals = open.filter((proposal) => proposal.runId === runId)
+      const proposals = delegated ?? open.filter((proposal) => proposal.runId === runId)
       const isExpired = proposals.length > 0 && proposals.every((proposal) => proposal.status === "expired")
-      const because = pauseReason === "in_doubt" ? "doubt" : isExpired ? "expired" : "approval"
+      const isInDoubt = pauseReason === "in_doubt" || delegated?.some((proposal) => proposal.status === "in_doubt")
+      const because = isInDoubt ? "doubt" : isExpired ? "expired" : "approval"
       return { ...asked, status: "waiting", because, proposals }
     }
   }

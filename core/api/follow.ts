@@ -1,8 +1,9 @@
+import { createHash } from "node:crypto"
 import { isHeld } from "../engine/inbox.ts"
 import type { Live } from "../engine/ports.ts"
 import type { Cursor } from "../protocol/cursor.ts"
 import type { JournalEvent } from "../protocol/events.ts"
-import type { ConversationId, MessageId, UserId } from "../protocol/ids.ts"
+import type { ConversationId, MessageId, RunId, UserId } from "../protocol/ids.ts"
 import type { FrameSource } from "../server/stream/event-stream.ts"
 import { JournalPages } from "../server/stream/journal-runs.ts"
 import type { RunFrames } from "../server/stream/send-message.ts"
@@ -161,4 +162,29 @@ async function isTakenBack(parts: PersonalParts, { id, message }: Waiting): Prom
   if (!(await store.queue.withdraw(id, message))) return false // it was taken up in this moment
   ports.bus.wake(id)
   return true
+}
+
+/** A run and the journal position at which it starts. */
+export interface PlacedRun {
+  readonly runId: RunId
+  readonly position: number
+}
+
+/** Returns the run that a journal position belongs to; undefined before the first run. */
+export async function runAt({ store }: Parts, id: ConversationId, position: number): Promise<PlacedRun | undefined> {
+  const start = await store.conversations.runStart(id, position)
+  const [row] = await store.journal.read(id, { after: start - 1, upTo: start })
+  return row?.type === "run_started" && "runId" in row ? { runId: row.runId, position: start } : undefined
+}
+
+/**
+ * Derives an id from text, so that the same text always gives the same id. Its timestamp is zero, because the id must
+ * not depend on the time of creation.
+ */
+export function idFrom<Prefix extends "conv" | "msg">(
+  prefix: Prefix,
+  words: readonly string[],
+): Prefix extends "conv" ? ConversationId : MessageId {
+  const hash = createHash("sha256").update(JSON.stringify(words)).digest("base64url")
+  return `${prefix}_00000000${hash}` as Prefix extends "conv" ? ConversationId : MessageId
 }

@@ -96,7 +96,10 @@ const GivenStore = z.union(
 const origin = z.url({ protocol: /^https?$/, error: "must be an address such as https://app.example" })
 
 const GivenHttp = z.strictObject({
-  prefix: z.string().regex(/^\/[^?#]*[^/?#]$/, 'must start with "/" and not end with it, such as "/pawl"').optional(),
+  prefix: z
+    .string()
+    .regex(/^\/[^?#]*[^/?#]$/, 'must start with "/" and not end with it, such as "/pawl"')
+    .optional(),
   publicUrl: origin.optional(),
   allowedOrigins: z.array(origin).optional(),
   dataFolder: place.optional(),

@@ -17,7 +17,10 @@ import type { Telemetry } from "../telemetry/open-telemetry.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
 import { GivenOptions } from "./given.ts"
 import { type Models, openModels } from "./models.ts"
-import { refuseClosed } from "./parts.ts"
+import { SUB_AGENTS, openSubAgents } from "./sub-agents.ts"
+import type { CallContext, ExtendContext } from "./tool.ts"
+import { subAgentsIn } from "./agent-tool.ts"
+import { type Parts, refuseClosed } from "./parts.ts"
 import { findUser, openPeople, openTokens, type People, type Tokens } from "./people.ts"
 import { openPerson, type Person } from "./person.ts"
 import type { HttpOptions, ListeningServer, ListenOptions, openFetch } from "./serve.ts"
@@ -86,7 +89,16 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   check(GivenOptions, options)
   const { timeZone, limits = {}, settings, traces, http = {} } = options
   const { dailyUsd, runUsd, runSeconds = USUAL_LIMITS.runSeconds } = limits
-  const agents = toInternalAgents(options.agents)
+  const subAgents = subAgentsIn(options.agents ?? [])
+  const opened = Promise.withResolvers<Parts>()
+  const extend: ExtendContext = async (context) => {
+    const parts = await opened.promise
+    return Object.create(context, {
+      person: { get: () => openPerson(parts, () => findUser(parts, context.user)) },
+      [SUB_AGENTS]: { get: () => openSubAgents(parts, context) },
+    }) as CallContext
+  }
+  const agents = toInternalAgents(options.agents && [...options.agents, ...subAgents], extend)
   const { models, secrets } = openModels(options.models)
   await using opening = new AsyncDisposableStack()
   opening.defer(() => models.close?.())
@@ -123,7 +135,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     }),
   )
   const closing = new AbortController()
-  const parts = {
+  const parts: Parts = {
     store,
     runtime: engine.runtime,
     ports: engine.ports,
@@ -131,8 +143,10 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     devices: new Devices(store.clock, new ApprovalSigner(store.secrets)),
     metrics,
     keepsTraces: telemetry !== undefined,
+    hasSubAgents: subAgents.length > 0,
     closing: closing.signal,
   }
+  opened.resolve(parts)
   const open = opening.move()
   /** Servers that are still opening. Closing waits for them, because otherwise one of them would keep its port. */
   const listens = new Set<Promise<unknown>>()
@@ -145,7 +159,9 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const close = () => (closed ??= closeAll())
   const served = { parts, engine, agents, http }
   /** Opens a server over this instance. Its code is loaded now, so that a program that only asks does not pay for it. */
-  const serve = <Opened extends { close(): Promise<void> }>(load: (serve: typeof import("./serve.ts")) => Promise<Opened>) => {
+  const serve = <Opened extends { close(): Promise<void> }>(
+    load: (serve: typeof import("./serve.ts")) => Promise<Opened>,
+  ) => {
     const opened = (async () => {
       refuseClosed(parts)
       const server = await load(await import("./serve.ts"))

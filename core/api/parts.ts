@@ -23,6 +23,8 @@ export interface Parts {
   readonly metrics: ServerMetrics
   /** True if runs are exported as traces, so that a request's trace can be linked to its run. */
   readonly keepsTraces: boolean
+  /** True if an agent has an `agentTool`, so that a run can wait for a decision about a write of another agent. */
+  readonly hasSubAgents: boolean
   /** Aborts when the instance closes. */
   readonly closing: AbortSignal
 }

@@ -86,7 +86,10 @@ export function openTokens(parts: Parts): Tokens {
       const { user, scopes, name, days } = check(GivenToken, options)
       const now = clock.now()
       const expiresAt = days == null ? null : now + days * DAY_MS
-      return people.createToken(await findUser(parts, user), [...new Set(scopes ?? defaultScopes)], now, { name: name ?? null, expiresAt })
+      return people.createToken(await findUser(parts, user), [...new Set(scopes ?? defaultScopes)], now, {
+        name: name ?? null,
+        expiresAt,
+      })
     },
     list: async (user, page = {}) =>
       people.listTokens((await findUser(parts, user)).id, check(GivenPage, page), clock.now()),

@@ -14,6 +14,7 @@ import { type AppError, type ErrorCode, failure as typedFailure } from "../proto
 import type { CallId } from "../protocol/ids.ts"
 import type { InverseCall } from "../protocol/proposals/proposal.ts"
 import { GivenTool } from "./given.ts"
+import type { Person } from "./person.ts"
 
 /** A tool's answer: text for the model, data for programs, and changes to the conversation's state. */
 export interface ToolAnswer<Data = unknown> extends InternalAnswer {
@@ -40,7 +41,15 @@ export function failed<Data = undefined>(text: string, extra: AnswerExtra<Data> 
 }
 
 /** The context that a tool receives with each call. */
-export interface CallContext extends Omit<InternalContext, "site" | "deviceId" | "connectionId" | "lasting"> {}
+export interface CallContext extends Omit<InternalContext, "site" | "deviceId" | "connectionId" | "lasting"> {
+  /** The user whose conversation it is, with the methods of `pawl.as`. Only in an instance of `openPawl`. */
+  readonly person: Person
+}
+
+/** Adds to the context of a call what only an open instance has. A call that a restart continues waits until it is open. */
+export type ExtendContext = (context: InternalContext) => CallContext | Promise<CallContext>
+
+const withoutInstance: ExtendContext = (context) => context as unknown as CallContext
 
 export type { Preview, SiblingCall }
 
@@ -133,9 +142,12 @@ export function defineTool<Input, Result>(tool: Tool<Input, Result>): Tool<Input
 }
 
 /** Converts a tool to the loop's own form, which has no optional fields, and converts returned values to answers. */
-export function toInternalTool<Input, Result>(tool: Tool<Input, Result>): InternalTool {
+export function toInternalTool<Input, Result>(
+  tool: Tool<Input, Result>,
+  extend: ExtendContext = withoutInstance,
+): InternalTool {
   refuseUnfit(tool)
-  const internal = withAnswers(tool)
+  const internal = withAnswers(tool, extend)
   void internal.declaration.inputSchema // refused now, where its author is, and not in front of the first person
   return internal
 }
@@ -149,23 +161,39 @@ function refuseUnfit(tool: unknown): void {
   throw new TypeError(`Tool "${String(name)}": ${problems.join("; ")}.`)
 }
 
-function withAnswers<Input, Result>(given: Tool<Input, Result>): InternalTool {
-  const tool = { ...given, ...methodsOf(given) }
-  const run = async (input: Input, context: CallContext) => toAnswer(await given.run(input, context), tool.effect)
+/** A tool whose methods take the context of the loop. */
+type InternalForm<Input, Result> = Tool<Input, Result> & {
+  preview?(input: Input, context: InternalContext): Promise<Preview>
+  outcome(callId: CallId, input: Input, context: InternalContext): Promise<ToolOutcome>
+  bar?(callId: CallId, input: Input, context: InternalContext): Promise<ToolOutcome>
+}
+
+function withAnswers<Input, Result>(given: Tool<Input, Result>, extend: ExtendContext): InternalTool {
+  const tool = { ...given, ...methodsOf(given, extend) } as InternalForm<Input, Result>
+  const run = async (input: Input, context: InternalContext) =>
+    toAnswer(await given.run(input, await extend(context)), tool.effect)
   if (tool.effect === "read") return checkTool<Input>({ ...tool, afterCrash: tool.afterCrash ?? "run-again", run })
   const written = { inverse: tool.inverse ?? (false as const), run }
   if (tool.afterCrash === "ask-target") return checkTool<Input>({ ...tool, ...written })
   return checkTool<Input>({ ...tool, ...written, afterCrash: tool.afterCrash ?? "in-doubt" })
 }
 
-const METHODS = ["preview", "inverse", "outcome", "bar", "sending"]
+/** The optional methods of a tool, and which of their arguments is the context. */
+const METHODS = { preview: 1, inverse: undefined, outcome: 2, bar: 2, sending: undefined }
 
-/** Binds methods to the tool itself, because a copy of a class instance loses its methods and private fields. */
-function methodsOf(tool: object): object {
-  const methods = METHODS.map((name) => [name, Reflect.get(tool, name) as unknown] as const)
-  return Object.fromEntries(
-    methods.flatMap(([name, method]) => (typeof method === "function" ? [[name, method.bind(tool) as unknown]] : [])),
-  )
+/** Calls methods on the tool itself, because a copy of a class instance loses its methods and private fields. */
+function methodsOf(tool: object, extend: ExtendContext): object {
+  const methods = Object.entries(METHODS).flatMap(([name, contextAt]) => {
+    const method = Reflect.get(tool, name) as unknown
+    if (typeof method !== "function") return []
+    if (contextAt === undefined) return [[name, method.bind(tool) as unknown] as const]
+    const call = async (...given: unknown[]): Promise<unknown> => {
+      const context = await extend(given[contextAt] as InternalContext)
+      return Reflect.apply(method, tool, given.with(contextAt, context)) as unknown
+    }
+    return [[name, call] as const]
+  })
+  return Object.fromEntries(methods)
 }
 
 /**

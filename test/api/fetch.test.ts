@@ -60,7 +60,11 @@ describe.each(anyDatabase)("pawl.fetch on $name", ({ create }) => {
   test("refuses the app's cookie in a request that another site's page has caused", async () => {
     await using app = await open()
     for (const site of ["cross-site", "same-site", undefined]) {
-      const headers = { cookie: "user=ada", "content-type": "application/json", ...(site && { "sec-fetch-site": site }) }
+      const headers = {
+        cookie: "user=ada",
+        "content-type": "application/json",
+        ...(site && { "sec-fetch-site": site }),
+      }
       const response = await app.pawl.fetch(
         new Request(`${origin}/api/conversations`, { method: "POST", body: "{}", headers }),
       )
@@ -91,9 +95,7 @@ describe.each(anyDatabase)("pawl.fetch on $name", ({ create }) => {
     await pawl.people.create("ada")
     const { id, token } = await pawl.tokens.create({ user: "ada", scopes: ["read"], name: "nightly", days: 7 })
     const get = (init?: RequestInit) =>
-      pawl.fetch(
-        new Request(`${origin}/api/conversations`, { headers: { authorization: `Bearer ${token}` }, ...init }),
-      )
+      pawl.fetch(new Request(`${origin}/api/conversations`, { headers: { authorization: `Bearer ${token}` }, ...init }))
     expect((await get()).status).toBe(200)
     expect((await get({ method: "POST" })).status).toBe(403)
     expect((await pawl.tokens.list("ada")).items).toMatchObject([{ id, name: "nightly", scopes: ["read"] }])

@@ -46,13 +46,21 @@ export class ScriptedModel implements Model {
   readonly received: ReceivedRequest[] = []
   readonly #replies: readonly ScriptedReply[]
   #next = 0
+  #arrival = Promise.withResolvers<void>()
 
   constructor(replies: readonly ScriptedReply[]) {
     this.#replies = replies
   }
 
+  /** Resolves when the model has received this many requests. */
+  async requests(count: number): Promise<void> {
+    while (this.received.length < count) await this.#arrival.promise
+  }
+
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart | StatusPart> {
     this.received.push(new ReceivedRequest(request))
+    this.#arrival.resolve()
+    this.#arrival = Promise.withResolvers()
     try {
       checkRequest(request, this.name)
       return new Playback(this.#take(request), signal)

@@ -1,0 +1,173 @@
+import { answer, failed, type Answer, type CallContext } from "../engine/definition/tool.ts"
+import { type Conversation, isWaiting } from "../engine/conversation.ts"
+import type { MessageInput } from "../engine/input.ts"
+import type { Run } from "../protocol/conversation/conversation.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
+import { idFrom, lookUntil, runAt } from "./follow.ts"
+import type { Parts, Proposal } from "./parts.ts"
+
+/** The data of a sub-agent's result: the conversation and the run that answered. */
+export interface SubAgentResult {
+  readonly conversationId: ConversationId
+  readonly runId: string
+}
+
+interface Task {
+  readonly agent: string
+  readonly task: string
+  readonly maxIterations: number | undefined
+}
+
+/** Asks other agents on behalf of one tool call. */
+export interface SubAgents {
+  ask(task: Task): Promise<Answer>
+}
+
+/** Where the context of a call has what `agentTool` needs. Programs do not see it. */
+export const SUB_AGENTS = Symbol("sub-agents")
+
+/** The stored state of a call that asks a sub-agent: the conversation in which it works. */
+interface Delegated {
+  readonly subAgent: ConversationId
+}
+
+export function openSubAgents(parts: Parts, context: CallContext): SubAgents {
+  return { ask: (task) => delegate(parts, context, task) }
+}
+
+/**
+ * Sends the task to a conversation whose id follows from the call's, and waits for the answer. After a crash the call
+ * runs again: it finds the conversation, or the message in it, and only waits.
+ */
+async function delegate(parts: Parts, context: CallContext, { agent, task, maxIterations }: Task): Promise<Answer> {
+  const { store, runtime, ports } = parts
+  const { user, callId, lasting } = context
+  const id = idFrom("conv", [user, callId])
+  const message = idFrom("msg", [id, callId])
+  if (!(await store.conversations.find(user, id))) await start(parts, { context, id, agent, task })
+  if (!lasting) return failed("A sub-agent can be asked only by a tool call of a run.")
+  await lasting.keep({ subAgent: id } satisfies Delegated)
+  const parent = await ports.journal.load(context.conversation)
+  await runtime.submit(id, {
+    type: "message",
+    id: message,
+    text: task,
+    when: "queue",
+    ...inherited(parent, { maxIterations }),
+  })
+
+  const cancel = () => {
+    // A server that shuts down leaves the sub-agent's run to the next one, like the call itself.
+    if (context.signal.reason !== "shutdown") void runtime.submit(id, { type: "cancel", by: user }).catch(() => {})
+  }
+  context.signal.addEventListener("abort", cancel, { once: true })
+  const stopProgress = ports.bus.subscribe(id, (live) => {
+    if (live.type === "text_delta") context.progress?.({ text: live.text.slice(-200) })
+  })
+  try {
+    if (context.signal.aborted) cancel()
+    const run = await lasting.wait(() => lookUntil(parts, id, () => endedRun(parts, { id, user, message })))
+    return await resultOf(parts, context, { id, agent, run })
+  } finally {
+    stopProgress()
+    context.signal.removeEventListener("abort", cancel)
+  }
+}
+
+interface Started {
+  readonly context: CallContext
+  readonly id: ConversationId
+  readonly agent: string
+  readonly task: string
+}
+
+/** The conversation of a sub-agent works where its caller works: with the same model, mode, site and database. */
+async function start(parts: Parts, { context, id, agent, task }: Started): Promise<void> {
+  const { store, runtime, ports } = parts
+  const { user, conversation } = context
+  const { model, provider, mode, site, deviceId, connectionId } = await ports.journal.load(conversation)
+  const title = `${agent}: ${task.replaceAll(/\s+/g, " ").slice(0, 60)}`.toWellFormed()
+  try {
+    await runtime.begin({ user, id, agent, model, provider, mode, site, deviceId, connectionId, title })
+  } catch (error) {
+    // Another process has started it in the meantime.
+    if (!(await store.conversations.find(user, id))) throw error
+  }
+}
+
+/**
+ * What limits the caller limits the sub-agent: its credential, whether its writes need a person, and, once the caller has
+ * read text of others, the mark of it, because the task may repeat what that text asks for.
+ */
+function inherited({ run, hasSeen, timeZone }: Conversation, { maxIterations }: Pick<Task, "maxIterations">) {
+  const isTainted = hasSeen.outside || hasSeen.brought === true || hasSeen.folder === true
+  const origin = [{ name: "origin", text: "Another agent wrote this task after it had read text of third parties." }]
+  return {
+    ...(run?.credential ? { credential: run.credential } : {}),
+    ...(run?.asks ? { asks: true } : {}),
+    ...(run?.attended ? { attended: true } : {}),
+    ...(timeZone ? { timeZone } : {}),
+    ...(maxIterations ? { maxIterations } : {}),
+    ...(isTainted ? { brought: origin } : {}),
+  } satisfies Partial<MessageInput>
+}
+
+interface Asked {
+  readonly id: ConversationId
+  readonly user: UserId
+  readonly message: MessageInput["id"]
+}
+
+/** The run of the task if it has ended; undefined while it works or waits for a person. */
+async function endedRun(parts: Parts, { id, user, message }: Asked): Promise<Run | undefined> {
+  const { conversations } = parts.store
+  const place = await conversations.placeOf(id, message)
+  const started = typeof place === "number" ? await runAt(parts, id, place) : undefined
+  const run = started && (await conversations.run(user, started.runId))
+  return run?.status === "running" || run?.status === "paused" ? undefined : run
+}
+
+interface Ended {
+  readonly id: ConversationId
+  readonly agent: string
+  readonly run: Run
+}
+
+async function resultOf(parts: Parts, context: CallContext, { id, agent, run }: Ended): Promise<Answer> {
+  const { hasSeen } = await parts.ports.journal.load(id)
+  if (hasSeen.outside || hasSeen.brought) context.noteTaint?.("untrusted")
+  else if (hasSeen.folder) context.noteTaint?.("folder")
+  const data = { conversationId: id, runId: run.id }
+  const extra = { data, ...(hasSeen.private || hasSeen.brought ? { taint: "private" as const } : {}) }
+  if (run.status === "cancelled")
+    return failed(`The person stopped ${agent}. Do not ask it again unless they want it.`, extra)
+  if (run.status === "failed")
+    return failed(
+      `${agent} failed: ${run.error?.message ?? "unknown error"} Do without it, or ask it something else.`,
+      extra,
+    )
+  const { items } = await parts.store.conversations.messages(id, { limit: 20 })
+  const text = items.findLast(({ role, content }) => role === "assistant" && content !== "")?.content
+  return answer(text ?? `${agent} ended without an answer.`, extra)
+}
+
+/**
+ * The proposals of sub-agents that a run waits for; undefined if it waits for nothing else than its own work. A caller of
+ * `ask` learns this way that a decision is needed, although the run itself goes on.
+ */
+export async function delegatedProposals(parts: Parts, id: ConversationId): Promise<readonly Proposal[] | undefined> {
+  const conversation = await parts.ports.journal.load(id, true)
+  if (conversation.run?.status !== "running" || !isWaiting(conversation)) return undefined
+  const open = conversation.calls.filter(({ state }) => state === "started" || state === "new")
+  const proposals: Proposal[] = []
+  for (const { kept } of open) {
+    const { subAgent } = (kept ?? {}) as Partial<Delegated>
+    if (!subAgent) return undefined
+    const view = await parts.store.conversations.find(conversation.user, subAgent)
+    const isPaused = view?.status === "awaiting_confirmation"
+    const waits = isPaused ? await parts.store.proposals.open(subAgent) : await delegatedProposals(parts, subAgent)
+    if (!waits) return undefined
+    proposals.push(...waits)
+  }
+  return proposals
+}
