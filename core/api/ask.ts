@@ -14,14 +14,7 @@ import { readJsonAnswer } from "../shared/text/read-json.ts"
 import { delegatedProposals } from "./sub-agents.ts"
 import { followConversation, idFrom, lookUntil, type PlacedRun, runAt, unlessTakenBack } from "./follow.ts"
 import { GivenQuestion } from "./given.ts"
-import {
-  orClosed,
-  type PawlEvent,
-  type PersonalParts,
-  type Proposal,
-  refuseClosed,
-  type Usage,
-} from "./parts.ts"
+import { orClosed, type PawlEvent, type PersonalParts, type Proposal, refuseClosed, type Usage } from "./parts.ts"
 
 /**
  * Options for a new conversation. They are ignored if the conversation exists; use `conversations.change` to change

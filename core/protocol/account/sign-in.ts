@@ -68,7 +68,11 @@ export const SignIn = z.strictObject({ secret: z.string().min(1).max(200) })
 export const Identity = z.object({
   user: z.object({ id: ids.user, name: z.string() }),
   scopes: Scopes,
-  credential: z.object({ type: z.enum(["token", "session", "jwt", "app"]), id: z.string(), expiresAt: Time.nullable() }),
+  credential: z.object({
+    type: z.enum(["token", "session", "jwt", "app"]),
+    id: z.string(),
+    expiresAt: Time.nullable(),
+  }),
 })
 export type Identity = z.infer<typeof Identity>
 
@@ -101,7 +105,11 @@ export type Ticket = z.infer<typeof Ticket>
 export const DeviceRequest = z.object({
   id: ids.deviceRequest,
   deviceId: z.string(),
-  credential: z.object({ type: z.enum(["token", "session", "jwt", "app"]), id: z.string(), name: z.string().nullable() }),
+  credential: z.object({
+    type: z.enum(["token", "session", "jwt", "app"]),
+    id: z.string(),
+    name: z.string().nullable(),
+  }),
   askedAt: Time,
 })
 export type DeviceRequest = z.infer<typeof DeviceRequest>
