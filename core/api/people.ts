@@ -6,7 +6,7 @@ import { check } from "../server/request/read-input.ts"
 import { GivenToken, GivenPage } from "./given.ts"
 import { type Page, type Parts, portsOf, untilClosed } from "./parts.ts"
 
-/** A user: somebody with conversations, proposals and data of their own. */
+/** A user, with conversations, proposals and data of their own. */
 export interface UserRecord {
   readonly id: UserId
   readonly name: string
@@ -26,7 +26,7 @@ export interface People {
 
 /** Options of `tokens.create`. */
 export interface TokenOptions {
-  /** The name or id of the user whom the token signs in. */
+  /** The name or id of the user that the token signs in. */
   readonly user: string
   /** What the token allows. Default: `read`, `chat`, `approve` and `manage`. */
   readonly scopes?: readonly Scope[]

@@ -25,7 +25,7 @@ export interface Person {
   readonly conversations: Conversations
 }
 
-/** `find` resolves to the user's record, each time anew: the account can be deleted while the program works. */
+/** `find` resolves to the user's record, at each call, because the account can be deleted while the program works. */
 export function openPerson(parts: Parts, find: () => Promise<UserRecord>): Person {
   const personal: PersonalParts = {
     ...parts,

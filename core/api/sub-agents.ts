@@ -153,7 +153,7 @@ async function resultOf(parts: Parts, context: CallContext, { id, agent, run }: 
 
 /**
  * The proposals of sub-agents that a run waits for; undefined if it waits for nothing else than its own work. A caller of
- * `ask` learns this way that a decision is needed, although the run itself goes on.
+ * `ask` learns this way that a decision is needed, although the run itself continues.
  */
 export async function delegatedProposals(parts: Parts, id: ConversationId): Promise<readonly Proposal[] | undefined> {
   const conversation = await parts.ports.journal.load(id, true)

@@ -33,7 +33,7 @@ describe.each(anyDatabase)("pawl.fetch on $name", ({ create }) => {
     return (await response.json()) as { id: string }
   }
 
-  test("answers as the user of the app's own session, and shows nobody else's conversations", async () => {
+  test("answers as the user of the app's own session, and hides the conversations of others", async () => {
     await using app = await open()
     const { fetch } = app.pawl
     const { id } = await start(fetch, "ada")

@@ -17,7 +17,7 @@ const pay = defineTool({
   },
 })
 
-/** The boss asks about two invoices, a clerk pays the one of its task, and both report what they were told. */
+/** The boss asks about two invoices, a clerk pays the one of its task, and both report their results. */
 async function* stream({ history, tools }: Parameters<Model["stream"]>[0]): ReturnType<Model["stream"]> {
   const last = history.at(-1)
   const isClerk = tools.some(({ name }) => name === "pay")
