@@ -91,6 +91,13 @@ interface Site {
   readonly problems: string[]
 }
 
+/** Writes the pages as Markdown, with llms.txt: the documentation of a package that serves no pages. */
+export async function writeDocsAsText(folder: string): Promise<void> {
+  const pages = await readPages()
+  for (const page of pages) await write(join(folder, `${page.path}.md`), page.markdown)
+  await write(join(folder, "llms.txt"), toLlmsText(pages))
+}
+
 /** All pages, in the order in which docs/README.md links to them. */
 async function readPages(): Promise<Page[]> {
   const names = await readdir(join(root, "docs"), { recursive: true })

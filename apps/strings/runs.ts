@@ -72,6 +72,7 @@ to its end.
   cost: (amount: string) => `Cost: ${amount}.`,
   call: (name: string, input: string) => `→ ${name} ${input}`,
   differs: (what: string) => `differs: ${what}`,
+  interrupted: "interrupted",
   notRebuilt: (why: string | undefined) => `not rebuilt: ${why}`,
   question: "the question",
   otherStep: (step: string) => `the model would not be called here now; the next step is ${step}`,

@@ -60,6 +60,7 @@ ${listed.join("\n\n")}
 
 Run "pawl <command> --help" for a command's options, "pawl help settings" for all settings, and "pawl --version" for the
 version. All commands store their data in ~/.local/share/pawl ($XDG_DATA_HOME/pawl), or in the folder that PAWL_DATA names.
+"pawl serve" shows the documentation at /docs: docs/guide/page.md is /docs/guide/page.html there.
 `,
   error: (message: string) => `pawl: ${message}\n`,
   wrongUsage: (message: string, usage: string, command: string) =>

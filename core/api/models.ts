@@ -119,7 +119,7 @@ export function openModels(models: Models): { readonly models: OpenedModels; rea
 }
 
 const HOW =
-  "give a language model of the AI SDK, several by name, or providers by their settings, such as { openai: { apiKey } }."
+  "pass a language model of the AI SDK, several models by name, or settings of providers, such as { openai: { apiKey } }."
 
 const PLAIN = ["default", "idleSeconds"]
 
@@ -168,9 +168,8 @@ function openProviders({
 }
 
 function needOf({ wants, label, more = {} }: Provider): string {
-  if (wants === "several")
-    return `${label} needs { apiKey: "…" }, or of { ${Object.keys(more).join(", ")} } what it takes.`
-  if (wants === "address") return `say where ${label} is: { baseUrl: "http://127.0.0.1:…" }.`
+  if (wants === "several") return `${label} needs { apiKey: "…" } or its own fields: ${Object.keys(more).join(", ")}.`
+  if (wants === "address") return `${label} needs its address: { baseUrl: "http://127.0.0.1:…" }.`
   if (wants === "both") return `${label} needs { apiKey: "…", baseUrl: "https://…" }.`
-  return `${label} needs { apiKey: "…" }, and where another address is meant, a baseUrl that is one.`
+  return `${label} needs { apiKey: "…" }. The key is empty or undefined, or baseUrl is not an address.`
 }

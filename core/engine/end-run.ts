@@ -21,7 +21,7 @@ export async function giveUp(work: Work, { because }: Extract<NextStep, { type: 
   ])
 }
 
-const NOT_DONE = "Not done: the server stopped before it was, and the run was set aside."
+const NOT_DONE = "Not applied: the server stopped before it ran, and the run was suspended."
 
 /**
  * Asks the targets of interrupted writes what became of them. A write is in doubt only if its target cannot tell

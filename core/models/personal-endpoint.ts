@@ -83,7 +83,8 @@ export const isReserved = (name: string): boolean => reserved().has(name)
 /** Why this cannot be an endpoint of a person. */
 export function problemWithEndpoint({ apiKey, baseUrl, endpoint }: PersonalAccess): string | undefined {
   const { kind = "openai", headers = {}, models = [] } = endpoint ?? {}
-  if (!baseUrl || !endpointAddress(kind, baseUrl)) return "baseUrl: say where it is, such as https://models.example/v1."
+  if (!baseUrl || !endpointAddress(kind, baseUrl))
+    return "baseUrl: enter its address, such as https://models.example/v1."
   const own = kind === "anthropic" ? "x-api-key" : "authorization"
   if (apiKey && headers[own] !== undefined) return `headers.${own}: apiKey is sent as this. Leave one of them out.`
   const ids = models.map(({ id }) => id.toLowerCase())

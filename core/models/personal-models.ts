@@ -59,6 +59,8 @@ interface CachedRegistry {
   readonly registry: ModelRegistry
 }
 
+const OWN_KEY = "enter your own key in the settings, under Models"
+
 /**
  * The models as each person may use them: with their own keys first, and otherwise the operator's. The stored access is
  * looked up with every call, so that changes apply at once, and decrypted only after a change.
@@ -209,10 +211,10 @@ export class PersonalModels implements ModelSource, Disposable {
   #needs(unreadable: ReadonlySet<string>): Pick<RegistryOptions, "needOf"> {
     return {
       needOf: (provider, need) => {
-        const own = `PUT /api/providers/${provider}`
-        if (unreadable.has(provider)) return `what you have stored cannot be opened any more; store it again: ${own}`
+        if (unreadable.has(provider))
+          return "your stored key cannot be decrypted any more; enter it again in the settings, under Models"
         if (this.#settings.endpoints?.some(({ name }) => name === provider)) return need
-        return this.#options.sharedKeys ? `${need}, or store your own: ${own}` : `store your own: ${own}`
+        return this.#options.sharedKeys ? `${need}, or ${OWN_KEY}` : OWN_KEY
       },
     }
   }

@@ -206,7 +206,7 @@ function problemWith(name: ReachableProvider, { fields = {}, apiKey, baseUrl }: 
     case "key":
       return `apiKey: ${name} needs one.`
     case "address":
-      return `baseUrl: say where your ${name} is.`
+      return `baseUrl: enter the address of your ${name}.`
     case "both":
       return `Send an apiKey and a baseUrl: ${name} needs both.`
     case "either":

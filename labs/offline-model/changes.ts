@@ -51,7 +51,7 @@ export function resolveName(planned: PlannedCall, since: readonly CallResult[], 
   if (rows.length > 1) return which(rows, request, said.name)
   if (rows[0]) return { calls: [onRow(planned, rows[0])] }
   const kind = isOfAnyKind(planned) ? "task, project or note" : said.noun
-  return { says: `I find no ${kind} whose name has "${said.name}" in it, and have changed nothing.` }
+  return { says: `Nothing was changed, because the name of no ${kind} contains "${said.name}".` }
 }
 
 const IN_PROJECT = "(?:to|in|into|under|for) (?:the |my )?"

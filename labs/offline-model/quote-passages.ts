@@ -25,12 +25,15 @@ export function quotePassages(text: string, asked = ""): string {
     const quote = best(quotable, weigh)
     return quote === "" ? [] : [`- “${quote}” [${marker}] (${plainTitle(title)})`]
   })
+  if (NOTHING.test(text)) return "No passage matches. Try other words, or add documents in the Library."
   if (quotes.length === 0) return text
   const shown = quotes.slice(0, MAX_QUOTED)
   const left = quotes.length - shown.length
   const more = left > 0 ? `\n\nAnd ${left} more; their passages are in the search above.` : ""
   return `${INTRODUCTION}\n\n${shown.join("\n")}${more}`
 }
+
+const NOTHING = /^No passage matches\. Try other words, fewer conditions, or web_search and arxiv_search\.$/
 
 const INTRODUCTION = "I am the offline model, so I only quote. These passages seem to match your question:"
 

@@ -137,6 +137,7 @@ function wrapped(line: string, width: number): string[] {
 function verdictWords({ verdict, because, differences }: ToldRequest): string {
   if (verdict === "differs") return replayText.differs(differences.map(differenceWords).join("; "))
   if (verdict === "not rebuilt") return replayText.notRebuilt(because)
+  if (verdict === "broken off") return replayText.interrupted
   return verdict
 }
 

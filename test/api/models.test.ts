@@ -63,10 +63,10 @@ describe("models can be", () => {
 describe("what cannot be used is said when it is opened", () => {
   test.each<[what: string, models: unknown, says: RegExp]>([
     ["a key that is not set", { openai: { apiKey: undefined } }, /^models\.openai: OpenAI needs \{ apiKey/],
-    ["an address that is none", { ollama: { baseUrl: " " } }, /^models\.ollama: say where Ollama is/],
-    ["a name without a model", { fast: {} }, /^models\.fast: give a language model/],
-    ["nothing", undefined, /^models: give a language model/],
-    ["a name alone", "openai/gpt-5", /^models: give a language model/],
+    ["an address that is none", { ollama: { baseUrl: " " } }, /^models\.ollama: Ollama needs its address/],
+    ["a name without a model", { fast: {} }, /^models\.fast: pass a language model/],
+    ["nothing", undefined, /^models: pass a language model/],
+    ["a name alone", "openai/gpt-5", /^models: pass a language model/],
     ["an older language model", { specificationVersion: "v2", doStream() {}, modelId: "old", provider: "x" }, /v2.*v4/],
   ])("%s", async (_what, models, says) => {
     await expect(open(models as Models)).rejects.toThrow(says)

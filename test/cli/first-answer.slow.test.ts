@@ -5,7 +5,7 @@ import { promisify } from "node:util"
 import { beforeAll, expect, test } from "vitest"
 import { createClient } from "../../client/index.ts"
 import { playLocalServer } from "../support/local-model-server.ts"
-import { type Installed, installPackage, ownCache } from "../support/processes/installed-package.ts"
+import { type Installed, installLibrary, installPackage, ownCache } from "../support/processes/installed-package.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { keys, TerminalProcess } from "../terminal/terminal.ts"
 
@@ -80,10 +80,9 @@ test(
   },
 )
 
-test("npm install in an empty project: install, save the guide's first program, start it", async () => {
+test("npm install @pawl/core in an empty project: install, save the guide's first program, start it", async () => {
   const [, program = ""] = /```ts run provider\n([\s\S]*?)```/.exec(read("docs/guide/library.md")) ?? []
-  const folder = join(installed.folder, "asking")
-  mkdirSync(folder)
+  const folder = await installLibrary("core")
   writeFileSync(join(folder, "ask.mts"), program)
   const played = join(root, "test/support/processes/played-provider.ts")
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ["--import", played, "ask.mts"], {

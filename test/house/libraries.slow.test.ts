@@ -11,6 +11,11 @@ import { installLibrary, ownNode, ownPath, sizeOf } from "../support/processes/i
 const root = join(import.meta.dirname, "../..")
 const run = promisify(execFile)
 
+/** Pages that the package names in its README, and the list of all pages. */
+const DOCS = ["guide/library.md", "reference/client.md", "guide/device.md", "llms.txt"].map((page) =>
+  join("dist/docs", page),
+)
+
 describe.each(Object.entries(libraries))("@pawl/%s", (name, { manifest, entries }) => {
   const specifiers = Object.keys(entries).map((entry) => specifierOf(manifest.name, entry))
   let app: string
@@ -22,10 +27,10 @@ describe.each(Object.entries(libraries))("@pawl/%s", (name, { manifest, entries 
     expect(sizeOf(join(app, "node_modules"))).toBeLessThan(15e6)
   })
 
-  test("contains no sources, no tests and no maps", () => {
+  test("contains its documentation, but no sources, no tests and no maps", () => {
     const files = readdirSync(join(app, "node_modules", manifest.name), { recursive: true, encoding: "utf8" })
     expect(files.filter((path) => /\.(?:map|tsx?)$/.test(path) && !path.endsWith(".d.ts"))).toEqual([])
-    expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", join("dist", "LICENCES.txt")]))
+    expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", join("dist", "LICENCES.txt"), ...DOCS]))
   })
 
   test("exports in an empty project what the sources export", async () => {

@@ -7,7 +7,7 @@ import { build } from "rolldown"
 import { beforeAll, expect, inject, test } from "vitest"
 import { openBrowser } from "../../scripts/chromium.ts"
 import { entries, manifest, programs } from "../../scripts/entries.ts"
-import { examples, runExample, settingsOfExamples, type Standing } from "../support/processes/doc-examples.ts"
+import { examples, runExample, settingsOfExamples, type Standing, withPawl } from "../support/processes/doc-examples.ts"
 import {
   bring,
   type Installed,
@@ -102,7 +102,7 @@ test.runIf(isTyped)("strict TypeScript compiles against it, and looks into its d
   const ours = examples.filter(({ code }) => !code.includes("@ai-sdk/"))
   expect(ours.length).toBeLessThan(examples.length)
   for (const { page, example, code } of ours)
-    writeFileSync(join(folder, `${page.replaceAll("/", "-")}-${example}.ts`), `export {}\n${code}`)
+    writeFileSync(join(folder, `${page.replaceAll("/", "-")}-${example}.ts`), `export {}\n${withPawl(code)}`)
   writeFileSync(join(folder, "browser.ts"), `import "pawl/client"\nimport "pawl/protocol"`)
   const strict = { strict: true, skipLibCheck: false, noEmit: true, target: "esnext" }
   const compile = async (name: string, compilerOptions: object, files: string[] = []) => {

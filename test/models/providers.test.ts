@@ -37,7 +37,12 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     await using database = await create()
     await using face = await open(database)
     const ada = await face.as("ada")
-    const nothing = { name: "openai", configured: false, source: null, need: expect.stringContaining("PUT /api/") }
+    const nothing = {
+      name: "openai",
+      configured: false,
+      source: null,
+      need: expect.stringContaining("enter your own key in the settings"),
+    }
     expect((await ada.get("/api/providers/openai")).body).toEqual(nothing)
     expect((await ada.get("/api/providers")).body.items.map(({ name }: { name: string }) => name)).toEqual([
       ...["openai", "anthropic", "google", "azure", "bedrock", "vertex", "mistral", "groq", "xai", "deepseek"],
@@ -73,8 +78,8 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
       ["openai", { apiKey: CANARY, baseUrl: "http://127.0.0.1:11434" }, "not a public address"],
       ["openai", { apiKey: CANARY, baseUrl: "http://169.254.169.254/" }, "not a public address"],
       ["anthropic", { baseUrl: "https://models.example" }, "anthropic needs one"],
-      ["ollama", { apiKey: CANARY }, "say where"],
-      ["lmstudio", {}, "say where"],
+      ["ollama", { apiKey: CANARY }, "enter the address"],
+      ["lmstudio", {}, "enter the address"],
       ["azure", { apiKey: CANARY }, "needs both"],
       ["openai", { apiKey: CANARY, fields: { region: "eu" } }, "openai takes none"],
       ["bedrock", { fields: { region: "eu-west-1" } }, "Send apiKey, or fields.accessKeyId and fields.secretAccessKey"],
@@ -185,7 +190,10 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     await face.store.engine.change({ type: "statements", statements: [{ sql, values: [person] }] })
     expect((await ada.get("/api/providers/openai")).body).toMatchObject({ configured: false, source: "own" })
     const { body } = await ada.say(id, "Hello.")
-    expect([body.code, body.detail]).toEqual(["not_configured", expect.stringContaining("store it again")])
+    expect([body.code, body.detail]).toEqual([
+      "not_configured",
+      expect.stringContaining("enter it again in the settings"),
+    ])
     expect(server.received).toEqual([])
   })
 

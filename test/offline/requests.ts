@@ -136,7 +136,7 @@ export const requests: readonly Row[] = [
   ["delete the note recipes", proposes('Delete note "Recipes"')],
   ["archive the garden project", proposes('Update project "Garden": status active → archived')],
   ["reopen renew passport", proposes('Update task "Renew passport": status done → todo')],
-  ["delete the unicorn", says(/I find no task, project or note whose name has "unicorn"/)],
+  ["delete the unicorn", says(/the name of no task, project or note contains "unicorn"/)],
   ["delete all my tasks", says(/one thing at a time/)],
   ["comment on Buy milk: two litres", proposes('Add comment "me: two litres" (task: Buy milk)')],
   ["note: the wifi password is 1234", proposes('Create note "The wifi password is 1234"')],

@@ -15,7 +15,8 @@ const MAX_CONVERSATIONS = 200
 /** Asked concurrently: with several nodes a device takes seconds to be sure that a call cannot arrive any more. */
 const AT_ONCE = 16
 
-const NOT_DONE = "Not done: its target says that it never arrived. Propose it again if it is still wanted."
+const NOT_DONE =
+  "Not applied: the target reports that it never received the call. Propose it again if you still want it."
 
 const REFUSED = "Not done: its target answered late, and refused it."
 

@@ -75,7 +75,7 @@ export function readForm(body: Uint8Array, contentType: string): FormFile {
   const headEnd = all.indexOf("\r\n\r\n", headAt)
   if (headEnd === -1 || headEnd - headAt > MAX_HEAD) throw bad("its first field has no head")
   const end = all.indexOf(`\r\n--${mark}`, headEnd + 2)
-  if (end === -1) throw failure("bad_request", { problem: "The body broke off before its end." })
+  if (end === -1) throw failure("bad_request", { problem: "The request body ended too early. Send it again." })
   const head = all.toString("utf8", headAt, headEnd)
   const line = /^content-disposition:([^\r\n]{0,4000})/im.exec(head)?.[1] ?? ""
   if (/;\s*name="([^"]{0,2000})"/i.exec(line)?.[1] !== "file")

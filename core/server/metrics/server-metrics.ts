@@ -19,7 +19,7 @@ export function createServerMetrics() {
     toolSeconds: all.histogram("pawl_tool_duration_seconds", "How long a tool took to answer, by name.", SECONDS),
     reusedAnswers: all.counter("pawl_tool_answers_reused_total", "Calls that were answered from what was read before."),
     verdicts: all.counter("pawl_guardrail_verdicts_total", "Questions by what the guardrail said of them."),
-    choices: all.counter("pawl_router_choices_total", "What agents with stages chose: to call a tool, or to answer."),
+    choices: all.counter("pawl_router_choices_total", "Decisions of agents with stages: to call a tool or to answer."),
     grades: all.counter("pawl_grades_total", "Passages by whether they were found relevant."),
     citations: all.counter(
       "pawl_citations_total",

@@ -106,7 +106,9 @@ export async function readBytes(
   const reading = said === undefined ? readCounted(c, most, tooLarge) : c.req.raw.arrayBuffer()
   const bytes = await reading.catch((error: unknown) => {
     // Whoever hangs up in the middle is no fault of ours, and must not fill the log with what looks like one.
-    throw error instanceof AppError ? error : failure("bad_request", { problem: "The body broke off before its end." })
+    throw error instanceof AppError
+      ? error
+      : failure("bad_request", { problem: "The request body ended too early. Send it again." })
   })
   if (bytes.byteLength > most) throw tooLarge()
   return bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes)

@@ -110,7 +110,7 @@ export class CsvUploads {
     } catch (error) {
       // Whoever hangs up in the middle is no fault of ours, and must not fill the log with what looks like one.
       if (error instanceof AppError || (error as { syscall?: string }).syscall) throw error
-      throw failure("bad_request", { problem: "The body broke off before its end." })
+      throw failure("bad_request", { problem: "The request body ended too early. Send it again." })
     } finally {
       await handle.close()
     }

@@ -83,7 +83,7 @@ function* planRestore({ layout }: Planning, write: Of<"restore">): Steps<Stateme
   const table = readTable(write.table)
   const { rows, with: others } = readRestoredRows(table, { rows: write.rows, with: write.with })
   const [first, ...rest] = rows
-  if (!first) throw failure("bad_request", { problem: "There is nothing to put back." })
+  if (!first) throw failure("bad_request", { problem: "There is nothing to restore." })
   const all = joined({ [table.name]: rows }, others)
   for (const [name, theirs] of entriesOf(all)) {
     const ids = theirs.map(idOf)

@@ -35,6 +35,9 @@ export const examples: readonly Example[] = pages.flatMap((page) => {
   })
 })
 
+/** Code that imports the library, for a folder that has only `pawl`, which exports the same. */
+export const withPawl = (code: string): string => code.replaceAll('from "@pawl/core', 'from "pawl')
+
 /** The Pawl that examples are run with. */
 export interface Surroundings {
   /** Where `pawl` names this Pawl. */
@@ -74,7 +77,7 @@ export async function runExample(example: Example, around: Surroundings): Promis
   const own = await mkdtemp(join(around.folder, ".docs-"))
   try {
     const file = join(own, "example.ts")
-    await writeFile(file, code)
+    await writeFile(file, withPawl(code))
     const settings = settingsOfExamples(standing?.data ?? dataFolder())
     if (!standing) await cp(begun, settings.PAWL_DATA, { recursive: true })
     await using serving =

@@ -61,7 +61,7 @@ export function ModelPicker({ value, onChoose, side = "top", below }: ModelPicke
           {rich("conversation.unavailableChoice", {
             name: <Plain text={unavailable.name} />,
             // The variable to set comes first.
-            reason: <Plain text={forPeople(unavailable.need.split(",")[0] ?? "")} />,
+            reason: <Plain text={unavailable.need.split(",")[0] ?? ""} />,
           })}{" "}
           {models.default && rich("conversation.unavailableInstead", { model: <Plain text={models.default} /> })}{" "}
           <button type="button" className="text-accent underline underline-offset-2" onClick={() => setOpen(true)}>
@@ -212,7 +212,7 @@ function Unusable({ models, isOpen }: { readonly models: readonly Model[]; reado
           </p>
           {need !== "" && (
             <p className="text-faint">
-              {rich("conversation.toUse", { count: own.length, need: <Plain text={forPeople(need)} /> })}
+              {rich("conversation.toUse", { count: own.length, need: <Plain text={need} /> })}
             </p>
           )}
         </div>
@@ -284,6 +284,3 @@ export function PickerButton({ label, shown, ...rest }: PickerButtonProps) {
     </button>
   )
 }
-
-/** What a model needs, without the route for programs: people store a key in the settings. */
-const forPeople = (need: string): string => need.replace(/: [A-Z]+ \/api\/\S+$/, ` ${t("common.inSettings")}`)

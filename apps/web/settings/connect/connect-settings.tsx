@@ -67,7 +67,13 @@ function Lines({ program }: { readonly program: Program }) {
         <p className="text-sm text-soft">{t("settings.connectLacking", { permissions: scopeNames(lacking) })}</p>
       )}
       <p className="text-[13px] text-faint">
-        {rich("settings.connectDocs", { page: <code>docs/{program.docs}.md</code> })}
+        {rich("settings.connectDocs", {
+          link: (inner) => (
+            <a href={`/docs/${program.docs}.html`} target="_blank" rel="noreferrer" className="underline">
+              {inner}
+            </a>
+          ),
+        })}
       </p>
     </div>
   )
