@@ -6,6 +6,7 @@ import { type Answer, answerOf, askAndWait, type AskOptions, streamAnswer } from
 import { runAt } from "./follow.ts"
 import { orClosed, type Parts, type PawlEvent, type PersonalParts, refuseClosed, untilClosed } from "./parts.ts"
 import { type Conversations, openConversations } from "./conversations.ts"
+import { toUIMessageStreamResponse } from "./ui-message-stream.ts"
 import type { UserRecord } from "./people.ts"
 import { openProposals, type Proposals } from "./proposals.ts"
 
@@ -21,6 +22,11 @@ export interface Person {
   stream(text: string, options?: AskOptions): AsyncGenerator<PawlEvent, Answer, undefined>
   /** Waits for the latest run of a conversation and returns its answer, for example after a decision or a restart. */
   answer(conversation: string): Promise<Answer>
+  /**
+   * Converts the events of `stream` to the response that `useChat` of the AI SDK reads: `return
+   * pawl.toUIMessageStreamResponse(pawl.stream(text))`. To serve whole chats with approvals and resuming, mount `fetch`.
+   */
+  toUIMessageStreamResponse(events: AsyncIterable<PawlEvent>, init?: ResponseInit): Response
   readonly proposals: Proposals
   readonly conversations: Conversations
 }
@@ -39,6 +45,7 @@ export function openPerson(parts: Parts, find: () => Promise<UserRecord>): Perso
       orClosed(parts, askAndWait(personal, text, options))) as Person["ask"],
     stream: (text, options) => streamAnswer(personal, text, options),
     answer: (conversation) => orClosed(parts, newestAnswer(personal, conversation)),
+    toUIMessageStreamResponse: (events, init) => toUIMessageStreamResponse(personal, events, init),
     proposals: untilClosed(parts, openProposals(personal)),
     conversations: untilClosed(parts, openConversations(personal)),
   }

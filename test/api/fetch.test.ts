@@ -1,3 +1,4 @@
+import { parseJsonEventStream, readUIMessageStream, type UIMessage, uiMessageChunkSchema } from "ai"
 import { Hono } from "hono"
 import { describe, expect, test } from "vitest"
 import { defineTool, type HttpOptions, openPawl } from "../../core/index.ts"
@@ -138,4 +139,31 @@ test("an approval over fetch and one by code race: one of them counts, and the w
   expect(paid).toBe(1)
   const [http_, code] = outcomes
   expect([http_, code].filter((each) => each.status === "fulfilled" && each.value !== 409)).toHaveLength(1)
+})
+
+test("the events of a run become the message stream that the AI SDK reads", async () => {
+  const look = defineTool({
+    ...{ name: "look", description: "Looks.", effect: "read", input: z.object({}) },
+    run: () => "Seen.",
+  })
+  const models = scripted(calls("look", {}), says("It is there.", { chunks: 3 }))
+  await using pawl = await openPawl({ store: ":memory:", models, agents: [{ name: "a", tools: [look] }] })
+  const response = pawl.toUIMessageStreamResponse(pawl.stream("Is it there?"))
+  expect(response.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1")
+  const stream = parseJsonEventStream({ stream: response.body!, schema: uiMessageChunkSchema }).pipeThrough(
+    new TransformStream({
+      transform: (chunk, controller) =>
+        chunk.success ? controller.enqueue(chunk.value) : controller.error(chunk.error),
+    }),
+  )
+  let last: UIMessage | undefined
+  for await (const message of readUIMessageStream({ stream })) last = message
+  const [conversation] = (await pawl.conversations.list()).items
+  expect(last).toMatchObject({ role: "assistant", metadata: { pawl: { conversationId: conversation?.id } } })
+  expect(last?.parts).toMatchObject([
+    { type: "step-start" },
+    { type: "tool-look", state: "output-available", output: "Seen." },
+    { type: "step-start" },
+    { type: "text", text: "It is there.", state: "done" },
+  ])
 })
