@@ -40,7 +40,7 @@ export { keepFiles, namedFiles, type RequestFile } from "./server/files/uploads.
 export { framesOfRun, sayAndWatch, watchOn, watchRepeated, watchRun, watchWhile } from "./server/stream/send-message.ts"
 export { bringResults, handedCalls } from "./server/stream/client-results.ts"
 export { isOpen, newestRun, type NewestRun } from "./server/stream/journal-runs.ts"
-export { restAnywhere } from "./engine/runtime/rest-anywhere.ts"
+export { whenIdleAnywhere } from "./engine/runtime/idle-anywhere.ts"
 
 // Decisions about proposals.
 export {
@@ -78,4 +78,4 @@ export {
 } from "./server/stream/journal-runs.ts"
 export { ANSWER } from "./engine/definition/stages.ts"
 export { isKnown } from "./engine/replay/replay.ts"
-export { isOurs } from "./engine/conversation.ts"
+export { isServerRun } from "./engine/conversation.ts"

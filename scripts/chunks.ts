@@ -46,7 +46,7 @@ const store = ["migrate", "token", "invite", "backup", "export", "import", "rota
 )
 const server = ["core/compose/compose-server.ts", "apps/cli/commands/serve.ts", "apps/server.ts"]
 
-/** What is a `latePart`. */
+/** What is a `lazyModule`. */
 const late = [
   ...["guardrail", "route", "grade", "compact"].map((name) => `core/engine/ask/${name}.ts`),
   ...["erasure", "export"].map((name) => `core/store/${name}.ts`),

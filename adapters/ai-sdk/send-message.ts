@@ -19,7 +19,7 @@ import {
   namedFiles,
   spokenBy,
   keepFiles,
-  restAnywhere,
+  whenIdleAnywhere,
   RunFrames,
   watchWhile,
   watchRun,
@@ -179,7 +179,7 @@ export async function answerAgain(
   if (newest.status === "running") return { id, frames: await watchRun(ports, { id, start, position }) }
   const speaker = spokenBy(c.get("caller"))
   if (newest.status === "failed" || newest.status === "cancelled") {
-    await restAnywhere(ports, id) // the store tells that it is over before its writer has heard of it
+    await whenIdleAnywhere(ports, id) // the store tells that it is over before its writer has heard of it
     const goOn = () => ports.runtime.submit(id, { type: "resume", by: userOf(c), ...speaker })
     const { source } = await watchWhile(ports, found, goOn)
     return { id, frames: new RunFrames(source, found) }

@@ -19,7 +19,7 @@ import { newId, type RunId, type ConversationId } from "../../core/protocol/ids.
 import type { ConversationView } from "../../core/protocol/conversation/conversation.ts"
 import { toConversationId } from "./reading.ts"
 import type { Frame, UnknownFrame } from "../../core/protocol/frames.ts"
-import type { PawlBeside } from "../../core/protocol/dialects/openai.ts"
+import type { PawlExtras } from "../../core/protocol/dialects/openai.ts"
 import { RunReader } from "../openai/run-reader.ts"
 
 const Name = z.string().trim().min(1).max(200)
@@ -233,7 +233,7 @@ export class AskAnswer {
     return this.#replies.join("\n\n")
   }
 
-  get beside(): PawlBeside {
+  get beside(): PawlExtras {
     return this.#reader.beside
   }
 }

@@ -220,7 +220,7 @@ const CLOSING = 3
  */
 export class EventNumbers {
   #last = -1
-  #takenBack = 0
+  #resendableParts = 0
 
   next(length = 1): number {
     return (this.#last += length)
@@ -228,7 +228,7 @@ export class EventNumbers {
 
   /** What was told last does not count; the events that close it follow, unless nothing is open. */
   takeBack({ closes }: { readonly closes: boolean }): void {
-    this.#takenBack++
-    this.#last = this.#takenBack * ROOM - (closes ? CLOSING : 0) - 1
+    this.#resendableParts++
+    this.#last = this.#resendableParts * ROOM - (closes ? CLOSING : 0) - 1
   }
 }

@@ -1,7 +1,7 @@
 import { type Finish, missingAnswerText, type Usage } from "../../core/protocol/conversation/message.ts"
 import type { Frame, UnknownFrame } from "../../core/protocol/frames.ts"
 import type { CallId, ConversationId, RunId } from "../../core/protocol/ids.ts"
-import type { FinishReason, PawlBeside } from "../../core/protocol/dialects/openai.ts"
+import type { FinishReason, PawlExtras } from "../../core/protocol/dialects/openai.ts"
 import { type AskedCall, toAskedCall } from "./content.ts"
 import type { Proposal } from "../../core/protocol/proposals/proposal.ts"
 import { tryReadJson } from "../../core/shared/text/read-json.ts"
@@ -41,7 +41,7 @@ export class RunReader {
   #proposals: readonly Proposal[] = []
   readonly #handed = new Map<CallId, AskedCall>()
   #finish: Finish | undefined
-  #status: PawlBeside["status"] = "completed"
+  #status: PawlExtras["status"] = "completed"
   #total: Usage | undefined
   #cached = 0
   #reasoning = 0
@@ -148,7 +148,7 @@ export class RunReader {
     return { input: input ?? 0, output: output ?? 0, cached: this.#cached, reasoning: this.#reasoning }
   }
 
-  get beside(): PawlBeside {
+  get beside(): PawlExtras {
     const proposals = this.#proposals.map(({ id, summary, expiresAt }) => ({ id, summary, expires_at: expiresAt }))
     return { conversation_id: this.#conversation, run_id: this.runId, status: this.#status, proposals }
   }

@@ -21,7 +21,7 @@ import {
   sayAndWatch,
   watchRepeated,
   type ServerPorts,
-  isOurs,
+  isServerRun,
   conversationOf,
 } from "../../core/adapter.ts"
 import { type AskedAnswer, toAskedMessage } from "./requests.ts"
@@ -293,7 +293,7 @@ export async function newestRunBehind(
     if (started?.type !== "run_started" || !("runId" in started)) return undefined
     newest ??= started.runId
     if (started.runId === after) return newest
-    if (!isOurs(started)) return undefined
+    if (!isServerRun(started)) return undefined
     upTo = start - 1
   }
 }

@@ -1,6 +1,6 @@
 import manifest from "../../package.json" with { type: "json" }
 import { hasCode } from "../../core/protocol/errors.ts"
-import { nearName } from "../../core/engine/calls/read-input.ts"
+import { similarName } from "../../core/engine/calls/read-input.ts"
 import { own } from "../../core/shared/text/json.ts"
 import { escapeHidden } from "../../core/shared/text/hidden-characters.ts"
 import { failureReason } from "../../core/shared/text/system-errors.ts"
@@ -46,7 +46,7 @@ async function main([name, ...words]: readonly string[]): Promise<number> {
   const load = own(commands, name)
   if (!load) {
     process.stderr.write(
-      escapeHidden(usageText.error(usageText.unknownCommand(name, nearName(name, Object.keys(commands))))),
+      escapeHidden(usageText.error(usageText.unknownCommand(name, similarName(name, Object.keys(commands))))),
     )
     return 1 // Wrong usage, as in every command. In `exec` and `eval`, 2 means something else.
   }

@@ -85,7 +85,7 @@ to its end.
   messages: (from: number, to: number) => `one of the messages ${from} to ${to}`,
   startsNow: (text: string) => ` It now starts with ${text}.`,
   toolsNow: (names: string) => ` They are now: ${names || "none"}.`,
-  asideRequest: (what: string, row: number) => `the request for the ${what} of row ${row}`,
+  decisionRequest: (what: string, row: number) => `the request for the ${what} of row ${row}`,
   request: (row: number) => `the request that row ${row} answers`,
   firstDifference: (which: string, what: string, now: string) => `The first difference is in ${which}: ${what}.${now}`,
   allEqual: "Every request is byte for byte the one that was sent.",

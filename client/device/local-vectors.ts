@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import { z } from "zod"
 import type { ClientClock } from "../clock.ts"
-import { KeptIndexes } from "../../core/shared/vectors/kept-indexes.ts"
+import { IndexCache } from "../../core/shared/vectors/index-cache.ts"
 import { fromBytes, rank, toBytes, toUnit } from "../../core/shared/vectors/unit.ts"
 import { VectorIndex } from "../../core/shared/vectors/vector-index.ts"
 import { parseInput, readId } from "../../packs/workspace/rows/read-input.ts"
@@ -37,13 +37,13 @@ const SPARE = 30
  */
 export class LocalVectors {
   readonly #db: DatabaseSync
-  readonly #kept: KeptIndexes<VectorIndex>
+  readonly #kept: IndexCache<VectorIndex>
   /** The dimensions of the server's current embedder, if known. */
   #dimensions: number | undefined
 
   constructor(db: DatabaseSync, clock: ClientClock = unheld) {
     this.#db = db
-    this.#kept = new KeptIndexes({ clock })
+    this.#kept = new IndexCache({ clock })
   }
 
   upsert(note: unknown, vector: unknown): void {

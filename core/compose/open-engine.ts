@@ -1,18 +1,18 @@
 import { type Agent, Agents } from "../engine/definition/agent.ts"
 import type { Clock } from "../shared/time/clock.ts"
 import type { ToolJoining } from "../engine/definition/joined-tools.ts"
-import { earlierTools } from "../engine/previous-messages.ts"
+import { previousMessageTools } from "../engine/previous-messages.ts"
 import { REPLY_CHARACTERS } from "../engine/ask/reply.ts"
 import type { Journal } from "../engine/journal.ts"
 import type { Model } from "../engine/model.ts"
 import type { Limits } from "../engine/next-step.ts"
 import type { Budget, Bus, FileContents, ModelSource, Policy, Ports } from "../engine/ports.ts"
 import { type Log, silentLog } from "../shared/log.ts"
-import { loadLateParts } from "../shared/concurrency/late-part.ts"
+import { loadLazyModules } from "../shared/concurrency/lazy-module.ts"
 import { ReadCache } from "../engine/calls/read-cache.ts"
 import { Runtime } from "../engine/runtime/runtime.ts"
 import { startSweeping } from "../engine/runtime/sweep.ts"
-import { type ChangeSource, Elsewhere } from "../engine/runtime/remote-changes.ts"
+import { type ChangeSource, RemoteChanges } from "../engine/runtime/remote-changes.ts"
 import { InProcessBus, observed } from "../bus/in-process.ts"
 import { answerSchema } from "../tools/json-schema/answer-schema.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
@@ -65,7 +65,7 @@ export interface OpenedEngine extends AsyncDisposable {
   readonly runtime: Runtime
   readonly ports: Ports
   /** Looks at what other processes record, where there may be any. */
-  readonly elsewhere: Pick<Elsewhere, "ageMs"> | undefined
+  readonly elsewhere: Pick<RemoteChanges, "ageMs"> | undefined
 }
 
 /** What counts where nobody says otherwise. */
@@ -80,7 +80,7 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
   const { models } = options
   const store = "journal" in options.store ? options.store : await openStore({ ...options.store, clock: options.clock })
   const clock = options.clock ?? store.clock
-  const earlier = earlierTools(store.journal)
+  const earlier = previousMessageTools(store.journal)
   let zone: string | undefined
   const ports: Ports = {
     journal: options.observeJournal?.(store.journal) ?? store.journal,
@@ -113,9 +113,9 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
   }
   const runtime = new Runtime(ports)
   const { journal, bus, log } = ports
-  const elsewhere = lookElsewhere(store, { runtime, journal, bus, clock, log }, options)
+  const elsewhere = pollRemoteChanges(store, { runtime, journal, bus, clock, log }, options)
   const stopSweeping = options.recovers === false ? undefined : startSweeping(runtime, ports.log)
-  const loadRest = () => void loadLateParts().catch((error: unknown) => log.warn("lazy_parts_failed", { error }))
+  const loadRest = () => void loadLazyModules().catch((error: unknown) => log.warn("lazy_parts_failed", { error }))
   const restTimer = setTimeout(loadRest, LATE_MS).unref()
   return {
     store,
@@ -133,13 +133,13 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
 }
 
 /** Where no other process can write to the database there is nothing to look for. */
-function lookElsewhere(
+function pollRemoteChanges(
   store: Store,
   parts: Pick<Ports, "journal" | "bus" | "clock" | "log"> & { readonly runtime: Runtime },
   { library, lookMs }: Pick<EngineOptions, "library" | "lookMs">,
-): Elsewhere | undefined {
+): RemoteChanges | undefined {
   if (store.engine.exclusive) return undefined
   const { news, workspaces: workspace } = store
   const sources = { workspace, ...(library ? { library } : {}) }
-  return new Elsewhere({ ...parts, news, sources, ...(lookMs ? { everyMs: lookMs } : {}) })
+  return new RemoteChanges({ ...parts, news, sources, ...(lookMs ? { everyMs: lookMs } : {}) })
 }

@@ -252,7 +252,7 @@ export interface Call {
 }
 
 /** True if it contains untrusted text. Everything that its runs store from then on is marked as untrusted. */
-export const hasSeenOutside = ({ hasSeen }: Pick<Conversation, "hasSeen">): boolean =>
+export const hasSeenUntrusted = ({ hasSeen }: Pick<Conversation, "hasSeen">): boolean =>
   hasSeen.brought === true || hasSeen.folder === true || hasSeen.outside
 
 /** The mark for text that its tools store. */
@@ -260,7 +260,7 @@ export const taintOf = ({ hasSeen }: Pick<Conversation, "hasSeen">): "untrusted"
   hasSeen.brought === true || hasSeen.outside ? "untrusted" : hasSeen.folder ? "folder" : undefined
 
 /** True if the server started the run itself for one call or for a summary, so that no model answers in it. */
-export const isOurs = (run: Partial<Pick<RunState, "undoes" | "again" | "compacts">>): boolean =>
+export const isServerRun = (run: Partial<Pick<RunState, "undoes" | "again" | "compacts">>): boolean =>
   run.undoes !== undefined || run.again !== undefined || run.compacts === true
 
 /** Calls without a result. A duplicate gets the result of the first call. */

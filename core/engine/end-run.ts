@@ -1,6 +1,6 @@
 import { failure } from "../protocol/errors.ts"
 import { settleOpenCalls } from "./accept/settle-calls.ts"
-import { brokenOffReply } from "./ask/reply.ts"
+import { interruptedReply } from "./ask/reply.ts"
 import { type EndOfCall, whatBecameOf } from "./gate/run-write.ts"
 import { type NextStep, runTimeout } from "./next-step.ts"
 import { failedEnd, record, type Work } from "./record.ts"
@@ -16,7 +16,7 @@ export async function giveUp(work: Work, { because }: Extract<NextStep, { type: 
   await record(work, [
     ...known,
     ...others.filter((end) => end.type !== "tool_end" || !settled.has(end.callId)),
-    ...(await brokenOffReply(work, "broken")),
+    ...(await interruptedReply(work, "broken")),
     failedEnd(conversation, error),
   ])
 }

@@ -1,5 +1,5 @@
 import type { MessageId } from "../protocol/ids.ts"
-import { type Conversation, isOurs, openCalls, pauseReason, type RunState } from "./conversation.ts"
+import { type Conversation, isServerRun, openCalls, pauseReason, type RunState } from "./conversation.ts"
 import type { CancelInput, InboxItem, Input } from "./input.ts"
 import type { Journal } from "./journal.ts"
 
@@ -13,7 +13,7 @@ export function takeable(conversation: Conversation): readonly InboxItem[] {
   return inbox.filter((item) => {
     if (item.input.type !== "message") return !working || !waitsForEnd(run, item.input)
     // A run that the server started does not ask the model, so a message that entered it would not be answered.
-    return item === nextMessage || (working && safe && !isOurs(run) && item.input.when === "steer")
+    return item === nextMessage || (working && safe && !isServerRun(run) && item.input.when === "steer")
   })
 }
 
@@ -22,7 +22,7 @@ export function takeable(conversation: Conversation): readonly InboxItem[] {
  * an undo or a repeated proposal.
  */
 function waitsForEnd(run: RunState, { type }: Input): boolean {
-  return run.compacts ? type === "resume" : isOurs(run) && type === "compact"
+  return run.compacts ? type === "resume" : isServerRun(run) && type === "compact"
 }
 
 /** Each queued message starts its own run, so only the first is taken. */
@@ -41,7 +41,7 @@ export function isHeld(conversation: Conversation, message: MessageId): boolean 
 }
 
 /** True if a message must wait behind those that a failed run left in the queue. It releases them as well. */
-export function isBehindOthers({ inbox, run }: Conversation, input: Input): boolean {
+export function waitsBehindOthers({ inbox, run }: Conversation, input: Input): boolean {
   // A caller who does not want to wait does not have to if nothing is running.
   if (input.type !== "message" || input.when === "reject" || !hasFailed(run)) return false
   return inbox.some((item) => item.input.type === "message")
@@ -73,14 +73,14 @@ export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
  * True for input that is refused if it cannot be handled at once. It must not enter an inbox either, where an older
  * node could not read it and would be stuck.
  */
-export async function isImpatient(input: Input, journal: Pick<Journal, "hasOlderNode">): Promise<boolean> {
+export async function isNeverQueued(input: Input, journal: Pick<Journal, "hasOlderNode">): Promise<boolean> {
   if (input.type === "compact" || input.type === "client_results" || input.type === "answer")
     return journal.hasOlderNode()
   return input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
 }
 
 /** True if the commit that claims an idle conversation can include this input. */
-export function takesAtOnce(conversation: Conversation, input: Input): boolean {
+export function isHandledAtOnce(conversation: Conversation, input: Input): boolean {
   if (conversation.run?.status !== "running") return true
   if (waitsForEnd(conversation.run, input)) return false
   const because = pauseReason(conversation)

@@ -1,7 +1,7 @@
 import type { ConversationId } from "../protocol/ids.ts"
 import { askModel } from "./ask/ask-model.ts"
 import { endRun, giveUp } from "./end-run.ts"
-import { lateSteps } from "./ask/late-steps.ts"
+import { lazySteps } from "./ask/lazy-steps.ts"
 import { type NextStep, nextStep, type Rest, rests, workedMsWithin } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { propose } from "./gate/propose.ts"
@@ -18,7 +18,7 @@ const perform: { [Type in Performed["type"]]: Perform<Extract<Performed, { type:
   "recover-calls": recoverCalls,
   "run-tools": runTools,
   propose,
-  ...lateSteps,
+  ...lazySteps,
   "ask-model": askModel,
   "end-run": endRun,
   "give-up": giveUp,

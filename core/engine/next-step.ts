@@ -1,7 +1,7 @@
 import { failure } from "../protocol/errors.ts"
 import type { PauseReason } from "../protocol/conversation/conversation.ts"
 import type { Agent } from "./definition/agent.ts"
-import { type Call, type Conversation, isOurs, pauseReason, type RunState } from "./conversation.ts"
+import { type Call, type Conversation, isServerRun, pauseReason, type RunState } from "./conversation.ts"
 import { takeable } from "./inbox.ts"
 import { lacksTools } from "./declared-tools.ts"
 import { mustAnswer } from "./definition/stages.ts"
@@ -76,7 +76,7 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<
   const because = pauseReason(conversation)
   if (because) return { type: "pause", because }
   // An undo or a repeated proposal is over when its call is: the model was not asked.
-  if (isOurs(run) && !run.compacts && calls.every((call) => call.state === "ended"))
+  if (isServerRun(run) && !run.compacts && calls.every((call) => call.state === "ended"))
     return { type: "end-run", because: run.undoes ? "undo" : "again" }
   if (timeIsUp) return { type: "give-up", because: "run_timeout" }
   if (run.compacts) return { type: "compact" }

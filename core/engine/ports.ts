@@ -70,11 +70,11 @@ export interface FileContents {
    */
   text(
     file: { readonly user: UserId; readonly id: FileId; readonly type: string },
-    asked: AskedText,
+    asked: TextRequest,
   ): Promise<FileText | undefined>
 }
 
-export interface AskedText {
+export interface TextRequest {
   readonly most: number
   readonly signal: AbortSignal
 }

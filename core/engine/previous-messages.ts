@@ -1,6 +1,6 @@
 import type { EventOf, JournalEvent, ResultTaint, UnknownEvent } from "../protocol/events.ts"
 import type { ConversationId } from "../protocol/ids.ts"
-import { showHidden } from "../shared/text/hidden-words.ts"
+import { showHidden } from "../shared/text/show-hidden.ts"
 import { showNumbers, sourcesIn } from "./history/source-numbers.ts"
 import { FIND_EARLIER, READ_EARLIER } from "./definition/joined-tools.ts"
 import type { Schema } from "./definition/schema.ts"
@@ -14,7 +14,7 @@ const MAX_PAGE = 20
 const PAGE_CHARACTERS = 4000
 
 /** Tools that search and read messages that were removed from the model's history. They read this conversation only. */
-export function earlierTools(journal: Pick<Journal, "read" | "readPage">): readonly Tool[] {
+export function previousMessageTools(journal: Pick<Journal, "read" | "readPage">): readonly Tool[] {
   return [
     defineTool<FindInput>({
       name: FIND_EARLIER,

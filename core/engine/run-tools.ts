@@ -1,6 +1,6 @@
 import { hasCode } from "../protocol/errors.ts"
 import { isClientCall } from "./calls/client-tools.ts"
-import { handOver } from "./calls/lasting-call.ts"
+import { delegateCall } from "./calls/lasting-call.ts"
 import { cancelledEnd, runRead, stoppedEnd } from "./calls/run-read.ts"
 import { toolEnd } from "./calls/tool-end.ts"
 import { type Call, openCalls } from "./conversation.ts"
@@ -17,10 +17,10 @@ export async function runTools(work: Work): Promise<void> {
   const { conversation, agent } = work
   const isFree = ({ name }: Call) => !isGated(conversation, agent.tools.find(name))
   // A tool of the agent takes precedence over a client's tool of the same name.
-  const isHandedOver = (call: Call) => !agent.tools.find(call.name) && isClientCall(conversation, call)
+  const isDelegated = (call: Call) => !agent.tools.find(call.name) && isClientCall(conversation, call)
   const open = openCalls(conversation)
   const reads = open.filter((call) => call.state === "new" && isFree(call))
-  await inParallel(reads, (call) => (isHandedOver(call) ? handOver(work, call) : runRead(work, call)))
+  await inParallel(reads, (call) => (isDelegated(call) ? delegateCall(work, call) : runRead(work, call)))
   // One per step, so that a cancel or a change to read-only between two writes takes effect before the second.
   const write = open.find((call) => call.state === "approved")
   if (write) await runOrLeave(work, write)

@@ -26,7 +26,7 @@ export interface Replacement {
 }
 
 /** Users' files that every node can read: stored in the store, and cached on a node's disk while they are used. */
-export interface KeptFiles {
+export interface StoredFiles {
   /** The folder of a user's files on this machine. */
   folderOf(user: UserId): string
   /** The current bytes of a file. */
@@ -60,7 +60,7 @@ export interface FileDisks {
 
 /** File services for packs if several machines share the store. */
 export interface SharedFiles {
-  readonly kept: KeptFiles
+  readonly kept: StoredFiles
   readonly disks: FileDisks
 }
 

@@ -7,13 +7,13 @@ import { routes } from "./routes/index.ts"
 
 const Row = z.strictObject({ id: z.string(), size: z.number() })
 
-test("a list of good items is taken as it is", () => {
+test("a list of valid items is accepted unchanged", () => {
   const rows = [{ id: "a", size: 1 }]
   expect(boundedList(Row, 5).parse(rows)).toEqual(rows)
   expect(boundedList(Row, 5).default([]).parse(undefined)).toEqual([])
 })
 
-test("the first few bad items are named, however many there are", () => {
+test("the first few invalid items are named, however many there are", () => {
   const rows = [{ id: "a", size: 1 }, ...Array(200_000).fill({})]
   const { error } = boundedList(Row, 300_000).safeParse(rows)
   expect(error?.issues.map(({ path }) => path.join("."))).toEqual([
@@ -26,7 +26,7 @@ test("the first few bad items are named, however many there are", () => {
   ])
 })
 
-test("what is too long is not judged at all", () => {
+test("the items of a list that is too long are not checked", () => {
   let judged = 0
   const counting = z.unknown().refine(() => ++judged > 0)
   const { error } = boundedList(counting, 10).safeParse(Array(11).fill(1))
@@ -34,7 +34,7 @@ test("what is too long is not judged at all", () => {
   expect(judged).toBe(0)
 })
 
-test("what is no list is refused in the words of a list", () => {
+test("a value that is not a list is refused as such", () => {
   expect(boundedList(Row, 5).safeParse({}).error?.issues).toMatchObject([{ code: "invalid_type", expected: "array" }])
 })
 
@@ -48,16 +48,16 @@ test("an inner list is bounded by its own count", () => {
 
 const bodies = Object.entries<Route>(routes).flatMap(([name, { body }]) => (body ? [{ name, body }] : []))
 
-test.each(bodies)("$name takes no list that could make a million complaints", ({ body }) => {
+test.each(bodies)("$name has no list that could report a million problems", ({ body }) => {
   expect([...unboundedLists(body)]).toEqual([])
 })
 
-test("a plain list in a body is found, wherever it stands", () => {
+test("an unbounded list in a body is found at any depth", () => {
   const hidden = z.strictObject({ deep: z.record(z.string(), z.array(Row).optional()).nullish() })
   expect([...unboundedLists(hidden)]).toEqual([".deep.*", ".deep.*[]"])
 })
 
-test("of a record the names are counted before any is judged", () => {
+test("the names of a record are counted before any is checked", () => {
   let judged = 0
   const counting = z.unknown().refine(() => ++judged > 0)
   const record = boundedRecord(z.record(z.string(), counting), 10)
@@ -68,7 +68,7 @@ test("of a record the names are counted before any is judged", () => {
   expect(record.safeParse([]).success).toBe(false)
 })
 
-test("no frame of a client has a list or a record without a bound", () => {
+test("no frame of a client has an unbounded list or record", () => {
   expect([...unboundedLists(ClientFrame)]).toEqual([])
 })
 

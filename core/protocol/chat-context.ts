@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { GivenRow, ids, Mode } from "./schema.ts"
+import { UncheckedRow, ids, Mode } from "./schema.ts"
 import { TimeZone } from "../shared/time/zone.ts"
 
 const Name = z.string().trim().min(1).max(200)
@@ -28,7 +28,7 @@ const NamedContext = z.object({
 const named = new Set(Object.keys(NamedContext.shape))
 
 /** The client context of a `chat_request`: fields that the server knows, and any others of the client. */
-export const ChatContext = GivenRow.transform((given, context) => {
+export const ChatContext = UncheckedRow.transform((given, context) => {
   const { data, error } = NamedContext.safeParse(given)
   for (const { message, path } of error?.issues ?? []) context.addIssue({ code: "custom", message, path: [...path] })
   const brought = Object.entries(given).filter(([name]) => !named.has(name))

@@ -5,7 +5,7 @@ import { isId, newId, SLOTS, slotDigitsOf, slotOf, slotOfSecret, type UserId } f
 const OLD_PERSON = "user_1Ab2Cd3E0123456789" as UserId
 const OLD_CONVERSATION = "conv_1Ab2Cd3E0123456789"
 
-test("an id tells the slot of the person it belongs to, also of one whose own id is from before there were slots", () => {
+test("an id contains the slot of its owner, also if the owner's id is older than slots", () => {
   for (const person of [newId("user"), OLD_PERSON]) {
     const slot = slotOf(person)
     expect(slot).toBeTypeOf("number")
@@ -33,7 +33,7 @@ test.each([
   expect(slotOf(id)).toBeUndefined()
 })
 
-test("an id of an owner whose slot is not known has the length of old ones, and is an id all the same", () => {
+test("an id whose owner's slot is unknown has the length of old ids and is valid", () => {
   const id = newId("conv", "user_ada" as UserId)
   expect(id).toHaveLength(OLD_CONVERSATION.length)
   expect([isId("conv", id), isId("conv", OLD_CONVERSATION), isId("conv", newId("conv", OLD_PERSON))]).toEqual(
@@ -41,7 +41,7 @@ test("an id of an owner whose slot is not known has the length of old ones, and 
   )
 })
 
-test("ids sort by age, whosever they are and however long", () => {
+test("ids sort by age, whatever their owner and length", () => {
   const people = [newId("user"), OLD_PERSON, null, newId("user")]
   const ids = Array.from({ length: 200 }, (_, n) =>
     newId("conv", people[n % people.length] ?? null, 1_700_000_000_000 + n),
@@ -49,14 +49,14 @@ test("ids sort by age, whosever they are and however long", () => {
   expect(ids.toSorted()).toEqual(ids)
 })
 
-test("beside time and slot an id is chance: ten digits that are never the same", () => {
+test("apart from time and slot an id is random: ten digits that never repeat", () => {
   const person = newId("user")
   const chance = Array.from({ length: 2000 }, () => newId("conv", person, 1).slice("conv_".length + 8, -2))
   expect(new Set(chance).size).toBe(2000)
   expect(chance.every((digits) => digits.length === 10)).toBe(true)
 })
 
-test("people are spread evenly over the slots", () => {
+test("users are spread evenly over the slots", () => {
   const people = 40 * SLOTS
   const counts = new Uint32Array(SLOTS)
   for (let n = 0; n < people; n++) counts[slotOf(newId("user")) as number]!++
@@ -65,7 +65,7 @@ test("people are spread evenly over the slots", () => {
   expect(Math.abs(chiSquare - (SLOTS - 1)) / Math.sqrt(2 * (SLOTS - 1))).toBeLessThan(6)
 })
 
-test("a secret tells the slot of its person behind its chance; one from before does not", () => {
+test("a secret contains its user's slot after its random part; an older one does not", () => {
   const person = newId("user")
   const chance = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN-_0"
   for (const prefix of ["", "pawl_"]) {

@@ -1,4 +1,4 @@
-import { whenWords } from "../shared/time/words.ts"
+import { retryTimeText } from "../shared/time/retry-time.ts"
 import { formatBytes, type StorageKind, storageKinds } from "./account/storage.ts"
 
 /** Errors of users' databases. Part of the table in errors.ts. */
@@ -183,7 +183,7 @@ export interface Later {
 }
 
 const againIn = ({ retryAfterMs, retryAt }: Later): string =>
-  retryAfterMs === undefined ? "later" : whenWords(retryAfterMs, retryAt)
+  retryAfterMs === undefined ? "later" : retryTimeText(retryAfterMs, retryAt)
 
 /** Errors of model calls. */
 export const modelErrors = {

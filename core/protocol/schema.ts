@@ -72,4 +72,4 @@ export type Mode = z.infer<typeof Mode>
 export const isRow = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-export const GivenRow = z.custom<JsonObject>(isRow, "expected an object")
+export const UncheckedRow = z.custom<JsonObject>(isRow, "expected an object")

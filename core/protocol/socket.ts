@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { GivenRow, isRow, ids, JsonObject } from "./schema.ts"
+import { UncheckedRow, isRow, ids, JsonObject } from "./schema.ts"
 import { boundedList } from "../shared/text/bounded-list.ts"
 import { ChatContext } from "./chat-context.ts"
 import { MAX_FILES } from "./conversation/message.ts"
@@ -92,14 +92,14 @@ export const ChatRequest = z.object({
  * means that nothing was done. See `CallStatus` for how the call ended.
  */
 export const CallOutcome = z.object({
-  row: GivenRow.nullable().optional(),
+  row: UncheckedRow.nullable().optional(),
   rows: orNull(Rows),
   results: orNull(listOf<FoundVector>(isMatch, "a list of {id, content, score}")),
   deleted: orNull(z.boolean()),
   ok: orNull(z.boolean()),
   error: orNull(z.string()),
   /** With the `row` of an update: the row before, so that it can be undone. */
-  before: orNull(GivenRow),
+  before: orNull(UncheckedRow),
   /** With `deleted` and the `row` before: the rows that were deleted with it, by table, so that it can be undone. */
   with: orNull(z.custom<Record<string, JsonObject[]>>(isRow, "expected an object of lists")),
   /** With the `rows` of a page: the cursor for the next page. An invalid one is ignored. */

@@ -1,4 +1,4 @@
-import { latePart } from "../shared/concurrency/late-part.ts"
+import { lazyModule } from "../shared/concurrency/lazy-module.ts"
 import type { ExportLine } from "../protocol/account/export.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Erasure } from "./erasure.ts"
@@ -24,8 +24,8 @@ interface Sources extends ExportSource {
 }
 
 /** Loaded lazily, because the first turn never needs it. */
-const loadErasure = latePart(() => import("./erasure.ts"))
-const loadExport = latePart(() => import("./export.ts"))
+const loadErasure = lazyModule(() => import("./erasure.ts"))
+const loadExport = lazyModule(() => import("./export.ts"))
 
 export function openRetention(source: Sources): StoreRetention {
   const { engine, folderFiles, now } = source

@@ -1,7 +1,7 @@
 import { pauseReason, runStatus } from "../../core/engine/conversation.ts"
 import type { Journal } from "../../core/engine/journal.ts"
 import type { RebuiltRun } from "../../core/engine/rebuild/rebuild-requests.ts"
-import { FOLD_VERSION, fromKeptFold, toKeptFold } from "../../core/engine/replay/snapshot.ts"
+import { SNAPSHOT_VERSION, fromSnapshot, toSnapshot } from "../../core/engine/replay/snapshot.ts"
 import { replay } from "../../core/engine/replay/replay.ts"
 import type { Usage } from "../../core/protocol/conversation/message.ts"
 import type { Run } from "../../core/protocol/conversation/conversation.ts"
@@ -24,15 +24,15 @@ export interface StateComparison {
 
 /** Whether the fold that is kept of a conversation is, byte for byte, what its journal comes to when it is folded from its first row. */
 export async function compareKeptFold(engine: Engine, id: ConversationId): Promise<StateComparison> {
-  const [row] = await engine.query<StateRow>(STATE_ROW, [FOLD_VERSION, id])
+  const [row] = await engine.query<StateRow>(STATE_ROW, [SNAPSHOT_VERSION, id])
   if (!row || row.snapshot_position === null || row.snapshot === null) return { verdict: "none" }
   const { key, snapshot_position: position, snapshot } = row
   const user = row.user_id as UserId
   const rows = await engine.events(key, { after: 0, upTo: position, limit: Number.MAX_SAFE_INTEGER })
-  const kept = fromKeptFold({ id, user }, position, snapshot)
+  const kept = fromSnapshot({ id, user }, position, snapshot)
   if (!kept || rows.at(-1)?.[0] !== position) return { verdict: "passed over", position }
-  const anew = toKeptFold(replay(id, user, rows.map(toEvent)))
-  const again = toKeptFold(kept)
+  const anew = toSnapshot(replay(id, user, rows.map(toEvent)))
+  const again = toSnapshot(kept)
   const isEqual = anew !== undefined && again !== undefined && plain(anew) === plain(again)
   return { verdict: isEqual ? "equal" : "differs", position }
 }

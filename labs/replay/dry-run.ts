@@ -1,18 +1,18 @@
 import type { Model } from "../../core/engine/model.ts"
 import {
-  askDry,
+  askWithoutEffects,
   callsAgree,
   type DryReply,
   type RebuiltRequest,
-  type SaidReply,
-  toSaid,
+  type ComparedReply,
+  toComparedReply,
 } from "../../core/engine/rebuild/rebuild-requests.ts"
 import type { UserId } from "../../core/protocol/ids.ts"
 
 /** A request, what was said to it then and what another model says to it now. */
 export interface DryAnswer {
   readonly position: number
-  readonly then: SaidReply & { readonly model: string }
+  readonly then: ComparedReply & { readonly model: string }
   readonly now: DryReply
   readonly agree: boolean
 }
@@ -40,8 +40,8 @@ export class DryRun {
 
   readonly look = async ({ position, reply, request }: RebuiltRequest): Promise<"stop" | "continue"> => {
     if (!request) return "continue"
-    const then = { ...toSaid(reply.parts), model: reply.model ?? "" }
-    const now = await askDry(this.model, request, { user: this.#user, signal: new AbortController().signal })
+    const then = { ...toComparedReply(reply.parts), model: reply.model ?? "" }
+    const now = await askWithoutEffects(this.model, request, { user: this.#user, signal: new AbortController().signal })
     const agree = callsAgree(then, now)
     this.answers.push({ position, then, now, agree })
     if (!agree) this.parted = position

@@ -3,7 +3,7 @@ import type {
   RebuiltAside,
   RebuiltRequest,
   RebuiltRun,
-  SaidReply,
+  ComparedReply,
 } from "../../core/engine/rebuild/rebuild-requests.ts"
 import { dollars, duration } from "../../client/words.ts"
 import type { Run } from "../../core/protocol/conversation/conversation.ts"
@@ -115,7 +115,7 @@ export function dryLines(replayed: ReplayedRun, { model, answers, parted, cost }
   return { text: text.map(printable), json, code: isWhole ? 0 : 1 }
 }
 
-function saidLines(name: string, { text, calls }: SaidReply): string[] {
+function saidLines(name: string, { text, calls }: ComparedReply): string[] {
   const words = text === "" ? [] : text.split("\n")
   const called = calls.map((call) => replayText.call(call.name, JSON.stringify(call.input)))
   return [name, ...words, ...called].flatMap((line) => wrapped(line, COLUMN))
@@ -175,7 +175,7 @@ function firstWords(told: ToldRequest): string {
       : first?.what === "tools" && request
         ? replayText.toolsNow(request.tools.map(({ name }) => name).join(", "))
         : ""
-  const which = "beside" in told ? replayText.asideRequest(told.beside, position) : replayText.request(position)
+  const which = "beside" in told ? replayText.decisionRequest(told.beside, position) : replayText.request(position)
   return replayText.firstDifference(which, what, now)
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { Tool } from "../../core/engine/definition/tool.ts"
-import { showHidden } from "../../core/shared/text/hidden-words.ts"
+import { showHidden } from "../../core/shared/text/show-hidden.ts"
 import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"

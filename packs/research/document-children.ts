@@ -1,5 +1,5 @@
 import type { Log } from "../../core/shared/log.ts"
-import { besideModule } from "../../core/shared/processes/thread.ts"
+import { siblingScript } from "../../core/shared/processes/thread.ts"
 import { type Child, ChildDied } from "../../core/shared/processes/child.ts"
 import { ChildProgram, type OtherProgram } from "../../core/shared/processes/child-program.ts"
 
@@ -28,7 +28,7 @@ export class DocumentChildren {
     heapMegabytes: number,
     { log, other }: { readonly log?: Log | undefined; readonly other?: OtherProgram | undefined },
   ) {
-    const own = other ?? { script: besideModule(import.meta.url, "document-child") }
+    const own = other ?? { script: siblingScript(import.meta.url, "document-child") }
     const flags = [`--max-old-space-size=${heapMegabytes}`]
     this.#program = new ChildProgram({ ...own, flags, megabytes: MEGABYTES, input: true, log })
   }

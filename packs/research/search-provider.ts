@@ -1,5 +1,5 @@
 import { failure, hasCode } from "../../core/protocol/errors.ts"
-import { whenWords } from "../../core/shared/time/words.ts"
+import { retryTimeText } from "../../core/shared/time/retry-time.ts"
 import type { Web, WebAnswer, WebRequest } from "../../core/engine/pack-services.ts"
 import type { AnswerKind } from "./document-job.ts"
 import type { DocumentReader } from "./document-reader.ts"
@@ -104,6 +104,6 @@ function withQuery(url: string, query: Readonly<Record<string, string>>): string
 
 /** What it answered instead, and when it makes sense to ask again, where it says so. */
 function problemOf({ status, retryAfterMs, retryAt }: WebAnswer): string {
-  const again = retryAfterMs === undefined ? "" : `; try again ${whenWords(retryAfterMs, retryAt)}`
+  const again = retryAfterMs === undefined ? "" : `; try again ${retryTimeText(retryAfterMs, retryAt)}`
   return `it answered ${status}${status === 429 ? " (too many requests)" : ""}${again}`
 }

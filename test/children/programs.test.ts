@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { besideModule, JobThread, startThread } from "../../core/shared/processes/thread.ts"
+import { siblingScript, JobThread, startThread } from "../../core/shared/processes/thread.ts"
 import { programs } from "../../scripts/entries.ts"
 
 const root = join(import.meta.dirname, "..", "..")
@@ -11,14 +11,14 @@ test("every program that is started as a file of its own is built as one, under 
     (path) => !path.endsWith(".test.ts"),
   )
   const sources = files.map((path) => readFileSync(join(root, path), "utf8"))
-  const started = sources.flatMap((source) => [...source.matchAll(/besideModule\(import\.meta\.url, "([^"]+)"\)/g)])
+  const started = sources.flatMap((source) => [...source.matchAll(/siblingScript\(import\.meta\.url, "([^"]+)"\)/g)])
   const names = [...new Set(started.map(([, name]) => name!))]
   expect(Object.keys(programs).sort()).toEqual(names.sort())
   expect(names.length).toBeGreaterThan(8)
 })
 
 test("tests start the built programs, which is five times as fast as from source", () => {
-  expect(besideModule(import.meta.url, "csv-child").pathname).toBe(join(inject("package"), "dist", "csv-child.js"))
+  expect(siblingScript(import.meta.url, "csv-child").pathname).toBe(join(inject("package"), "dist", "csv-child.js"))
   expect([typeof JobThread, typeof startThread]).toEqual(["function", "function"])
 })
 

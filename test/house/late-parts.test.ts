@@ -33,7 +33,7 @@ it("what the loop or the store loads later is a late part, so that no turn needs
     if (whileOpening.includes(path) || /\.(test|fixture)\.ts$/.test(path)) return []
     const loads = withoutComments(source).match(/.*\bimport\(".*/g) ?? []
     return loads
-      .filter((line) => !/latePart\(\(\) => import\(/.test(line) && !/typeof import\(/.test(line))
+      .filter((line) => !/lazyModule\(\(\) => import\(/.test(line) && !/typeof import\(/.test(line))
       .map((line) => `${path}: ${line}`)
   })
   expect(others).toEqual([])

@@ -33,7 +33,7 @@ const CREATED: Readonly<Record<string, string>> = {
   "core/models/providers/errors/scrub-secrets.ts":
     "one loop behind fixed letters, which ends nowhere but where it matches",
   "core/shared/text/hidden-characters.ts": CHECKED,
-  "core/shared/text/hidden-words.ts": CHECKED,
+  "core/shared/text/show-hidden.ts": CHECKED,
   "core/protocol/schema.ts": "one loop from the beginning to the end of an id",
   "packs/files/sandbox/command-limits.ts": "never from outside: what the kernel says of a process",
   "packs/research/read-markdown.ts": "at most 10,000 characters, and one loop to the end of a line",

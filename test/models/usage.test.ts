@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { costOf } from "../../core/engine/ask/ask-aside.ts"
+import { costOf } from "../../core/engine/ask/ask-decision.ts"
 import type { JournalEvent } from "../../core/protocol/events.ts"
 import type { Usage } from "../../core/protocol/conversation/message.ts"
 import { finishes, replies, says, scripted } from "../../core/testing.ts"

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { loadLateParts } from "../../core/shared/concurrency/late-part.ts"
+import { loadLazyModules } from "../../core/shared/concurrency/lazy-module.ts"
 import { replay } from "../../core/engine/replay/replay.ts"
 import { EVENT_VERSION, JournalEvent } from "../../core/protocol/events.ts"
 import { CallStatus } from "../../core/protocol/conversation/message.ts"
@@ -79,7 +79,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 test(`in ${CASES} interleavings of answers, faults, decisions and deaths every promise holds`, async () => {
   // As a server has done a second after its start: a file that is read for the first time takes as long as the disk does.
-  await loadLateParts()
+  await loadLazyModules()
   await using store = await openStore({ url: ":memory:", durability: "normal" })
   const { id: user } = await store.people.ensure("ada", Date.now())
   const seen = new Set<string>()

@@ -7,7 +7,7 @@ import type { Ports } from "../../core/engine/ports.ts"
 import { ReadCache } from "../../core/engine/calls/read-cache.ts"
 import { Runtime } from "../../core/engine/runtime/runtime.ts"
 import { answer, defineTool, type Tool } from "../../core/engine/definition/tool.ts"
-import { earlierTools } from "../../core/engine/previous-messages.ts"
+import { previousMessageTools } from "../../core/engine/previous-messages.ts"
 import { InProcessBus } from "../../core/bus/in-process.ts"
 import { checkRequest } from "../../core/models/scripted/check-request.ts"
 import type { InverseCall } from "../../core/protocol/proposals/proposal.ts"
@@ -142,7 +142,7 @@ export class Chaos {
       room: { demandRoom: async () => {}, demandRoomFor: async () => {} },
       journal: between,
       models: { get: async (name) => this.#model(name ?? "a") },
-      agents: new Agents([{ ...agent, tools: agent.tools.with(earlierTools(between)) }]),
+      agents: new Agents([{ ...agent, tools: agent.tools.with(previousMessageTools(between)) }]),
       clock: this.#clock,
       timeZone: "UTC",
       bus: new InProcessBus(),

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest"
 import type { AgentDefinition } from "../../core/engine/definition/agent.ts"
 import { answer } from "../../core/engine/definition/tool.ts"
-import { askDry, callsAgree, rebuildRequests, toSaid } from "../../core/engine/rebuild/rebuild-requests.ts"
+import {
+  askWithoutEffects,
+  callsAgree,
+  rebuildRequests,
+  toComparedReply,
+} from "../../core/engine/rebuild/rebuild-requests.ts"
 import { fork } from "../../core/engine/fork.ts"
 import { calls, replies, says } from "../../core/models/scripted/script.ts"
 import { scripted } from "../../core/models/scripted/model.ts"
@@ -128,8 +133,8 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await rebuildRequests(before, {
       ...{ ports: world.pawl.ports, id, user: world.user, rows: ROWS, signal: NEVER, model: other },
       async look({ reply, request }) {
-        const said = await askDry(other, request!, { user: world.user, signal: NEVER })
-        agreed.push(callsAgree(toSaid(reply.parts), said))
+        const said = await askWithoutEffects(other, request!, { user: world.user, signal: NEVER })
+        agreed.push(callsAgree(toComparedReply(reply.parts), said))
         return agreed.at(-1) ? "continue" : "stop"
       },
     })

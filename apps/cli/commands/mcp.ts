@@ -2,7 +2,7 @@ import { own } from "../../../core/shared/text/json.ts"
 import { type Command, UsageError } from "../process/command.ts"
 import type { McpPart } from "./mcp-servers.ts"
 import { mcpText } from "../../strings/mcp.ts"
-import { nearName } from "../../../core/engine/calls/read-input.ts"
+import { similarName } from "../../../core/engine/calls/read-input.ts"
 
 /** Subcommands by the first word; without one, `pawl mcp` serves. */
 const parts: Readonly<Record<string, () => Promise<Pick<Command, "run">>>> = {
@@ -28,6 +28,6 @@ export async function run([first, ...rest]: readonly string[]): Promise<number> 
   if (first === undefined || first.startsWith("-"))
     return (await import("./mcp-serve.ts")).run(first === undefined ? [] : [first, ...rest])
   const part = own(parts, first)
-  if (!part) throw new UsageError(mcpText.unknownAction(first, nearName(first, Object.keys(parts))))
+  if (!part) throw new UsageError(mcpText.unknownAction(first, similarName(first, Object.keys(parts))))
   return (await part()).run(rest)
 }

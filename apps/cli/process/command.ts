@@ -1,6 +1,6 @@
 import { userInfo } from "node:os"
 import { type ParseArgsConfig, parseArgs } from "node:util"
-import { nearName } from "../../../core/engine/calls/read-input.ts"
+import { similarName } from "../../../core/engine/calls/read-input.ts"
 import { connectionText } from "../../strings/serve.ts"
 import { usageText } from "../../strings/usage.ts"
 
@@ -54,7 +54,7 @@ export function readFlags<Options extends NonNullable<ParseArgsConfig["options"]
     const { message, code } = error as NodeJS.ErrnoException
     const [option = ""] = /--[\w-]+/.exec(message) ?? /-\w/.exec(message) ?? []
     if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
-      const nearest = nearName(option.replace(/^-+/, ""), Object.keys(options))
+      const nearest = similarName(option.replace(/^-+/, ""), Object.keys(options))
       throw new UsageError(usageText.unknownOption(option, nearest === undefined ? undefined : `--${nearest}`))
     }
     if (message.includes("ambiguous")) throw new UsageError(usageText.valueStartsWithDash(option))

@@ -27,7 +27,7 @@ test.each<[credential: string | undefined, named: string | undefined, ends: bool
   expect(events.map((event) => event.type)).toEqual(ends ? ["run_ended"] : [])
 })
 
-test("a cancel of one run ends that run only, and holds nothing of what waits behind it", () => {
+test("a cancel of one run ends only that run, and does not hold the messages behind it", () => {
   const conversation = running()
   conversation.arrivals = 3
   const cancel = { type: "cancel", by: "user_1" } as const
@@ -37,7 +37,7 @@ test("a cancel of one run ends that run only, and holds nothing of what waits be
   expect(accept(conversation, cancel, accepting)).toMatchObject([{ type: "run_ended", heldUpTo: 3 }])
 })
 
-test("words that are sent again, because their answer was lost, are said once", () => {
+test("a message that is sent again because its response was lost counts once", () => {
   const conversation = emptyConversation(newId("conv"), newId("user"))
   const words = { type: "message", id: newId("msg"), text: "hi", when: "queue" } as const
   stage(conversation, accept(conversation, words, accepting), 1)
@@ -45,7 +45,7 @@ test("words that are sent again, because their answer was lost, are said once", 
   expect(accept(conversation, { ...words, id: newId("msg") }, accepting)).not.toEqual([])
 })
 
-test("words and resumptions leave in the journal with what their sender came in", () => {
+test("messages and resumes record the credential of their sender", () => {
   const conversation = emptyConversation(newId("conv"), newId("user"))
   const words = { type: "message", id: newId("msg"), text: "hi", when: "queue", credential: "tok_a" } as const
   expect(accept(conversation, words, accepting)[0]).toMatchObject({ type: "run_started", credential: "tok_a" })

@@ -3,10 +3,10 @@ import type { NewEvent } from "../../protocol/events.ts"
 import { type MessageId, newId, type ProposalId, type RunId } from "../../protocol/ids.ts"
 import { declareClientTools } from "../calls/client-tools.ts"
 import { toolEnd } from "../calls/tool-end.ts"
-import { type Call, type Conversation, isOurs, pauseReason, type RunState } from "../conversation.ts"
+import { type Call, type Conversation, isServerRun, pauseReason, type RunState } from "../conversation.ts"
 import { isRevocable } from "../gate/grants.ts"
 import { isWider } from "../gate/policy.ts"
-import { besideWords } from "../history/history.ts"
+import { messageExtras } from "../history/history.ts"
 import { concernsRun } from "../inbox.ts"
 import type { AgainInput, CancelInput, ClientResultsInput, Input, MessageInput, RunSite, UndoInput } from "../input.ts"
 import { acceptResults, expiredCalls, SAY, settleOpenCalls } from "./settle-calls.ts"
@@ -71,7 +71,7 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   const words: NewEvent = {
     ...toWords(input.id, conversation.seq + 1, input.text),
     ...told,
-    ...besideWords(conversation, input),
+    ...messageExtras(conversation, input),
   }
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
   const limit = input.maxIterations ?? maxIterations
@@ -295,7 +295,7 @@ function acceptCompact(
   { now, timeZone }: Moment,
 ): NewEvent[] {
   const { run, compaction, user } = conversation
-  if (run?.status === "running") return isOurs(run) || compaction.due ? [] : [asked(by)]
+  if (run?.status === "running") return isServerRun(run) || compaction.due ? [] : [asked(by)]
   const who = { ...(credential ? { credential } : {}), timeZone: conversation.timeZone ?? timeZone }
   return startCompacting({ runId: newId("run", user, now), maxIterations: 1, ...who }, by)
 }

@@ -2,24 +2,24 @@ import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
 import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { Part } from "../../protocol/conversation/message.ts"
-import { brokenOffReply, Reply, reportBeside, streamReply } from "./reply.ts"
+import { interruptedReply, Reply, recordStatus, streamReply } from "./reply.ts"
 import type { Conversation } from "../conversation.ts"
 import { failedEnd, record, type Stop, type Work } from "../record.ts"
 import { runTimeout, type NextStep } from "../next-step.ts"
 import { currentModel, failureOfAll, fallBack, spare } from "../fallback.ts"
 import { cutPoint } from "../history/cut.ts"
-import { messageText, takenBack, whatIsRefused, withoutCalls } from "../history/history.ts"
+import { messageText, resendableParts, rejectionOf, withoutCalls } from "../history/history.ts"
 import type { Model, ReplyPart } from "../model.ts"
 import { toolsToShow } from "../declared-tools.ts"
 import type { Reservation } from "../ports.ts"
 import { stageRecords } from "./stage-events.ts"
 import { digestRequest } from "../history/request-digest.ts"
 import { joinTools } from "./join-tools.ts"
-import { makeRoom } from "./make-room.ts"
+import { shortenHistory } from "./shorten-history.ts"
 import { ground, toRequest } from "./to-request.ts"
-import { judgeAnswer } from "./promised-answer.ts"
+import { checkAnswerSchema } from "./answer-schema.ts"
 import { withFiles } from "./with-files.ts"
-import { accounted, estimateOf, reserve, settle } from "./ask-aside.ts"
+import { accounted, estimateOf, reserve, settle } from "./ask-decision.ts"
 
 /** Asks the model once and records its whole reply. Text is shown as it arrives; only whole parts are recorded. */
 export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { type: "ask-model" }>): Promise<void> {
@@ -38,7 +38,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   if (spared) return record(work, [spared])
   if (model.takesTools === false && toolsToShow(conversation, agent).length > 0)
     return broken(work, model.name, failure("model_lacks_tools", { model: model.name, agent: agent.name }))
-  const room = makeRoom(work, model)
+  const room = shortenHistory(work, model)
   if (room) return record(work, [room])
   const grounding = agent.ground ? await ground(work, agent.ground, model) : ""
   if (grounding === undefined) return stopped(work, new Reply(model.name, conversation.user, ports.clock))
@@ -61,7 +61,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     const { signal } = work
     const most = ports.limits.replyCharacters
     const think = (text: string) => showThought(work, reply, reply.thinking.more(text))
-    const asking = { model, request: bounded, signal, most, tell: reportBeside(work, model.name), think }
+    const asking = { model, request: bounded, signal, most, tell: recordStatus(work, model.name), think }
     isCut = (await streamReply(asking, (part) => show(work, reply, part))) === "cut"
   } catch (error) {
     // Our own failure, not the provider's: a wait could not be recorded.
@@ -72,7 +72,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     return work.signal.aborted ? stopped(work, reply) : broken(work, model.name, error, reply)
   }
   const ends = reply.calls === 0 && reply.finish === "stop" && !isCut
-  const judged = ends ? await judgeAnswer(work, messageText(reply.parts)) : undefined
+  const judged = ends ? await checkAnswerSchema(work, messageText(reply.parts)) : undefined
   await record(work, await toEvents(work, { reply, isCut, model, toolChoice, reservation, judged, digest }))
   // After its cost is recorded. In between it counts twice, so that the limit cannot be exceeded.
   if (reservation) await settle(work, reservation)
@@ -109,7 +109,7 @@ async function toEvents({ conversation, agent: { stages } }: Work, whole: Whole)
   const { reply, isCut, model, toolChoice, reservation, judged, digest } = whole
   // If the model calls tools although it was asked for text, its calls are dropped, because they would not run.
   const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
-  const said = takenBack(parts).length > 0
+  const said = resendableParts(parts).length > 0
   const calledInstead = !said && reply.parts.length > parts.length
   const { run } = conversation
   // Asked once more with a hint. The state counts these, so that a crash does not repeat them.
@@ -143,7 +143,7 @@ async function stopped(work: Work, reply: Reply): Promise<void> {
   const { conversation, ports, signal } = work
   const why = signal.reason as Stop
   if (why === "shutdown") throw signal.reason
-  const kept = await brokenOffReply(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
+  const kept = await interruptedReply(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
   if (why === "run_timeout") {
     kept.push(failedEnd(conversation, runTimeout(ports.limits)))
   }
@@ -176,7 +176,7 @@ async function broken(work: Work, model: string, error: unknown, reply?: Reply):
     return record(work, [{ type: "restarted", because: "provider", detail: code, ...shown }])
   }
   return record(work, [
-    ...(await brokenOffReply(work, "broken", reply?.shownParts())),
-    failedEnd(conversation, failureOfAll(work, model, { code, message }), whatIsRefused(error)),
+    ...(await interruptedReply(work, "broken", reply?.shownParts())),
+    failedEnd(conversation, failureOfAll(work, model, { code, message }), rejectionOf(error)),
   ])
 }

@@ -2,10 +2,10 @@ import { NO_SUMMARY, type RecordedModelCall, type SummaryItems } from "../../pro
 import { AppError, codeOf, hasCode } from "../../protocol/errors.ts"
 import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
-import { showHidden } from "../../shared/text/hidden-words.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
 import { mendText } from "../../shared/text/text.ts"
 import { byMarker, sourceHead } from "../history/source-numbers.ts"
-import { type Conversation, hasSeenOutside, type Mark } from "../conversation.ts"
+import { type Conversation, hasSeenUntrusted, type Mark } from "../conversation.ts"
 import { currentModel, fallBack, spare } from "../fallback.ts"
 import { cutPoint } from "../history/cut.ts"
 import { messageText, summaryWords } from "../history/history.ts"
@@ -14,9 +14,9 @@ import { estimateTokens, withinTokens } from "../history/tokens.ts"
 import { HISTORY_SHARE, type HistoryMessage, type Model, type ModelRequest } from "../model.ts"
 import type { Reservation } from "../ports.ts"
 import { record, type Work } from "../record.ts"
-import { asOneLine, closedAgain } from "../untrusted-text.ts"
-import { accounted, askWhole, estimateOf, settle, stoppedAside } from "./ask-aside.ts"
-import { NO_SUMMARIES } from "./make-room.ts"
+import { asOneLine, closeMark } from "../untrusted-text.ts"
+import { accounted, askWhole, estimateOf, settle, stoppedDecision } from "./ask-decision.ts"
+import { NO_SUMMARIES } from "./shorten-history.ts"
 import { Reply } from "./reply.ts"
 
 /** A summary that ended the process is tried once more and then given up. */
@@ -55,7 +55,7 @@ export async function compact(work: Work): Promise<void> {
   }
   try {
     model = await currentModel(work)
-    const part = partToSumUp(conversation, model)
+    const part = partToSummarize(conversation, model)
     if (!part) return await fails(NO_SUMMARY.nothing)
     asked = await summarizerOf(work, model)
     if (!asked) return await fails(NO_SUMMARY.off)
@@ -83,7 +83,7 @@ export async function compact(work: Work): Promise<void> {
       // Answers that are not recorded are paid for all the same.
       for (const each of reservations)
         await settle(work, each, estimateOf(each, new Reply(each.model.name, user, ports.clock)))
-      return stoppedAside(work)
+      return stoppedDecision(work)
     }
     // Recorded, and the loop comes back with that model. The model for summaries has no fallback list.
     const from = model?.name ?? run?.fallback?.model ?? conversation.model ?? ""
@@ -101,12 +101,12 @@ interface PartToSumUp {
 }
 
 /** The part that a summary would replace for this model; undefined if nothing new would be. */
-export function partToSumUp(conversation: Conversation, model: Model): PartToSumUp | undefined {
+export function partToSummarize(conversation: Conversation, model: Model): PartToSumUp | undefined {
   const isAsked = conversation.run?.compacts || conversation.compaction.due === "asked"
   // A user who asks for a summary gets as much summarized as possible.
   const point = cutPoint(conversation, isAsked ? 0 : model.contextTokens * HISTORY_SHARE, "replaced")
   if (!point) return undefined
-  const older = givesWayBefore(conversation, point.seq)
+  const older = replacedBefore(conversation, point.seq)
   const isNews = older.length > (opensWithSummary(conversation) ? 1 : 0)
   return isNews ? { seq: point.seq, tokens: point.tokens, older } : undefined
 }
@@ -121,8 +121,8 @@ export function toSummaryRequest(
 ) {
   const { user } = conversation
   const most = Math.min(MAX_SUMMARY_TOKENS, Math.floor(model.contextTokens * SUMMARY_SHARE))
-  const outside = hasSeenOutside(conversation) ? { outside: newId("msg", user) } : {}
-  const kept = keptWords(conversation, older, { most: most * KEPT_SHARE })
+  const outside = hasSeenUntrusted(conversation) ? { outside: newId("msg", user) } : {}
+  const kept = summaryItems(conversation, older, { most: most * KEPT_SHARE })
   const words = Math.max(most - estimateTokens(summaryWords({ kept, ...outside })), Math.floor(most / 4))
   const bounds = { room: asked.contextTokens * HISTORY_SHARE, most: words }
   const request = summaryRequest(older, { ...bounds, opensWithSummary: opensWithSummary(conversation) })
@@ -168,7 +168,7 @@ const GAP_TOKENS = 20
 const MARK_TOKENS = 30
 
 /** The messages before `seq` that a summary replaces, including a previous summary, without the current question. */
-export function givesWayBefore({ history, marks, run }: Conversation, seq: number): HistoryMessage[] {
+export function replacedBefore({ history, marks, run }: Conversation, seq: number): HistoryMessage[] {
   const isQuestion = ({ question }: Mark) => question !== undefined && question === run?.question
   return history.filter((_, index) => {
     const mark = marks[index] as Mark
@@ -239,7 +239,7 @@ function within(lines: readonly string[], tokens: number): string {
 
 function cutTo(line: string, tokens: number): string {
   const cut = withinTokens(line, tokens)
-  return closedAgain(cut) === cut ? cut : closedAgain(withinTokens(line, tokens - MARK_TOKENS))
+  return closeMark(cut) === cut ? cut : closeMark(withinTokens(line, tokens - MARK_TOKENS))
 }
 
 /** The text of a turn in lines, one for each result. */
@@ -270,12 +270,12 @@ function toLines(turn: HistoryMessage): string[] {
 
 /** Half a surrogate pair at the end is removed, because some providers refuse a request that has one. */
 const shortened = (text: string, characters: number): string =>
-  text.length <= characters ? text : closedAgain(text.slice(0, characters).toWellFormed())
+  text.length <= characters ? text : closeMark(text.slice(0, characters).toWellFormed())
 
 const MARKER = /\[([\w:.-]+)\]/g
 
 /** The items that a summary must contain however well a model writes it, as many as fit into so many tokens. */
-export function keptWords(
+export function summaryItems(
   conversation: Conversation,
   older: readonly HistoryMessage[],
   { most }: Pick<SummaryBounds, "most">,

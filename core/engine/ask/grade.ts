@@ -1,6 +1,6 @@
 import type { Grade, Grading, Source } from "../../protocol/conversation/stages.ts"
 import { mendText } from "../../shared/text/text.ts"
-import { askAside, settle } from "./ask-aside.ts"
+import { askDecision, settle } from "./ask-decision.ts"
 import type { Conversation } from "../conversation.ts"
 import { record, type Work } from "../record.ts"
 import { conversationSoFar } from "./to-request.ts"
@@ -22,7 +22,7 @@ export async function grade(work: Work): Promise<void> {
   const { stages } = conversation
   const sources = ungraded(conversation)
   if (sources.length === 0) return record(work, [step(conclude(conversation, stage, { grades: [], rewrite: null }))])
-  const answered = await askAside(work, gradingQuestion(conversation, stage))
+  const answered = await askDecision(work, gradingQuestion(conversation, stage))
   if (!answered) return
   const { value, problem, asked, reservations } = answered
   const rewrites = stages.grading?.rewrites ?? 0

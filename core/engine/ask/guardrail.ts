@@ -2,7 +2,7 @@ import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { RecordedModelCall, Guardrail } from "../../protocol/conversation/stages.ts"
 import { mendText } from "../../shared/text/text.ts"
-import { askAside, settle } from "./ask-aside.ts"
+import { askDecision, settle } from "./ask-decision.ts"
 import type { Conversation } from "../conversation.ts"
 import type { HistoryMessage } from "../model.ts"
 import { record, type Work } from "../record.ts"
@@ -38,7 +38,7 @@ export async function guardrail(work: Work): Promise<void> {
     const reason = "It continues what was in scope, and names nothing new."
     return verdict(work, { verdict: "follow_up", score: null, threshold: stage.threshold, reason })
   }
-  const answered = await askAside(work, guardrailQuestion(work.conversation, stage))
+  const answered = await askDecision(work, guardrailQuestion(work.conversation, stage))
   if (!answered) return
   const { value, problem, asked, reservations } = answered
   await verdict(

@@ -23,15 +23,15 @@ const textOf = ({ parts }: Reply) => parts.flatMap((part) => (part.type === "tex
 const callsOf = ({ parts }: Reply) => parts.filter((part): part is CallPart => part.type === "call")
 const onlyCall = (input: string) => callsOf(listen(called(input), finish).reply)[0]
 
-describe("the words of a reply", () => {
-  test("are shown as they come and kept as they were shown", () => {
+describe("the text of a reply", () => {
+  test("is shown as it arrives and recorded as it was shown", () => {
     const { reply, shown, kept } = listen(said("Hello "), said("Ada."), finish)
     expect(shown).toBe("Hello Ada.")
     expect(kept).toBe(shown)
     expect(reply).toMatchObject({ finish: "stop", usage, offset: 10 })
   })
 
-  test("are shown to the letter as they are kept, whatever a provider sends and wherever it cuts", () => {
+  test("is shown exactly as it is recorded, whatever a provider sends and wherever it splits", () => {
     const unit = fc.constantFrom("a", "\0", "\ud83d", "\udc4b", "é", "👋🏽", "")
     const part = fc.oneof(
       { weight: 6, arbitrary: fc.array(unit, { maxLength: 4 }).map((units) => said(units.join(""))) },
@@ -48,7 +48,7 @@ describe("the words of a reply", () => {
     )
   })
 
-  test("stay what was shown when the reply is broken off anywhere", () => {
+  test("is what was shown if the reply is interrupted anywhere", () => {
     const units = fc.array(fc.constantFrom("a", "\0", "\ud83d", "\udc4b", "👋🏽"), { maxLength: 5 })
     fc.assert(
       fc.property(fc.array(units), (deltas) => {
@@ -60,7 +60,7 @@ describe("the words of a reply", () => {
     )
   })
 
-  test("hold a sign whose halves come in two deltas, shown with the second", () => {
+  test("contains a character whose halves arrive in two deltas, shown with the second", () => {
     const reply = new Reply("model", newId("user"), systemClock)
     expect(reply.add(said("Hi \ud83d"))).toBe("Hi ")
     expect(reply.offset).toBe(3)
@@ -68,17 +68,17 @@ describe("the words of a reply", () => {
     expect(reply.offset).toBe(6)
   })
 
-  test("show a half that never finds its other half as U+FFFD", () => {
+  test("has U+FFFD for half a character", () => {
     expect(listen(said("a\ud83d"), finish).shown).toBe("a\ufffd")
     expect(listen(said("a\ud83d"), said("b"), finish).shown).toBe("a\ufffdb")
     expect(listen(said("\udc4ba"), finish).shown).toBe("\ufffda")
   })
 
-  test("show NUL as U+FFFD", () => {
+  test("has U+FFFD for NUL", () => {
     expect(listen(said("a\0b"), finish)).toMatchObject({ shown: "a\ufffdb", kept: "a\ufffdb" })
   })
 
-  test("keep their order around thinking and calls", () => {
+  test("stays in order around thinking and calls", () => {
     const { reply } = listen(said("a"), { type: "reasoning", text: "hm\0" }, said("b"), called("{}"), said("c"), finish)
     expect(reply.parts).toMatchObject([
       { type: "text", text: "a" },
@@ -89,14 +89,14 @@ describe("the words of a reply", () => {
     ])
   })
 
-  test("are all that is kept of a reply that was broken off", () => {
+  test("is all that is recorded of an interrupted reply", () => {
     const { reply } = listen({ type: "reasoning", text: "hm" }, said("I will"), called("{}"))
     expect(reply.shownParts()).toEqual([{ type: "text", text: "I will" }])
   })
 })
 
 describe("a call", () => {
-  test("gets an id of its own, also when a model calls the same twice", () => {
+  test("gets its own id, also if a model repeats a call", () => {
     const { reply } = listen(called("{}"), called("{}"), finish)
     expect(new Set(callsOf(reply).map(({ id }) => id)).size).toBe(2)
   })
@@ -111,7 +111,7 @@ describe("a call", () => {
   })
 
   test.each(["{oops", "[]", "null", "7", '"text"', "undefined", "{}{}"])(
-    "whose arguments are %j keeps them aside, for the error the model will be told",
+    "whose arguments are %j stores them for the error that the model gets",
     (input) => {
       expect(onlyCall(input)).toMatchObject({ input: {}, invalidInput: input })
     },
@@ -132,7 +132,7 @@ describe("a call", () => {
     expect(refused?.invalidInput).toHaveLength(2000)
   })
 
-  test("with sixty thousand arguments is refused, and so is one with more values than are read", () => {
+  test("with sixty thousand arguments is refused, and so is one with too many values", () => {
     const names = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`k${at}`, 1]))
     expect(onlyCall(JSON.stringify(names))).toMatchObject({
       input: {},
@@ -151,19 +151,19 @@ describe("a call", () => {
     expect(onlyCall(JSON.stringify({ a: "x".repeat(1_000_000) }))).toHaveProperty("invalidInput")
   })
 
-  test("keeps a hostile __proto__ as an argument like any other", () => {
+  test("has a hostile __proto__ as an ordinary argument", () => {
     const input = onlyCall('{"__proto__":{"admin":true},"a":"\\u0000"}')?.input ?? {}
     expect(Object.keys(input)).toEqual(["__proto__", "a"])
     expect(Object.getPrototypeOf(input)).toBe(Object.prototype)
     expect("admin" in input).toBe(false)
   })
 
-  test("has text that can be stored in every key, value and name of it", () => {
+  test("has storable text in every key, value and name", () => {
     const { reply } = listen(called('{"k\\u0000":["\\ud83d"]}', "to\0ol\ud83d"), finish)
     expect(callsOf(reply)).toMatchObject([{ name: "to\ufffdol\ufffd", input: { "k\ufffd": ["\ufffd"] } }])
   })
 
-  test("keeps a name within 128 characters, none of them half of a pair", () => {
+  test("has a name of at most 128 characters, without half a surrogate pair", () => {
     const { reply } = listen(called("{}", `a${"👋".repeat(5000)}`), called(`{${"👋".repeat(5000)}`), finish)
     const [named, argued] = callsOf(reply)
     expect(named?.name.length).toBeLessThanOrEqual(128)
@@ -171,7 +171,7 @@ describe("a call", () => {
     expect(isStorable(argued?.invalidInput ?? "\0")).toBe(true)
   })
 
-  test("without a name gets one, because no provider takes it back without", () => {
+  test("without a name gets one, because providers reject it otherwise", () => {
     expect(callsOf(listen(called("{}", ""), finish).reply)).toMatchObject([{ name: "unnamed" }])
   })
 
@@ -183,7 +183,7 @@ describe("a call", () => {
   })
 })
 
-test("calls are named by the clock that nodes share, and not by the machine's", () => {
+test("call ids use the clock that nodes share, not the machine's", () => {
   const user = newId("user")
   const reply = new Reply("model", user, { now: () => 0 })
   reply.add(called("{}"))
@@ -193,7 +193,7 @@ test("calls are named by the clock that nodes share, and not by the machine's", 
 
 const still = { now: () => 0 }
 
-test("what is shown of it while it comes is what is kept, whatever a provider sends and wherever it cuts", () => {
+test("what is shown while it arrives is what is recorded, whatever a provider sends and wherever it splits", () => {
   const unit = fc.constantFrom("a", "\0", "\ud83d", "\udc4b", "é", "👋🏽", "")
   const block = fc.array(fc.array(unit, { maxLength: 4 }).map((units) => units.join("")))
   fc.assert(
@@ -211,7 +211,7 @@ test("what is shown of it while it comes is what is kept, whatever a provider se
   )
 })
 
-test("a model that tells only whole blocks is shown with them, without a time that nobody saw", () => {
+test("whole blocks are shown without a time, because their start was not observed", () => {
   const thinking = new LiveThinking(still)
   expect(thinking.hasBegun).toBe(false)
   expect(thinking.end("Hm.")).toEqual({ rest: "Hm." })
@@ -219,7 +219,7 @@ test("a model that tells only whole blocks is shown with them, without a time th
   expect(thinking.hasBegun).toBe(true)
 })
 
-test("the time of each block counts from its first sign, and pauses between them do not", () => {
+test("the time of each block counts from its first character, without pauses between blocks", () => {
   let now = 1000
   const thinking = new LiveThinking({ now: () => now })
   expect(thinking.more("")).toBe("")

@@ -8,8 +8,8 @@ import { GrowingText } from "../../shared/text/growing-text.ts"
 import { jsonLimits, type JsonLimits, readJson } from "../../shared/text/read-json.ts"
 import { isStorable, mendText, mendValue } from "../../shared/text/text.ts"
 import type { Clock } from "../../shared/time/clock.ts"
-import { LEFT_OUT, toldSettings, WAITING } from "../definition/stages.ts"
-import { takenBack } from "../history/history.ts"
+import { LEFT_OUT, settingKeys, WAITING } from "../definition/stages.ts"
+import { resendableParts } from "../history/history.ts"
 import type { Model, ModelRequest, ReplyPart, StatusPart, ThinkingPart } from "../model.ts"
 import { record, type Work } from "../record.ts"
 import { citationData } from "./stage-events.ts"
@@ -331,15 +331,15 @@ function cutTo(part: ReplyPart, left: number): ReplyPart[] {
  * The message for an interrupted reply, with the text that was shown; empty if none was. If the last of several
  * attempts failed before its first text, that of the attempt before it is recorded.
  */
-export async function brokenOffReply(
+export async function interruptedReply(
   { conversation, agent }: Pick<Work, "conversation" | "agent">,
   finish: "cancelled" | "broken",
   shown: Part[] = [],
 ): Promise<NewEvent[]> {
   const earlier = finish === "broken" ? conversation.run?.shown : undefined
   const parts =
-    takenBack(shown).length > 0 || earlier === undefined ? shown : [{ type: "text" as const, text: earlier }]
-  if (takenBack(parts).length === 0) return []
+    resendableParts(shown).length > 0 || earlier === undefined ? shown : [{ type: "text" as const, text: earlier }]
+  if (resendableParts(parts).length === 0) return []
   const cited = agent.stages ? await citationData(agent.stages, conversation, parts) : {}
   const message = {
     type: "message",
@@ -355,12 +355,12 @@ export async function brokenOffReply(
  * Records the status parts of a reply: waiting for a provider, so that clients see why nothing arrives, and once per
  * conversation each setting that the model does not support. Both are still visible after a reload.
  */
-export function reportBeside(work: Work, model: string): (part: Exclude<StatusPart, ThinkingPart>) => Promise<void> {
+export function recordStatus(work: Work, model: string): (part: Exclude<StatusPart, ThinkingPart>) => Promise<void> {
   return async (part) => {
     if (part.type === "left_out") {
       const { leftOut } = work.conversation
       const news = part.settings.filter((each) =>
-        toldSettings({ model, settings: [each] }).some((told) => !leftOut.has(told)),
+        settingKeys({ model, settings: [each] }).some((told) => !leftOut.has(told)),
       )
       if (news.length > 0) await record(work, [{ type: "step", step: LEFT_OUT, detail: { model, settings: news } }])
       return

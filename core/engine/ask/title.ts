@@ -1,6 +1,6 @@
 import { titleOf } from "../../protocol/conversation/message.ts"
 import { escapeHidden } from "../../shared/text/hidden-characters.ts"
-import { showHidden } from "../../shared/text/hidden-words.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
 import { mendText } from "../../shared/text/text.ts"
 import type { Conversation } from "../conversation.ts"
 import { messageText } from "../history/history.ts"

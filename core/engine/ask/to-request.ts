@@ -1,12 +1,12 @@
 import { type ReplySettings, withSettings } from "../../protocol/conversation/reply-settings.ts"
-import { showHidden } from "../../shared/text/hidden-words.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
 import { toolsToShow } from "../declared-tools.ts"
 import type { Ground } from "../definition/agent.ts"
 import { historyFor, messageText } from "../history/history.ts"
 import type { CallResult, HistoryMessage, Model, ModelRequest, ToolDeclaration } from "../model.ts"
 import type { Work } from "../record.ts"
 import { withPersonContext } from "./person-context.ts"
-import { promisedSchema, promiseWords } from "./promised-answer.ts"
+import { answerSchemaOf, schemaInstructions } from "./answer-schema.ts"
 
 interface AskedHow {
   readonly model: Pick<Model, "name">
@@ -34,8 +34,8 @@ export function toRequest(
   if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
   const told = withPersonContext(agent.instructions, conversation, ports.timeZone)
   // At the end, so that what changes leaves the cached prefix at the provider valid.
-  const answerSchema = promisedSchema(work)
-  const parts = [told, grounding, answerSchema ? promiseWords(answerSchema) : ""]
+  const answerSchema = answerSchemaOf(work)
+  const parts = [told, grounding, answerSchema ? schemaInstructions(answerSchema) : ""]
   const system = parts.filter((part) => part !== "").join("\n\n")
   const asked = { system, history, tools, toolChoice, settings: replySettingsOf(work) }
   return answerSchema ? { ...asked, answerSchema } : asked

@@ -27,7 +27,7 @@ async function shownOf(...given: readonly Given[]): Promise<string[]> {
     .map(({ type }) => type)
 }
 
-test("all documents of one request together have as many pages as a provider takes; the newest come first", async () => {
+test("the documents of one request together have at most the pages that providers accept, newest first", async () => {
   expect(await shownOf(pdf(100))).toEqual(["bytes"])
   expect(await shownOf(pdf(101))).toEqual(["words"])
   expect(await shownOf(pdf(60), pdf(40))).toEqual(["bytes", "bytes"])
@@ -37,12 +37,12 @@ test("all documents of one request together have as many pages as a provider tak
   expect(await shownOf(pdf(60), pdf(500), pdf(40))).toEqual(["bytes", "words", "bytes"])
 })
 
-test("an image is shown up to the bytes and the pixels that every provider takes", async () => {
+test("an image is shown up to the size that every provider accepts", async () => {
   expect(await shownOf(image({ size: 3_750_000 }), image({ width: 8000, height: 8000 }))).toEqual(["bytes", "bytes"])
   expect(await shownOf(image({ size: 3_750_001 }), image({ height: 8001 }))).toEqual(["words", "words"])
 })
 
-test("of many files the twenty newest are shown, and of many bytes as many as there is room for", async () => {
+test("the twenty newest of many files are shown, as far as their bytes fit", async () => {
   const many = await shownOf(...Array.from({ length: 25 }, () => image()))
   expect([many.indexOf("bytes"), many.filter((type) => type === "bytes").length]).toEqual([5, 20])
   const large = await shownOf(image(), ...Array.from({ length: 6 }, () => image({ size: 3_700_000 })))

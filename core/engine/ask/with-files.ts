@@ -1,11 +1,11 @@
 import { isImageType, type MessageFile } from "../../protocol/conversation/message.ts"
 import { isTextType } from "../../protocol/conversation/tool-calls.ts"
 import { type AppError, hasCode } from "../../protocol/errors.ts"
-import { showHidden } from "../../shared/text/hidden-words.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
 import type { CallId, MessageId } from "../../protocol/ids.ts"
 import { ALL_TEXT_SHARE, MAX_BYTES_SHOWN, MAX_TEXT_OF_FILE, TEXT_SHARE } from "../history/tokens.ts"
 import type { HistoryMessage, Model, ModelRequest, NamedFiles, ShownFile, ToolTurn } from "../model.ts"
-import { asOutside } from "../untrusted-text.ts"
+import { markUntrusted } from "../untrusted-text.ts"
 import type { Work } from "../record.ts"
 
 // The smallest limits of all providers (November 2026). Anthropic (platform.claude.com, vision and pdf-support): 5 MB of
@@ -146,7 +146,7 @@ async function showText(showing: Showing, named: NamedFile): Promise<ShownFile> 
   left.text -= fits.written
   const isCut = fits.read < read.text.length
   const words = isCut ? `${read.text.slice(0, fits.read)}\n[Truncated: this is the beginning of the file.]` : read.text
-  return { type: "words", text: asOutside(source.id, showHidden(`${describe(file)}, ${source.how}:\n${words}`)) }
+  return { type: "words", text: markUntrusted(source.id, showHidden(`${describe(file)}, ${source.how}:\n${words}`)) }
 }
 
 const readText = ({ work, model }: Showing, { id, type }: MessageFile) =>

@@ -6,7 +6,7 @@ import {
 } from "../../protocol/conversation/questions.ts"
 import { newId, type QuestionId } from "../../protocol/ids.ts"
 import type { Call } from "../conversation.ts"
-import type { AskedQuestion } from "../definition/tool.ts"
+import type { ToolQuestion } from "../definition/tool.ts"
 import type { AnswerInput, InboxItem } from "../input.ts"
 import { record, type Work } from "../record.ts"
 
@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 2000
 export async function askPerson(
   work: Work,
   call: Call,
-  { question: asked, signal }: { readonly question: AskedQuestion; readonly signal: AbortSignal },
+  { question: asked, signal }: { readonly question: ToolQuestion; readonly signal: AbortSignal },
 ): Promise<SettledQuestion> {
   const { conversation, ports } = work
   const now = ports.clock.now()

@@ -1,7 +1,7 @@
 import { CLIENT_TOOLS, type ClientTool, clientNameOf, toClientName } from "../../protocol/conversation/tool-calls.ts"
 import type { NewEvent } from "../../protocol/events.ts"
 import { mendText } from "../../shared/text/text.ts"
-import { showHidden } from "../../shared/text/hidden-words.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
 import type { Call, Conversation } from "../conversation.ts"
 import type { ClientResult } from "../input.ts"
 import type { ToolDeclaration } from "../model.ts"
@@ -51,11 +51,11 @@ interface Ending {
 /** Results of client tools are untrusted, and may be the user's private data as well. */
 export function clientEnd(conversation: Conversation, call: Call, { result, by, now }: Ending): NewEvent {
   const { status, text } = result
-  return { ...toolEnd(conversation, call, { status, text: toldResult(text), now }), brings: "both", by }
+  return { ...toolEnd(conversation, call, { status, text: recordedResult(text), now }), brings: "both", by }
 }
 
 /** A result as recorded. */
-export function toldResult(text: string): string {
+export function recordedResult(text: string): string {
   const cut = text.length > MAX_RESULT ? `\n[Cut: the first ${MAX_RESULT} of ${text.length} characters.]` : ""
   return mendText(text.slice(0, MAX_RESULT).toWellFormed() + cut)
 }

@@ -1,7 +1,7 @@
 import type { CallProgress, ReportedProgress } from "../../protocol/conversation/tool-calls.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
 import type { Pause } from "../../shared/concurrency/time-limit.ts"
-import { showHidden } from "../../shared/text/hidden-words.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
 import { mendText } from "../../shared/text/text.ts"
 import type { Call } from "../conversation.ts"
 import { KEPT, type LastingCall } from "../definition/tool.ts"
@@ -92,7 +92,7 @@ function toShown({ text = "", done, total }: ReportedProgress, callId: Call["id"
 }
 
 /** Delegates a call to its client. The event with its timeout is recorded before the client is notified. */
-export function handOver(work: Work, call: Call): Promise<void> {
+export function delegateCall(work: Work, call: Call): Promise<void> {
   const { conversation, ports } = work
   const now = ports.clock.now()
   if (call.invalidInput !== undefined) {

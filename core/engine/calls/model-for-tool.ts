@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto"
 import type { NewEvent } from "../../protocol/events.ts"
-import { showHidden } from "../../shared/text/hidden-words.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
 import type { CallId } from "../../protocol/ids.ts"
 import type { Conversation } from "../conversation.ts"
 import { currentModel, fallBack } from "../fallback.ts"
 import { estimateTokens } from "../history/tokens.ts"
-import { Reply, reportBeside, streamReply } from "../ask/reply.ts"
+import { Reply, recordStatus, streamReply } from "../ask/reply.ts"
 import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "../model.ts"
 import type { Reservation } from "../ports.ts"
 import { record, type Work } from "../record.ts"
-import { ASKED_MODEL } from "../definition/stages.ts"
-import { accounted, estimateOf, reserve, settle } from "../ask/ask-aside.ts"
+import { TOOL_MODEL_CALL } from "../definition/stages.ts"
+import { accounted, estimateOf, reserve, settle } from "../ask/ask-decision.ts"
 
 export interface AskingCall {
   readonly id: CallId
@@ -69,7 +69,7 @@ async function askOnce(work: Work, call: AskingCall, question: Question): Promis
   const reply = new Reply(model.name, work.conversation.user, work.ports.clock)
   const parts: ReplyPart[] = []
   try {
-    await streamReply({ model, request: bounded, signal, tell: reportBeside(work, model.name) }, (part) => {
+    await streamReply({ model, request: bounded, signal, tell: recordStatus(work, model.name) }, (part) => {
       reply.add(part)
       parts.push(part)
     })
@@ -103,7 +103,7 @@ function toStep({ id, name }: AskingCall, { model, request, reply, reservation }
   const usage = accounted(model, reply.usage, reservation)
   const promptHash = createHash("sha256").update(request.system).digest("hex")
   const asked = { model: model.name, promptHash, tries: 1, ...(usage ? { usage } : {}) }
-  return { type: "step", step: ASKED_MODEL, detail: { callId: id, tool: name }, asked }
+  return { type: "step", step: TOOL_MODEL_CALL, detail: { callId: id, tool: name }, asked }
 }
 
 const textOf = (turn: HistoryMessage): string => {

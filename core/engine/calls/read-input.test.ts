@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { nearName } from "./read-input.ts"
+import { similarName } from "./read-input.ts"
 import { readInput } from "./read-input.ts"
 import { answer, defineTool } from "../definition/tool.ts"
 
@@ -42,7 +42,7 @@ describe("arguments as small models write them", () => {
     expect(await read({ id: "x", ...given })).toEqual({ given: { id: "x", ...meant }, value: { id: "x", ...meant } })
   })
 
-  test("are left alone where they are valid, whatever else is mended", async () => {
+  test("are not changed if they are valid, whatever else is corrected", async () => {
     const valid = { id: "true", note: "", when: "33" }
     expect(await read({ ...valid, urgent: "true" })).toMatchObject({ given: { ...valid, urgent: true } })
     expect(await read({ ...valid, id: "" })).toHaveProperty("problem") // it must be reported
@@ -70,20 +70,20 @@ describe("arguments as small models write them", () => {
   })
 })
 
-test("a near name is one that nobody else is as near to", () => {
+test("a similar name is suggested only if no other is as similar", () => {
   const names = ["create_task", "create_note", "list_tasks", "delete_task"]
-  expect(nearName("creat_task", names)).toBe("create_task")
-  expect(nearName("CreateTask", names)).toBe("create_task")
-  expect(nearName("lsit_tasks", names)).toBe("list_tasks")
-  expect(nearName("create_", names)).toBeUndefined()
-  expect(nearName("frobnicate", names)).toBeUndefined()
-  expect(nearName("tost", ["test", "toast"])).toBeUndefined()
-  expect(nearName("", names)).toBeUndefined()
+  expect(similarName("creat_task", names)).toBe("create_task")
+  expect(similarName("CreateTask", names)).toBe("create_task")
+  expect(similarName("lsit_tasks", names)).toBe("list_tasks")
+  expect(similarName("create_", names)).toBeUndefined()
+  expect(similarName("frobnicate", names)).toBeUndefined()
+  expect(similarName("tost", ["test", "toast"])).toBeUndefined()
+  expect(similarName("", names)).toBeUndefined()
 })
 
-test("a hostile name is compared with nothing, and never with too many", () => {
+test("a hostile name is not compared, and no name with too many", () => {
   const hostile = "a".repeat(1_000_000)
-  expect(nearName(hostile, [hostile])).toBeUndefined()
+  expect(similarName(hostile, [hostile])).toBeUndefined()
   let looked = 0
   const endless = function* () {
     for (;;) {
@@ -91,6 +91,6 @@ test("a hostile name is compared with nothing, and never with too many", () => {
       yield `name${looked}`
     }
   }
-  nearName("nothing like it", endless())
+  similarName("nothing like it", endless())
   expect(looked).toBeLessThan(2100)
 })

@@ -138,7 +138,7 @@ const MAX_NAMES = 2000
 /**
  * The name that was probably meant, if exactly one is similar: one or two letters differ, or only case and punctuation.
  */
-export function nearName(said: string, names: Iterable<string>): string | undefined {
+export function similarName(said: string, names: Iterable<string>): string | undefined {
   const plain = toPlain(said)
   if (plain === "" || said.length > MAX_CHARACTERS) return undefined
   const most = plain.length < 4 ? 1 : Math.min(3, Math.floor(plain.length / 3))
@@ -156,7 +156,7 @@ export function nearName(said: string, names: Iterable<string>): string | undefi
 
 /** Returns ` Did you mean x?`, or an empty string. */
 export function didYouMean(said: string, names: Iterable<string>): string {
-  const near = nearName(said, names)
+  const near = similarName(said, names)
   return near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`
 }
 

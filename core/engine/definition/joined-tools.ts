@@ -33,12 +33,12 @@ export interface ToolJoining {
   /** True if no MCP tools were found a moment ago, so that none need be requested. */
   readonly isNone: boolean
   /** The current tools for this user's agent. Undefined if they cannot be determined: then the recorded ones stay. */
-  toolsFor(asked: AskedTools): Promise<readonly JoinedTool[] | undefined>
+  toolsFor(asked: ToolsRequest): Promise<readonly JoinedTool[] | undefined>
   /** Creates the tool for conversations of this user. */
   toTool(joined: JoinedTool, user: UserId): Tool
 }
 
-export interface AskedTools {
+export interface ToolsRequest {
   readonly user: UserId
   readonly conversation: ConversationId
   readonly agent: string

@@ -52,14 +52,14 @@ describe("a tool whose input has no JSON schema is refused when the schema is co
   })
 })
 
-test("withJsonSchema tells the model what the library cannot, and lets through what the library does", async () => {
+test("withJsonSchema shows the given JSON schema, and validates with the library", async () => {
   const schema = withJsonSchema(checksOnly, { type: "object", properties: { part: { type: "string" } } })
   expect(define(schema).declaration.inputSchema).toEqual({ type: "object", properties: { part: { type: "string" } } })
   expect(await parse(schema, { part: "bolt" })).toEqual({ value: { part: "bolt" } })
   expect(await parse(schema, {})).toEqual({ problem: "part: must be text" })
 })
 
-test("a schema that is a function, waits, or transforms is taken", async () => {
+test("a schema may be a function, asynchronous, or a transform", async () => {
   const callable = Object.assign(() => {}, z.object({ part: z.string() }))
   Object.defineProperty(callable, "~standard", { value: z.object({ part: z.string() })["~standard"] })
   expect(define(callable).declaration.inputSchema.type).toBe("object")
@@ -70,7 +70,7 @@ test("a schema that is a function, waits, or transforms is taken", async () => {
   expect(define(changed).declaration.inputSchema.properties).toMatchObject({ on: { type: "string", format: "date" } })
 })
 
-test("of many unknown arguments five are named, and the rest are counted", async () => {
+test("five of many unknown arguments are named, and the rest are counted", async () => {
   const schema = z.strictObject({ inner: z.strictObject({}).optional() })
   const many = Object.fromEntries(Array.from({ length: 4900 }, (_, at) => [`name${at}`, 1]))
   const named = 'Unrecognized keys: "name0", "name1", "name2", "name3", "name4" and 4895 more'

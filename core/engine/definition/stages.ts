@@ -18,7 +18,7 @@ export const EXECUTING = "executing"
 export const GRADING = "grading"
 export const GENERATION = "generation"
 /** A tool has called the model: its usage. */
-export const ASKED_MODEL = "asked_model"
+export const TOOL_MODEL_CALL = "asked_model"
 /** Waiting before a provider is asked again. */
 export const WAITING = "waiting"
 /** Settings that the model does not support were left out. */
@@ -137,5 +137,5 @@ export const passes = ({ verdict }: Guardrail): boolean => verdict === "in_scope
 export const isThin = ({ evidence }: Pick<Grading, "evidence">): boolean => evidence === "thin" || evidence === "none"
 
 /** Keys for the settings that were reported as left out, so that each is reported once. */
-export const toldSettings = ({ model, settings }: LeftOut): string[] =>
+export const settingKeys = ({ model, settings }: LeftOut): string[] =>
   settings.map(({ name, because }) => `${model} ${name} ${because}`)

@@ -250,10 +250,10 @@ export interface LastingCall {
    * Asks the user a question and waits some minutes for the first answer. Undefined if no client can answer, if the call
    * has asked too often, and while a question is open.
    */
-  readonly ask: ((question: AskedQuestion) => Promise<SettledQuestion>) | undefined
+  readonly ask: ((question: ToolQuestion) => Promise<SettledQuestion>) | undefined
 }
 
-export type AskedQuestion = Omit<Question, "id" | "callId" | "expiresAt">
+export type ToolQuestion = Omit<Question, "id" | "callId" | "expiresAt">
 
 /** The step that records the stored state of a call. */
 export const KEPT = "kept"

@@ -1,7 +1,7 @@
 import { grantedProposals } from "../../protocol/calls/follow-calls.ts"
 import type { EventOf } from "../../protocol/events.ts"
 import { type ActionClass, coversCommand, type Proposed, whyNoPrefix } from "../../protocol/proposals/proposal.ts"
-import { followEvent, followedIn } from "../calls/follow.ts"
+import { followEvent, followedIn } from "../calls/follow-event.ts"
 import type { Conversation } from "../conversation.ts"
 import type { CountedGrant } from "../conversation-writes.ts"
 import { isDecidedByPerson } from "./taint.ts"

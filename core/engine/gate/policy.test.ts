@@ -53,12 +53,12 @@ test.each(rules)("%s", (_rule, { conversation }, action, approver) => {
   expect(approverOf(conversation, { tool: "write", action }, { forbidAuto: false })).toBe(approver)
 })
 
-test("nothing is granted behind the wall, also where the decision had to wait for its turn", () => {
+test("nothing is granted after untrusted text and private data, also if the decision was queued", () => {
   const story = asked("confirm").calls("read", "write").brings(1, "both").proposes(2).grants(1, 5)
   expect([...story.conversation.grants]).toEqual([])
 })
 
-test("an operator who forbids auto is obeyed, whatever the mode says", () => {
+test("if the operator forbids auto mode, writes are not approved automatically in any mode", () => {
   const { conversation } = asked("auto")
   expect(approverOf(conversation, { tool: "write", action: "safe_create" }, { forbidAuto: true })).toBeUndefined()
 })
@@ -88,7 +88,7 @@ function wall(story: Staged): Staged {
   return story
 }
 
-test("what insists on a person is asked about in auto mode and under a grant", () => {
+test("a write that insists on a person is proposed in auto mode and despite a grant", () => {
   for (const { conversation } of [asked("auto"), granted("destructive_delete")]) {
     const about = { tool: "write", action: "safe_create" } as const
     expect(approverOf(conversation, { ...about, insists: true }, { forbidAuto: false })).toBeUndefined()

@@ -1,5 +1,5 @@
 import type { Proposed } from "../../protocol/proposals/proposal.ts"
-import { type Conversation, isOurs } from "../conversation.ts"
+import { type Conversation, isServerRun } from "../conversation.ts"
 import { grantFor } from "./grants.ts"
 import type { Policy } from "../ports.ts"
 import type { Mode } from "../../protocol/schema.ts"
@@ -46,7 +46,7 @@ export function approverOf(
 ): "policy" | "grant" | "device" | undefined {
   const { mode, run } = conversation
   // An undo or a repeated proposal is always shown, because the user has not seen what it does now.
-  if (mode === "read-only" || insists || (run && isOurs(run)) || run?.asks) return undefined
+  if (mode === "read-only" || insists || (run && isServerRun(run)) || run?.asks) return undefined
   if (onSite && !policy.forbidAuto && isOwnDevice(conversation, { staysIn })) return "device"
   if (isDecidedByPerson(conversation, { staysIn })) return undefined
   if (mode === "auto" && !policy.forbidAuto) return "policy"

@@ -11,7 +11,7 @@ import { approverOf, type GatedTool, isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
 import type { Preview, Tool } from "../definition/tool.ts"
-import { hasSeenOutsideAndPrivate, whyAsked } from "./taint.ts"
+import { hasSeenOutsideAndPrivate, approvalReason } from "./taint.ts"
 import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
 
 /**
@@ -56,7 +56,7 @@ function withReason(
   if (!hasSeenOutsideAndPrivate(conversation)) return proposed
   const hasSeen = { outside: false, private: false }
   const approver = approverOf({ ...conversation, ...granting, hasSeen }, { ...proposed, ...gated }, ports.policy)
-  return proposed.sends || approver ? { ...proposed, reason: whyAsked(conversation) } : proposed
+  return proposed.sends || approver ? { ...proposed, reason: approvalReason(conversation) } : proposed
 }
 
 function tooMany({ conversation, ports }: Work, { callId }: Proposed): NewEvent {

@@ -25,13 +25,13 @@ export function isDecidedByPerson({ hasSeen }: Seen, { staysIn }: Pick<Tool, "st
 }
 
 /** True if a result may contain untrusted text. */
-export const hasTextOfOthers = ({ brings }: Pick<EventOf<"tool_end">, "brings">): boolean =>
+export const hasUntrustedText = ({ brings }: Pick<EventOf<"tool_end">, "brings">): boolean =>
   brings !== undefined && brings !== "private"
 
 type Seen = Pick<Conversation, "hasSeen">
 
 /** Why approval is needed for a call that the mode or a grant would have covered. */
-export function whyAsked({ hasSeen, state }: Pick<Conversation, "hasSeen" | "state">): string {
+export function approvalReason({ hasSeen, state }: Pick<Conversation, "hasSeen" | "state">): string {
   if (isDecidedByPerson({ hasSeen }, { staysIn: "folder" }))
     return withSource("Asks because this conversation has read text that others may have written", hasSeen.outsideFrom)
   const folder = typeof state.folder === "string" ? asOneLine(state.folder) : undefined
@@ -47,7 +47,7 @@ export function isGated(conversation: Seen, tool: Tool | undefined): boolean {
 }
 
 /** Records client context: untrusted documents or private data, which cannot be distinguished. */
-export function noteBroughtSeen(conversation: Conversation, from: string): void {
+export function noteContextSeen(conversation: Conversation, from: string): void {
   const { hasSeen } = conversation
   hasSeen.brought = true
   hasSeen.outsideFrom ??= from
@@ -57,7 +57,7 @@ export function noteBroughtSeen(conversation: Conversation, from: string): void 
 /** Records the files of a message as client context. A file of the work folder counts as if a tool had read it. */
 export function noteFilesSeen(conversation: Conversation, files: readonly MessageFile[]): void {
   const other = files.find(({ folder }) => folder === undefined)
-  if (other) noteBroughtSeen(conversation, `the file ${asOneLine(other.name)}`)
+  if (other) noteContextSeen(conversation, `the file ${asOneLine(other.name)}`)
   if (files.some(({ folder }) => folder === "untrusted")) noteResultSeen(conversation, { brings: "folder" })
   else if (files.some(({ folder }) => folder === "trusted")) noteResultSeen(conversation, { brings: "private" })
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { JsonObject } from "../../protocol/schema.ts"
-import { makeRoom } from "../ask/make-room.ts"
-import { givesWayBefore, keptWords, summaryRequest } from "../ask/compact.ts"
+import { shortenHistory } from "../ask/shorten-history.ts"
+import { replacedBefore, summaryItems, summaryRequest } from "../ask/compact.ts"
 import { cutPoint } from "./cut.ts"
 import { historyFor } from "./history.ts"
 import { HISTORY_SHARE, type HistoryMessage, type Model } from "../model.ts"
@@ -98,7 +98,7 @@ class Story {
     const model = { contextTokens: budget / HISTORY_SHARE } as Model
     const done: string[] = []
     for (;;) {
-      const event = makeRoom({ conversation, ports: {} as Ports }, model)
+      const event = shortenHistory({ conversation, ports: {} as Ports }, model)
       if (!event) break
       const before = conversation.tokens
       this.staged.add(event)
@@ -115,12 +115,12 @@ class Story {
     const { conversation } = this.staged
     const point = cutPoint(conversation, budget, "replaced")
     if (!point) return
-    const older = givesWayBefore(conversation, point.seq)
+    const older = replacedBefore(conversation, point.seq)
     expectWords(summaryRequest(older, { room: 1000, most: size }).history)
     // Every third one fails and changes nothing.
     if (size % 3 === 0) return void this.staged.add({ type: "compaction", what: "failed", problem: "refused" })
     const before = conversation.tokens
-    const kept = keptWords(conversation, older, { most: size })
+    const kept = summaryItems(conversation, older, { most: size })
     const made = { seq: point.seq, summary: `So far ${words(size)}`, kept }
     this.staged.add({ type: "compaction", what: "summary", ...made })
     expect(conversation.marks.filter(({ isSummary }) => isSummary)).toHaveLength(1)
@@ -129,7 +129,7 @@ class Story {
   }
 }
 
-test("whatever happens, a history opens with a person, pairs every call, and holds the question being answered", () => {
+test("in any case a history starts with a user message, pairs every call, and contains the current question", () => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 40 }), (acts) => {
       const story = new Story()

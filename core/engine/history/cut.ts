@@ -86,7 +86,7 @@ export function referencePoint(
 }
 
 /** Replaces long results before `seq` with references. */
-export function giveWay(conversation: Conversation, seq: number): void {
+export function replaceWithReferences(conversation: Conversation, seq: number): void {
   const { history, marks } = conversation
   // A new list of new messages, because a request in progress may hold the old ones.
   conversation.history = history.map((message, index) => {

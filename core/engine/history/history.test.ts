@@ -21,8 +21,8 @@ function cut(story: Staged, budget: number): number {
   return cuts
 }
 
-describe("what a model is shown", () => {
-  test("is what was said, with each result in the place of its call", () => {
+describe("the history for a model", () => {
+  test("contains the messages, with each result in the position of its call", () => {
     const story = staged()
       .asks("Hello?")
       .calls("b", "a")
@@ -46,11 +46,11 @@ describe("what a model is shown", () => {
     ])
   })
 
-  test("leaves an empty reply out, which no provider would take back", () => {
+  test("leaves out an empty reply, which providers reject", () => {
     expect(roles(shown(staged().asks("a").answers().asks("b")))).toEqual(["user", "user"])
   })
 
-  test("leaves a reply out that only thought, and what was thought after the last word or call", () => {
+  test("leaves out a reply with only thinking, and thinking after the last text or call", () => {
     expect(roles(shown(staged().asks("a").answers(thought("m")).asks("b")))).toEqual(["user", "user"])
     const story = staged().asks("a").answers(thought("m"), text("Hi"), thought("m"), text(" \n")).asks("b")
     expect(shown(story)[1]).toEqual({ role: "assistant", parts: [thought("m"), text("Hi")] })
@@ -58,7 +58,7 @@ describe("what a model is shown", () => {
     expect(staged().asks("a").answers(thought("m")).conversation.reasoners.size).toBe(0)
   })
 
-  test("has words of a person between a cancelled reply and the one of the resumed run", () => {
+  test("has a user message between a cancelled reply and that of the resumed run", () => {
     const story = staged().asks("Count.").broken("One, t").ends("cancelled").run()
     expect(shown(story)).toMatchObject([{ role: "user" }, { role: "assistant" }, { role: "user", text: "Go on." }])
     story.says("Two.").ends("completed").asks("And?")
@@ -66,12 +66,12 @@ describe("what a model is shown", () => {
     expect(wordsOf(shown(story))).toEqual(["Count.", "Go on.", "And?"])
   })
 
-  test("has no such words where a person spoke after the cancel", () => {
+  test("has no such message if the user sent one after the cancel", () => {
     const story = staged().asks("Count.").broken("One, t").ends("cancelled").asks("Stop!")
     expect(wordsOf(shown(story))).toEqual(["Count.", "Stop!"])
   })
 
-  test("tells what a write came to in the end with the next words of the person", () => {
+  test("contains the late result of a write before the next user message", () => {
     const story = staged().asks("Write.").calls("write").proposes(1).decides(1, "commit").starts(1)
     story.result(1, "interrupted").ends("cancelled")
     story.add({ type: "late_result", callId: call(1), status: "ok", text: "Written." }).asks("And now?")
@@ -87,11 +87,11 @@ describe("a model's private reasoning", () => {
     expect(shown(story(), "m")[1]).toMatchObject({ parts: [{ type: "reasoning" }, { type: "text" }] })
   })
 
-  test("is dropped when another model goes on", () => {
+  test("is dropped when another model continues", () => {
     expect(shown(story(), "other")[1]).toEqual({ role: "assistant", parts: [{ type: "text", text: "Because." }] })
   })
 
-  test("is told apart model by model after a switch and back", () => {
+  test("is kept per model after a switch and back", () => {
     const both = story().says(thought("other"), "Yes.").ends("completed").asks("Sure?")
     const authors = (model: string) =>
       shown(both, model).flatMap((m) =>
@@ -102,7 +102,7 @@ describe("a model's private reasoning", () => {
     expect(authors("third")).toEqual([])
   })
 
-  test("is dropped without parting a call from its result", () => {
+  test("is dropped without separating a call from its result", () => {
     const { parts } = { parts: [thought("m"), { type: "call", id: call(1), name: "read", input: {} }] as Part[] }
     const calling = staged()
       .asks("a")
@@ -116,7 +116,7 @@ describe("a model's private reasoning", () => {
   })
 })
 
-describe("a history that outgrows its budget", () => {
+describe("a history that exceeds its budget", () => {
   /** Turns of about 100 tokens each. */
   function long(turns: number): Staged {
     const story = staged()
@@ -140,20 +140,20 @@ describe("a history that outgrows its budget", () => {
     expect(turns).toBeGreaterThanOrEqual(9)
   })
 
-  test("is cut to half also where the turns differ wildly in size", () => {
+  test("is cut to half also if the turns differ widely in size", () => {
     const story = staged().asks("1").answers("a").asks("2").calls("read").result(1, "ok", words(900)).answers("b")
     story.asks("3").answers(words(200)).asks("4")
     expect(cut(story, 1000)).toBe(1)
     expect(wordsOf(shown(story))).toEqual(["3", "4"])
   })
 
-  test("opens with words of a person after a cut", () => {
+  test("starts with a user message after a cut", () => {
     const story = long(20)
     cut(story, 700)
     expect(shown(story)[0]).toMatchObject({ role: "user" })
   })
 
-  test("is cut inside the run at work when that alone is too long, the question kept", () => {
+  test("is cut inside the current run if that alone is too long, without its question", () => {
     const story = staged().asks("old").answers("x").asks("The question")
     for (let n = 1; n <= 10; n++) story.calls("read").result(n, "ok", words(100))
     cut(story, 500)
@@ -176,7 +176,7 @@ describe("a history that outgrows its budget", () => {
     expect(wordsOf(shown(story))).toContain("The question")
   })
 
-  test("keeps what cannot be cut, however long it is", () => {
+  test("does not lose what cannot be cut, however long it is", () => {
     const story = staged().asks(words(1000)).calls("read", "read").result(1, "ok", words(1000)).result(2)
     expect(cutPoint(story.conversation, 10)).toBeUndefined()
     expect(shown(story)).toHaveLength(3)

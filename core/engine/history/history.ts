@@ -2,12 +2,12 @@ import { CLIENT_HISTORY, type ClientContext, type Part } from "../../protocol/co
 import { AppError, codeOf } from "../../protocol/errors.ts"
 import type { EventOf } from "../../protocol/events.ts"
 import type { MessageId } from "../../protocol/ids.ts"
-import { showHidden } from "../../shared/text/hidden-words.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
 import { sourceHead } from "./source-numbers.ts"
 import type { Call, Conversation, Mark } from "../conversation.ts"
 import type { MessageInput } from "../input.ts"
 import type { CallResult, HistoryMessage } from "../model.ts"
-import { asOneLine, asOutside } from "../untrusted-text.ts"
+import { asOneLine, markUntrusted } from "../untrusted-text.ts"
 import { messageTokens, resultTokens } from "./tokens.ts"
 
 /**
@@ -47,7 +47,7 @@ export function putFirst(conversation: Conversation, text: string): void {
 }
 
 /** Between two replies if a run was resumed after a cancelled one, because providers require a user message there. */
-export const TOLD_TO_GO_ON: HistoryMessage = { role: "user", text: "Go on." }
+export const CONTINUE_TURN: HistoryMessage = { role: "user", text: "Go on." }
 
 /**
  * For a model that has called tools although it was asked for text. The same request again would get the same reply.
@@ -62,7 +62,7 @@ const IN_WORDS: HistoryMessage = {
 export function historyFor(conversation: Conversation, model: string): readonly HistoryMessage[] {
   const { reasoners, run } = conversation
   const isReply = conversation.history.at(-1)?.role === "assistant"
-  const last = run?.wordless ? IN_WORDS : isReply ? TOLD_TO_GO_ON : undefined
+  const last = run?.wordless ? IN_WORDS : isReply ? CONTINUE_TURN : undefined
   const history = last ? [...conversation.history, last] : conversation.history
   if (reasoners.size === 0 || (reasoners.size === 1 && reasoners.has(model))) return history
   return history.map((message): HistoryMessage => {
@@ -87,7 +87,7 @@ export function addToHistory(conversation: Conversation, message: HistoryMessage
  * Anthropic rejects a turn that ends with thinking, OpenAI thinking without what it led to, and then every later
  * request.
  */
-export function takenBack(parts: readonly Part[]): readonly Part[] {
+export function resendableParts(parts: readonly Part[]): readonly Part[] {
   const said = parts.some(isBlank) ? parts.filter((part) => !isBlank(part)) : parts
   const last = said.findLastIndex((part) => part.type !== "reasoning")
   return last === said.length - 1 ? said : said.slice(0, last + 1)
@@ -114,14 +114,14 @@ export function messageText(parts: readonly Part[]): string {
 /**
  * The client context that is new to the model. What is unchanged in its history is not sent again with each message.
  */
-function newlyBrought({ brought, seq }: Conversation, given: readonly ClientContext[] = []): ClientContext[] {
+function changedContext({ brought, seq }: Conversation, given: readonly ClientContext[] = []): ClientContext[] {
   return given.filter(({ name, text }) => brought.get(name) !== text && (name !== CLIENT_HISTORY || seq === 0))
 }
 
 /** The optional fields of a message's event: those that are set, and only changed context. */
-export function besideWords(conversation: Conversation, input: MessageInput) {
+export function messageExtras(conversation: Conversation, input: MessageInput) {
   const { settings, schema, asks, approves, files = [] } = input
-  const brought = newlyBrought(conversation, input.brought)
+  const brought = changedContext(conversation, input.brought)
   return {
     ...(settings ? { settings } : {}),
     ...(schema ? { schema } : {}),
@@ -133,16 +133,16 @@ export function besideWords(conversation: Conversation, input: MessageInput) {
 }
 
 /** The context for the model: untrusted text between marks with the message's id, which its authors could not know. */
-export function broughtWords(id: MessageId, given: readonly ClientContext[]): string {
+export function contextText(id: MessageId, given: readonly ClientContext[]): string {
   const sections = given.map(({ name, text }) => `${name}:\n${text}`)
-  return asOutside(id, showHidden(`Sent along by the person's program.\n\n${sections.join("\n\n")}`))
+  return markUntrusted(id, showHidden(`Sent along by the person's program.\n\n${sections.join("\n\n")}`))
 }
 
 /** The part that a provider rejected: the request, or its content, which may be caused by files. */
 export type Refuses = NonNullable<EventOf<"run_ended">["refuses"]>
 
 /** Undefined for errors that pass, such as an outage, which are not caused by files. */
-export function whatIsRefused(error: unknown): Refuses | undefined {
+export function rejectionOf(error: unknown): Refuses | undefined {
   const code = codeOf(error)
   if (code === "refused" || code === "context_overflow") return "content"
   const details = error instanceof AppError ? (error.details as { readonly refusesRequest?: unknown }) : {}
@@ -185,7 +185,7 @@ export function summaryWords({ summary = "", kept, outside }: Summary): string {
   const written = joined(summary, listed("Sources that were cited, and may be cited again:", sources.map(sourceHead)))
   const told = joined(
     // A summary by a model that has read untrusted text is untrusted, too. It cannot imitate what follows.
-    outside ? asOutside(outside, written) : written,
+    outside ? markUntrusted(outside, written) : written,
     listed("What the person has decided:", decisions.map(asOneLine)),
     listed("What is proposed and not settled:", proposals.map(asOneLine)),
   )

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
 import type { HistoryMessage, ModelRequest } from "../model.ts"
-import { digestedOf, digestRequest, digestsOf, goOnFrom, readDigest } from "./request-digest.ts"
+import { digestedOf, digestRequest, digestsOf, continueDigest, readDigest } from "./request-digest.ts"
 
 const history: HistoryMessage[] = [{ role: "user", text: "milk" }]
 const request: ModelRequest = { system: "Be brief.", tools: [], toolChoice: "auto", history }
 
-test("what is recorded of a request is read as it was made", () => {
+test("a recorded digest is read as it was written", () => {
   const recorded = digestRequest(request, request, history)
   expect(recorded.length).toBeLessThan(24)
   expect(readDigest(recorded)).toEqual({
@@ -18,14 +18,14 @@ test("what is recorded of a request is read as it was made", () => {
   })
 })
 
-test("of a history that is not the fold's, and of files that are shown, that is on record", () => {
+test("a digest records that the history differs from the state, and the shown files", () => {
   const shown = { ...request, history: [{ ...history[0], shown: [{ type: "words", text: "a list" }] }] } as ModelRequest
   const recorded = digestRequest(request, shown, [])
   expect(recorded).toMatch(/^2[\w-]{16}\.1c\./)
   expect(readDigest(recorded)).toMatchObject({ files: expect.stringMatching(/^[\w-]{4}$/), messages: 1 })
 })
 
-test("one of the version before is compared by the letters that both have", () => {
+test("a digest of the previous version is compared by the characters that both have", () => {
   const [system, tools, options] = ["pKpkPO", "tvpemA", "cx9wa-"]
   const before = readDigest(`1.${system}.${tools}.${options}..3.pi2w1i.zz3`)
   expect(before).toEqual({
@@ -42,17 +42,17 @@ test("one of the version before is compared by the letters that both have", () =
 test.each([
   ["2pKpktvpecx9w.1.abc", ["abc"]],
   ["1.pKpkPO.tvpemA.cx9wa-..1.abc", ["abc"]],
-])("a fold goes on from what is on record: %s", (recorded, newest) => {
+])("digests continue from the recorded one: %s", (recorded, newest) => {
   const read: HistoryMessage[] = [{ role: "user", text: "milk" }]
-  goOnFrom(recorded, read)
+  continueDigest(recorded, read)
   expect(digestedOf(read)).toEqual({ count: 1, newest })
 })
 
 test.each(["", "3pKpktvpecx9w.1.abc", "1", "2", "2pKpktvpecx9w.1c.abc", "2pKpktvpecx9w.2.abc"])(
-  "a fold does not go on from %j",
+  "digests do not continue from %j",
   (recorded) => {
     const read: HistoryMessage[] = [{ role: "user", text: "milk" }]
-    goOnFrom(recorded, read)
+    continueDigest(recorded, read)
     expect(digestedOf(read)).toBeUndefined()
   },
 )

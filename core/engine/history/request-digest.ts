@@ -92,7 +92,7 @@ function ofHistory(history: readonly HistoryMessage[]): Digested {
  * Continues from a recorded digest after the state was read from disk, so that thousands of earlier messages are not
  * digested again. `history`: as it was before the reply.
  */
-export function goOnFrom(recorded: string, history: readonly HistoryMessage[]): void {
+export function continueDigest(recorded: string, history: readonly HistoryMessage[]): void {
   if (digested.get(history)?.count === history.length) return // this process sent it
   const [messages, ...newest] = ofMessages(recorded.split("."))
   if (messages === String(history.length)) digested.set(history, { count: history.length, newest })

@@ -5,8 +5,8 @@ import type { EventOf, JournalEvent, UnknownEvent } from "../../protocol/events.
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import { canonicalJson } from "../../shared/text/json.ts"
 import { systemClock } from "../../shared/time/clock.ts"
-import { accounted, asideRequest } from "../ask/ask-aside.ts"
-import { partToSumUp, toSummaryRequest } from "../ask/compact.ts"
+import { accounted, decisionRequest } from "../ask/ask-decision.ts"
+import { partToSummarize, toSummaryRequest } from "../ask/compact.ts"
 import { gradingQuestion } from "../ask/grade.ts"
 import { guardrailQuestion } from "../ask/guardrail.ts"
 import { Reply, streamReply } from "../ask/reply.ts"
@@ -23,7 +23,7 @@ import type { HistoryMessage, Model, ModelRequest } from "../model.ts"
 import { nextStep } from "../next-step.ts"
 import type { Ports } from "../ports.ts"
 import type { Work } from "../record.ts"
-import { dropSettled, foldIn, isKnown } from "../replay/replay.ts"
+import { dropSettled, applyEvent, isKnown } from "../replay/replay.ts"
 
 type RecordedReply = EventOf<"message">
 
@@ -99,7 +99,7 @@ export async function rebuildRequests(
     }
     const recorded = isReply(event) ? readDigest(event.request ?? "") : undefined
     if (recorded) earlier.push({ messages: recorded.messages, digest: recorded.newest.at(-1) ?? "" })
-    foldIn(conversation, event)
+    applyEvent(conversation, event)
   }
   dropSettled(conversation)
   return { requests, asides, conversation, newer: undefined, missing: undefined }
@@ -215,9 +215,11 @@ async function requestOf(
   const { guardrail, grading } = agent.stages ?? {}
   switch (beside) {
     case "guardrail":
-      return guardrail ? asideRequest(guardrailQuestion(conversation, guardrail)) : `${agent.name} has no guardrail now`
+      return guardrail
+        ? decisionRequest(guardrailQuestion(conversation, guardrail))
+        : `${agent.name} has no guardrail now`
     case "grading":
-      return grading ? asideRequest(gradingQuestion(conversation, grading)) : `${agent.name} does not grade now`
+      return grading ? decisionRequest(gradingQuestion(conversation, grading)) : `${agent.name} does not grade now`
     case "summary":
       return summaryOf(ports, conversation, asked.model)
     case "title": {
@@ -234,7 +236,7 @@ async function summaryOf(ports: Ports, conversation: Conversation, name: string)
       await currentModel({ conversation, ports }),
       await ports.models.get(name, conversation.user),
     ]
-    const part = partToSumUp(conversation, model)
+    const part = partToSummarize(conversation, model)
     return part ? toSummaryRequest(conversation, part, { model, asked }).request : "nothing would be summed up here now"
   } catch (error) {
     if (codeOf(error) === undefined) throw error
@@ -292,23 +294,23 @@ function compareHistory(
 }
 
 /** A model's reply: its text and its calls. */
-export interface SaidReply {
+export interface ComparedReply {
   readonly text: string
   readonly calls: readonly { readonly name: string; readonly input: unknown }[]
 }
 
-export interface DryReply extends SaidReply {
+export interface DryReply extends ComparedReply {
   readonly usage: Usage | undefined
   readonly ms: number
 }
 
-export const toSaid = (parts: readonly Part[]): SaidReply => ({
+export const toComparedReply = (parts: readonly Part[]): ComparedReply => ({
   text: messageText(parts),
   calls: parts.filter((part): part is CallPart => part.type === "call").map(({ name, input }) => ({ name, input })),
 })
 
 /** Asks a model once without any effect: no tool is called, nothing is recorded or shown. */
-export async function askDry(
+export async function askWithoutEffects(
   model: Model,
   request: ModelRequest,
   { user, signal }: { readonly user: UserId; readonly signal: AbortSignal },
@@ -317,9 +319,9 @@ export async function askDry(
   const began = performance.now()
   await streamReply({ model, request, signal }, (part) => void reply.add(part))
   const ms = Math.round(performance.now() - began)
-  return { ...toSaid(reply.parts), usage: accounted(model, reply.usage, undefined), ms }
+  return { ...toComparedReply(reply.parts), usage: accounted(model, reply.usage, undefined), ms }
 }
 
 /** True if both replies make the same calls, so that the recorded results fit both. */
-export const callsAgree = (one: SaidReply, other: SaidReply): boolean =>
+export const callsAgree = (one: ComparedReply, other: ComparedReply): boolean =>
   canonicalJson(one.calls) === canonicalJson(other.calls)

@@ -1,17 +1,17 @@
 import type { EventOf } from "../../protocol/events.ts"
 import { filesIn } from "../../protocol/conversation/tool-calls.ts"
 import type { Proposed } from "../../protocol/proposals/proposal.ts"
-import { showHidden } from "../../shared/text/hidden-words.ts"
-import { callOf, followEvent } from "../calls/follow.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
+import { callOf, followEvent } from "../calls/follow-event.ts"
 import { type Conversation, madeProgress } from "../conversation.ts"
 import { grant, revoke, useGrant } from "../gate/grants.ts"
 import { rememberResult } from "../history/history.ts"
 import { noteDecision } from "./messages.ts"
 import { MORE_TOOLS } from "../definition/agent.ts"
-import { asOutside } from "../untrusted-text.ts"
+import { markUntrusted } from "../untrusted-text.ts"
 import { applySources, closeQuestion } from "./stages.ts"
 import { showNumbers, sourcesIn } from "../history/source-numbers.ts"
-import { hasTextOfOthers, noteResultSeen } from "../gate/taint.ts"
+import { hasUntrustedText, noteResultSeen } from "../gate/taint.ts"
 
 /**
  * Applies events of calls and proposals to the state. `followEvent` tracks the state of each, as for every client; this
@@ -38,10 +38,10 @@ export const applyCalls = {
     closeQuestion(call)
     followEvent(conversation, event)
     applySources(conversation, event)
-    const isOutside = hasTextOfOthers(event)
+    const isOutside = hasUntrustedText(event)
     // Only for the model: the journal stores the original text. Cleaned for every tool.
     const seen = numbered(conversation, event, showHidden(text))
-    const words = { callId, name: call.name, status, text: isOutside ? asOutside(callId, seen) : seen }
+    const words = { callId, name: call.name, status, text: isOutside ? markUntrusted(callId, seen) : seen }
     const files = filesIn(event.data)
     if (files.length > 0) conversation.hasFiles = true
     rememberResult(conversation, call, files.length > 0 ? { ...words, files: { items: files } } : words)

@@ -5,18 +5,18 @@ import type { Proposed } from "../../protocol/proposals/proposal.ts"
 import { addUsage } from "../add-usage.ts"
 import { markDuplicates } from "../calls/duplicates.ts"
 import { type Call, type Conversation, madeProgress } from "../conversation.ts"
-import { noteBroughtSeen, noteFilesSeen } from "../gate/taint.ts"
-import { cutHistory, giveWay } from "../history/cut.ts"
+import { noteContextSeen, noteFilesSeen } from "../gate/taint.ts"
+import { cutHistory, replaceWithReferences } from "../history/cut.ts"
 import {
   addToHistory,
-  broughtWords,
+  contextText,
   messageText,
   putFirst,
   summaryWords,
-  takenBack,
-  TOLD_TO_GO_ON,
+  resendableParts,
+  CONTINUE_TURN,
 } from "../history/history.ts"
-import { goOnFrom } from "../history/request-digest.ts"
+import { continueDigest } from "../history/request-digest.ts"
 import type { CallResult, HistoryMessage } from "../model.ts"
 
 /** Two requests with the same message arrive within moments, not this many messages apart. */
@@ -75,13 +75,13 @@ function rememberBrought(
   brought: readonly ClientContext[],
 ): void {
   conversation.brought = new Map([...conversation.brought, ...brought.map(({ name, text }) => [name, text] as const)])
-  noteBroughtSeen(conversation, "what was sent along with a message")
-  addToHistory(conversation, { role: "user", text: broughtWords(id, brought), isNote: true }, { seq, tokens: 0 })
+  noteContextSeen(conversation, "what was sent along with a message")
+  addToHistory(conversation, { role: "user", text: contextText(id, brought), isNote: true }, { seq, tokens: 0 })
 }
 
 function rememberReply(conversation: Conversation, event: EventOf<"message">): void {
   const { parts, seq, usage, finish, model, request } = event
-  if (request !== undefined) goOnFrom(request, conversation.history)
+  if (request !== undefined) continueDigest(request, conversation.history)
   const calls = parts.filter((part): part is CallPart => part.type === "call")
   const { run } = conversation
   // A message that was answered without a decision (by an older version, by an undo) needs none any more.
@@ -90,11 +90,11 @@ function rememberReply(conversation: Conversation, event: EventOf<"message">): v
   stages.pending = false
   stages.judged = seq
   stages.searched = "no"
-  const taken = takenBack(parts)
+  const taken = resendableParts(parts)
   if (calls.length === 0 && taken.length > 0) conversation.firstAnswer ??= seq
   // An empty reply is an event of the journal, but providers reject it as a message.
   if (taken.length > 0) {
-    if (conversation.history.at(-1)?.role === "assistant") addToHistory(conversation, TOLD_TO_GO_ON, { seq, tokens: 0 })
+    if (conversation.history.at(-1)?.role === "assistant") addToHistory(conversation, CONTINUE_TURN, { seq, tokens: 0 })
     addToHistory(conversation, { role: "assistant", parts: taken }, { seq, tokens: 0 })
   }
   for (const part of taken) if (part.type === "reasoning") rememberReasoner(conversation, part.model)
@@ -172,7 +172,7 @@ export function applyCompaction(conversation: Conversation, event: EventOf<"comp
     compaction.due = event.because ?? "full"
     return
   }
-  if (event.what === "references") giveWay(conversation, event.seq ?? 0)
+  if (event.what === "references") replaceWithReferences(conversation, event.seq ?? 0)
   else Object.assign(compaction, { due: undefined, tried: conversation.seq })
   if (event.what === "summary") {
     cutHistory(conversation, { seq: event.seq ?? 0, summary: "dropped" }) // The previous one is included in this one. A fork has no recorded decisions of its own; the next summary repeats those of this one.

@@ -56,15 +56,15 @@ describe("the state at any position", () => {
     expect(fromDisk(story.events)).toEqual(story.conversation)
   })
 
-  test("counts messages without a gap, the places of results included", () => {
+  test("numbers messages without a gap, including those reserved for results", () => {
     const seqs = story.events.flatMap((event) => ("seq" in event && event.type !== "history_cut" ? [event.seq] : []))
     expect(seqs).toEqual([1, 2, 3, 4, 5, 6])
     expect(at(story, 4).seq).toBe(5) // the reply reserves three numbers
   })
 })
 
-describe("the fold", () => {
-  test("follows mode, model and title, and leaves alone what a setting does not name", () => {
+describe("the state", () => {
+  test("follows mode, model and title, and ignores what a setting does not name", () => {
     const story = staged().add({ type: "settings", mode: "auto", model: "m" }).add({ type: "settings", title: "Notes" })
     expect(fromDisk(story.events)).toMatchObject({ mode: "auto", model: "m", title: "Notes", provider: null })
   })
@@ -81,7 +81,7 @@ describe("the fold", () => {
     expect(fromDisk(story.add({ type: "settings", ...moves }).events).run?.reads).toEqual([])
   })
 
-  test("adds up what the replies of a run have used", () => {
+  test("adds up the usage of a run's replies", () => {
     const story = staged().asks("?")
     for (const usage of [
       { inputTokens: 10, outputTokens: 1 },
@@ -115,11 +115,11 @@ describe("the fold", () => {
     expect(() => story.result(1)).toThrow("has a result already")
   })
 
-  test("refuses a result for a call that nobody made", () => {
+  test("refuses a result for an unknown call", () => {
     expect(() => staged().asks("?").calls("read").result(7)).toThrow("call_7")
   })
 
-  test("never lets the journal run backwards when the clock does", () => {
+  test("never lets the journal's time go back when the clock does", () => {
     const { conversation } = staged().wait(5000).asks("?")
     const [event] = stage(conversation, [{ type: "step", step: "x" }], 1000)
     expect(event?.at).toBe(5000)
@@ -129,30 +129,30 @@ describe("the fold", () => {
 describe("the time a run has worked", () => {
   const worked = ({ events }: Staged) => fromDisk(events).run?.workedMs
 
-  test("grows with what model and tools take", () => {
+  test("grows with the time of model and tools", () => {
     expect(worked(staged().asks("?").wait(100).calls("read").wait(20).starts(1).wait(3).result(1))).toBe(123)
   })
 
-  test("leaves out the time in which a person was asked", () => {
+  test("leaves out the time of waiting for a person", () => {
     const story = staged().asks("?").wait(100).calls("write").proposes(1).wait(1e6).decides(1, "commit").wait(5)
     expect(worked(story.starts(1).wait(5).result(1))).toBe(110)
   })
 
-  test("leaves out the time in which a doubt was open", () => {
+  test("leaves out the time of a write in doubt", () => {
     const story = staged().asks("?").calls("write").proposes(1).decides(1, "commit").starts(1).wait(7).doubts(1)
     expect(worked(story.wait(1e6).result(1, "in_doubt").wait(3).says("x"))).toBe(10)
   })
 
-  test("leaves out the time in which its writer was dead", () => {
+  test("leaves out the time after its writer failed", () => {
     expect(worked(staged().asks("?").wait(1e6).restarts().wait(4).says("x"))).toBe(4)
   })
 
-  test("starts anew with the next run, and time between runs is nobody's", () => {
+  test("starts at zero with the next run, and time between runs does not count", () => {
     expect(worked(staged().asks("?").wait(50).answers("x").wait(1e6).asks("?").wait(2).says("y"))).toBe(2)
   })
 })
 
-describe("an event of a newer Pawl", () => {
+describe("an event of a newer version", () => {
   const story = staged().asks("?").answers("x")
   const next = { version: 1, position: story.events.length + 1, at: 0 }
   const newer: [what: string, event: UnknownEvent][] = [
@@ -166,12 +166,12 @@ describe("an event of a newer Pawl", () => {
     expect(conversation).toMatchObject({ hasUnknownEvents: true, position: event.position, run: { id: run(1) } })
   })
 
-  test.each(newer)("%s is not cured by events we know behind it", (_what, event) => {
+  test.each(newer)("%s is not compensated by known events after it", (_what, event) => {
     const after = { ...next, type: "step", position: next.position + 1, step: "x" } as JournalEvent
     expect(fromDisk([...story.events, event, after]).hasUnknownEvents).toBe(true)
   })
 
-  test("is none of those we write", () => {
+  test("is not written by this version", () => {
     expect(fromDisk(story.events).hasUnknownEvents).toBe(false)
   })
 })

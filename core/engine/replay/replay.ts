@@ -8,14 +8,14 @@ import {
   type UnknownEvent,
 } from "../../protocol/events.ts"
 import { withSettings } from "../../protocol/conversation/reply-settings.ts"
-import { type Conversation, isOurs, isWaiting, NO_DEATHS, type RunState } from "../conversation.ts"
+import { type Conversation, isServerRun, isWaiting, NO_DEATHS, type RunState } from "../conversation.ts"
 import type { Input } from "../input.ts"
 import { emptyConversation } from "../empty-conversation.ts"
 import { isSettled } from "../../protocol/proposals/proposal.ts"
 import { duplicateEnds } from "../calls/duplicates.ts"
 import { applyCalls } from "./calls.ts"
 import { applyChosenModel, applyCompaction, applyFallback, applyTitle, remember } from "./messages.ts"
-import { applyStep, beginStages } from "./stages.ts"
+import { applyStep, startStages } from "./stages.ts"
 import { cutHistory } from "../history/cut.ts"
 import { withholdFiles } from "../history/history.ts"
 import { withNumbers } from "../history/source-numbers.ts"
@@ -27,7 +27,7 @@ export function replay(id: ConversationId, user: UserId, events: Iterable<Journa
 
 /** The same, continuing from a state. */
 export function replayOn(conversation: Conversation, events: Iterable<JournalEvent | UnknownEvent>): Conversation {
-  for (const event of events) foldIn(conversation, event)
+  for (const event of events) applyEvent(conversation, event)
   dropSettled(conversation)
   return conversation
 }
@@ -59,7 +59,7 @@ function place(conversation: Conversation, event: NewEvent, now: number): Journa
   staged.version = EVENT_VERSION
   staged.position = conversation.position + 1
   staged.at = Math.max(now, conversation.at) // the clock may step back, but times in the journal must not
-  foldIn(conversation, staged as JournalEvent)
+  applyEvent(conversation, staged as JournalEvent)
   return staged as JournalEvent
 }
 
@@ -138,10 +138,10 @@ const table: { [Type in EventType]: Apply<Type> } = {
       toolHistory: [],
     }
     if (attended) conversation.run.attended = attended
-    beginStages(conversation)
+    startStages(conversation)
     conversation.calls = []
     // In a run that the server started no user has sent a message. Held messages stay held, also after it.
-    if (!isOurs(event)) conversation.heldUpTo = 0
+    if (!isServerRun(event)) conversation.heldUpTo = 0
   },
   message: remember,
   step: applyStep,
@@ -168,7 +168,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (refuses) withholdFiles(conversation, refuses)
     conversation.calls = []
     const held = status === "completed" ? 0 : heldUpTo
-    conversation.heldUpTo = isOurs(run) ? Math.max(conversation.heldUpTo, held) : held
+    conversation.heldUpTo = isServerRun(run) ? Math.max(conversation.heldUpTo, held) : held
   },
 }
 
@@ -189,7 +189,7 @@ export const EVENTS_KNOWN = EVENT_VERSION * 1000 + KNOWN.size + INPUTS_ADDED.len
 const LONG_GAP_MS = 60_000
 
 /** Applies one event. Only for the owner of a state: that of a conversation at work belongs to the journal. */
-export function foldIn(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
+export function applyEvent(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
   const { run } = conversation
   // Time between two events counts as work, unless the run waited for a person, for another party, or for a new writer.
   if (run?.status === "running" && event.type !== "restarted" && !isWaiting(conversation)) {

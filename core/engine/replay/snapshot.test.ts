@@ -5,7 +5,7 @@ import type { MessageId } from "../../protocol/ids.ts"
 import type { Conversation } from "../conversation.ts"
 import { digestedOf } from "../history/request-digest.ts"
 import { ADA, call, ID, staged, type Staged, text } from "../staged.fixture.ts"
-import { FOLD_VERSION, fromKeptFold, toKeptFold } from "./snapshot.ts"
+import { SNAPSHOT_VERSION, fromSnapshot, toSnapshot } from "./snapshot.ts"
 import { replay, replayOn } from "./replay.ts"
 
 /** A conversation with nearly everything that a state contains. */
@@ -38,37 +38,37 @@ const whole = ({ events }: Staged, upTo = events.length) => replay(ID, ADA, even
 /** Every state of it that may be a snapshot, by position. */
 const kept = (story: Staged) =>
   story.events.flatMap(({ position }) => {
-    const text = toKeptFold(whole(story, position))
+    const text = toSnapshot(whole(story, position))
     return text === undefined ? [] : [{ position, text }]
   })
 
-test("a kept fold goes on as the journal does, from wherever it was kept", () => {
+test("a snapshot continues like the journal, from any position", () => {
   const story = eventful()
   const folds = kept(story)
   expect(folds.length).toBeGreaterThan(5)
   for (const { position, text } of folds) {
-    const fold = fromKeptFold({ id: ID, user: ADA }, position, text) as Conversation
+    const fold = fromSnapshot({ id: ID, user: ADA }, position, text) as Conversation
     expect(comparable(fold)).toEqual(comparable(whole(story, position)))
     expect(comparable(replayOn(fold, story.events.slice(position)))).toEqual(comparable(whole(story)))
   }
 })
 
-test("a request after it is digested from where the one before it was, and not from the beginning", () => {
+test("a request after it continues the previous digest, and does not start again", () => {
   const request = "1.abcdef.abcdef.abcdef..1.zzz"
   const story = staged().asks("Hello")
   story.add({ type: "message", id: "msg_r" as MessageId, seq: 2, role: "assistant", parts: [text("Yes.")], request })
   const position = story.ends("completed").events.length
-  const fold = fromKeptFold({ id: ID, user: ADA }, position, toKeptFold(whole(story)) as string) as Conversation
+  const fold = fromSnapshot({ id: ID, user: ADA }, position, toSnapshot(whole(story)) as string) as Conversation
   expect(digestedOf(fold.history)).toEqual({ count: 1, newest: ["zzz"] })
 })
 
-test("in the middle of a run, or with an event that nobody here knows, none is kept", () => {
-  expect(toKeptFold(staged().asks("Hello").conversation)).toBeUndefined()
-  expect(toKeptFold(staged().asks("Hello").calls("write").proposes(1).conversation)).toBeUndefined()
+test("there is no snapshot during a run, or with an unknown event", () => {
+  expect(toSnapshot(staged().asks("Hello").conversation)).toBeUndefined()
+  expect(toSnapshot(staged().asks("Hello").calls("write").proposes(1).conversation)).toBeUndefined()
   const unknown = { type: "from_the_future", version: 1, position: 6, at: 0, body: "{}" } as unknown as UnknownEvent
   const { events } = staged().asks("Hello").answers("Yes.")
-  expect(toKeptFold(replay(ID, ADA, events))).toBeDefined()
-  expect(toKeptFold(replay(ID, ADA, [...events, unknown]))).toBeUndefined()
+  expect(toSnapshot(replay(ID, ADA, events))).toBeDefined()
+  expect(toSnapshot(replay(ID, ADA, [...events, unknown]))).toBeUndefined()
 })
 
 test.each([
@@ -78,16 +78,16 @@ test.each([
   ["something else", () => '{"position":5}'],
   ["without a turn that is marked", (text: string) => text.replace('"history":[', '"history":[{"role":"user"},')],
 ])("one that is %s is none", (_, change) => {
-  const text = toKeptFold(staged().asks("Hello").answers("Yes.").conversation) as string
-  expect(fromKeptFold({ id: ID, user: ADA }, 5, text)).toBeDefined()
+  const text = toSnapshot(staged().asks("Hello").answers("Yes.").conversation) as string
+  expect(fromSnapshot({ id: ID, user: ADA }, 5, text)).toBeDefined()
   expect(change(text)).not.toBe(text)
-  expect(fromKeptFold({ id: ID, user: ADA }, 5, change(text))).toBeUndefined()
+  expect(fromSnapshot({ id: ID, user: ADA }, 5, change(text))).toBeUndefined()
 })
 
-test("the same events come to the same folds as when their version was given", () => {
+test("the same events give the same states as when the version was set", () => {
   const folds = kept(eventful()).map(({ text }) => text)
   const digest = createHash("sha256").update(JSON.stringify(folds)).digest("hex").slice(0, 16)
-  // If this fails, the state has changed: raise the number in FOLD_VERSION, and put both here. Snapshots of the
+  // If this fails, the state has changed: raise the number in SNAPSHOT_VERSION, and put both here. Snapshots of the
   // previous version are then ignored; otherwise conversations would continue with them.
-  expect({ version: FOLD_VERSION, digest }).toEqual({ version: "1021.4", digest: "8d8a361bdf7532db" })
+  expect({ version: SNAPSHOT_VERSION, digest }).toEqual({ version: "1021.4", digest: "8d8a361bdf7532db" })
 })

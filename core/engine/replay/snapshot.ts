@@ -9,7 +9,7 @@ import { EVENTS_KNOWN } from "./replay.ts"
  * has another shape. Snapshots of other versions are ignored. A test compares many states with this version, so that it
  * is not forgotten.
  */
-export const FOLD_VERSION = `${EVENTS_KNOWN}.4`
+export const SNAPSHOT_VERSION = `${EVENTS_KNOWN}.4`
 
 /** Longer conversations have no snapshot, because writing it at once would block everything else for too long. */
 const MAX_TOKENS = 2_000_000
@@ -18,7 +18,7 @@ const MAX_TOKENS = 2_000_000
  * The snapshot to store with the journal; undefined during a run, when calls have no results and the next event would
  * outdate it. The inbox is not part of it.
  */
-export function toKeptFold(conversation: Conversation): string | undefined {
+export function toSnapshot(conversation: Conversation): string | undefined {
   const { run, calls, tokens, hasUnknownEvents } = conversation
   if (run?.status === "running" || calls.length > 0 || hasUnknownEvents || tokens > MAX_TOKENS) return undefined
   const { id: _, user: __, inbox: ___, arrivals: ____, ...fold } = conversation
@@ -38,7 +38,7 @@ export function toKeptFold(conversation: Conversation): string | undefined {
 }
 
 /** The state of a snapshot; undefined if the text is malformed, or of another position. */
-export function fromKeptFold(whose: Whose, position: number, text: string): Conversation | undefined {
+export function fromSnapshot(whose: Whose, position: number, text: string): Conversation | undefined {
   try {
     return unpacked(whose, position, text)
   } catch {

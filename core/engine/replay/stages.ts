@@ -16,7 +16,7 @@ import { show, toDecision } from "../definition/agent.ts"
 import { JOINED_TOOLS, toJoinedTools } from "../definition/joined-tools.ts"
 import {
   ANSWER,
-  ASKED_MODEL,
+  TOOL_MODEL_CALL,
   GRADING,
   GUARDRAIL,
   isThin,
@@ -24,14 +24,14 @@ import {
   OUT_OF_SCOPE,
   passes,
   ROUTING,
-  toldSettings,
+  settingKeys,
   WAITING,
 } from "../definition/stages.ts"
 import { KEPT } from "../definition/tool.ts"
 import { tell } from "../history/history.ts"
 import { asOneLine } from "../untrusted-text.ts"
 
-const isNoProgress: ReadonlySet<string> = new Set([ASKED_MODEL, WAITING, LEFT_OUT, QUESTION, QUESTION_SETTLED])
+const isNoProgress: ReadonlySet<string> = new Set([TOOL_MODEL_CALL, WAITING, LEFT_OUT, QUESTION, QUESTION_SETTLED])
 
 /** Applies a step: the decision, its note for the model, and its usage. */
 export function applyStep(conversation: Conversation, { step, detail, asked }: EventOf<"step">): void {
@@ -64,7 +64,7 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
       )
     }
     case LEFT_OUT:
-      conversation.leftOut = new Set([...conversation.leftOut, ...toldSettings(detail as LeftOut)])
+      conversation.leftOut = new Set([...conversation.leftOut, ...settingKeys(detail as LeftOut)])
       return
     case CLIENT_TOOLS:
       conversation.clientTools = toClientTools(detail)
@@ -94,7 +94,7 @@ const isChoice = (detail: unknown): detail is RouterChoice =>
   typeof detail === "object" && detail !== null && "action" in detail
 
 /** A new run has a new question. */
-export function beginStages({ stages }: Conversation): void {
+export function startStages({ stages }: Conversation): void {
   const { guardrail } = stages
   // A run without a verdict (a resumed one, an undo) keeps the verdict of the run before it.
   if (guardrail) stages.wasInScope = passes(guardrail)

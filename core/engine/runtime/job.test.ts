@@ -10,7 +10,7 @@ function openJob() {
   return { clock, job: new Job(newId("conv"), clock, limits) }
 }
 
-test("the time of a run stands still while a call of it waits for others", () => {
+test("the time of a run does not count while one of its calls waits for another party", () => {
   const { clock, job } = openJob()
   const signal = job.signalFor(newId("run"), 0)
   const goOn = job.pause()
@@ -23,7 +23,7 @@ test("the time of a run stands still while a call of it waits for others", () =>
   expect(signal.reason).toBe("run_timeout")
 })
 
-test("what a call of the run before still waits for does not stop the time of the next", () => {
+test("a call of the previous run that still waits does not pause the next run", () => {
   const { clock, job } = openJob()
   job.signalFor(newId("run"), 0)
   const goOn = job.pause()

@@ -27,7 +27,7 @@ type Judgements = ReadonlyMap<ConversationId, Judged>
  * Continues the work of failed writers. If several processes share the database, each takes its share in portions; the
  * rest is free for all at the next poll.
  */
-export class TakeUp {
+export class FailedWriterRecovery {
   readonly #ports: TakeUpPorts
   /** Conversations left to the other nodes at the last poll. */
   #passedOver: ReadonlySet<ConversationId> = new Set()

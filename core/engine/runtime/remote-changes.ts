@@ -31,7 +31,7 @@ export interface ChangeSource {
   onChange(listener: (user: UserId) => void): () => void
 }
 
-export interface ElsewherePorts {
+export interface RemoteChangesPorts {
   readonly runtime: Pick<Runtime, "working" | "lose">
   readonly journal: Pick<Journal, "recorded">
   readonly news: News
@@ -48,8 +48,8 @@ export interface ElsewherePorts {
  * like local changes: subscribers learn that there is more to read, a writer that input has arrived, and a former
  * writer that it must stop. It relies on the record only, so nothing is lost however late a poll is.
  */
-export class Elsewhere implements AsyncDisposable {
-  readonly #ports: ElsewherePorts
+export class RemoteChanges implements AsyncDisposable {
+  readonly #ports: RemoteChangesPorts
   readonly #counts = new Map<string, number>()
   /** Users whose data this process changed without telling the others yet. */
   readonly #changed: Record<NewsKind, Set<UserId>> = {
@@ -68,7 +68,7 @@ export class Elsewhere implements AsyncDisposable {
   #doubtful: Watched | "all" | undefined
   #lookedAt: number
 
-  constructor(ports: ElsewherePorts) {
+  constructor(ports: RemoteChangesPorts) {
     const { sources, bus } = ports
     this.#ports = ports
     this.#lookedAt = monotonicOf(ports.clock)

@@ -8,7 +8,7 @@ import type { Conversation } from "../conversation.ts"
 import { emptyConversation } from "../empty-conversation.ts"
 import { requireModel } from "../fallback.ts"
 import { fork, type Forking } from "../fork.ts"
-import { isBehindOthers, isCancelled, isImpatient, takeable, takesAtOnce } from "../inbox.ts"
+import { waitsBehindOthers, isCancelled, isNeverQueued, takeable, isHandledAtOnce } from "../inbox.ts"
 import { type Beginning, type Input, type MessageInput, settingsOf } from "../input.ts"
 import type { Judged } from "../journal.ts"
 import { runConversation } from "../loop.ts"
@@ -16,7 +16,7 @@ import { nextStep, rests } from "../next-step.ts"
 import type { Ports } from "../ports.ts"
 import { stage } from "../replay/replay.ts"
 import { Isolation, Job } from "./job.ts"
-import { reclaim, TakeUp } from "./recovery.ts"
+import { reclaim, FailedWriterRecovery } from "./recovery.ts"
 import { Titles } from "./titles.ts"
 
 /** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a busy conversation. */
@@ -42,7 +42,7 @@ export class Runtime {
   readonly #locks = new KeyedLock()
   readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
   readonly #isolation: Isolation
-  readonly #takeUp: TakeUp
+  readonly #takeUp: FailedWriterRecovery
   readonly #titles: Titles
   /** Conversations that only other processes can continue. They are not read again at each poll. */
   readonly #left = new Set<ConversationId>()
@@ -59,7 +59,14 @@ export class Runtime {
     const begin = (id: ConversationId, judged: Judged, marksItself: boolean) =>
       this.#beginLeftBehind(id, judged, marksItself)
     const { journal, log } = ports
-    this.#takeUp = new TakeUp({ journal, log, isolation: this.#isolation, isWorking, left: this.#left, begin })
+    this.#takeUp = new FailedWriterRecovery({
+      journal,
+      log,
+      isolation: this.#isolation,
+      isWorking,
+      left: this.#left,
+      begin,
+    })
     this.#titles = new Titles(ports, this.closing, (id, input) => this.submit(id, input))
     this.#unsubscribe = ports.bus.onWake((id, from) => void this.#woken(id, from))
   }
@@ -184,9 +191,9 @@ export class Runtime {
     if (conversation.hasUnknownEvents && canBeLeftToNewer(input) && (await journal.hasNewerNode())) return "busy"
     refuseInput(conversation, input, now)
     const isAtWork = this.#jobs.has(id) || journal.mayAppend(conversation)
-    if (this.closing.aborted || isAtWork || !takesAtOnce(conversation, input)) return "busy"
+    if (this.closing.aborted || isAtWork || !isHandledAtOnce(conversation, input)) return "busy"
     // Input that arrived before comes first: a late result belongs to this message, not to the next.
-    if (takeable(conversation).length > 0 || isBehindOthers(conversation, input)) return "busy"
+    if (takeable(conversation).length > 0 || waitsBehindOthers(conversation, input)) return "busy"
     const agent = agents.get(conversation.agent) && agents.of(conversation)
     if (input.type === "message" || input.type === "resume")
       await requireModel({ conversation, agent, ports: this.ports })
@@ -208,7 +215,7 @@ export class Runtime {
    * is working.
    */
   async #restsOnRecord(id: ConversationId, input: Input): Promise<boolean> {
-    if (!this.#jobs.has(id) || !(await isImpatient(input, this.ports.journal))) return false
+    if (!this.#jobs.has(id) || !(await isNeverQueued(input, this.ports.journal))) return false
     const [recorded] = await this.ports.journal.recorded([id])
     if (!recorded || recorded.atWork) return false
     await this.rest(id)
@@ -218,7 +225,7 @@ export class Runtime {
   async #keep(id: ConversationId, input: Input): Promise<"kept"> {
     const { journal, bus } = this.ports
     if (this.closing.aborted) throw failure("draining")
-    if (await isImpatient(input, journal)) throw failure("busy", { id })
+    if (await isNeverQueued(input, journal)) throw failure("busy", { id })
     const outcome = await journal.addToInbox(id, input)
     if (outcome !== "kept") throw decidedBefore(input, outcome)
     bus.wake(id)

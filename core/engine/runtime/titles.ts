@@ -1,7 +1,7 @@
 import { codeOf } from "../../protocol/errors.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import type { RecordedModelCall } from "../../protocol/conversation/stages.ts"
-import { accounted, estimateOf } from "../ask/ask-aside.ts"
+import { accounted, estimateOf } from "../ask/ask-decision.ts"
 import { Reply, streamReply } from "../ask/reply.ts"
 import { titleFromReply, titleRequest } from "../ask/title.ts"
 import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os"
 import { type Clock, systemClock } from "../../shared/time/clock.ts"
 import type { Log } from "../../shared/log.ts"
-import { besideModule } from "../../shared/processes/thread.ts"
+import { siblingScript } from "../../shared/processes/thread.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { Embedder } from "../../protocol/workspace.ts"
 import { EmbedderThreads } from "./embedder-threads.ts"
@@ -79,7 +79,7 @@ export class LocalEmbedder implements Embedder {
     this.#clock = options.clock ?? systemClock
     this.#maxThreads = options.threads ?? Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1))
     this.#threads = new EmbedderThreads<Portion>({
-      script: options.thread ?? besideModule(import.meta.url, "embed-thread"),
+      script: options.thread ?? siblingScript(import.meta.url, "embed-thread"),
       log: options.log,
       onDone: (portion, vectors) => this.#onDone(portion, vectors),
       onFailure: (portion, problem) => this.#onFailure(portion, problem),

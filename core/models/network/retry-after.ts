@@ -1,4 +1,4 @@
-import { timeAfter } from "../../shared/time/words.ts"
+import { timeAfter } from "../../shared/time/retry-time.ts"
 
 export interface RetryAfter {
   readonly retryAfterMs?: number

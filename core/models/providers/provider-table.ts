@@ -1,4 +1,4 @@
-import { nearName } from "../../engine/calls/read-input.ts"
+import { similarName } from "../../engine/calls/read-input.ts"
 import { own } from "../../shared/text/json.ts"
 import { cloudPrices } from "./clouds/cloud-prices.ts"
 import { type Provider, providers } from "./list.ts"
@@ -52,7 +52,7 @@ export class ProviderTable {
   /** Similar model names: a typo away, or of the same family, such as all that start with `gpt`. */
   similar(wanted: string): string[] {
     const names = this.models.map(({ name }) => name)
-    const isSimilar = (one: string, other: string) => nearName(one, [other]) !== undefined
+    const isSimilar = (one: string, other: string) => similarName(one, [other]) !== undefined
     const slips = names.filter((name) => isSimilar(wanted, name) || isSimilar(idOf(wanted), idOf(name)))
     const family = names.filter((name) => isSimilar(familyOf(wanted), familyOf(name)))
     return [...new Set([...slips, ...family])].slice(0, MAX_SIMILAR)

@@ -216,7 +216,7 @@ export const ConsentQuestion = z.object({
 })
 
 /** The address to which the browser is redirected with the result. */
-export const ConsentGiven = z.object({ redirectTo: z.string() })
+export const ConsentResult = z.object({ redirectTo: z.string() })
 
 const ofAnyGrant = { client_id: z.string().min(1).max(4000), resource: Address.optional() }
 

@@ -8,12 +8,12 @@ const thought = (text: string, ms?: number) => ({
 })
 const said = { type: "text" as const, text: "So." }
 
-test("what was thought is its blocks, with the time that was seen", () => {
+test("thinking consists of its blocks, with the observed time", () => {
   expect(reasoningOf([thought("a", 1000), said, thought("b", 500)])).toEqual({ text: "a\n\nb", ms: 1500 })
   expect(reasoningOf([thought("a")])).toEqual({ text: "a" })
 })
 
-test("where there are no words of it there is nothing: what is sealed is for its provider alone", () => {
+test("without text there is no thinking: encrypted thinking is for its provider only", () => {
   expect(reasoningOf([said])).toBeUndefined()
   const sealed = { ...thought("", 3000), metadata: { openai: { reasoningEncryptedContent: "gAAAA" } } }
   expect(reasoningOf([sealed, said])).toBeUndefined()

@@ -185,8 +185,8 @@ export const StoredResult = z.object({
 export type StoredResult = z.infer<typeof StoredResult>
 
 /** The answer to a query of one's own. */
-export const KeptAnswer = QueryAnswer.extend({ resultId: ids.result })
-export type KeptAnswer = z.infer<typeof KeptAnswer>
+export const StoredAnswer = QueryAnswer.extend({ resultId: ids.result })
+export type StoredAnswer = z.infer<typeof StoredAnswer>
 
 /** A result that was not used for so long expires. */
 export const RESULT_DAYS = 7

@@ -4,7 +4,7 @@ import { UiChatRequest, UiPart } from "./ai-sdk.ts"
 const chat = (more: object) => ({ id: "a", messages: [{ id: "m", role: "user", parts: [{ type: "text" }] }], ...more })
 const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`t${at}`, {}]))
 
-test("a part is checked without a copy of its fields, of which a long chat has a hundred thousand", () => {
+test("a part is checked without copying its fields, because a long chat has a hundred thousand", () => {
   const part = { type: "text", text: "Hi.", ...named(3) }
   expect(UiPart.parse(part)).toBe(part)
   expect(
@@ -12,7 +12,7 @@ test("a part is checked without a copy of its fields, of which a long chat has a
   ).toEqual([])
 })
 
-test("of a page's tools the names are counted before they are read", () => {
+test("a page's tools are counted before their names are read", () => {
   expect(UiChatRequest.safeParse(chat({ tools: named(64) })).success).toBe(true)
   const { error } = UiChatRequest.safeParse(chat({ tools: named(65) }))
   expect(error?.issues).toMatchObject([

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { boundedList } from "../../shared/text/bounded-list.ts"
-import { ChatCompletionRequest, OpenAiContent, OpenAiFormat, PawlBeside } from "./openai.ts"
+import { ChatCompletionRequest, OpenAiContent, OpenAiFormat, PawlExtras } from "./openai.ts"
 
 /** OpenAI's Responses API, which refers to previous responses. */
 
@@ -85,7 +85,7 @@ export const ResponseAnswered = z.object({
   top_p: z.null(),
   metadata: z.object({}),
   usage: ResponseUsage.nullable(),
-  pawl: PawlBeside.optional(),
+  pawl: PawlExtras.optional(),
 })
 export type ResponseAnswered = z.infer<typeof ResponseAnswered>
 

@@ -60,13 +60,13 @@ export const ChatCompletionRequest = z.strictObject({
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>
 
 /** Pawl's additions to OpenAI's response: the ids of the conversation, and what waits for a person. */
-export const PawlBeside = z.object({
+export const PawlExtras = z.object({
   conversation_id: ids.conversation,
   run_id: ids.run,
   status: z.enum(["paused", "completed"]),
   proposals: z.array(z.object({ id: ids.proposal, summary: z.string(), expires_at: z.string() })),
 })
-export type PawlBeside = z.infer<typeof PawlBeside>
+export type PawlExtras = z.infer<typeof PawlExtras>
 
 const ChatUsage = z.object({
   prompt_tokens: z.number(),
@@ -107,7 +107,7 @@ export const ChatCompletion = z.object({
     }),
   ),
   usage: ChatUsage.optional(),
-  pawl: PawlBeside,
+  pawl: PawlExtras,
 })
 export type ChatCompletion = z.infer<typeof ChatCompletion>
 

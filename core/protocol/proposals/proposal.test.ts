@@ -30,7 +30,7 @@ test.each([
   expect(coversCommand({ prefix }, line)).toBe(false)
 })
 
-test("a line is itself, whatever it holds; a star in it is a star", () => {
+test("a command line matches only itself; a star in it is literal", () => {
   expect(coversCommand({ commandLine: "ls *" }, "ls *")).toBe(true)
   expect(coversCommand({ commandLine: "ls *" }, "ls a")).toBe(false)
   expect(coversCommand({}, "ls")).toBe(false)

@@ -6,7 +6,7 @@ import {
   ClientDocument,
   ClientRegistration,
   Consent,
-  ConsentGiven,
+  ConsentResult,
   ConsentQuestion,
   CreatedToken,
   DeviceRequest,
@@ -138,7 +138,7 @@ export const oauthRoutes = defineRoutes({
     needs: "manage",
     says: "OAuth: the user's consent or refusal, and the address to send the browser to. Needs a signed-in browser.",
     body: Consent,
-    answers: { 200: ConsentGiven },
+    answers: { 200: ConsentResult },
   },
 })
 

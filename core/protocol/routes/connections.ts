@@ -4,7 +4,7 @@ import {
   ConnectionPatch,
   ConnectionTest,
   ConnectionView,
-  KeptAnswer,
+  StoredAnswer,
   NewConnection,
   SchemaAnswer,
   SchemaQuery,
@@ -100,7 +100,7 @@ export const connectionRoutes = defineRoutes({
     needs: "chat",
     says: "Runs one SELECT, which cannot change anything. It stops after 10 s, 10,000 rows or 8 MB. The result is stored.",
     body: SqlQuery,
-    answers: { 200: KeptAnswer },
+    answers: { 200: StoredAnswer },
   },
 })
 

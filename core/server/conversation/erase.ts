@@ -1,4 +1,4 @@
-import { restAnywhere } from "../../engine/runtime/rest-anywhere.ts"
+import { whenIdleAnywhere } from "../../engine/runtime/idle-anywhere.ts"
 import { sleep } from "../../shared/time/clock.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
@@ -47,7 +47,7 @@ export async function stopWork(ports: Stopping, user: UserId, ids: readonly Conv
   const done = new AbortController()
   const stopped = ids.map(async (id) => {
     await runtime.submit(id, { type: "cancel", by: user })
-    await restAnywhere(ports, id)
+    await whenIdleAnywhere(ports, id)
   })
   await Promise.race([Promise.allSettled(stopped), sleep(clock, PATIENCE_MS, done.signal)])
   done.abort()

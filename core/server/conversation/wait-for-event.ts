@@ -1,4 +1,4 @@
-import { restAnywhere } from "../../engine/runtime/rest-anywhere.ts"
+import { whenIdleAnywhere } from "../../engine/runtime/idle-anywhere.ts"
 import type { Live } from "../../engine/ports.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import { hasCode } from "../../protocol/errors.ts"
@@ -55,7 +55,7 @@ export function waitForEvent(
   const unsubscribe = bus.subscribe(id, listen)
   return {
     async over() {
-      const rested = restAnywhere({ runtime, journal, bus }, id).then((where) =>
+      const rested = whenIdleAnywhere({ runtime, journal, bus }, id).then((where) =>
         where === "elsewhere" || missed ? readToEnd() : undefined,
       )
       await Promise.race([happened.promise, rested])

@@ -13,7 +13,7 @@ import { readBytes } from "../request/read-input.ts"
 import { type ClaimedKind, kindOfFile } from "./file-kind.ts"
 import { createHash } from "node:crypto"
 import { setImmediate as nextTurn } from "node:timers/promises"
-import { showHidden } from "../../shared/text/hidden-words.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
 import type { FileId, UserId } from "../../protocol/ids.ts"
 
 /** What a form puts around its file. */

@@ -1,6 +1,6 @@
 import type { Hono, Context } from "hono"
 import type { MessageInput } from "../../engine/input.ts"
-import { isWorkingAnywhere, restAnywhere } from "../../engine/runtime/rest-anywhere.ts"
+import { isWorkingAnywhere, whenIdleAnywhere } from "../../engine/runtime/idle-anywhere.ts"
 import { unfinishedRun } from "../../engine/accept/accept.ts"
 import { failure } from "../../protocol/errors.ts"
 import { routes } from "../../protocol/routes/index.ts"
@@ -77,7 +77,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
     if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
     const goOn = async () => {
       // The store shows that it has come to rest before its writer here has heard of its own commit: not at work any more.
-      if (newest.status !== "running") await restAnywhere(ports, id)
+      if (newest.status !== "running") await whenIdleAnywhere(ports, id)
       // One that is at work goes on by itself; all there is to do is wait.
       return (
         (await isWorkingAnywhere(ports, id)) ||

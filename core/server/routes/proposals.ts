@@ -8,7 +8,7 @@ import { findProposal, findConversation, conversationOf, findAudit } from "../co
 import type { ConversationPorts } from "../conversation/ports.ts"
 import { serveRoute } from "../request/serve-route.ts"
 import { decideAll } from "../../engine/runtime/runtime.ts"
-import { restAnywhere } from "../../engine/runtime/rest-anywhere.ts"
+import { whenIdleAnywhere } from "../../engine/runtime/idle-anywhere.ts"
 import { failure, AppError, hasCode } from "../../protocol/errors.ts"
 import { allowMode } from "../conversation/settings.ts"
 import type { UndoInput } from "../../engine/input.ts"
@@ -54,7 +54,7 @@ export function shortcutRoutes(app: Hono<Env>, ports: ConversationPorts): void {
       for (const proposal of shown) if (proposal) await refuseOffline(ports, userOf(c), proposal)
     }
     await decideAll(ports.runtime, id, { decision, proposalIds, ...doneBy(c) })
-    await restAnywhere(ports, id)
+    await whenIdleAnywhere(ports, id)
     const decided = await Promise.all(proposalIds.map((proposal) => ports.proposals.find(userOf(c), proposal)))
     return { proposals: decided.filter((proposal) => proposal !== undefined) }
   })

@@ -1,7 +1,7 @@
 import type { ConversationId, ProposalId } from "../../protocol/ids.ts"
 import type { ChatFrames } from "./chat-conversation.ts"
 import type { Subscription } from "../stream/subscription.ts"
-import { showHidden } from "../../shared/text/hidden-words.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { mendText } from "../../shared/text/text.ts"
 

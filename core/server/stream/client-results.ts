@@ -1,4 +1,4 @@
-import { toldResult } from "../../engine/calls/client-tools.ts"
+import { recordedResult } from "../../engine/calls/client-tools.ts"
 import type { ClientResult } from "../../engine/input.ts"
 import { isKnown } from "../../engine/replay/replay.ts"
 import { failure, hasCode } from "../../protocol/errors.ts"
@@ -76,7 +76,7 @@ export async function bringResults(ports: StreamPorts, brought: BroughtResults):
 
 function isRepeated({ ended }: HandedCalls, { callId, text }: ClientResult): boolean {
   const end = ended.get(callId)
-  if (end && end.text !== toldResult(text)) throw failure("call_settled", { id: callId })
+  if (end && end.text !== recordedResult(text)) throw failure("call_settled", { id: callId })
   return end !== undefined
 }
 

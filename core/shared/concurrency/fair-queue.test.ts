@@ -29,7 +29,7 @@ test("users have turns, so one user with many tasks does not delay the others", 
   await Promise.all(jobs)
 })
 
-test("one person does not take every place, and no more run than may", async () => {
+test("one user does not take every slot, and the limit holds", async () => {
   const { began, start, end } = bench(new FairQueue({ atOnce: 2, perPerson: 1, waiting: 5, tooMany }))
   const jobs = [start("ada", "a1"), start("ada", "a2"), start("bo", "b1"), start("cy", "c1")]
   expect(began).toEqual(["a1", "b1"])
@@ -57,7 +57,7 @@ test("a user with too many waiting tasks is refused, and an aborted task leaves 
   expect(began).toEqual(["a1", "a4"])
 })
 
-test("work that fails gives its place up", async () => {
+test("a failed task frees its slot", async () => {
   const queue = new FairQueue({ atOnce: 1, perPerson: 1, waiting: 1, tooMany })
   await expect(queue.run("ada", signal, () => Promise.reject(new Error("no")))).rejects.toThrow("no")
   expect(await queue.run("ada", signal, async () => "next")).toBe("next")
@@ -82,7 +82,7 @@ const workFor = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
-test("what takes little is begun many in a turn, so that what is written for it is written together", async () => {
+test("many short tasks start in one turn, so that their writes are grouped", async () => {
   const turns = new FairTurns()
   expect(turns.enter(ada)).toBeUndefined()
   workFor(25)
@@ -94,7 +94,7 @@ test("what takes little is begun many in a turn, so that what is written for it 
   expect(taken).toBeLessThan(50)
 })
 
-test("what takes long is begun one in a turn, each person's in turn, also with those that come meanwhile", async () => {
+test("long tasks start one per turn, taking users in turn, including tasks that arrive meanwhile", async () => {
   const turns = new FairTurns()
   void turns.enter(ada)
   workFor(25)

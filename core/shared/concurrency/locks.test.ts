@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { onceMore, Semaphore } from "./locks.ts"
 
-test("so many run at a time, the others in order of asking, and one that fails makes room too", async () => {
+test("a limited number of tasks runs at a time, the others in order, and a failed one frees its slot", async () => {
   const semaphore = new Semaphore(2)
   const begun: number[] = []
   const ends = Array.from({ length: 4 }, () => Promise.withResolvers<number>())
@@ -24,7 +24,7 @@ test("so many run at a time, the others in order of asking, and one that fails m
   expect(await Promise.all(done.slice(2))).toEqual([2, 2])
 })
 
-test("what was asked for while it was under way is done once more, and once for all who asked", async () => {
+test("requests during the work are answered by one repetition for all of them", async () => {
   const ends: (() => void)[] = []
   const work = onceMore(() => new Promise<void>((resolve) => ends.push(resolve)))
   const first = work()
@@ -37,7 +37,7 @@ test("what was asked for while it was under way is done once more, and once for 
   expect(ends).toHaveLength(2)
 })
 
-test("nobody who asks is passed over, in whichever moment of its end it is", async () => {
+test("no request is lost, at whatever moment of the end it comes", async () => {
   for (let moments = 0; moments < 12; moments++) {
     let [said, seen] = ["before", ""]
     const read = onceMore(async () => {
@@ -53,7 +53,7 @@ test("nobody who asks is passed over, in whichever moment of its end it is", asy
   }
 })
 
-test("a failure is told, and the next one begins anew", async () => {
+test("a failure is thrown, and the next request starts again", async () => {
   let tries = 0
   const work = onceMore(async () => {
     await Promise.resolve()
@@ -65,7 +65,7 @@ test("a failure is told, and the next one begins anew", async () => {
   expect(tries).toBe(2)
 })
 
-test("a failure is nobody's where it was asked for meanwhile and is well then", async () => {
+test("a failure is not thrown if a repetition succeeds", async () => {
   let tries = 0
   const work = onceMore(async () => {
     await Promise.resolve()

@@ -16,7 +16,7 @@ async function servedWhenOneEnds(sizes: readonly number[], pieces: number): Prom
   return seen[0] ?? []
 }
 
-test("each turn of the event loop hands on so much of all streams together", async () => {
+test("each turn of the event loop passes on a limited amount of all streams", async () => {
   const share = new LoopShare(10)
   let handedOn = 0
   const stream = async () => {
@@ -37,7 +37,7 @@ test("each turn of the event loop hands on so much of all streams together", asy
   expect(inTurns.length).toBeGreaterThanOrEqual(4)
 })
 
-test("of streams that are alike the first ends while the others are at their beginnings, and these have all gone on", async () => {
+test("the first of equal streams ends while the others are near their start, and all have made progress", async () => {
   const pieces = 100
   const [first, ...others] = await servedWhenOneEnds(Array<number>(20).fill(2048), pieces)
   expect(first).toBe(pieces)
@@ -46,7 +46,7 @@ test("of streams that are alike the first ends while the others are at their beg
   expect(others.reduce((sum, count) => sum + count, 0)).toBeLessThan(pieces)
 })
 
-test("a stream that comes word by word goes on beside many fast ones, though it began last", async () => {
+test("a stream that arrives word by word makes progress next to many fast ones, though it started last", async () => {
   const pieces = 100
   const fast = Array<number>(50).fill(2048)
   const served = await servedWhenOneEnds([...fast, 50], pieces)
@@ -54,13 +54,13 @@ test("a stream that comes word by word goes on beside many fast ones, though it 
   expect(served.at(-1)).toBeGreaterThan(20)
 })
 
-test("many streams that come word by word do not keep a fast one that began last from going on", async () => {
+test("many streams that arrive word by word do not stop a fast one that started last", async () => {
   const served = await servedWhenOneEnds([2048, ...Array<number>(30).fill(50), 2048], 200)
   expect(served[0]).toBe(200)
   expect(served.at(-1)).toBeGreaterThan(0)
 })
 
-test("where there is room nobody waits, and a piece that is larger than a turn's share comes alone", async () => {
+test("with free capacity nothing waits, and a piece larger than a turn's share is passed on alone", async () => {
   const take = new LoopShare(10).join()
   expect(take(100)).toBeUndefined()
   const next = take(1)

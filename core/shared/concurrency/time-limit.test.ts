@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events"
 import { describe, expect, it } from "vitest"
 import { whenAborted } from "./time-limit.ts"
 
-describe("whoever waits for a signal", () => {
-  it("is told once, when it aborts, and not who has stopped waiting", () => {
+describe("a callback for an aborted signal", () => {
+  it("is called once, unless it was removed", () => {
     const controller = new AbortController()
     const other = new AbortController()
     const told: string[] = []
@@ -17,13 +17,13 @@ describe("whoever waits for a signal", () => {
     expect(told).toEqual(["first", "last: cancel"])
   })
 
-  it("adds one listener to it, however many wait", () => {
+  it("needs one listener per signal, however many there are", () => {
     const { signal } = new AbortController()
     for (let i = 0; i < 20; i++) whenAborted(signal, () => {})()
     expect(getEventListeners(signal, "abort")).toHaveLength(1)
   })
 
-  it("may stop waiting, or have another stop, while all are told", () => {
+  it("may be removed by another one while all are called", () => {
     const controller = new AbortController()
     const told: string[] = []
     let stopSecond = () => {}

@@ -1,7 +1,7 @@
 import { findEncoding, isValid, markOf } from "./text-encoding.ts"
 
 /** The declared encoding of a text: by its sender, and by the text itself. */
-export interface SaidEncoding {
+export interface DeclaredEncoding {
   readonly sent?: string | undefined
   readonly inside?: string | undefined
 }
@@ -25,7 +25,7 @@ export type DecodedText =
  * Decodes bytes. In order of precedence: a byte order mark; the sender's declaration if every byte fits it; UTF-8 if
  * every byte fits; the text's own declaration; a guess from the letters.
  */
-export function decodeText(bytes: Uint8Array, said: SaidEncoding = {}): DecodedText {
+export function decodeText(bytes: Uint8Array, said: DeclaredEncoding = {}): DecodedText {
   const found = findEncoding(bytes)
   const as = (encoding: string, sure: boolean, broken = false): DecodedText => ({
     ...{ type: "text", encoding, sure, broken },

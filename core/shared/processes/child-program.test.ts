@@ -46,7 +46,7 @@ test.runIf(countsMemory).each([0, 1500])(
   },
 )
 
-test("where the system bounds no memory, a process that takes too much is ended", async () => {
+test("if the system does not limit memory, a process that uses too much is ended", async () => {
   const log = new KeptLog()
   const sizes = { data: () => undefined, resident: residentSize }
   const children = new ChildProgram({ script: program(0), megabytes: 300, log, sizes })
@@ -63,24 +63,21 @@ test.each([
   ["SIGKILL", { code: null, signal: "SIGKILL" }],
   ["SIGTERM", { code: null, signal: "SIGTERM" }],
   ["throw", { code: 1, signal: null }],
-])(
-  "whoever waits for one that dies of %s is told, and the log how it died and what it said last",
-  async (how, ended) => {
-    const log = new KeptLog()
-    const children = new ChildProgram({ script: deadly, megabytes: 300, log })
-    const child = await children.start()
-    child.send(how)
-    const error = await child.hear().catch((thrown: unknown) => thrown)
-    expect(error).toBeInstanceOf(ChildDied)
-    const stderr = expect.stringMatching(/^(?=.*the last words).{1,4096}$/s)
-    expect(log.lines).toMatchObject([
-      { event: "child_failed", fields: { program: "test-program", pid: child.process.pid, stderr, ...ended } },
-    ])
-    if (how === "throw") expect(String(log.lines[0]?.fields.stderr)).toContain("an error of its own")
-  },
-)
+])("if a process dies of %s, its callers get an error, and its exit and last output are logged", async (how, ended) => {
+  const log = new KeptLog()
+  const children = new ChildProgram({ script: deadly, megabytes: 300, log })
+  const child = await children.start()
+  child.send(how)
+  const error = await child.hear().catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(ChildDied)
+  const stderr = expect.stringMatching(/^(?=.*the last words).{1,4096}$/s)
+  expect(log.lines).toMatchObject([
+    { event: "child_failed", fields: { program: "test-program", pid: child.process.pid, stderr, ...ended } },
+  ])
+  if (how === "throw") expect(String(log.lines[0]?.fields.stderr)).toContain("an error of its own")
+})
 
-test("what is sent to one that has gone is a death as well, and not waited for", async () => {
+test("sending to a process that is gone throws at once", async () => {
   const log = new KeptLog()
   const silent = programOf(`process.send("ready", () => process.disconnect()); setInterval(() => {}, 1000)`)
   const child = await new ChildProgram({ script: silent, megabytes: 300, log }).start()
@@ -92,7 +89,7 @@ test("what is sent to one that has gone is a death as well, and not waited for",
   ])
 })
 
-test("one that never becomes ready is an error, and the log has its words", async () => {
+test("a process that never becomes ready is an error, and its output is logged", async () => {
   const log = new KeptLog()
   const broken = new ChildProgram({ script: programOf(`throw new Error("no such thing")`), megabytes: 300, log })
   await expect(broken.start()).rejects.toBeInstanceOf(ChildDied)
@@ -100,7 +97,7 @@ test("one that never becomes ready is an error, and the log has its words", asyn
   expect(log.lines[0]?.fields.stderr).toContain("no such thing")
 })
 
-test("one that grows after it was measured is measured anew", async () => {
+test("a process that grows after it was measured is measured again", async () => {
   // The second process finds the file, and is larger than the first. A timer keeps it alive, because it has no
   // listeners.
   const grown = programOf(`
@@ -117,7 +114,7 @@ test("one that grows after it was measured is measured anew", async () => {
   await children.close()
 })
 
-test("closing ends them all, without a word in the log, also those that are not ready yet", async () => {
+test("closing ends all processes without logging, including those that are still starting", async () => {
   const log = new KeptLog()
   const children = new ChildProgram({ script: program(0), megabytes: 300, log })
   const child = await children.start()

@@ -4,7 +4,7 @@ import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Log } from "../log.ts"
 import { Child, ChildDied, dataSize, residentSize } from "./child.ts"
-import { type FileAccess, wallsAround } from "./walls.ts"
+import { type FileAccess, permissionFlags } from "./permission-flags.ts"
 
 export interface ProgramOptions {
   /** Its first message says that it is ready. */
@@ -124,7 +124,7 @@ export class ChildProgram {
   #spawn({ words = [], files }: StartOptions, size?: number): Child {
     const { script: address, flags = [], megabytes, input, log } = this.#options
     const script = fileURLToPath(address)
-    const walls = wallsAround(script, [this.#options.files ?? {}, files ?? {}])
+    const walls = permissionFlags(script, [this.#options.files ?? {}, files ?? {}])
     const command = [process.execPath, ...flags, ...walls, script, ...words]
     const started = spawn(...(size === undefined ? plain(command) : limited(command, size + megabytes * 1000)), {
       // Without this process's environment, which contains keys and addresses.

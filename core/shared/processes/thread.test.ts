@@ -14,7 +14,7 @@ const script = programOf(`
 test.each([
   ["exit", { code: 7 }],
   ["throw", { code: 1, error: expect.objectContaining({ message: "an error of its own" }) }],
-])("the log is told how a thread has died (%s), and what it said", async (how, ending) => {
+])("the exit of a thread (%s) and its output are logged", async (how, ending) => {
   const log = new KeptLog()
   const thread = startThread(script, { log })
   thread.postMessage(how)
@@ -23,7 +23,7 @@ test.each([
   expect(log.lines).toMatchObject([{ event: "thread_failed", fields: { thread: "test-program", stderr, ...ending } }])
 })
 
-test("a thread that is ended on purpose is no news", async () => {
+test("a thread that is ended on purpose is not logged", async () => {
   const log = new KeptLog()
   const thread = startThread(script, { log })
   await once(thread, "online")

@@ -3,7 +3,7 @@ import type { ResourceLimits, Worker, WorkerOptions } from "node:worker_threads"
 import type { Log } from "../log.ts"
 import { Semaphore } from "../concurrency/locks.ts"
 import { Tail } from "./child.ts"
-import { sourceFlags } from "./walls.ts"
+import { sourceFlags } from "./permission-flags.ts"
 
 /**
  * Starts a thread that works for this process. If it ends unexpectedly, its exit and its last output are logged. Node's
@@ -90,6 +90,6 @@ export class JobThread<Job, Answer> {
 }
 
 /** The path of a script next to a module, with the module's file extension, in a checkout and in a bundle. */
-export function besideModule(address: string, name: string): URL {
+export function siblingScript(address: string, name: string): URL {
   return new URL(`./${name}${address.slice(address.lastIndexOf("."))}`, address)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { GrowingText } from "./growing-text.ts"
 
-test("a text is what its pieces are together, whenever it is asked for", () => {
+test("a text is the concatenation of its pieces, whenever it is read", () => {
   const text = new GrowingText()
   let whole = ""
   expect([String(text), text.length]).toEqual(["", 0])

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { showHidden } from "./hidden-words.ts"
+import { showHidden } from "./show-hidden.ts"
 import { escapeControls, escapeHidden } from "./hidden-characters.ts"
 
 test.each([
@@ -23,18 +23,18 @@ test.each([
   expect(escapeHidden(text)).toBe(drawn)
 })
 
-test("a pipe gets the numbers of controls and of what turns the direction of a paragraph, and all else as it is", () => {
+test("output to a pipe has code points instead of controls and direction changes, and all else unchanged", () => {
   const text = "a\u202Eb\u2066c\u2069 \u001b[31m \u200F שלום 👩‍👩‍👧\n\t"
   expect(escapeControls(text)).toBe("a⟨U+202E⟩b⟨U+2066⟩c⟨U+2069⟩ ⟨U+001B⟩[31m \u200F שלום 👩‍👩‍👧\n\t")
 })
 
-test("a pipe gets the number of a carriage return that ends no line, because the text after it hides the text before", () => {
+test("output to a pipe has the code point of a carriage return inside a line, because the text after it would hide the text before", () => {
   expect(escapeControls("Deletes everything\rReads a file\r\n\r")).toBe(
     "Deletes everything⟨U+000D⟩Reads a file\r\n⟨U+000D⟩",
   )
 })
 
-test("what a model is told of as hidden a person is shown too", () => {
+test("what is marked as hidden for a model is shown to a person, too", () => {
   const isHidden = /[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]/u
   for (let code = 0; code < 0x110000; code++) {
     const character = String.fromCodePoint(code)

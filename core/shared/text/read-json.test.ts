@@ -33,12 +33,12 @@ describe("readJson", () => {
     expect(readJson(text, limits)).toEqual(JSON.parse(text))
   })
 
-  test("counts names by object: two objects with five names each are no object with ten", () => {
+  test("counts names by object: two objects with five names each do not count as ten", () => {
     const five = '{"a":1,"b":1,"c":1,"d":1,"e":1}'
     expect(readJson(`[${five},${five}]`, limits)).toHaveLength(2)
   })
 
-  test("leaves to the parser what is not JSON", () => {
+  test("leaves malformed JSON to the parser", () => {
     expect(() => readJson("{", limits)).toThrow(SyntaxError)
   })
 })
@@ -52,7 +52,7 @@ describe("JsonMeter", () => {
     }
   }
 
-  test("counts the same however a text is cut", () => {
+  test("counts the same however a text is split", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), fc.array(fc.nat(40), { maxLength: 30 }), (text, cuts) => {
         const inPieces = () => {
@@ -68,7 +68,7 @@ describe("JsonMeter", () => {
     )
   })
 
-  test("counts at least every value that the parser makes", () => {
+  test("counts at least every value that the parser creates", () => {
     const countOf = (value: unknown): number =>
       typeof value === "object" && value !== null
         ? 1 + Object.values(value).reduce<number>((sum, each) => sum + countOf(each), 0)

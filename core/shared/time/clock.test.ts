@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
 import { FarAlarms } from "./clock.ts"
 
-describe("alarms that are far away", () => {
-  it("ring, all of one second, also where one of them throws", async () => {
+describe("alarms far in the future", () => {
+  it("ring together in their second, also if one throws", async () => {
     const alarms = new FarAlarms()
     const rung: string[] = []
     const caught = new Promise<unknown>((resolve) => process.once("uncaughtException", resolve))
@@ -17,7 +17,7 @@ describe("alarms that are far away", () => {
     expect(await caught).toEqual(new Error("a defect"))
   })
 
-  it("never ring once they were taken back, not even by one that rings in the same moment", async () => {
+  it("never ring after they were cancelled, not even by one that rings at the same moment", async () => {
     const alarms = new FarAlarms()
     const rung: string[] = []
     await new Promise<void>((resolve) => {
@@ -32,7 +32,7 @@ describe("alarms that are far away", () => {
     expect(rung).toEqual([])
   })
 
-  it("keep a process alive only where somebody waits for them", () => {
+  it("keep a process alive only in the foreground", () => {
     const source = JSON.stringify(new URL("./clock.ts", import.meta.url).pathname)
     const program = `const { FarAlarms } = await import(${source})
       const alarms = new FarAlarms()

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { KeptIndexes } from "./kept-indexes.ts"
+import { IndexCache } from "./index-cache.ts"
 import { countDistances, toSigns, wordsFor } from "./signs.ts"
 import { dot, fromText, rank, toBase64, toUnit } from "./unit.ts"
 import { VectorIndex } from "./vector-index.ts"
@@ -16,7 +16,7 @@ function dice(seed: number): () => number {
 
 const vectorOf = (dimensions: number, roll: () => number) => toUnit(Float32Array.from({ length: dimensions }, roll))
 
-test("signs differ in as many places as the numbers do, whatever their count", () => {
+test("the distance of signs is the number of differing signs, for any length", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 300 }), fc.integer(), (dimensions, seed) => {
       const roll = dice(seed)
@@ -46,7 +46,7 @@ test("a small collection is ranked as exact cosines rank it", () => {
   expect(index.nearest(query, 1)[0]!.score).toBeCloseTo(exact[0]!.score, 2)
 })
 
-test("of many, hardly any near one is missed", () => {
+test("hardly any match among many vectors is missed", () => {
   const roll = dice(7)
   const topics = Array.from({ length: 200 }, () => vectorOf(384, roll))
   const index = new VectorIndex(384)
@@ -64,7 +64,7 @@ test("of many, hardly any near one is missed", () => {
   expect(hits / 200).toBeGreaterThanOrEqual(0.99)
 })
 
-test("whatever is put in, replaced and taken out, what is found is what is there", () => {
+test("after any additions, replacements and removals, exactly the existing vectors are found", () => {
   const step = fc.record({ id: fc.integer({ min: 0, max: 150 }), put: fc.boolean(), seed: fc.integer() })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
@@ -85,7 +85,7 @@ test("whatever is put in, replaced and taken out, what is found is what is there
   )
 })
 
-test("only those asked for are found, also where there are more than are looked at closely", () => {
+test("only the requested vectors are found, also if there are more than the second pass compares", () => {
   const roll = dice(3)
   const index = new VectorIndex(1536)
   const even = new Set<string>()
@@ -101,7 +101,7 @@ test("only those asked for are found, also where there are more than are looked 
   expect(index.nearest(query, 10, [])).toEqual([])
 })
 
-test("a vector of another embedder is like nothing here", () => {
+test("a vector of another embedder matches none", () => {
   const index = new VectorIndex(4)
   expect(index.nearest(Float32Array.of(1), 5)).toEqual([])
   expect(() => index.set("a", Float32Array.of(1))).toThrow("does not fit")
@@ -109,16 +109,16 @@ test("a vector of another embedder is like nothing here", () => {
   expect(index.nearest(Float32Array.of(1, 0, 0, 0), 5)).toEqual([{ id: "nought", score: 0 }])
 })
 
-test("a vector comes back from its text as it was", () => {
+test("a vector survives conversion to text", () => {
   const vector = vectorOf(384, dice(5))
   expect([...fromText(toBase64(vector))]).toEqual([...vector])
 })
 
-test("indexes that nobody asks for, and the oldest of too many, are let go", () => {
+test("unused indexes, and the least recently used of too many, are dropped", () => {
   const alarms: (() => void)[] = []
   let now = 0
   const clock = { now: () => now, alarm: (_ms: number, ring: () => void) => (alarms.push(ring), () => {}) }
-  const kept = new KeptIndexes<{ bytes: number }>({ clock, idleMs: 100, mostBytes: 250 })
+  const kept = new IndexCache<{ bytes: number }>({ clock, idleMs: 100, mostBytes: 250 })
   const [a] = ["a", "b", "c"].map((owner) => kept.of(owner, () => ({ bytes: 100 })))
   expect(kept.of("a", () => ({ bytes: 0 }))).toBe(a)
   kept.trim()

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { open } from "node:fs/promises"
 import { failure } from "../../protocol/errors.ts"
 import type { ConnectionId, UserId } from "../../protocol/ids.ts"
-import type { KeptFiles, LocalFile, StoredBytes } from "../../engine/stored-files.ts"
+import type { StoredFiles, LocalFile, StoredBytes } from "../../engine/stored-files.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 import type { FileCache } from "./file-cache.ts"
@@ -16,7 +16,7 @@ const UNNAMED_MS = 60 * 60_000
 const TRIES = 5
 
 /** People's files in the database, a megabyte per row, read through a local cache. */
-export class SqlDatabaseFiles implements KeptFiles {
+export class SqlDatabaseFiles implements StoredFiles {
   readonly #engine: Engine
   readonly #cache: FileCache
   readonly #now: () => number

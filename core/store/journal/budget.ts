@@ -1,4 +1,4 @@
-import { costOf } from "../../engine/ask/ask-aside.ts"
+import { costOf } from "../../engine/ask/ask-decision.ts"
 import { USUAL_OUTPUT_TOKENS } from "../../engine/model.ts"
 import type { Budget, Reservation, ModelCallPlan, Spent } from "../../engine/ports.ts"
 import { type AppError, failure } from "../../protocol/errors.ts"

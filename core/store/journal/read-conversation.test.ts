@@ -4,7 +4,7 @@ import { countQueries } from "../../../test/support/count-queries.ts"
 import { databases } from "../../../test/support/databases.ts"
 import type { Conversation } from "../../engine/conversation.ts"
 import { emptyConversation } from "../../engine/empty-conversation.ts"
-import { FOLD_VERSION } from "../../engine/replay/snapshot.ts"
+import { SNAPSHOT_VERSION } from "../../engine/replay/snapshot.ts"
 import { replay, stage } from "../../engine/replay/replay.ts"
 import type { JournalEvent, NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
@@ -86,7 +86,7 @@ describe.each(databases)("the snapshot of a long conversation on $name", ({ name
     await using world = await open(60)
     expect(await world.rows()).toEqual([])
     const { position, version } = await world.kept()
-    expect([position, version]).toEqual([241, FOLD_VERSION])
+    expect([position, version]).toEqual([241, SNAPSHOT_VERSION])
     await world.talk(3)
     const { counted, engine } = counting(world.engine)
     const { conversation } = await readConversation(engine, world.id)
@@ -113,7 +113,7 @@ describe.each(databases)("the snapshot of a long conversation on $name", ({ name
       await world.change("DELETE FROM kept_fold")
       const other = new pg.Client({ connectionString: world.url })
       await other.connect()
-      await world.engine.stateSource?.(world.id, FOLD_VERSION) // prepared by now: what follows is asked one after the other
+      await world.engine.stateSource?.(world.id, SNAPSHOT_VERSION) // prepared by now: what follows is asked one after the other
       // Whoever reads has the row then, and waits with the question for the events.
       await other.query("BEGIN; LOCK TABLE event IN ACCESS EXCLUSIVE MODE")
       const reading = readConversation(world.engine, world.id)

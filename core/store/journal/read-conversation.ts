@@ -1,5 +1,5 @@
 import type { Conversation } from "../../engine/conversation.ts"
-import { FOLD_VERSION, fromKeptFold, toKeptFold } from "../../engine/replay/snapshot.ts"
+import { SNAPSHOT_VERSION, fromSnapshot, toSnapshot } from "../../engine/replay/snapshot.ts"
 import { replay, replayOn } from "../../engine/replay/replay.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
@@ -63,8 +63,8 @@ interface Source {
 }
 
 async function readSource(engine: Engine, id: ConversationId): Promise<Source | undefined> {
-  if (engine.stateSource) return engine.stateSource(id, FOLD_VERSION)
-  const [row] = await engine.query<StateRow>(STATE_ROW, [FOLD_VERSION, id])
+  if (engine.stateSource) return engine.stateSource(id, SNAPSHOT_VERSION)
+  const [row] = await engine.query<StateRow>(STATE_ROW, [SNAPSHOT_VERSION, id])
   return row && { row }
 }
 
@@ -78,7 +78,7 @@ async function replayAll(engine: Engine, id: ConversationId, { row, events }: So
 /** Undefined if there is no snapshot, or none that this journal continues. */
 async function replaySnapshot(engine: Engine, id: ConversationId, head: HeadAndSnapshot): Promise<Read | undefined> {
   if (head.snapshot_position === null || head.snapshot === null) return undefined
-  const snapshot = fromKeptFold({ id, user: head.user_id }, head.snapshot_position, head.snapshot)
+  const snapshot = fromSnapshot({ id, user: head.user_id }, head.snapshot_position, head.snapshot)
   if (!snapshot) return undefined
   // Reads from the snapshot's last event: a journal without that event has another history.
   const range = { after: snapshot.position - 1, upTo: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER }
@@ -89,7 +89,7 @@ async function replaySnapshot(engine: Engine, id: ConversationId, head: HeadAndS
 
 /** In the background. If it fails, the next read tries again. */
 function storeSnapshot(engine: Engine, conversation: Conversation, key: number): void {
-  const body = toKeptFold(conversation)
+  const body = toSnapshot(conversation)
   if (body === undefined) return
   // Only if the conversation still exists, because the snapshot contains its text. An older snapshot never replaces a
   // newer one.
@@ -97,6 +97,6 @@ function storeSnapshot(engine: Engine, conversation: Conversation, key: number):
     SELECT key, ?, ?, ? FROM conversation WHERE key = ? AND id = ?
     ON CONFLICT (conversation) DO UPDATE SET position = excluded.position, version = excluded.version, body = excluded.body
       WHERE kept_fold.version <> excluded.version OR kept_fold.position < excluded.position`
-  const values = [conversation.position, FOLD_VERSION, body, key, conversation.id]
+  const values = [conversation.position, SNAPSHOT_VERSION, body, key, conversation.id]
   engine.change({ type: "statements", statements: [{ sql, values }] }).catch(() => {})
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../../shared/time/clock.ts"
 import type { Log } from "../../shared/log.ts"
 import { codeOf } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
-import { waitAskedBy } from "../../shared/time/words.ts"
+import { requestedWait } from "../../shared/time/retry-time.ts"
 
 /** How often to look for work that another process left: for waiting items often, through everything rarely. */
 const POLL_EVERY_MS = 2000
@@ -87,7 +87,7 @@ export class EmbeddingLoop {
     } catch (error) {
       this.#isWoken = false
       if (signal.aborted) return
-      const retryMs = Math.max(this.#pauseMs, waitAskedBy(error))
+      const retryMs = Math.max(this.#pauseMs, requestedWait(error))
       this.#work.onRetry?.(error, retryMs)
       log.warn(failure, { error, retryMs })
       this.#sleep(retryMs)

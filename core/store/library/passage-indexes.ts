@@ -1,5 +1,5 @@
 import type { CollectionId, DocumentId, EditionId } from "../../protocol/ids.ts"
-import { KeptIndexes, type KeptOptions } from "../../shared/vectors/kept-indexes.ts"
+import { IndexCache, type IndexCacheOptions } from "../../shared/vectors/index-cache.ts"
 import { fromText } from "../../shared/vectors/unit.ts"
 import { VectorIndex } from "../../shared/vectors/vector-index.ts"
 import type { Engine } from "../engine/engine.ts"
@@ -28,16 +28,16 @@ const NAMED = 60
 export class PassageIndexes {
   readonly #engine: Engine
   readonly #embedder: string
-  readonly #kept: KeptIndexes<PassageIndex>
+  readonly #kept: IndexCache<PassageIndex>
   readonly #reading = new Map<string, Promise<unknown>>()
   readonly #rows: PassageRows
   readonly #files: IndexFiles | undefined
   readonly #writing: IndexWriting | undefined
 
-  constructor(engine: Engine, embedder: string, options: KeptOptions & { readonly leastFiled?: number }) {
+  constructor(engine: Engine, embedder: string, options: IndexCacheOptions & { readonly leastFiled?: number }) {
     this.#engine = engine
     this.#embedder = embedder
-    this.#kept = new KeptIndexes(options)
+    this.#kept = new IndexCache(options)
     this.#rows = new PassageRows(engine)
     this.#files = passageFiles(engine)
     this.#writing =

@@ -1,5 +1,5 @@
 import type { CollectionId, DocumentId, EditionId, UserId } from "../../protocol/ids.ts"
-import type { KeptOptions } from "../../shared/vectors/kept-indexes.ts"
+import type { IndexCacheOptions } from "../../shared/vectors/index-cache.ts"
 import { toBase64, toUnit } from "../../shared/vectors/unit.ts"
 import { inPortions } from "../../../packs/workspace/rows/layout.ts"
 import { inserts } from "./editions.ts"
@@ -61,7 +61,7 @@ export class PassageVectors {
   readonly embedder: string
   readonly #claims: EmbeddingClaims<WaitingPassages>
 
-  constructor(engine: Engine, embedder: string, options: KeptOptions & { readonly leastFiled?: number }) {
+  constructor(engine: Engine, embedder: string, options: IndexCacheOptions & { readonly leastFiled?: number }) {
     this.#engine = engine
     this.embedder = embedder
     this.#now = () => options.clock.now()

@@ -1,5 +1,5 @@
 import type { UserId } from "../../protocol/ids.ts"
-import { KeptIndexes, type KeptOptions } from "../../shared/vectors/kept-indexes.ts"
+import { IndexCache, type IndexCacheOptions } from "../../shared/vectors/index-cache.ts"
 import { fromText } from "../../shared/vectors/unit.ts"
 import { VectorIndex } from "../../shared/vectors/vector-index.ts"
 import type { Engine } from "../engine/engine.ts"
@@ -18,7 +18,7 @@ export interface NoteIndex extends FileState {
 }
 
 /** How many notes of a person are worth a file of their vectors. */
-export type NoteIndexOptions = KeptOptions & { readonly leastFiled?: number }
+export type NoteIndexOptions = IndexCacheOptions & { readonly leastFiled?: number }
 
 /** Read at a time: other work gets its turn in between. */
 const PAGE = 500
@@ -29,7 +29,7 @@ const NUMBERED = 60
 export class NoteIndexes {
   readonly #engine: Engine
   readonly #embedder: string
-  readonly #kept: KeptIndexes<NoteIndex>
+  readonly #kept: IndexCache<NoteIndex>
   readonly #reading = new Map<string, Promise<unknown>>()
   readonly #rows: NoteRows
   readonly #files: IndexFiles | undefined
@@ -38,7 +38,7 @@ export class NoteIndexes {
   constructor(engine: Engine, embedder: string, { leastFiled, ...options }: NoteIndexOptions) {
     this.#engine = engine
     this.#embedder = embedder
-    this.#kept = new KeptIndexes(options)
+    this.#kept = new IndexCache(options)
     this.#rows = new NoteRows(engine)
     this.#files = noteFiles(engine)
     this.#writing = this.#files && new IndexWriting(this.#files, { now: () => options.clock.now(), least: leastFiled })

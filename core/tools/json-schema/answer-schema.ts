@@ -1,6 +1,6 @@
 import { FairQueue } from "../../shared/concurrency/fair-queue.ts"
 import type { ValidationResult, Schema } from "../../engine/definition/schema.ts"
-import { besideModule } from "../../shared/processes/thread.ts"
+import { siblingScript } from "../../shared/processes/thread.ts"
 import { JobThread } from "../../shared/processes/thread.ts"
 import { failure, hasCode } from "../../protocol/errors.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
@@ -23,7 +23,7 @@ const TOO_LONG = "it takes too long to check; use a simpler schema or a shorter 
 
 /** One for the process: it is started by the first schema that needs it, and keeps no process alive. */
 const thread = new JobThread<SchemaJob, SchemaVerdict>({
-  script: besideModule(import.meta.url, "schema-thread"),
+  script: siblingScript(import.meta.url, "schema-thread"),
   timeLimitMs: TIME_LIMIT_MS,
   resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
 })

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
-import type { AskedQuestion, CallContext } from "../../engine/definition/tool.ts"
+import type { ToolQuestion, CallContext } from "../../engine/definition/tool.ts"
 import { askInCall } from "./ask-in-call.ts"
 import { toAnswer, toProgress } from "./result.ts"
 
 const TOKEN = "token-that-ada-was-given"
 
 async function askedWith(message: string): Promise<string | undefined> {
-  const asked: AskedQuestion[] = []
-  const ask = async (question: AskedQuestion) => (asked.push(question), { outcome: "decline" })
+  const asked: ToolQuestion[] = []
+  const ask = async (question: ToolQuestion) => (asked.push(question), { outcome: "decline" })
   const context = { conversation: "conv_1", lasting: { ask } } as unknown as CallContext
   const sent: string[] = []
   const call = askInCall({ server: "notes", tool: "book", secrets: () => sent }, context)
@@ -21,8 +21,8 @@ test("a server that asks cannot show the token that it was sent, also one that w
 })
 
 test("an address with the token that it was sent is shown to nobody", async () => {
-  const asked: AskedQuestion[] = []
-  const ask = async (question: AskedQuestion) => (asked.push(question), { outcome: "decline" })
+  const asked: ToolQuestion[] = []
+  const ask = async (question: ToolQuestion) => (asked.push(question), { outcome: "decline" })
   const context = { conversation: "conv_1", lasting: { ask } } as unknown as CallContext
   const call = askInCall({ server: "notes", tool: "book", secrets: () => [TOKEN] }, context)
   const address = (query: string) => ({ mode: "url", message: "Look.", url: `https://notes.example/?q=${query}` })

@@ -1,4 +1,4 @@
-import type { AskedQuestion, CallContext } from "../../engine/definition/tool.ts"
+import type { ToolQuestion, CallContext } from "../../engine/definition/tool.ts"
 import { MAX_FIELDS } from "../../protocol/conversation/questions.ts"
 import type { GivenAnswer, QuestioningCall, Unaskable } from "./connection/task-requests.ts"
 import { toAskedQuestion } from "./definition/asked-question.ts"
@@ -52,7 +52,7 @@ export function askInCall({ server, tool, secrets }: AskingTool, context: CallCo
 }
 
 /** A form of many fields is asked in parts: a terminal shows no more of one than fits its screen. */
-function inParts(question: AskedQuestion): readonly AskedQuestion[] {
+function inParts(question: ToolQuestion): readonly ToolQuestion[] {
   const { fields } = question
   const of = Math.ceil(fields.length / MAX_FIELDS)
   if (of <= 1) return [question]

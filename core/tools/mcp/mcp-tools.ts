@@ -1,5 +1,5 @@
 import type { Clock } from "../../shared/time/clock.ts"
-import type { AskedTools, JoinedTool } from "../../engine/definition/joined-tools.ts"
+import type { ToolsRequest, JoinedTool } from "../../engine/definition/joined-tools.ts"
 import type { Answer, CallContext } from "../../engine/definition/tool.ts"
 import type { Log } from "../../shared/log.ts"
 import { failure } from "../../protocol/errors.ts"
@@ -49,7 +49,7 @@ export class McpTools implements AsyncDisposable {
   }
 
   /** By what is pinned; a server is asked only where nothing is known of it yet. One that fails leaves the others as they are. */
-  async toolsFor({ user, agent, signal }: AskedTools): Promise<JoinedTool[]> {
+  async toolsFor({ user, agent, signal }: ToolsRequest): Promise<JoinedTool[]> {
     const { serversOf, log } = this.#ports
     const servers = (await serversOf(user)).filter(({ agents }) => agents.includes(agent))
     const lists = await Promise.all(

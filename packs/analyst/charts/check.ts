@@ -1,6 +1,6 @@
 import { Semaphore } from "../../../core/shared/concurrency/locks.ts"
 import type { Log } from "../../../core/shared/log.ts"
-import { besideModule } from "../../../core/shared/processes/thread.ts"
+import { siblingScript } from "../../../core/shared/processes/thread.ts"
 import type { Child } from "../../../core/shared/processes/child.ts"
 import { ChildProgram } from "../../../core/shared/processes/child-program.ts"
 import type { ChartQuestion, ChartVerdict } from "./chart-check-child.ts"
@@ -81,7 +81,7 @@ export class ChartCheck {
   }
 
   #start(): Promise<Child> {
-    const script = besideModule(import.meta.url, "chart-check-child")
+    const script = siblingScript(import.meta.url, "chart-check-child")
     const flags = ["--max-old-space-size=768"]
     const program = (this.#program ??= new ChildProgram({ script, flags, megabytes: MEGABYTES, log: this.#log }))
     this.#answers = 0

@@ -1,5 +1,5 @@
 import type { Log } from "../../../core/shared/log.ts"
-import { besideModule } from "../../../core/shared/processes/thread.ts"
+import { siblingScript } from "../../../core/shared/processes/thread.ts"
 import { type Child, ChildDied } from "../../../core/shared/processes/child.ts"
 import { ChildProgram, type OtherProgram } from "../../../core/shared/processes/child-program.ts"
 import { failure } from "../../../core/protocol/errors.ts"
@@ -11,7 +11,7 @@ export async function readInChild(
   signal: AbortSignal,
   { log, other }: { readonly log?: Log | undefined; readonly other?: OtherProgram },
 ): Promise<CsvOutcome> {
-  const own = other ?? { script: besideModule(import.meta.url, "csv-child") }
+  const own = other ?? { script: siblingScript(import.meta.url, "csv-child") }
   const program = new ChildProgram({ ...own, flags: ["--max-old-space-size=256"], megabytes: 437, log })
   const { seconds } = job.limits
   const over = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)])

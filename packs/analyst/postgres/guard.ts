@@ -1,5 +1,5 @@
 import type { Log } from "../../../core/shared/log.ts"
-import { besideModule, JobThread } from "../../../core/shared/processes/thread.ts"
+import { siblingScript, JobThread } from "../../../core/shared/processes/thread.ts"
 import { MAX_SQL } from "../../../core/protocol/databases/connections.ts"
 import { isStorable } from "../../../core/shared/text/text.ts"
 import type { GuardJob, Verdict } from "./postgres-guard-thread.ts"
@@ -15,7 +15,7 @@ export class PostgresGuard {
   readonly #thread: JobThread<GuardJob, Verdict>
 
   constructor(log?: Log) {
-    const script = besideModule(import.meta.url, "postgres-guard-thread")
+    const script = siblingScript(import.meta.url, "postgres-guard-thread")
     this.#thread = new JobThread({ script, timeLimitMs: PATIENCE_MS, log })
   }
 

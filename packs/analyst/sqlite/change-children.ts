@@ -1,7 +1,7 @@
 import { OPEN_FILES } from "./children.ts"
 import { isDeepStrictEqual } from "node:util"
 import type { Log } from "../../../core/shared/log.ts"
-import { besideModule } from "../../../core/shared/processes/thread.ts"
+import { siblingScript } from "../../../core/shared/processes/thread.ts"
 import { type Child, ChildDied } from "../../../core/shared/processes/child.ts"
 import { ChildProgram, type OtherProgram } from "../../../core/shared/processes/child-program.ts"
 import { failure } from "../../../core/protocol/errors.ts"
@@ -32,7 +32,7 @@ export class SqliteChangeChildren {
   #closed = false
 
   constructor(log?: Log, other?: OtherProgram) {
-    const own = other ?? { script: besideModule(import.meta.url, "sqlite-change-child") }
+    const own = other ?? { script: siblingScript(import.meta.url, "sqlite-change-child") }
     this.#program = new ChildProgram({ ...own, flags: ["--max-old-space-size=256"], megabytes: 437, log })
   }
 

@@ -4,7 +4,7 @@ import type { ChangeAttempt, DatabaseChange, DatabaseKind, DatabaseUse } from ".
 import type { QueryLimits } from "../database/walls.ts"
 import { FairQueue } from "../../../core/shared/concurrency/fair-queue.ts"
 import { KeyedLock } from "../../../core/shared/concurrency/locks.ts"
-import type { KeptFiles } from "../../../core/engine/stored-files.ts"
+import type { StoredFiles } from "../../../core/engine/stored-files.ts"
 import type { SqliteChangeChildren } from "./change-children.ts"
 import type { SqliteChangeJob, SqliteChangeOutcome, SqliteMark, StoreMark } from "./change-job.ts"
 import type { ChangePlace, FilePlaces } from "./places.ts"
@@ -29,7 +29,7 @@ const REHEARSALS = {
 interface SqliteFiles {
   readonly places: FilePlaces
   /** Where files are whose copies are changed. */
-  readonly kept?: KeptFiles | undefined
+  readonly kept?: StoredFiles | undefined
   readonly limits: QueryLimits
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import type { Log } from "../../../core/shared/log.ts"
-import { besideModule } from "../../../core/shared/processes/thread.ts"
+import { siblingScript } from "../../../core/shared/processes/thread.ts"
 import { type Child, ChildDied } from "../../../core/shared/processes/child.ts"
 import { ChildProgram, type OtherProgram } from "../../../core/shared/processes/child-program.ts"
 import { failure } from "../../../core/protocol/errors.ts"
@@ -50,7 +50,7 @@ export class SqliteChildren {
   #closed = false
 
   constructor(log?: Log, other?: OtherProgram) {
-    const own = other ?? { script: besideModule(import.meta.url, "sqlite-child") }
+    const own = other ?? { script: siblingScript(import.meta.url, "sqlite-child") }
     this.#program = new ChildProgram({ ...own, flags: ["--max-old-space-size=128"], megabytes: 256, log })
   }
 

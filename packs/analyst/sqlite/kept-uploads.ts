@@ -4,7 +4,7 @@ import type { Log } from "../../../core/shared/log.ts"
 import { KeyedLock } from "../../../core/shared/concurrency/locks.ts"
 import { failure } from "../../../core/protocol/errors.ts"
 import type { UserId } from "../../../core/protocol/ids.ts"
-import type { KeptFiles, LocalFile } from "../../../core/engine/stored-files.ts"
+import type { StoredFiles, LocalFile } from "../../../core/engine/stored-files.ts"
 import { queryLimits } from "../database/walls.ts"
 import { SqliteChangeChildren } from "./change-children.ts"
 import type { SqliteMark } from "./change-job.ts"
@@ -17,12 +17,12 @@ import { uploadAt } from "./upload-path.ts"
 const DELETED_AFTER_MS = 24 * 3_600_000
 
 export class KeptUploads {
-  readonly files: KeptFiles
+  readonly files: StoredFiles
   readonly #root: string
   readonly #locks = new KeyedLock()
   readonly #children: SqliteChangeChildren
 
-  constructor(files: KeptFiles, root: string, log?: Log) {
+  constructor(files: StoredFiles, root: string, log?: Log) {
     this.files = files
     this.#root = root
     this.#children = new SqliteChangeChildren(log)

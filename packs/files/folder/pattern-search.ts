@@ -1,5 +1,5 @@
 import { Semaphore } from "../../../core/shared/concurrency/locks.ts"
-import { besideModule } from "../../../core/shared/processes/thread.ts"
+import { siblingScript } from "../../../core/shared/processes/thread.ts"
 import { JobThread } from "../../../core/shared/processes/thread.ts"
 import { fileRefusal } from "./folder.ts"
 import type { PatternAnswer, PatternJob } from "./search-thread.ts"
@@ -26,7 +26,7 @@ export class PatternSearch implements AsyncDisposable {
   readonly #asked: Asked
   readonly #maxLines: number
   readonly #thread = new JobThread<PatternJob, PatternAnswer>({
-    script: besideModule(import.meta.url, "search-thread"),
+    script: siblingScript(import.meta.url, "search-thread"),
     timeLimitMs: TIME_LIMIT_MS,
   })
   readonly #release: () => void

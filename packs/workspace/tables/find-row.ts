@@ -1,4 +1,4 @@
-import { nearName } from "../../../core/engine/calls/read-input.ts"
+import { similarName } from "../../../core/engine/calls/read-input.ts"
 import { failure } from "../../../core/protocol/errors.ts"
 import { isRemote, type Listing, type RowsByTable, type Workspace } from "../../../core/protocol/workspace.ts"
 import type { DeviceFilters } from "../../../core/protocol/socket.ts"
@@ -60,7 +60,7 @@ async function byName({ workspace }: Desk, table: TableName, said: string): Prom
     throw failure("bad_request", { problem })
   }
   if (!only) {
-    const near = column ? nearName(said, new Set(listed.rows.map((row) => String(row[column])))) : undefined
+    const near = column ? similarName(said, new Set(listed.rows.map((row) => String(row[column])))) : undefined
     const id = JSON.stringify(said.slice(0, LONGEST_ID))
     throw failure("row_missing", { noun, id, ...(near === undefined ? {} : { near }) })
   }

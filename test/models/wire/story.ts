@@ -1,6 +1,6 @@
 import { Agents, defineAgent } from "../../../core/engine/definition/agent.ts"
 import type { Conversation } from "../../../core/engine/conversation.ts"
-import { earlierTools } from "../../../core/engine/previous-messages.ts"
+import { previousMessageTools } from "../../../core/engine/previous-messages.ts"
 import { fork } from "../../../core/engine/fork.ts"
 import type { Input, MessageInput } from "../../../core/engine/input.ts"
 import type { ModelSource, Ports } from "../../../core/engine/ports.ts"
@@ -138,7 +138,7 @@ export class Story {
       room: { demandRoom: async () => {}, demandRoomFor: async () => {} },
       journal: between,
       models: this.#models,
-      agents: new Agents([{ ...agent, tools: agent.tools.with(earlierTools(between)) }]),
+      agents: new Agents([{ ...agent, tools: agent.tools.with(previousMessageTools(between)) }]),
       files: fileContents,
       answerSchema,
       clock: this.#clock,

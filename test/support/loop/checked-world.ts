@@ -2,7 +2,7 @@ import { expect } from "vitest"
 import { type Conversation, conversationStatus, runStatus } from "../../../core/engine/conversation.ts"
 import type { MessageInput } from "../../../core/engine/input.ts"
 import type { Live } from "../../../core/engine/ports.ts"
-import { fromKeptFold, toKeptFold } from "../../../core/engine/replay/snapshot.ts"
+import { fromSnapshot, toSnapshot } from "../../../core/engine/replay/snapshot.ts"
 import { replay, replayOn } from "../../../core/engine/replay/replay.ts"
 import type { EventOf, EventType, JournalEvent } from "../../../core/protocol/events.ts"
 import { type ConversationId, newId } from "../../../core/protocol/ids.ts"
@@ -57,8 +57,8 @@ export async function expectSound(world: World): Promise<void> {
 function expectKept(onDisk: Conversation, events: readonly JournalEvent[]): void {
   const { id, user } = onDisk
   for (const { position } of of(events, "run_ended")) {
-    const text = toKeptFold(replay(id, user, events.slice(0, position)))
-    const fold = text === undefined ? undefined : fromKeptFold({ id, user }, position, text)
+    const text = toSnapshot(replay(id, user, events.slice(0, position)))
+    const fold = text === undefined ? undefined : fromSnapshot({ id, user }, position, text)
     if (fold) expect(comparable(replayOn(fold, events.slice(position)))).toEqual(comparable(onDisk))
     else expect(onDisk.hasUnknownEvents).toBe(true)
   }

@@ -9,5 +9,5 @@ import { inject } from "vitest"
 // @ts-expect-error the compiler does not know addresses with a query
 export * from "../../../core/shared/processes/thread.ts?original"
 
-export const besideModule = (_address: string, name: string): URL =>
+export const siblingScript = (_address: string, name: string): URL =>
   pathToFileURL(join(inject("package"), "dist", `${name}.js`))

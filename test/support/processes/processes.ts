@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { inject } from "vitest"
 import type { Log } from "../../../core/shared/log.ts"
-import type { FileAccess } from "../../../core/shared/processes/walls.ts"
+import type { FileAccess } from "../../../core/shared/processes/permission-flags.ts"
 
 /** A program for a child process or a thread, written for one test. */
 export function programOf(source: string): URL {

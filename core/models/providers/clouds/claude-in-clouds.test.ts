@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto"
 import { describe, expect, test } from "vitest"
-import { costOf } from "../../../engine/ask/ask-aside.ts"
+import { costOf } from "../../../engine/ask/ask-decision.ts"
 import type { HistoryMessage, ModelRequest } from "../../../engine/model.ts"
 import type { ReplySettings } from "../../../protocol/conversation/reply-settings.ts"
 import { ModelRegistry } from "../../registry.ts"

@@ -6,7 +6,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider"
-import { takenBack } from "../../../engine/history/history.ts"
+import { resendableParts } from "../../../engine/history/history.ts"
 import type {
   CallResult,
   HistoryMessage,
@@ -62,7 +62,7 @@ function toMessage(message: HistoryMessage, model: string): LanguageModelV4Messa
     case "user":
       return { role: "user", content: toUserContent(message) }
     case "assistant":
-      return { role: "assistant", content: toReply(takenBack(message.parts), model) }
+      return { role: "assistant", content: toReply(resendableParts(message.parts), model) }
     case "tool":
       return { role: "tool", content: message.results.map(toResult) }
   }

@@ -1,7 +1,7 @@
 import { open, rm, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
-import { besideModule } from "../../../shared/processes/thread.ts"
+import { siblingScript } from "../../../shared/processes/thread.ts"
 import { alreadyExists, exists, publishFile, syncFolder } from "../publish-file.ts"
 
 export interface Backup {
@@ -41,7 +41,7 @@ export async function backUp({ from, to, progress, beforePublish }: Backup): Pro
 }
 
 async function copy(from: string, to: string, progress: Backup["progress"]): Promise<void> {
-  const worker = new Worker(besideModule(import.meta.url, "backup-thread"), { workerData: { from, to } })
+  const worker = new Worker(siblingScript(import.meta.url, "backup-thread"), { workerData: { from, to } })
   let all = 0
   const timer = setInterval(() => {
     if (all > 0 && progress)

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs"
 import type { Worker } from "node:worker_threads"
 import type { Log } from "../../../shared/log.ts"
-import { besideModule, startThread } from "../../../shared/processes/thread.ts"
+import { siblingScript, startThread } from "../../../shared/processes/thread.ts"
 
 /** The length of the log that starts a checkpoint. */
 const LOG_BYTES = 16 * 1024 * 1024
@@ -48,7 +48,7 @@ export class Checkpoints {
   }
 
   #start(): Worker {
-    const script = besideModule(import.meta.url, "checkpoint-thread")
+    const script = siblingScript(import.meta.url, "checkpoint-thread")
     // If the thread fails, the log stays long and a later commit tries again.
     const worker = startThread(script, { workerData: this.#file, log: this.#logger })
     worker.unref()

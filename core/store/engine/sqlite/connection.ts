@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { once } from "node:events"
 import type { Log } from "../../../shared/log.ts"
-import { besideModule, startThread } from "../../../shared/processes/thread.ts"
+import { siblingScript, startThread } from "../../../shared/processes/thread.ts"
 
 // Small pages, because a commit writes whole pages and the rows of a turn are small. Measured in bench/.
 const PAGE_BYTES = 2048
@@ -63,7 +63,7 @@ function createPrivate(file: string): void {
  * fsync. `words` also rebuilds the full-text index, which only marks deleted rows.
  */
 export async function scrub(file: string, { words }: { words: boolean }, log?: Log): Promise<void> {
-  const script = besideModule(import.meta.url, "scrub-thread")
+  const script = siblingScript(import.meta.url, "scrub-thread")
   const worker = startThread(script, { workerData: { file, words }, log })
   const [code] = (await once(worker, "exit")) as [number] // rejects with the error of the thread
   if (code !== 0) throw new Error(`the thread that scrubs the database ended with ${code}`)

@@ -1,5 +1,5 @@
 import { withoutSecrets } from "../../../engine/calls/tool-end.ts"
-import type { AskedQuestion } from "../../../engine/definition/tool.ts"
+import type { ToolQuestion } from "../../../engine/definition/tool.ts"
 import { MAX_FIELDS, MAX_PARTS, type QuestionField } from "../../../protocol/conversation/questions.ts"
 import { plainWords } from "./server.ts"
 
@@ -18,7 +18,7 @@ const MAX_URL = 2000
 export function toAskedQuestion(
   asked: unknown,
   { server, tool, secrets }: { readonly server: string; readonly tool: string; readonly secrets: readonly string[] },
-): AskedQuestion | string {
+): ToolQuestion | string {
   const { mode, message, requestedSchema, url } = (asked ?? {}) as Record<string, unknown>
   const words = (text: unknown, most: number): string =>
     typeof text === "string" ? plainWords(withoutSecrets(text, secrets).slice(0, most)) : ""

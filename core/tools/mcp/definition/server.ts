@@ -4,7 +4,7 @@ import type { McpOAuth, McpToolClaims, McpToolFacts } from "../../../engine/mcp.
 import { isThisMachine } from "../../../protocol/databases/connections.ts"
 import type { McpToolRule } from "../../../protocol/mcp-servers.ts"
 import type { JsonObject } from "../../../protocol/schema.ts"
-import { showHidden } from "../../../shared/text/hidden-words.ts"
+import { showHidden } from "../../../shared/text/show-hidden.ts"
 import { canonicalJson } from "../../../shared/text/json.ts"
 import { mendText } from "../../../shared/text/text.ts"
 

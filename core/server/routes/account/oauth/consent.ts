@@ -4,7 +4,7 @@ import { failure } from "../../../../protocol/errors.ts"
 import type {
   AuthorizationRequest,
   Consent,
-  ConsentGiven,
+  ConsentResult,
   ConsentQuestion,
   ProgramScope,
 } from "../../../../protocol/account/sign-in.ts"
@@ -36,7 +36,7 @@ export async function giveConsent(
   c: Context<Env>,
   { address, authorizationCodes, storage, clock }: OAuthPorts,
   { agrees, ...asked }: z.infer<typeof Consent>,
-): Promise<z.infer<typeof ConsentGiven>> {
+): Promise<z.infer<typeof ConsentResult>> {
   const base = publicBase(c, address)
   const { client, scopes, resource } = judge(base, asked)
   const { person, credential } = c.get("caller")

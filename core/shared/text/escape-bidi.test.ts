@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { escapeAllBidi, escapeBidi } from "./turned-text.ts"
+import { escapeAllBidi, escapeBidi } from "./escape-bidi.ts"
 
 test.each([
   ["an override, also one that ends", "a\u202Eb\u202Cc", "a⟨U+202E⟩b⟨U+202C⟩c"],
@@ -17,7 +17,7 @@ test.each([
   "plain",
 ])("%s stays as it is", (text) => expect(escapeBidi(text)).toBe(text))
 
-test("whatever the text, each that is left begins or ends a pair on its line, and no override is left", () => {
+test("in any text, each remaining control belongs to a pair on its line, and no override remains", () => {
   const text = fc.string({
     unit: fc.constantFrom("a", "ש", "\n", ..."\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069"),
   })

@@ -9,7 +9,7 @@ export function timeAfter(now: number, ms: number): string | undefined {
 }
 
 /** How long and until when, for a sentence that may be read later: `in 2 h, after 2026-11-16 14:05 UTC`. */
-export function whenWords(ms: number, at: string | undefined): string {
+export function retryTimeText(ms: number, at: string | undefined): string {
   const long = lengthOf(ms)
   if (at === undefined) return `in ${long}`
   // To the minute, and never too early.
@@ -19,7 +19,7 @@ export function whenWords(ms: number, at: string | undefined): string {
 }
 
 /** How long a failed service asked us to wait; 0 if it did not. At most a day, after which it is tried anyway. */
-export function waitAskedBy(error: unknown): number {
+export function requestedWait(error: unknown): number {
   const ms = (error as { details?: { retryAfterMs?: unknown } } | undefined)?.details?.retryAfterMs
   return typeof ms === "number" && ms > 0 ? Math.min(ms, DAY) : 0
 }

@@ -14,7 +14,7 @@ export const sourceFlags = (script: string): string[] => (script.endsWith(".ts")
  * The flags of Node's permission model with which a process can read its own code and the files of `access`, and cannot start
  * processes, threads or native code. What this does not restrict: docs/decisions/022-run-risky-work-in-processes.md.
  */
-export function wallsAround(script: string, access: readonly FileAccess[]): string[] {
+export function permissionFlags(script: string, access: readonly FileAccess[]): string[] {
   const reads = access.flatMap((each) => each.reads ?? []).flatMap(withInside)
   const writes = access.flatMap((each) => each.writes ?? []).flatMap(withInside)
   return [

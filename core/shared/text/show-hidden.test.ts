@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { showHidden } from "./hidden-words.ts"
+import { showHidden } from "./show-hidden.ts"
 
 const tags = (text: string) => [...text].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("")
 

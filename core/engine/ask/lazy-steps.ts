@@ -1,13 +1,13 @@
-import { latePart } from "../../shared/concurrency/late-part.ts"
+import { lazyModule } from "../../shared/concurrency/lazy-module.ts"
 import type { Work } from "../record.ts"
 
-const guardrail = latePart(() => import("./guardrail.ts"))
-const route = latePart(() => import("./route.ts"))
-const grade = latePart(() => import("./grade.ts"))
-const compact = latePart(() => import("./compact.ts"))
+const guardrail = lazyModule(() => import("./guardrail.ts"))
+const route = lazyModule(() => import("./route.ts"))
+const grade = lazyModule(() => import("./grade.ts"))
+const compact = lazyModule(() => import("./compact.ts"))
 
 /** Modules for agents with stages and for long conversations. The first turn of other agents does not need them. */
-export const lateSteps = {
+export const lazySteps = {
   guardrail: async (work: Work) => (await guardrail()).guardrail(work),
   route: async (work: Work) => (await route()).route(work),
   grade: async (work: Work) => (await grade()).grade(work),

@@ -7,7 +7,7 @@ const parts = new Set<Load>()
  * For code that most first turns do not need: docs/decisions/034-publish-a-bundle.md. A failed load is tried again at
  * the next use.
  */
-export function latePart<Part>(load: () => Promise<Part>): () => Promise<Part> {
+export function lazyModule<Part>(load: () => Promise<Part>): () => Promise<Part> {
   let loading: Promise<Part> | undefined
   const get = () =>
     (loading ??= load().catch((error: unknown) => {
@@ -23,7 +23,7 @@ export function latePart<Part>(load: () => Promise<Part>): () => Promise<Part> {
  * so modules must not be read from disk in the middle of a turn. If some fail, the others are loaded all the same, and
  * the first error is thrown at the end.
  */
-export async function loadLateParts(): Promise<void> {
+export async function loadLazyModules(): Promise<void> {
   const problems: unknown[] = []
   for (const load of parts) await load().catch((error: unknown) => problems.push(error))
   if (problems.length > 0) throw problems[0]

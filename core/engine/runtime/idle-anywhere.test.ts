@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { newId } from "../../protocol/ids.ts"
 import type { Live } from "../ports.ts"
-import { restAnywhere } from "./rest-anywhere.ts"
+import { whenIdleAnywhere } from "./idle-anywhere.ts"
 
 const id = newId("conv")
 const closing = new AbortController()
@@ -37,15 +37,15 @@ test.each<[Live]>([
   [{ type: "recorded", position: 6, atWork: false }],
   [{ type: "rest" }],
   [{ type: "gone", user: undefined }],
-])("an end that comes while it is asked whether anybody is at work is not missed: %j", async (live) => {
+])("an end during the query for active work is not missed: %j", async (live) => {
   const { ports } = elsewhere((bus) => bus.tell(live))
-  expect(await restAnywhere(ports, id)).toBe("elsewhere")
+  expect(await whenIdleAnywhere(ports, id)).toBe("elsewhere")
 })
 
-test("more of the work is not its end, and who goes down waits for nobody", async () => {
+test("further events are not the end, and a shutdown does not wait", async () => {
   const { bus, ports } = elsewhere(() => {})
   let over = false
-  const rested = restAnywhere(ports, id).then(() => (over = true))
+  const rested = whenIdleAnywhere(ports, id).then(() => (over = true))
   await new Promise(setImmediate)
   bus.tell({ type: "recorded", position: 7, atWork: true })
   await new Promise(setImmediate)

@@ -15,7 +15,7 @@ export const NO_SUMMARIES = "none"
  * replaced by references, because a tool can read them again. Then one summary is written. If there is none, the oldest
  * messages are cut off.
  */
-export function makeRoom(
+export function shortenHistory(
   { conversation, ports }: Pick<Work, "conversation" | "ports">,
   model: Model,
 ): NewEvent | undefined {

@@ -4,7 +4,7 @@ interface Clock {
   alarm(ms: number, ring: () => void, background?: "background"): () => void
 }
 
-export interface KeptOptions {
+export interface IndexCacheOptions {
   readonly clock: Clock
   readonly idleMs?: number
   readonly mostBytes?: number
@@ -22,12 +22,12 @@ const MAX_BYTES = 256 * 1024 * 1024
  * Caches an index per owner, created on demand. Unused ones are dropped after a while, and if all are too large
  * together, the least recently used, because they can be read again.
  */
-export class KeptIndexes<Index extends { readonly bytes: number }> {
+export class IndexCache<Index extends { readonly bytes: number }> {
   readonly #kept = new Map<string, Kept<Index>>()
-  readonly #options: KeptOptions
+  readonly #options: IndexCacheOptions
   #cancel: (() => void) | undefined
 
-  constructor(options: KeptOptions) {
+  constructor(options: IndexCacheOptions) {
     this.#options = options
   }
 

@@ -22,18 +22,18 @@ async function promiseOf({ conversation, agent, ports }: Work): Promise<Schema<u
 }
 
 /** The schema for the model; undefined if none is required. */
-export function promisedSchema({ conversation, agent }: Pick<Work, "conversation" | "agent">): JsonObject | undefined {
+export function answerSchemaOf({ conversation, agent }: Pick<Work, "conversation" | "agent">): JsonObject | undefined {
   if (conversation.run?.schema) return conversation.run.schema
   const { $schema: _, ...json } = agent.answers?.["~standard"].jsonSchema.input({ target: "draft-07" }) ?? {}
   return agent.answers && json
 }
 
 /** The text about the schema, after the instructions. */
-export const promiseWords = (schema: JsonObject): string =>
+export const schemaInstructions = (schema: JsonObject): string =>
   `When you have all you need, answer with JSON that fits this schema, and nothing else:\n${JSON.stringify(schema)}`
 
 /** Returns the events after a reply that ends its run: the answer fits, must be corrected, or has failed. */
-export async function judgeAnswer(work: Work, text: string): Promise<readonly NewEvent[] | undefined> {
+export async function checkAnswerSchema(work: Work, text: string): Promise<readonly NewEvent[] | undefined> {
   let schema: Schema<unknown> | undefined
   try {
     schema = await promiseOf(work)

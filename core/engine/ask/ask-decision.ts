@@ -2,7 +2,7 @@ import type { PaidBy, Usage } from "../../protocol/conversation/message.ts"
 import type { RecordedModelCall } from "../../protocol/conversation/stages.ts"
 import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
 import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
-import { showHidden } from "../../shared/text/hidden-words.ts"
+import { showHidden } from "../../shared/text/show-hidden.ts"
 import { readJson } from "../../shared/text/read-json.ts"
 import { addUsage } from "../add-usage.ts"
 import { parse, type Schema } from "../definition/schema.ts"
@@ -14,7 +14,7 @@ import type { HistoryMessage, Model, ModelRequest, Price } from "../model.ts"
 import { runTimeout } from "../next-step.ts"
 import type { Reservation, Spent } from "../ports.ts"
 import { failedEnd, record, type Stop, type Work } from "../record.ts"
-import { Reply, reportBeside, streamReply } from "./reply.ts"
+import { Reply, recordStatus, streamReply } from "./reply.ts"
 
 /** How many answers are requested until one fits. */
 const TRIES = 3
@@ -22,7 +22,7 @@ const TRIES = 3
 const SECONDS = 60
 const AGAIN = "Send the JSON object again, whole and mended, and nothing else."
 
-interface AsideQuestion<Answer> {
+interface DecisionQuestion<Answer> {
   /** The name of the decision, such as `guardrail`. */
   readonly name: string
   readonly instructions: string
@@ -45,12 +45,12 @@ interface AsideAnswer<Answer> {
  * failure of the provider is returned as `problem`. Returns undefined if the work was stopped, or if the run changed to
  * another model: then there is nothing to record.
  */
-export async function askAside<Answer>(
+export async function askDecision<Answer>(
   work: Work,
-  question: AsideQuestion<Answer>,
+  question: DecisionQuestion<Answer>,
 ): Promise<AsideAnswer<Answer> | undefined> {
   const { conversation, ports } = work
-  const first = asideRequest(question)
+  const first = decisionRequest(question)
   const history: HistoryMessage[] = [...first.history]
   const reservations: Reservation[] = []
   let usage: Usage | undefined
@@ -86,7 +86,7 @@ export async function askAside<Answer>(
           reservation,
           estimateOf(reservation, new Reply(reservation.model.name, conversation.user, work.ports.clock)),
         )
-      return stoppedAside(work)
+      return stoppedDecision(work)
     }
     if (hasCode(error, "store_unavailable")) throw error
     // Before a first answer another model may decide instead. The change is recorded, and the loop asks for this
@@ -102,7 +102,7 @@ export async function askAside<Answer>(
 }
 
 /** The first request for a decision. */
-export const asideRequest = (question: AsideQuestion<unknown>): ModelRequest => ({
+export const decisionRequest = (question: DecisionQuestion<unknown>): ModelRequest => ({
   system: `${question.instructions}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n${schemaOf(question)}`,
   history: [{ role: "user", text: showHidden(question.text) }],
   tools: [],
@@ -111,7 +111,7 @@ export const asideRequest = (question: AsideQuestion<unknown>): ModelRequest => 
 })
 
 /** A cancel is in the inbox and ends the run with the next step; a run timeout ends it now. */
-export async function stoppedAside(work: Work): Promise<undefined> {
+export async function stoppedDecision(work: Work): Promise<undefined> {
   const { conversation, ports, signal } = work
   const why = signal.reason as Stop
   if (why === "shutdown") throw signal.reason
@@ -141,7 +141,7 @@ export async function askWhole(work: Work, asking: Asking): Promise<Reply> {
   const bounds = { clock: ports.clock, seconds, signal, graceMs: 0 }
   const ended = await withTimeLimit<unknown>(bounds, (inner) =>
     streamReply(
-      { model, request: bounded, signal: inner(), tell: reportBeside(work, model.name) },
+      { model, request: bounded, signal: inner(), tell: recordStatus(work, model.name) },
       (part) => void reply.add(part),
     ),
   )
@@ -173,7 +173,7 @@ async function toAnswer<Answer>(schema: Schema<Answer>, text: string) {
   return "problem" in parsed ? { problem: `This does not fit: ${parsed.problem.slice(0, 500)}.` } : parsed
 }
 
-function schemaOf({ answer }: AsideQuestion<unknown>): string {
+function schemaOf({ answer }: DecisionQuestion<unknown>): string {
   const { $schema: _, ...json } = answer["~standard"].jsonSchema.input({ target: "draft-07" })
   return JSON.stringify(json)
 }

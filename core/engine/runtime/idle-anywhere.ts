@@ -13,7 +13,7 @@ export interface RestPorts {
  * Resolves when no process that shares the database works on a conversation, or when this process shuts down. `here`:
  * this process did the work, so that all its events were published here.
  */
-export async function restAnywhere(ports: RestPorts, id: ConversationId): Promise<"here" | "elsewhere"> {
+export async function whenIdleAnywhere(ports: RestPorts, id: ConversationId): Promise<"here" | "elsewhere"> {
   const { runtime } = ports
   while (!runtime.closing.aborted) {
     if (await runtime.rest(id)) return "here"
@@ -34,7 +34,7 @@ export async function isWorkingAnywhere(
   return recorded?.atWork === true
 }
 
-/** Changes of other processes are found by polling: `Elsewhere` polls everything that is watched. */
+/** Changes of other processes are found by polling: `RemoteChanges` polls everything that is watched. */
 function listenFor({ runtime, bus }: RestPorts, id: ConversationId): Disposable & { readonly heard: Promise<void> } {
   const changed = Promise.withResolvers<void>()
   const stop = () => changed.resolve()
