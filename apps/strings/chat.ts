@@ -38,8 +38,8 @@ export const chatText = {
   leaveHint: "Ctrl-C twice quits",
   welcome: (place: string) => `Pawl in ${place}. /help lists keys and commands.`,
   nothingToContinue: "There is no conversation to continue here. Your next message starts one.",
-  changeWaitsElsewhere: (title: string, summary: string) =>
-    `! A change waits for your approval in another conversation of this folder, "${title}": ${summary}. /conversations lists it.`,
+  changeWaitsElsewhere: (quotedTitle: string, summary: string) =>
+    `! A change waits for your approval in another conversation of this folder, ${quotedTitle} (/conversations lists it): ${summary}`,
   untitled: "Untitled",
   trustQuestion: (folder: string) =>
     `Do you trust the files in ${folder}? If not, Pawl still works on them, but asks before it sends anything out. Type y or n.`,

@@ -3,6 +3,7 @@ import { registerHooks } from "node:module"
 import { setImmediate } from "node:timers/promises"
 import type { ReadStream, WriteStream } from "node:tty"
 import { fileURLToPath } from "node:url"
+import { quote } from "../../core/shared/text/quote.ts"
 import { chatText } from "../strings/chat.ts"
 import { connectText } from "../strings/connect.ts"
 import { InputHistory } from "./input/history.ts"
@@ -144,7 +145,9 @@ async function reportWaiting(
   const waiting = items.find(({ conversationId }) => others.has(conversationId))
   if (!waiting) return
   const { title } = await client.readConversation({ params: { id: waiting.conversationId } })
-  session.print(line(chatText.changeWaitsElsewhere(printable(title ?? chatText.untitled), printable(waiting.summary))))
+  session.print(
+    line(chatText.changeWaitsElsewhere(quote(printable(title ?? chatText.untitled)), printable(waiting.summary))),
+  )
 }
 
 /**

@@ -78,6 +78,16 @@ describe("names that others chose", () => {
     expect(found).toEqual([])
   })
 
+  test("are in no quotation marks of a terminal: the value has passed through `quote`", () => {
+    const found = read("{apps/strings,apps/terminal,apps/cli,adapters}/**/*.ts").flatMap(({ path, text }) =>
+      Array.from(
+        text.matchAll(/["“]\$\{[^}]*(?:\b[tT]itle|\bsummary|\blabel)[^}]*\}/g),
+        ([each]) => `${path}: ${each}`,
+      ),
+    )
+    expect(found).toEqual([])
+  })
+
   test("are in no sentence of the pages that are shown before the page", () => {
     const pages = read("core/server/routes/**/*.ts").filter(({ text }) => text.includes("doorPage("))
     expect(pages.length).toBeGreaterThanOrEqual(4)

@@ -126,7 +126,7 @@ test("chat names a change that waits in another conversation of its folder", asy
   }
   expect((await exec("hello")).code).toBe(0)
   const told =
-    /! A change waits for your approval in another conversation of this\s+folder,\s+"I\s+need\s+milk":\s+Create\s+milk\.txt/
+    /! A change waits for your approval in another conversation of this\s+folder,\s+"I\s+need\s+milk"\s+\(\/conversations\s+lists\s+it\):\s+Create\s+milk\.txt/
   {
     await using terminal = world.open()
     await terminal.shows(told)
