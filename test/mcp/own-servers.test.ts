@@ -15,7 +15,7 @@ const ECHO = { name: "echo", description: "Says it again.", annotations: { readO
 const reach = new OutboundPolicy(["127.0.0.1"])
 
 describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on $name", ({ create }) => {
-  test("are named with a secret that is never told, and used by that person's agents alone", async () => {
+  test("are added with a secret that no answer contains, and used by that person's agents alone", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO], ({ headers }) => text(`Hello, ${headers.authorization ?? ""}`))
     const model = scripted(says("Nothing."), calls("notes__echo", {}), says("Done."))
@@ -52,7 +52,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     expect(JSON.stringify(face.logged)).not.toContain(SECRET)
   })
 
-  test("that cannot be opened any more are told as such to who names one again, and go by their name", async () => {
+  test("whose secrets cannot be decrypted are reported when their name is added again, and can be removed by it", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
     const entry = { name: "notes", url: server.url }
@@ -174,7 +174,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     expect(server.calls).toEqual([])
   })
 
-  test("and those of the operator are told apart: only an admin agrees to what changed in these", async () => {
+  test("and those of the operator are distinguished: only an admin agrees to what changed in these", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
     const { readServers } = await import("../../core/tools/mcp/named-servers.ts")
