@@ -54,7 +54,7 @@ export const sourceOfSpecifier: ReadonlyMap<string, string> = new Map(
 
 /** The programs that run in their own process or thread, by the names of their files. In adapters, a thread is a conversation. */
 export const programs: Readonly<Record<string, string>> = Object.fromEntries(
-  globSync("{core,packs}/**/*-{child,thread}.ts", { cwd: root })
+  globSync("{core,packs,labs}/**/*-{child,thread}.ts", { cwd: root })
     .filter((path) => !path.startsWith("core/shared/processes/")) // what starts them
     .map((path) => [basename(path, ".ts"), path]),
 )

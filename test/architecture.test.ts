@@ -54,6 +54,7 @@ const target: rules.RoomTables["mayImport"] = {
   "apps/server.ts": "everything",
   "labs/evaluate": ["apps/strings", "client", "core/protocol", "core/shared"], // loaded by `pawl eval` alone
   "labs/crashtest": "everything",
+  "labs/minilm": ["core/engine", "core/protocol", "core/shared"], // the engine for its test alone
   "labs/offline-model": ["core/index.ts", "core/shared"],
   "labs/replay": "everything",
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { LocalEmbedder } from "../../core/models/embedders/local.ts"
+import { MiniLmEmbedder } from "../../labs/minilm/embedder.ts"
 import { cpuMs, median, type Numbers } from "../meters.ts"
 import type { Sizes } from "../sizes.ts"
 
@@ -10,7 +10,7 @@ const CHARACTERS = 800
 /** W13: CPU time of the local embedder for a passage, all threads; and of a question, whose thread starts with it. */
 export async function embedding({ passes }: Sizes["w13"]): Promise<Numbers> {
   const { signal } = new AbortController()
-  const embedder = new LocalEmbedder({ threads: 1 })
+  const embedder = new MiniLmEmbedder({ threads: 1 })
   const passages = passagesOf(readFileSync(join(import.meta.dirname, "..", "..", "LICENSE"), "utf8"))
   const firstMs = await spent(() => embedder.embed(["What may be done with it?"], signal))
   await embedder.embed(passages, signal) // warm

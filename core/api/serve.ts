@@ -7,6 +7,7 @@ import { baseUrl, settingsIn, toLink } from "../compose/settings.ts"
 import { listenOn, startServer } from "../compose/start-server.ts"
 import type { Agent as InternalAgent } from "../engine/definition/agent.ts"
 import { defaultScopes } from "../protocol/account/sign-in.ts"
+import type { Embedder } from "../protocol/workspace.ts"
 import type { AppUser } from "../server/auth/credentials.ts"
 import type { Listening } from "../server/listen.ts"
 import type { Parts } from "./parts.ts"
@@ -26,6 +27,8 @@ export interface HttpOptions {
    * know becomes a user. Without a name, the request needs a token (`tokens.create`).
    */
   readonly user?: (request: Request) => string | null | undefined | Promise<string | null | undefined>
+  /** Finds notes and documents by meaning. Without it, search uses words only. */
+  readonly embedder?: Embedder
 }
 
 /** Options of `listen`, which serves the HTTP API and the web page: the port, the host and the public address. */
@@ -75,7 +78,19 @@ function compose({ parts, engine, agents, http }: Served, { host, publicUrl, dat
   const folder = resolve(dataFolder ?? ".pawl")
   const { allowedOrigins = [] } = http
   const settings = { ...settingsIn(folder), host, publicUrl, allowedOrigins, sqliteRoot: join(folder, "databases") }
-  const replaced = { clock, log, bus, store, models, devices, metrics, keepsTraces, ports, adapters }
+  const replaced = {
+    clock,
+    log,
+    bus,
+    store,
+    models,
+    devices,
+    metrics,
+    keepsTraces,
+    ports,
+    adapters,
+    embedder: http.embedder,
+  }
   return composeServer(settings, { ...replaced, pawl: engine, agents: () => agents })
 }
 

@@ -3,7 +3,7 @@ import manifest from "../package.json" with { type: "json" }
 import { systemClock } from "../shared/time/clock.ts"
 import type { Agent } from "../engine/definition/agent.ts"
 import { observed } from "../bus/in-process.ts"
-import { createEmbedder } from "../models/embedders/create.ts"
+import { createEmbedder, noEmbedder } from "../models/embedders/create.ts"
 import { proxiedFetch } from "../models/network/proxied-fetch.ts"
 import { OutboundPolicy } from "../models/network/outbound-policy.ts"
 import { WebClient } from "../models/network/web-client.ts"
@@ -75,11 +75,13 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const outward = settings.proxy ? { fetch: proxiedFetch(settings.proxy) } : {}
 
   const { sharedKeys } = settings
-  const embedder =
-    replaced.embedder ??
-    opening.adopt(createEmbedder(settings.models, { sharedKeys, log, ...outward }), async (each) => each.close?.())
+  const created = replaced.embedder
+    ? undefined
+    : createEmbedder(settings.models, { sharedKeys, log, local: settings.localEmbedder, ...outward })
+  if (created) opening.defer(async () => created.close?.())
+  const embedder = replaced.embedder ?? created ?? noEmbedder
   const libraryRecords = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
-  if (replaced.indexing !== "none") {
+  if (replaced.indexing !== "none" && embedder !== noEmbedder) {
     opening.adopt(indexNotes({ workspaces: store.workspaces, embedder, clock, log }), (each) => each.close())
     opening.adopt(new PassageIndexer({ library: libraryRecords, embedder, clock, log }), (each) => each.close())
   }

@@ -1,3 +1,4 @@
+import type { CreateLocalEmbedder } from "../models/embedders/create.ts"
 import { join } from "node:path"
 import type { WebSearchSetting } from "../../packs/research/search-provider.ts"
 import type { Model } from "../engine/model.ts"
@@ -54,6 +55,8 @@ export interface ServerSettings {
   readonly offlineModel?:
     | ((tools: readonly { readonly name: string; readonly examples: readonly string[] }[]) => Promise<Model>)
     | undefined
+  /** Creates the embedder that is used without a key for OpenAI's. Without either, search uses words only. */
+  readonly localEmbedder?: CreateLocalEmbedder | undefined
   /** Addresses of this machine at which model servers are looked for while no provider is set. */
   readonly localModelServers: readonly string[]
   /** Who answers where a conversation's model cannot, in this order. */

@@ -20,7 +20,7 @@ const mayParse: Readonly<Record<string, string>> = {
   "packs/analyst/sqlite/changes.ts": "reads a mark that this server wrote into the database",
   "packs/files/folder/tainted-files.ts": "reads a file that this server wrote into its data folder",
   "packs/analyst/charts/schema.ts": "reads a file of the installed package",
-  "core/models/embedders/minilm/": "reads files of the installed package",
+  "labs/minilm/": "reads files of the installed package",
   "core/tools/json-schema/schema-job.ts": "runs in a thread of its own, with a time limit",
   "client/": "runs in the process of a person who chose the server; answers may be a whole export",
   "apps/cli/": "reads files that the operator of this machine names",

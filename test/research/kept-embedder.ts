@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
-import { LocalEmbedder } from "../../core/models/embedders/local.ts"
+import { MiniLmEmbedder } from "../../labs/minilm/embedder.ts"
 import type { Embedder } from "../../core/protocol/workspace.ts"
 import { toUnit } from "../../core/shared/vectors/unit.ts"
 
@@ -16,7 +16,7 @@ const HASH_BYTES = 8
  */
 export class KeptEmbedder implements Embedder {
   // Two threads: making the file takes minutes.
-  readonly #locals = [new LocalEmbedder(), new LocalEmbedder()] as const
+  readonly #locals = [new MiniLmEmbedder(), new MiniLmEmbedder()] as const
   readonly #kept: ReadonlyMap<string, Float32Array>
   readonly #fresh = new Map<string, Promise<Float32Array>>()
   readonly #asked = new Set<string>()

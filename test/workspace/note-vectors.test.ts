@@ -1,7 +1,7 @@
 import pg from "pg"
 import { describe, expect, test } from "vitest"
 import type { Log } from "../../core/shared/log.ts"
-import { LocalEmbedder } from "../../core/models/embedders/local.ts"
+import { MiniLmEmbedder } from "../../labs/minilm/embedder.ts"
 import { failure } from "../../core/protocol/errors.ts"
 import { newId, type UserId } from "../../core/protocol/ids.ts"
 import type { Note } from "../../core/protocol/workspace-tables.ts"
@@ -69,7 +69,7 @@ const person = () => newId("user") as UserId
 describe.each(anyDatabase)("on $name", ({ create }) => {
   test("a note is found by what it means, among fifty, in other words than its own", async () => {
     await using database = await create()
-    const embedder = new LocalEmbedder()
+    const embedder = new MiniLmEmbedder()
     await using shelf = await Shelf.open(database, embedder)
     const ada = person()
     const ids = new Map<string, string>()

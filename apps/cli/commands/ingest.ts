@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs"
 import { readFile, readdir, realpath, stat } from "node:fs/promises"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
 import { openConfiguredStore } from "../../../core/compose/open-store.ts"
-import { createEmbedder } from "../../../core/models/embedders/create.ts"
+import { createEmbedder, noEmbedder, type OpenedEmbedder } from "../../../core/models/embedders/create.ts"
 import { proxiedFetch } from "../../../core/models/network/proxied-fetch.ts"
 import { scrubSecrets } from "../../../core/models/providers/errors/scrub-secrets.ts"
 import { AppError, failure, hasCode } from "../../../core/protocol/errors.ts"
@@ -34,7 +34,8 @@ export async function run(words: readonly string[]): Promise<number> {
   const progress = new Progress((text) => scrubSecrets(text, config.secrets))
   await using store = await openConfiguredStore(config)
   const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
-  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, ...outward })
+  const { sharedKeys, localEmbedder: local } = config
+  const embedder = createEmbedder(config.models, { sharedKeys, local, ...outward }) ?? noEmbedder
   const library = new SqlLibrary(store.engine, { clock: store.clock, embedder: embedder.name })
   const librarian = new Librarian(library, embedder)
   const { id: user } = await store.people.ensure(values.user ?? userName(), store.clock.now())
@@ -126,7 +127,7 @@ function fileTrouble(error: unknown): string | undefined {
 }
 
 interface Embedding {
-  readonly embedder: ReturnType<typeof createEmbedder>
+  readonly embedder: OpenedEmbedder
   readonly progress: Progress
   readonly signal: AbortSignal
   readonly clock: Clock

@@ -9,7 +9,7 @@ import type { Log } from "../../../core/shared/log.ts"
 import type { EvalScript } from "../../../labs/evaluate/file/script.ts"
 import { JUDGE_INSTRUCTIONS } from "../../../labs/evaluate/run/judge.ts"
 import { JUDGE, type OpenPlace, SCRIPTED, SCRIPTED_JUDGE } from "../../../labs/evaluate/run/place.ts"
-import { createEmbedder } from "../../../core/models/embedders/create.ts"
+import { createEmbedder, noEmbedder } from "../../../core/models/embedders/create.ts"
 import { proxiedFetch } from "../../../core/models/network/proxied-fetch.ts"
 import type { RecentSecrets } from "../../../core/models/providers/errors/recent-secrets.ts"
 import { ScriptedModel } from "../../../core/models/scripted/model.ts"
@@ -43,7 +43,7 @@ export function openTemporaryServers(
   { log, recent, under = tmpdir() }: TemporaryServerOptions,
 ): { open: OpenPlace } & AsyncDisposable {
   const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
-  const embedder = createEmbedder(config.models, { log, ...outward })
+  const embedder = createEmbedder(config.models, { log, local: config.localEmbedder, ...outward }) ?? noEmbedder
   const open: OpenPlace = async ({ hasFolder, script, verdicts }) => {
     await using opening = new AsyncDisposableStack()
     const root = await mkdtemp(join(under, "pawl-eval-"))

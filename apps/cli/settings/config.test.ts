@@ -35,6 +35,7 @@ test("without settings there is one right way for everything", () => {
   expect(readConfig({ HOME: "/home/ada" })).toEqual({
     host: "127.0.0.1",
     offlineModel: expect.any(Function),
+    localEmbedder: expect.any(Function),
     port: 7295,
     drainSeconds: 0,
     dataFolder: "/home/ada/.local/share/pawl",
@@ -417,6 +418,7 @@ test("whoever sets nothing has the server of whoever was given nothing to set", 
     usesUsualRunSeconds,
     mcpFile,
     offlineModel,
+    localEmbedder,
     ...read
   } = readConfig({
     PAWL_DATA: "/data",

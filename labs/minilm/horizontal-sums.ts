@@ -1,5 +1,5 @@
-import { type WasmCode, shuffle } from "../../../shared/vectors/wasm/instructions.ts"
-import type { Local } from "../../../shared/vectors/wasm/module.ts"
+import { type WasmCode, shuffle } from "./wasm/instructions.ts"
+import type { Local } from "./wasm/module.ts"
 
 const EVEN = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27]
 const ODD = EVEN.map((byte) => byte + 4)

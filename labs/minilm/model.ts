@@ -1,7 +1,7 @@
 import { TILE } from "./attention-kernels.ts"
 import { createKernels, INNER_WIDTH, type KernelChoice, type Kernels, MAX_TILE, WIDTH } from "./kernels.ts"
-import { KernelMemory } from "./memory.ts"
 import { joinByteColumns, readWeights, type Tensor, toByteColumns } from "./weights.ts"
+import { createMemory } from "./wasm/machine.ts"
 
 const LAYERS = 6
 const HEADS = 12
@@ -210,5 +210,36 @@ export class MiniLm {
   #putNormal(read: (name: string) => Tensor, name: string): number {
     const parts = [read(`${name}.weight`), read(`${name}.bias`)]
     return this.#memory.put(Float32Array.from(parts.flatMap(({ all }) => [...all])))
+  }
+}
+
+const PAGE = 65_536
+const ALIGNED = 64
+
+/** An arena for the kernels, which never frees. */
+export class KernelMemory {
+  readonly memory = createMemory()
+  #end = ALIGNED
+
+  /** Allocates bytes and returns their address. */
+  reserve(bytes: number): number {
+    const address = this.#end
+    this.#end = Math.ceil((address + bytes) / ALIGNED) * ALIGNED
+    const missing = Math.ceil((this.#end - this.memory.buffer.byteLength) / PAGE)
+    if (missing > 0) this.memory.grow(missing)
+    return address
+  }
+
+  /** Copies numbers and returns their address. */
+  put(numbers: Int8Array | Float32Array): number {
+    const address = this.reserve(numbers.byteLength)
+    const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength)
+    new Uint8Array(this.memory.buffer).set(bytes, address)
+    return address
+  }
+
+  /** A view of numbers at an address. Must not be stored, because growing the memory replaces its buffer. */
+  floats(address: number, length: number): Float32Array {
+    return new Float32Array(this.memory.buffer, address, length)
   }
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { createKernels, INNER_WIDTH, MAX_TILE, WIDTH } from "./kernels.ts"
-import { KernelMemory } from "./memory.ts"
+import { KernelMemory } from "./model.ts"
 import { Tensor, toByteColumns } from "./weights.ts"
 
 const MULTIPLY = ["at once", "in pairs", "widened"] as const

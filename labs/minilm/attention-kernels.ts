@@ -1,5 +1,5 @@
-import { type WasmCode, f32, f32x4, i32, type MultiplyAdd, v128 } from "../../../shared/vectors/wasm/instructions.ts"
-import { type Kernel, kernel, type Local, repeat } from "../../../shared/vectors/wasm/module.ts"
+import { type WasmCode, f32, f32x4, i32, type MultiplyAdd, v128 } from "./wasm/instructions.ts"
+import { type Kernel, kernel, type Local, repeat } from "./wasm/module.ts"
 import { horizontalSums } from "./horizontal-sums.ts"
 
 /** Rows and columns per step. */

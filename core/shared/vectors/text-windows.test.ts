@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { countWork } from "../../../test/support/worked.ts"
-import { embedPooled } from "./pool-windows.ts"
+import { embedPooled } from "./text-windows.ts"
 import { textWindows } from "./text-windows.ts"
 
 const limits = { tokens: 50, most: 8 }

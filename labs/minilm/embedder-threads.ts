@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads"
-import type { Log } from "../../shared/log.ts"
-import { startThread } from "../../shared/processes/thread.ts"
+import type { Log } from "../../core/shared/log.ts"
+import { startThread } from "../../core/shared/processes/thread.ts"
 
 interface ThreadsOptions<Work> {
   readonly script: URL
