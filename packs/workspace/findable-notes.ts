@@ -1,4 +1,4 @@
-import { textOfNote } from "../../core/shared/text/note-text.ts"
+import { textOfNote } from "../../core/shared/text/text.ts"
 import {
   type Applied,
   type WorkspaceCall,

@@ -64,16 +64,16 @@ const REFERENCES = /(?<!\w)\[\^?(\d+(?:\s*[,;–-]\s*\d+)*)\]/g
  * that a document can neither declare itself a source nor pass its references off as sources.
  */
 export function showNumbers(text: string, numbers: ReadonlyMap<string, number>, sources: readonly Source[]): string {
-  const told = new Set<string>()
+  const listed = new Set<string>()
   const shown = text.replaceAll(REFERENCES, "($1)").replaceAll(HEAD, (head, id: string) => {
     const number = numbers.get(id)
     if (number === undefined) return head
-    told.add(id)
+    listed.add(id)
     return `[${number}] (${id})`
   })
-  const untold = sources.filter(({ id }) => !told.has(id))
-  if (untold.length === 0) return shown
-  const heads = untold.map(({ id, title }) => sourceHead({ id, title, number: numbers.get(id) }))
+  const unlisted = sources.filter(({ id }) => !listed.has(id))
+  if (unlisted.length === 0) return shown
+  const heads = unlisted.map(({ id, title }) => sourceHead({ id, title, number: numbers.get(id) }))
   return `${shown}\n\n[Cite as:]\n${heads.join("\n")}`
 }
 

@@ -25,7 +25,7 @@ export type DecodedText =
  * Decodes bytes. In order of precedence: a byte order mark; the sender's declaration if every byte fits it; UTF-8 if
  * every byte fits; the text's own declaration; a guess from the letters.
  */
-export function decodeText(bytes: Uint8Array, said: DeclaredEncoding = {}): DecodedText {
+export function decodeText(bytes: Uint8Array, declared: DeclaredEncoding = {}): DecodedText {
   const found = findEncoding(bytes)
   const as = (encoding: string, sure: boolean, broken = false): DecodedText => ({
     ...{ type: "text", encoding, sure, broken },
@@ -33,11 +33,11 @@ export function decodeText(bytes: Uint8Array, said: DeclaredEncoding = {}): Deco
   })
   const isSure = found.type === "text" && found.sure
   const isMarked = markOf(bytes) !== undefined
-  const sent = encodingOf(said.sent, found)
+  const sent = encodingOf(declared.sent, found)
   if (!isMarked && sent && isValid(sent, bytes)) return as(sent, true)
   if (isSure) return as(found.encoding, true, found.broken)
   if (isMarked) return { type: "unknown", because: found.type === "unknown" ? found.because : "it is not text" }
-  const inside = encodingOf(said.inside, found)
+  const inside = encodingOf(declared.inside, found)
   if (inside && isValid(inside, bytes)) return as(inside, true)
   const named = sent ?? inside
   // A single invalid byte does not disprove an encoding, except UTF-8, which is often declared without being used.

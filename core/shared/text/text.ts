@@ -30,3 +30,7 @@ export function mendValue(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [mendText(key), mendValue(inner)]))
 }
+
+/** The text of a note to embed. Its title says as much about it as its text. */
+export const textOfNote = ({ title, content }: { readonly title: string; readonly content: string }): string =>
+  `${title}\n\n${content}`
