@@ -22,7 +22,7 @@ export function listDirectory(folder: Folder): Tool {
     ],
     read({ path = "." }) {
       const { entries, more } = folder.list(path, MAX)
-      if (entries.length === 0) return `${shown(path)} is empty.`
+      if (entries.length === 0) return path === "." ? "The folder is empty." : `${shown(path)} is empty.`
       const lines = entries.map(toLine)
       const first = JSON.stringify({
         path: path === "." ? undefined : path,

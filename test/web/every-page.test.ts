@@ -67,7 +67,7 @@ const pagesOf = ({ project, note, task, run }: Filled): readonly (readonly [path
   ] as const),
   ...([
     ["/library", "No documents yet"],
-    ["/settings/models", "anthropic"],
+    ["/settings/models", "Anthropic"],
     ["/settings/tokens", "Backup"],
   ] as const),
   ...([

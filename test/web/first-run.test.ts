@@ -157,7 +157,7 @@ test("whoever has started the server connects Ollama of the same machine in the 
   const page = await signedIn()
   await page.setViewportSize({ width: 1280, height: 800 })
   await go(page, "/settings")
-  const provider = page.getByRole("listitem").filter({ hasText: /^ollama/ })
+  const provider = page.getByRole("listitem").filter({ hasText: /^Ollama/ })
   await provider.getByRole("button", { name: "Set up" }).click()
   await provider.getByLabel("Address").fill(ollama.url)
   // The page reads which models there are again, and the person is faster.

@@ -209,7 +209,7 @@ test("a key of one's own is stored and forgotten, and no answer or page ever has
         () => {},
       ),
   )
-  const provider = page.getByRole("listitem").filter({ hasText: /^anthropic/ })
+  const provider = page.getByRole("listitem").filter({ hasText: /^Anthropic/ })
   await provider.getByRole("button", { name: "Set up" }).click()
   await provider.getByLabel("API key", { exact: true }).fill("sk-very-secret")
   await provider.getByRole("button", { name: "Save" }).click()

@@ -124,7 +124,7 @@ export function bubblewrap(program: string, place: SandboxPlace): Sandbox {
   const repository = repositoryOf(place.root, home)
   const also = repository ? `, its git repository (${repository.common})` : ""
   return {
-    says: `in a sandbox (bubblewrap): only the work folder can be changed, and only it${also} and programs are seen`,
+    says: `in a sandbox (bubblewrap) that can change only the work folder and read only it${also} and installed programs`,
     holds: true,
     async wrap(command, { root, network, readOnly, reads: asked = [], git: access }) {
       await sandboxHome.prepare()
