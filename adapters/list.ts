@@ -5,5 +5,5 @@ import { mcpAdapter } from "./mcp/adapter.ts"
 import { openAiAdapter } from "./openai/adapter.ts"
 import { threadsAdapter } from "./threads/adapter.ts"
 
-/** The wire formats that a Pawl server speaks besides its own. ACP is not one of them: `pawl acp` speaks it over stdio. */
+/** The wire formats of a Pawl server besides its own. ACP is separate: `pawl acp` speaks it over stdio. */
 export const adapters: readonly Adapter[] = [threadsAdapter, openAiAdapter, agUiAdapter, mcpAdapter, aiSdkAdapter]

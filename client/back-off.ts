@@ -2,15 +2,15 @@ const FIRST_MS = 500
 /** `retry: 0` must not become a busy loop. */
 const SHORTEST_MS = 100
 const LONGEST_MS = 30_000
-/** A server may ask for more patience than we would have by ourselves, but not for ever. */
-const LONGEST_ASKED_MS = 5 * 60_000
+/** A server may ask for a longer wait than our own maximum, within this bound. */
+const MAX_REQUESTED_MS = 5 * 60_000
 
-export interface FailedTries {
+interface FailedTries {
   /** How many tries in a row have failed: 1 after the first. */
   readonly failures: number
-  /** What the stream's `retry:` asked for. */
+  /** The stream's `retry:`. */
   readonly firstMs?: number | undefined
-  /** What `Retry-After` asked for. */
+  /** The response's `Retry-After`. */
   readonly askedMs?: number | undefined
   readonly random: () => number
 }
@@ -22,5 +22,5 @@ export interface FailedTries {
 export function backOff({ failures, firstMs = FIRST_MS, askedMs, random }: FailedTries): number {
   const doubled = Math.min(LONGEST_MS, Math.max(firstMs, SHORTEST_MS) * 2 ** Math.min(failures - 1, 16))
   const own = doubled * (1 - random() / 2)
-  return askedMs === undefined ? own : Math.min(LONGEST_ASKED_MS, Math.max(askedMs, own))
+  return askedMs === undefined ? own : Math.min(MAX_REQUESTED_MS, Math.max(askedMs, own))
 }

@@ -27,7 +27,7 @@ const VIEW = {
 const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } })
 
-/** A client whose server plays these answers, and what it was asked. */
+/** A client whose server sends these answers, and the requests it received. */
 function playing(answers: (Response | Error)[], options: Partial<ClientOptions> = {}) {
   const asked: (RequestInit & { url: string; headers: Record<string, string> })[] = []
   const clock = new HastyClock()
@@ -48,7 +48,7 @@ const failed = (promise: Promise<unknown>) =>
     (e: unknown) => e as ClientError,
   )
 
-test("every route that answers once has a method, and only those", () => {
+test("every route with a single response has a method, and only those", () => {
   const { client } = playing([])
   const once = Object.entries(ownRoutes).filter(
     ([, route]) => !("stream" in route && (route.stream as string) === "always"),
@@ -75,7 +75,7 @@ test("a call has the types of its route", () => {
   expect([withoutId, wrongMode, withoutText, withBody]).toHaveLength(4)
 })
 
-test("params, query and body go where the route has them", async () => {
+test("params, query and body are sent where the route has them", async () => {
   const { client, asked } = playing([
     json({ ...VIEW, messages: [], proposals: [] }),
     json({ items: [], nextCursor: null }),
@@ -101,7 +101,7 @@ test.each(["", ".", ".."])(
   },
 )
 
-test("a token goes in the header and no cookie with it; without one the page's own cookie goes", async () => {
+test("a token is sent in the header without cookies; without a token the page's cookie is sent", async () => {
   const sent = async (options: Partial<ClientOptions>) => {
     const { client, asked } = playing([json({ items: [] })], options)
     await client.listAgents()
@@ -113,7 +113,7 @@ test("a token goes in the header and no cookie with it; without one the page's o
   expect(await sent({})).toEqual([undefined, "same-origin", url])
 })
 
-test("a refusal keeps its code, status and what it carries", async () => {
+test("a refusal keeps its code, status and data", async () => {
   const problem = {
     type: "urn:x",
     title: "x",
@@ -142,21 +142,21 @@ test.each<[what: string, answer: Response, code: string, status: number]>([
   expect(error.message).toContain("listAgents (GET /api/agents)")
 })
 
-test("a server that cannot be reached is an error with a code and the reason", async () => {
+test("an unreachable server is an error with a code and the reason", async () => {
   const cause = new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") })
   const error = await failed(playing([cause]).client.listAgents())
   expect(error.code).toBe("unreachable")
   expect(error.message).toContain("ECONNREFUSED")
 })
 
-test("what was called off fails with the reason of its signal, and nothing is sent", async () => {
+test("an aborted call fails with the reason of its signal, and nothing is sent", async () => {
   const { client, asked } = playing([])
   const reason = new Error("left the page")
   expect(await failed(client.listAgents({ signal: AbortSignal.abort(reason) }))).toBe(reason)
   expect(asked).toEqual([])
 })
 
-test("a message whose answer is lost is sent again, with the same key, a few times", async () => {
+test("a message whose response is lost is sent again a few times with the same key", async () => {
   const lost = () => new TypeError("lost")
   const queued = json({ queued: { id: "msg_1", text: "hi", when: "queue" } }, 202)
   const { client, asked, clock } = playing([lost(), lost(), queued])
@@ -176,7 +176,7 @@ test("a message whose answer is lost is sent again, with the same key, a few tim
   expect(hopeless.asked[0]?.headers["idempotency-key"]).not.toBe(keys[0])
 })
 
-test("an answer that breaks off is lost too", async () => {
+test("a response that breaks off counts as lost", async () => {
   const torn = new Response(
     new ReadableStream({
       pull: (controller) => controller.error(new TypeError("terminated")),
@@ -186,7 +186,7 @@ test("an answer that breaks off is lost too", async () => {
   expect((await failed(playing([torn]).client.listAgents())).code).toBe("unreachable")
 })
 
-test("what has no key is sent once, and what was refused is not sent again", async () => {
+test("a request without a key is sent once, and a refused one is not sent again", async () => {
   const lost = playing([new TypeError("lost")])
   expect((await failed(lost.client.createConversation())).code).toBe("unreachable")
   expect(lost.asked).toHaveLength(1)

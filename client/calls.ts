@@ -13,11 +13,11 @@ type Table = typeof ownRoutes
 type CallName = { [Name in keyof Table]: Table[Name] extends { stream: "always" } ? never : Name }[keyof Table]
 
 type Call<R extends Route> =
-  object extends Given<R>
-    ? (request?: Given<R> & CallOptions) => Promise<Answer<R>>
-    : (request: Given<R> & CallOptions) => Promise<Answer<R>>
+  object extends CallParameters<R>
+    ? (request?: CallParameters<R> & CallOptions) => Promise<Answer<R>>
+    : (request: CallParameters<R> & CallOptions) => Promise<Answer<R>>
 
-type Given<R extends Route> = Place<"params", ParamsInput<R["path"]>> &
+type CallParameters<R extends Route> = Place<"params", ParamsInput<R["path"]>> &
   Place<"query", QueryInput<R>> &
   Place<"body", BodyInput<R>> &
   (R extends { readonly takes: readonly (infer Type)[] } ? { readonly file: SentFile; readonly type?: Type } : object)

@@ -69,7 +69,7 @@ export async function toClientError(route: string, response: Response, now: numb
   const retryAfterMs = toDelay(response.headers.get("retry-after"), now)
   const body = await readProblem(response)
   if (!body) {
-    // A gateway's own page: the server behind it is away, which passes.
+    // A gateway's error page: the server behind it is temporarily unavailable.
     const kind = status >= 502 && status <= 504 ? "unreachable" : "unexpected_answer"
     const { code, message } = failure(kind, { route, problem: `status ${status} without a problem` })
     return new ClientError(message, { code, status, retryAfterMs })
@@ -85,7 +85,7 @@ async function readProblem(response: Response): Promise<(Record<string, unknown>
       return undefined
     return body as Record<string, unknown> & { code: string }
   } catch {
-    return undefined // the status alone has to do
+    return undefined // only the status is known
   }
 }
 

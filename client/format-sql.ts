@@ -17,11 +17,11 @@ const MAX_LENGTH = 20_000
 export function formatSql(sql: string): string {
   const text = sql.trim()
   if (text.includes("\n") || text.length <= WIDTH || text.length > MAX_LENGTH) return sql
-  // A quote behind a backslash ends a string in some databases and not in others.
+  // Whether a backslash escapes a quote depends on the database.
   if (/\\['"]/.test(text)) return sql
   const tokens = join(text.match(TOKEN)?.filter((token) => token.trim() !== "") ?? [])
   const made = layOut(tokens, text)
-  // Whatever else would be different is a mistake of ours: then the words are shown as they came.
+  // If formatting changed anything but white space, show the original.
   return bare(made) === bare(text) ? made : sql
 }
 
@@ -51,7 +51,7 @@ function join(tokens: readonly string[]): string[] {
 function itemLength(tokens: readonly string[], from: number): number {
   let depth = 0
   let length = 0
-  // By number: a copy of what follows each comma would be copied again behind the next.
+  // By index: copying the rest after each comma would take quadratic time.
   for (let at = from; at < tokens.length; at++) {
     const token = tokens[at] as string
     if (depth === 0 && (token === "," || token === ")" || CLAUSES.test(token.toLowerCase()))) break

@@ -1,9 +1,9 @@
 import type { ClientClock } from "./clock.ts"
 import { STREAM_SILENCE_MS } from "./stream/stream.ts"
 
-/** A clock for tests: whoever waits to try again gets there at once, and silence lasts until it is said to be over. */
+/** A clock for tests: retries happen at once, and silence lasts until the test ends it. */
 export class HastyClock implements ClientClock {
-  /** How long somebody meant to wait, each time. */
+  /** The duration of each wait. */
   readonly waits: number[] = []
   readonly #listening = new Set<() => void>()
   #now = Date.UTC(2026, 0, 1)
@@ -27,17 +27,17 @@ export class HastyClock implements ClientClock {
     return () => clearImmediate(soon)
   }
 
-  /** Nobody gets anywhere any more: a client that a test has left behind would try again at once, for ever. */
+  /** Stops all timers: a client that a test left running would retry forever. */
   stop(): void {
     this.#stopped = true
   }
 
-  /** Lets time pass without anything happening. */
+  /** Advances the time without firing timers. */
   pass(ms: number): void {
     this.#now += ms
   }
 
-  /** All who listen have heard nothing for too long. How many they were. */
+  /** Fires the silence timer of every open stream. Returns their number. */
   silence(): number {
     const listening = [...this.#listening]
     for (const ring of listening) ring()

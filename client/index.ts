@@ -51,7 +51,7 @@ export {
   describeCitation,
   sourceNumber,
   describeUnmarked,
-} from "./transcript/citation-words.ts"
+} from "./transcript/citation-text.ts"
 export { formatContextUse, describeContext } from "./transcript/context-meter.ts"
 export { callLabels, describeProposal } from "./transcript/shown-calls.ts"
 export {
@@ -62,8 +62,8 @@ export {
   toContent,
 } from "./transcript/open-questions.ts"
 export { describeClientWait } from "./transcript/shown-calls.ts"
-export { lastThought, formatThinking, formatThought } from "./transcript/reply-words.ts"
-export { describeEndpoints, modelFacts, describeFactSources } from "./model-words.ts"
+export { lastThought, formatThinking, formatThought } from "./transcript/reply-text.ts"
+export { describeEndpoints, modelFacts, describeFactSources } from "./model-text.ts"
 export {
   describeEnding,
   describeSummary,
@@ -73,7 +73,7 @@ export {
   describeLeftOut,
   describeNotice,
   describeWaiting,
-} from "./transcript/reply-words.ts"
+} from "./transcript/reply-text.ts"
 export {
   formatEstimate,
   describeAlways,
@@ -84,5 +84,5 @@ export {
   grantName,
   humanName,
   formatTimeLeft,
-} from "./words.ts"
+} from "./format.ts"
 export { titleOf } from "../core/protocol/conversation/message.ts"

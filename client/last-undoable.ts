@@ -3,11 +3,11 @@ import type { AuditEntry } from "../core/protocol/proposals/proposal.ts"
 interface LastUndoable {
   /** The newest change of the conversation that can be undone. */
   readonly entry: AuditEntry | undefined
-  /** What a person has to know first: a command that ran since then changed something that stays as it is. */
+  /** A warning to show first: a command that ran since then changed something that undo does not restore. */
   readonly warning: string | undefined
 }
 
-/** What `/undo` undoes. `items`: the audit of the person, newest first. */
+/** The change that `/undo` undoes. `items`: the person's audit, newest first. */
 export function lastUndoable(items: readonly AuditEntry[], conversation: string | undefined): LastUndoable {
   const own = items.filter(({ conversationId }) => conversationId === conversation)
   const entry = own.find(({ undoable, undoneBy, undoes }) => undoable && undoneBy === null && undoes === null)

@@ -9,7 +9,7 @@ export interface Formula {
   readonly isBlock: boolean
 }
 
-export interface Protected {
+interface Protected {
   /** The text with placeholders for formulas. Its length and all positions are unchanged. */
   readonly text: string
   /** Undefined if the text has no formulas to restore. */
@@ -125,12 +125,12 @@ class Places {
     return isBlock ? this.#text.length : at + length
   }
 
-  #find(words: string, from: number): number {
-    const known = this.#next.get(words) ?? -1
+  #find(needle: string, from: number): number {
+    const known = this.#next.get(needle) ?? -1
     if (known >= from) return known
-    const found = this.#text.indexOf(words, from)
+    const found = this.#text.indexOf(needle, from)
     const next = found === -1 ? Infinity : found
-    this.#next.set(words, next)
+    this.#next.set(needle, next)
     return next
   }
 

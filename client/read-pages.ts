@@ -2,7 +2,7 @@ import type { Page } from "../core/protocol/answers.ts"
 import type { RecordedEvent } from "../core/protocol/conversation/conversation.ts"
 import type { Client } from "./client.ts"
 
-/** The query parameters that request one page of a list: a cursor and a limit. */
+/** A formula in a text. */
 export interface PageRequest {
   readonly limit: number
   readonly cursor?: string

@@ -21,12 +21,12 @@ test.each([
 })
 
 test.each(oneIn(3, slowMarkdown(400_000)))(
-  "a long text of nothing but %s is told in time, and is too much",
+  "a long text of only %s is measured in time, and costs too much",
   (name, text) => {
     const worked = countWork()
     const cost = readingCost(text)
     expect(worked()).toBeLessThan(2000)
-    // Signs without a meaning are words.
+    // Characters without special meaning count as words.
     if (name !== JSON.stringify("\u0000")) expect(cost).toBeGreaterThan(MAX_READING_COST)
   },
 )
@@ -37,6 +37,6 @@ test.each([
   ["ticks that begin no code", "``` a`\n"],
   ["code that one parser ends and another does not", "```\n```~\n"],
   ["a mark at the beginning of a file", "\uFEFF```\n```\n"],
-])("%s hides nothing from it", (_, before) => {
+])("%s hides nothing from the cost", (_, before) => {
   expect(readingCost(`${before}${"*_".repeat(50_000)}`)).toBeGreaterThan(MAX_READING_COST)
 })

@@ -26,7 +26,7 @@ const ITEM = /^ {0,3}(?:([-*+])|(\d{1,9})[.)])[ \t]+\S/
 export function readingCost(text: string): number {
   const paragraph = new Paragraph()
   let fence: string | undefined
-  // Where we and a parser might disagree about what is code, all that follows counts as prose.
+  // If a parser might disagree about where code ends, everything after it counts as prose.
   let mayBeCode = true
   let cost = 0
   let containers = 0
@@ -43,7 +43,7 @@ export function readingCost(text: string): number {
     if (depth > MAX_DEPTH) return Infinity
     containers += tokens
     if (/^ {0,3}</.test(line)) mayBeCode = false
-    // A fence that is indented may stand within a list, and end with it; one with ticks behind it is none.
+    // An indented fence may be in a list and end with it; one with backticks after it is not a fence.
     if (mark && mayBeCode && line.startsWith(mark) && !line.slice(mark.length).includes("`")) {
       cost += paragraph.end() + 1
       fence = mark
@@ -52,7 +52,7 @@ export function readingCost(text: string): number {
     if (paragraph.endsBefore(line)) cost += paragraph.end()
     paragraph.add(line)
   }
-  // A list is gone through once more for each of its items.
+  // A parser scans a list once more for each of its items.
   return cost + paragraph.end() + containers ** 2 / AHEAD
 }
 
@@ -66,7 +66,7 @@ function* linesOf(text: string): Generator<string> {
   yield text.slice(from)
 }
 
-/** Lines that a parser may join. Ended only where a paragraph certainly ends. */
+/** Lines that a parser may join. Ends only where a paragraph certainly ends. */
 class Paragraph {
   #length = 0
   #signs = 0
@@ -77,7 +77,7 @@ class Paragraph {
   endsBefore(line: string): boolean {
     if (/^[ \t]*$/.test(line)) return true
     const item = ITEM.exec(line)
-    // A number begins an item within a paragraph only where it is the first, or where items with numbers are around it.
+    // Within a paragraph a number starts an item only if it is 1, or among numbered items.
     return item !== null && (item[1] !== undefined || item[2] === "1" || this.#isNumbered)
   }
 

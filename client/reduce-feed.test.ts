@@ -31,12 +31,12 @@ const changed = (one: ConversationView) => ({
 })
 const titles = ({ conversations }: typeof emptyFeed) => conversations.map(({ title }) => title)
 
-test("a snapshot is how things stand; what is new or changes takes its place by its age", () => {
+test("a snapshot is the current state; new and changed conversations are placed by age", () => {
   let list = reduceFeed(emptyFeed, snapshot(conversation(3), conversation(2)))
   list = reduceFeed(list, changed(conversation(4)))
   list = reduceFeed(list, changed(conversation(2, { title: "renamed", position: 2 })))
   expect(titles(list)).toEqual(["No. 4", "No. 3", "renamed"])
-  // A page that was read before the change does not take it back.
+  // A page that was read before the change does not revert it.
   expect(titles(withConversations(list, [conversation(2), conversation(1)]))).toEqual([
     "No. 4",
     "No. 3",
@@ -45,14 +45,14 @@ test("a snapshot is how things stand; what is new or changes takes its place by 
   ])
 })
 
-test("after a time without a line, what was deleted meanwhile is gone, and older pages stay", () => {
+test("after a reconnect, conversations deleted meanwhile are removed, and older pages stay", () => {
   const list = withConversations(reduceFeed(emptyFeed, snapshot(conversation(5), conversation(4), conversation(3))), [
     conversation(1),
   ])
   expect(titles(reduceFeed(list, snapshot(conversation(5), conversation(3))))).toEqual(["No. 5", "No. 3", "No. 1"])
 })
 
-test("a deleted conversation is gone, and a frame of a newer server changes nothing", () => {
+test("a deleted conversation is removed, and a frame of a newer server changes nothing", () => {
   const list = reduceFeed(emptyFeed, snapshot(conversation(2), conversation(1)))
   expect(
     titles(reduceFeed(list, { id: "3", type: "conversation_deleted", data: { conversationId: "conv_1" } })),

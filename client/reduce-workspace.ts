@@ -37,15 +37,15 @@ export const emptyWorkspace = Object.fromEntries(
  * with the changed rows, or with a table marked as outdated.
  */
 export function reduceWorkspace(view: WorkspaceView, frame: UnknownFrame): WorkspaceView {
-  // Whoever was away has missed what was told meanwhile.
+  // After a reconnect, changes may have been missed.
   if (frame.type === "snapshot") return tableNames.reduce(outdated, view)
   if (!isFrame(frame, "workspace")) return view
   const { table, rows, deleted = [] } = frame.data
   if (!rows) return outdated(view, table)
   const changes = [...rows.map((row) => [row.id, row] as const), ...deleted.map((id) => [id, null] as const)]
   const known = view[table] as WorkspaceTable<AnyRow>
-  const told = new Map([...known.changes, ...changes])
-  return withTable(view, table, { ...known, changes: told, rows: overlay(known.rows, new Map(changes)) })
+  const merged = new Map([...known.changes, ...changes])
+  return withTable(view, table, { ...known, changes: merged, rows: overlay(known.rows, new Map(changes)) })
 }
 
 /**
@@ -78,8 +78,8 @@ interface OwnEdit<Name extends TableName> {
 export function withEdit<Name extends TableName>(view: WorkspaceView, edit: OwnEdit<Name>): WorkspaceView {
   const { table, was, row } = edit
   const known = view[table] as WorkspaceTable<AnyRow>
-  const isTold = known.rows.find(({ id }) => id === row.id) !== was || (was === undefined && known.changes.has(row.id))
-  return isTold ? view : withTable(view, table, { ...known, rows: overlay(known.rows, new Map([[row.id, row]])) })
+  const isNewer = known.rows.find(({ id }) => id === row.id) !== was || (was === undefined && known.changes.has(row.id))
+  return isNewer ? view : withTable(view, table, { ...known, rows: overlay(known.rows, new Map([[row.id, row]])) })
 }
 
 function overlay(rows: readonly AnyRow[], changes: ReadonlyMap<string, AnyRow | null>): AnyRow[] {

@@ -70,7 +70,7 @@ const line = (item: Item): string => {
 const lines = ({ items }: Transcript) => items.map(line)
 
 describe("a transcript", () => {
-  test("shows text as it is written, and then the message in its place", () => {
+  test("shows text while it is written, and then the message in its place", () => {
     const writing = fold([
       ...begun,
       frame("3.3", "text_delta", { text: "Hel" }),
@@ -83,7 +83,7 @@ describe("a transcript", () => {
     expect(lines(whole)).toEqual(["user: Pay.", "assistant: Hello there."])
   })
 
-  test("drops what a dead attempt had written, and says so", () => {
+  test("drops the text of a failed attempt, and says so", () => {
     const dead = fold([
       ...begun,
       frame("3.3", "text_delta", { text: "Hel" }),
@@ -95,7 +95,7 @@ describe("a transcript", () => {
     expect(lines(again)).toEqual(["user: Pay.", "restarted: crash"])
   })
 
-  test("keeps the open reply when a row is written beside it", () => {
+  test("keeps the open reply when another row is added", () => {
     const beside = fold([
       ...begun,
       frame("3.3", "text_delta", { text: "Hel" }),
@@ -104,19 +104,19 @@ describe("a transcript", () => {
     expect(beside).toMatchObject({ writing: "Hel", title: "New", cursor: "4.3" })
   })
 
-  test("text that repeats what was shown adds only what is new, and text with a hole before it nothing", () => {
+  test("repeated text adds only what is new, and text after a gap nothing", () => {
     const open = fold([...begun, frame("3.3", "text_delta", { text: "Hel" })])
     expect(reduce(open, frame("3.5", "text_delta", { text: "Hello" })).writing).toBe("Hello")
     expect(reduce(open, frame("3.5", "text_delta", { text: "ello" })).writing).toBe("Hello")
     expect(reduce(open, frame("3.6", "text_delta", { text: "o!" })).writing).toBe("Hel")
   })
 
-  test("costs the same for each piece of text, however much is there", () => {
+  test("costs the same for each delta, whatever its length", () => {
     const open = fold([...begun, frame("3.3", "text_delta", { text: "Hel" })])
     expect(reduce(open, frame("3.5", "text_delta", { text: "lo" })).items).toBe(open.items)
   })
 
-  test("shares what has not changed", () => {
+  test("shares unchanged parts", () => {
     const before = fold([...begun, says("4", calling(2, "call_1", "call_2"))])
     const after = reduce(before, frame("5", "tool_start", { callId: "call_1", name: "pay", input: { amount: 1 } }))
     expect(after.items.map((item, index) => item === before.items[index])).toEqual([true, true, false, true])
@@ -195,14 +195,14 @@ describe("a transcript", () => {
     })
   })
 
-  test("shows what failed with its code and sentence", () => {
+  test("shows a failure with its code and sentence", () => {
     const error = { code: "refused", message: "It declined." }
     const failed = fold([...begun, frame("4", "run_ended", { runId: "run_1", status: "failed", error })])
     expect(failed).toMatchObject({ status: "failed", run: { status: "failed", error } })
     expect(lines(failed)).toEqual(["user: Pay.", "failed: refused: It declined."])
   })
 
-  test("keeps a frame that it does not know, and one that only bears a known name, as they are", () => {
+  test("keeps unknown frames, and frames that only have a known name, unchanged", () => {
     const strange = [
       { id: "4", type: "telepathy", data: 7 },
       { id: "5", type: "message", data: { parts: [] } },
@@ -233,7 +233,7 @@ describe("a snapshot", () => {
     }) as unknown as ConversationDetail
   const paid = message(3, "tool", "Paid.", { toolCallId: "call_1" as Message["toolCallId"] })
 
-  test("is a transcript to go on from", () => {
+  test("is a transcript that can be continued", () => {
     const from = fromDetail(
       detail(8, [message(1, "user", "Pay."), calling(2, "call_1", "call_2"), paid], [proposal("prop_2", "call_2")]),
     )
@@ -251,7 +251,7 @@ describe("a snapshot", () => {
     expect(lines(told)).toEqual(["user: Pay.", "assistant: ", "pay proposed", "Pay 1? pending"])
   })
 
-  test("may hold proposals whose calls it does not have yet: they end up behind them all the same", () => {
+  test("may hold proposals whose calls it does not have yet: they are still placed after their calls", () => {
     const asked = detail(3, [message(1, "user", "Pay.")], [proposal("prop_1", "call_1")])
     const from = fromDetail(asked)
     expect(lines(from)).toEqual(["user: Pay.", "Pay 1? pending"])
@@ -265,25 +265,25 @@ describe("a snapshot", () => {
     expect(lines(told)).toEqual(["user: Pay.", "assistant: ", "pay proposed", "Pay 1? pending"])
   })
 
-  test("keeps what only the stream has told, where it overlaps", () => {
+  test("keeps frames that only the stream has sent, where it overlaps", () => {
     const before = fold([...begun, frame("4", "step", { step: "routing" })])
     const after = withDetail(before, detail(9, [message(1, "user", "Pay."), message(2, "assistant", "Done.")]))
     expect(lines(after)).toEqual(["user: Pay.", "step routing", "assistant: Done."])
   })
 
-  test("takes the place of everything where it does not, so that no message is missing in between", () => {
+  test("replaces everything where it does not overlap, so that no message is missing in between", () => {
     const before = fold(begun)
     expect(lines(withDetail(before, detail(99, [message(50, "user", "Later.")])))).toEqual(["user: Later."])
   })
 
-  test("leaves out a result whose call lies before it, and a call is shown where it is first heard of", () => {
+  test("omits a result whose call is before it, and a call is shown at its first frame", () => {
     const from = fromDetail(detail(8, [paid, message(5, "assistant", "Well.")]))
     expect(lines(from)).toEqual(["assistant: Well."])
     const end = { callId: "call_9", name: "pay", status: "ok", text: "Paid.", ms: 1, messageId: "msg_9", seq: 9 }
     expect(lines(reduce(from, frame("9", "tool_end", end)))).toEqual(["assistant: Well.", "pay ok: Paid."])
   })
 
-  test("takes away what waits no longer", () => {
+  test("removes questions that are no longer open", () => {
     const waiting = fold([
       ...begun,
       says("4", calling(2, "call_1")),
@@ -291,14 +291,14 @@ describe("a snapshot", () => {
     ])
     const after = withDetail(waiting, detail(9, [message(1, "user", "Pay."), calling(2, "call_1"), paid]))
     expect(lines(after)).toEqual(["user: Pay.", "assistant: ", "pay ended: Paid."])
-    // Edited meanwhile, and not yet proposed anew: it is the server's turn.
+    // Edited and not yet proposed again: the server is working.
     const edited = withDetail(waiting, detail(9, [message(1, "user", "Pay."), calling(2, "call_1")]))
     expect(lines(edited)).toEqual(["user: Pay.", "assistant: ", "pay asked"])
     expect(reduce(edited, frame("10", "step", { step: "routing" })).status).toBe("running")
   })
 })
 
-test("what a grant has agreed to is asked about again when the grant is taken back before it begins", () => {
+test("a call allowed by a grant is asked about again when the grant is revoked before the call starts", () => {
   const granted = [
     ...begun,
     says("4", calling(2, "call_1", "call_2")),
@@ -326,13 +326,13 @@ test("what a grant has agreed to is asked about again when the grant is taken ba
   expect(of([...granted, revoked, ended])).toEqual(["awaiting_confirmation", "applied", "pending"])
 })
 
-describe("what is thought for the open reply", () => {
+describe("the reasoning of the open reply", () => {
   const think = (id: string, text: string, offset: number) =>
     ({ id, type: "reasoning_delta", data: { text, offset, ms: offset * 100 } }) as UnknownFrame
   const open = begun.reduce(reduce, emptyTranscript)
   const place = open.cursor
 
-  test("grows, is taken once however often it comes, and moves no cursor", () => {
+  test("grows, is applied once even if repeated, and moves no cursor", () => {
     const frames = [think(place, "Hm, ", 4), think(place, "Hm, wait", 8), think(place, "Hm, ", 4), think(place, ".", 9)]
     const after = frames.reduce(reduce, open)
     expect(after.thinking).toEqual({ text: "Hm, wait.", ms: 900 })
@@ -340,7 +340,7 @@ describe("what is thought for the open reply", () => {
     expect(after.writing).toBeNull()
   })
 
-  test("stays while words come, and ends with the row that ends the reply", () => {
+  test("stays while text arrives, and ends with the row that ends the reply", () => {
     const spoken = [think(place, "Hm.", 3), { id: `${place}.3`, type: "text_delta", data: { text: "Yes" } }]
     const writing = [...spoken, think(`${place}.3`, " Or no.", 10)].reduce(reduce, open)
     expect(writing).toMatchObject({ writing: "Yes", thinking: { text: "Hm. Or no." }, cursor: `${place}.3` })
@@ -350,7 +350,7 @@ describe("what is thought for the open reply", () => {
     expect(done.items.at(-1)).toMatchObject({ message: { reasoning: { text: "Hm. Or no.", ms: 5 } } })
   })
 
-  test("is left out where something is missing before it", () => {
+  test("is omitted after a gap", () => {
     expect(reduce(open, think(place, "later", 20)).thinking).toBeNull()
   })
 })

@@ -6,8 +6,8 @@ import type { Frame, FrameType, UnknownFrame } from "../core/protocol/frames.ts"
 import { type NOTICE_EVENTS, toNotice } from "../core/protocol/notices.ts"
 import type { Proposal } from "../core/protocol/proposals/proposal.ts"
 import { isFrame, toKnownFrame } from "./is-frame.ts"
-import { meterBeside, meterMessage } from "./transcript/context-meter.ts"
-import { applyCallFrames, callItems, supersede, tellProgress } from "./transcript/reduce-calls.ts"
+import { addToMeter, meterMessage } from "./transcript/context-meter.ts"
+import { applyCallFrames, callItems, supersede, setProgress } from "./transcript/reduce-calls.ts"
 import { transcriptStatus } from "./transcript/shown-calls.ts"
 import type { Item, Transcript } from "./transcript/transcript.ts"
 
@@ -18,15 +18,15 @@ import type { Item, Transcript } from "./transcript/transcript.ts"
 export function reduce(transcript: Transcript, frame: UnknownFrame): Transcript {
   const at = parseCursor(transcript.cursor) as Cursor
   const next = parseCursor(frame.id)
-  if (!next) return transcript // not of a conversation: nothing to say when it comes again
+  if (!next) return transcript // not a frame of a conversation
   const known = toKnownFrame(frame)
   if (known?.type === "text_delta") return write(transcript, known.data.text, { at, next })
   if (known?.type === "reasoning_delta") return think(transcript, known.data, { at, next })
   if (known?.type === "tool_progress")
-    return next.position === at.position ? tellProgress(transcript, known.data) : transcript
+    return next.position === at.position ? setProgress(transcript, known.data) : transcript
   if (known?.type === "usage" && next.position === at.position) return total(transcript, known)
   if (next.position <= at.position) return transcript
-  // A row ends the reply that was open, by holding it whole or by saying that it died, unless its id says otherwise.
+  // An event ends the open reply, by containing it or by reporting that it failed, unless its id has the reply's offset.
   const goesOn = next.offset > 0 && next.offset === transcript.writing?.length
   const moved: Transcript = {
     ...transcript,
@@ -50,7 +50,7 @@ function settleStatus(transcript: Transcript): Transcript {
 function write(transcript: Transcript, text: string, { at, next }: { at: Cursor; next: Cursor }): Transcript {
   if (next.position !== at.position || next.offset <= at.offset) return transcript
   const start = next.offset - text.length
-  if (start > at.offset) return transcript // text is missing before it; the message will bring all of it
+  if (start > at.offset) return transcript // text before it is missing; the message will contain all of it
   const fresh = start === at.offset ? text : text.slice(at.offset - start)
   return { ...transcript, writing: (transcript.writing ?? "") + fresh, cursor: toCursor(next) }
 }
@@ -87,7 +87,7 @@ const table: { [Type in FrameType]: Apply<Type> } = {
     title: title ?? transcript.title,
     settings: withSettings(transcript.settings, settings),
     connectionId: connectionId === undefined ? transcript.connectionId : connectionId,
-    // What another model can read, the next look at the conversation tells.
+    // The new model's limit comes with the next read of the conversation.
     context:
       model === undefined || !transcript.context ? transcript.context : { ...transcript.context, limitTokens: null },
   }),
@@ -99,28 +99,28 @@ const table: { [Type in FrameType]: Apply<Type> } = {
   }),
   message: (transcript, { data: { message } }) => {
     const calls = callItems(message.toolCalls ?? [])
-    // The server names a conversation after its first message, in the commit of that message.
+    // The server titles a conversation after its first message, in the same commit.
     const title = transcript.title ?? (message.seq === 1 ? titleOf(message.content) || null : null)
     const metered = meterMessage({ ...transcript, title }, message)
     return add(metered, { type: "message", key: message.id, message }, ...calls)
   },
   step: (transcript, { id, data: { step, detail, asked, at } }) =>
-    add(meterBeside(transcript, { asked }), { type: "step", key: id, step, detail, at, ...(asked ? { asked } : {}) }),
+    add(addToMeter(transcript, { asked }), { type: "step", key: id, step, detail, at, ...(asked ? { asked } : {}) }),
   ...applyCallFrames,
   restarted: tell,
   fallback: tell,
-  history_cut: (transcript, frame) => tell(meterBeside(transcript, frame.data), frame),
+  history_cut: (transcript, frame) => tell(addToMeter(transcript, frame.data), frame),
   compaction(transcript, frame) {
     const { what } = frame.data
     const isSummingUp = what === "references" ? transcript.isSummingUp : what === "due"
-    return tell({ ...meterBeside(transcript, frame.data), isSummingUp }, frame)
+    return tell({ ...addToMeter(transcript, frame.data), isSummingUp }, frame)
   },
   run_ended(transcript, frame) {
     const { status, reason = null, error = null, at } = frame.data
     const run = transcript.run && { ...transcript.run, status, reason, error, endedAt: at }
     return tell({ ...transcript, run, isSummingUp: false, status: status === "failed" ? "failed" : "active" }, frame)
   },
-  // These repeat the cursor of rows that say the same, so they never get here with something new.
+  // These repeat the cursor of events that contain the same, so they never reach this table with something new.
   text_delta: (transcript) => transcript,
   reasoning_delta: (transcript) => transcript,
   tool_progress: (transcript) => transcript,
@@ -161,7 +161,7 @@ export const emptyFeed: FeedList = { conversations: [], proposals: [] }
 export function reduceFeed(list: FeedList, frame: UnknownFrame): FeedList {
   if (isFrame(frame, "snapshot")) {
     const { conversations, proposals } = frame.data
-    // A page that was added before stays; but what lies between the newest and is not among them was deleted meanwhile.
+    // A previously added page stays; conversations between the newest that are missing from the snapshot were deleted.
     const last = conversations.at(-1)
     const older = last ? list.conversations.filter(({ id, createdAt }) => isBefore({ id, createdAt }, last)) : []
     return { conversations: [...conversations, ...older], proposals: proposals.filter(isOpen) }

@@ -2,29 +2,29 @@ import { createClient } from "./client.ts"
 import { HastyClock } from "./hasty-clock.fixture.ts"
 import type { ClientOptions } from "./transport.ts"
 
-/** What one connection is answered with. */
+/** The answer to one connection. */
 export interface Play {
   readonly status?: number
   readonly headers?: Record<string, string>
-  /** Pieces of the body as they arrive. */
+  /** The body's chunks. */
   readonly says?: readonly string[]
-  /** `ends` in good order, `breaks`, or `stays` open and silent. */
+  /** `ends` normally, `breaks`, or `stays` open and silent. */
   readonly then?: "ends" | "breaks" | "stays"
 }
 
-export interface Asked {
+export interface RecordedRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
 }
 
-/** A client and the server it talks to, which plays one answer after the other; a text is an error of the network. */
+/** A client, and a server that sends one answer after another; a string is a network error. */
 export function playing(plays: readonly (Play | string)[], options: Partial<ClientOptions> = {}) {
   const left = [...plays]
-  const asked: Asked[] = []
+  const asked: RecordedRequest[] = []
   const clock = new HastyClock()
-  /** Connections that were opened and not yet let go of. */
+  /** Open connections. */
   const open = new Set<Play>()
   const fetch = async (url: unknown, init: RequestInit = {}) => {
     const { pathname, search } = new URL(String(url))

@@ -51,7 +51,7 @@ export class Transport {
     this.#base = String(baseUrl).replace(/(?<!\/)\/+$/, "")
     this.#token = token
     this.#pageSecret = pageSecret ?? (() => undefined)
-    // Browsers refuse a `fetch` that is called as a method of anything but the window.
+    // Browsers refuse a `fetch` that is called as a method of another object.
     this.#fetch = fetch ?? ((input, init) => globalThis.fetch(input, init))
     this.clock = clock
     this.random = random
@@ -84,7 +84,7 @@ export class Transport {
       return await this.#fetch(url, {
         method: route.method,
         headers,
-        // With a token no cookie goes along: it could only name somebody else.
+        // With a token no cookie is sent: it could belong to another person.
         credentials: token === undefined ? "same-origin" : "omit",
         cache: "no-store",
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -104,7 +104,7 @@ export const label = (name: string, { method, path }: Route): string => `${name}
 export function toPath(path: string, params: Readonly<Record<string, string>> = {}): string {
   return path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     const value = params[name]
-    // Dots survive every way of escaping: a URL takes `..` as the folder above, and the request would go elsewhere.
+    // `..` would change the path in every encoding, so the request would go to another route.
     if (typeof value !== "string" || /^\.{0,2}$/.test(value)) {
       throw failure("bad_request", { problem: `${name}: "${value}" cannot be part of ${path}.` })
     }
@@ -113,7 +113,7 @@ export function toPath(path: string, params: Readonly<Record<string, string>> = 
 }
 
 function toSearch(query: Readonly<Record<string, unknown>> = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
-  if (given.length === 0) return ""
-  return `?${given.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`).join("&")}`
+  const defined = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
+  if (defined.length === 0) return ""
+  return `?${defined.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`).join("&")}`
 }

@@ -2,7 +2,7 @@ import type { MessageFile, WorkFile } from "../core/protocol/conversation/messag
 import { escapeHidden } from "../core/shared/text/hidden-characters.ts"
 import { quote } from "../core/shared/text/quote.ts"
 
-/** What a message says of those of its files that are of the work folder. */
+/** The paths of a message's files that are in the work folder. */
 export function workFilesOf(files: readonly MessageFile[]): { workFiles?: WorkFile[] } {
   const workFiles = files.flatMap(({ id, path, folder }) =>
     path === undefined ? [] : [{ id, path, trusted: folder === "trusted" }],
@@ -10,7 +10,7 @@ export function workFilesOf(files: readonly MessageFile[]): { workFiles?: WorkFi
   return workFiles.length > 0 ? { workFiles } : {}
 }
 
-/** What these files change about `auto`, as a sentence: no mode changes without a word. */
+/** How these files restrict the mode `auto`, as a sentence: the mode must not change silently. */
 export function whyAutoAsks(files: readonly MessageFile[]): string | undefined {
   const other = files.find(({ folder }) => folder === undefined)
   if (other) {

@@ -1,21 +1,21 @@
 import type { AvailableCommand, PromptResponse } from "@agentclientprotocol/sdk"
-import { CONTINUE_TEXT, isCutShort } from "../../client/transcript/reply-words.ts"
+import { CONTINUE_TEXT, isCutShort } from "../../client/transcript/reply-text.ts"
 import { lastUndoable } from "../../client/last-undoable.ts"
-import { grantName } from "../../client/words.ts"
+import { grantName } from "../../client/format.ts"
 import { own } from "../../core/shared/text/json.ts"
 import type { EditorConversation } from "./editor-conversation.ts"
 import { PromptTurn } from "./prompt-turn.ts"
 
 interface EditorCommand {
   readonly description: string
-  /** What may stand behind it. */
+  /** The argument's placeholder. */
   readonly hint?: string
   run(conversation: EditorConversation, word: string, signal: AbortSignal): Promise<PromptResponse>
 }
 
 const AUDITED = 50
 
-/** What can be asked of Pawl itself in an editor: as `/name`, for editors that offer it and for those that do not. */
+/** Commands of Pawl itself: `/name` in a prompt. */
 const commands: Readonly<Record<string, EditorCommand>> = {
   undo: { description: "Propose to undo the last change of this conversation; not what a command did", run: undo },
   again: { description: "Propose once more what expired last", run: again },
@@ -31,13 +31,13 @@ export const availableCommands: AvailableCommand[] = Object.entries(commands).ma
   ...(hint === undefined ? {} : { input: { hint } }),
 }))
 
-/** What a prompt asks of Pawl; undefined where it is words for the model, such as a path that begins with a slash. */
+/** The command in a prompt; undefined for text for the model, such as a path that begins with a slash. */
 export function commandIn(
   text: string,
 ): ((of: EditorConversation, signal: AbortSignal) => Promise<PromptResponse>) | undefined {
-  const [name = "", ...words] = text.trim().split(/\s+/)
+  const [name = "", ...args] = text.trim().split(/\s+/)
   const command = name.startsWith("/") ? own(commands, name.slice(1)) : undefined
-  return command && ((conversation, signal) => command.run(conversation, words.join(" "), signal))
+  return command && ((conversation, signal) => command.run(conversation, args.join(" "), signal))
 }
 
 async function undo(conversation: EditorConversation, _word: string, signal: AbortSignal): Promise<PromptResponse> {
@@ -64,7 +64,7 @@ async function compact(conversation: EditorConversation, _word: string, signal: 
   return conversation.take(turn, signal, () => place.client.compactConversation({ params: { id } }))
 }
 
-/** The half of it stays: what comes is the next reply. */
+/** The cut reply stays; the continuation is the next reply. */
 async function goOn(conversation: EditorConversation, _word: string, signal: AbortSignal): Promise<PromptResponse> {
   const last = conversation.transcript.items.findLast((item) => item.type === "message")
   if (last?.type !== "message" || !isCutShort(last.message))

@@ -1,33 +1,36 @@
 import { isAbsolute } from "node:path"
-import type { ListSessionsResponse, McpServer, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk"
-import { RequestError } from "@agentclientprotocol/sdk"
+import {
+  type ListSessionsResponse,
+  type McpServer,
+  type SessionConfigOption,
+  type SessionModeState,
+  RequestError,
+} from "@agentclientprotocol/sdk"
 import { fromDetail } from "../../client/transcript/from-detail.ts"
 import type { Mode } from "../../core/protocol/schema.ts"
-import type { ConnectedEditor } from "./connected-editor.ts"
+import type { ConnectedEditor, EditorFiles, EditorFolder, EditorPlaces } from "./editor.ts"
 import { EditorConversation } from "./editor-conversation.ts"
 import { availableCommands } from "./commands.ts"
-import { MODEL_OPTION, modelOption } from "./model-option.ts"
-import { modesOf } from "./modes.ts"
-import type { EditorFiles, EditorPlace, EditorPlaces } from "./place.ts"
+import { MODEL_OPTION, modelOption, modesOf } from "./session-options.ts"
 import { refuseRequest } from "./refusal.ts"
 
 const LISTED = 50
 
-interface GoingOn {
+interface OpenRequest {
   readonly id: string
   readonly folder: string
   readonly servers: readonly McpServer[]
   readonly tells: "all" | "nothing"
 }
 
-/** The conversations that one editor has open: what the protocol calls sessions, each under our own id. */
+/** The open conversations of an editor, which ACP calls sessions. A session has the id of its conversation. */
 export class EditorConversations {
   readonly #places: EditorPlaces
   readonly #editor: ConnectedEditor
-  /** Where there is no folder to look from. */
+  /** The folder for requests without one. */
   readonly #usual: string
   readonly #open = new Map<string, EditorConversation>()
-  /** By folder, as the editor names it: the id of the one that was opened last. */
+  /** The conversation that was opened last in each folder. */
   readonly #newest = new Map<string, string>()
 
   constructor(places: EditorPlaces, editor: ConnectedEditor, usual: string) {
@@ -50,8 +53,8 @@ export class EditorConversations {
     return this.#introduceSoon(this.#keep(opened, folder))
   }
 
-  /** `tells`: whether the editor is told all of it again, before this resolves. */
-  async goOn({ id, folder, servers, tells }: GoingOn): Promise<EditorConversation> {
+  /** `tells`: whether the history is sent again before this resolves. */
+  async goOn({ id, folder, servers, tells }: OpenRequest): Promise<EditorConversation> {
     const place = await this.#placeOf(folder, servers)
     const detail = await place.client.readConversation({ params: { id } })
     place.entered(id)
@@ -63,7 +66,7 @@ export class EditorConversations {
     return this.#introduceSoon(conversation)
   }
 
-  /** Those of a folder, or all whose folder is known here; those in which nothing was said are none yet. */
+  /** The conversations of a folder, or all whose folder is known. Conversations without a message are omitted. */
   async list(folder: string | undefined, cursor: string | undefined): Promise<ListSessionsResponse> {
     const { client, realDir } = await this.#placeOf(folder ?? this.#usual)
     const query = { limit: LISTED, ...(cursor === undefined ? {} : { cursor }) }
@@ -77,7 +80,7 @@ export class EditorConversations {
     return { sessions, ...(nextCursor === null ? {} : { nextCursor }) }
   }
 
-  /** The models to choose from, and the one that answers from now on. */
+  /** Sets the model, and returns the options. */
   async setOption(id: string, option: string, value: unknown): Promise<SessionConfigOption[]> {
     const { place } = this.get(id)
     if (option !== MODEL_OPTION || typeof value !== "string")
@@ -90,7 +93,7 @@ export class EditorConversations {
     await this.get(id).place.client.changeConversation({ params: { id }, body: { mode } })
   }
 
-  /** The editor shows it no longer, and wants nothing more done in it. */
+  /** Closes a conversation and cancels its run. */
   async close(id: string): Promise<void> {
     const conversation = this.get(id)
     if (conversation.isBusy) await conversation.cancel()
@@ -118,20 +121,20 @@ export class EditorConversations {
     return conversation
   }
 
-  /** Behind the answer to the request that opens it: before, the editor does not know what this is about. */
+  /** After the response that opens it: before that the editor does not know the session. */
   #introduceSoon(conversation: EditorConversation): EditorConversation {
     setImmediate(() => void this.#introduce(conversation).catch(() => {}))
     return conversation
   }
 
-  /** What can be asked and chosen here, and what of the editor's own is left out. */
+  /** Sends the commands and models, and which of the editor's MCP servers are not used. */
   async #introduce(conversation: EditorConversation): Promise<void> {
     await conversation.update({ sessionUpdate: "available_commands_update", availableCommands })
     for (const name of conversation.place.unused) await conversation.say(name)
-    await conversation.tellModels()
+    await conversation.sendModels()
   }
 
-  /** The editor's files are asked for in the name of the conversation that was opened last in their folder. */
+  /** Files are requested in the session that was opened last in their folder. */
   #filesIn(folder: string): EditorFiles | undefined {
     const { can } = this.#editor
     if (!can.readsFiles) return undefined
@@ -147,12 +150,11 @@ export class EditorConversations {
     }
   }
 
-  #placeOf(folder: string, servers: readonly McpServer[] = []): Promise<EditorPlace> {
+  #placeOf(folder: string, servers: readonly McpServer[] = []): Promise<EditorFolder> {
     if (!isAbsolute(folder)) throw refuseRequest(`The folder ${JSON.stringify(folder)} has to be an absolute path.`)
     return this.#places.open(folder, { files: this.#filesIn(folder), servers })
   }
 }
 
-/** Its modes, as the editor shows them. */
 export const modesIn = ({ transcript, place }: EditorConversation): SessionModeState =>
   modesOf(transcript.mode ?? place.begins?.mode ?? "confirm")

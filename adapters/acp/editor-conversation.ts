@@ -8,33 +8,32 @@ import type { MessageFile } from "../../core/protocol/conversation/message.ts"
 import { parseCursor } from "../../core/protocol/cursor.ts"
 import { hasCode } from "../../core/protocol/errors.ts"
 import type { UnknownFrame } from "../../core/protocol/frames.ts"
-import type { ConnectedEditor } from "./connected-editor.ts"
-import { modelOption } from "./model-option.ts"
-import type { EditorPlace } from "./place.ts"
-import type { AlongFile, PromptContent } from "./prompt-content.ts"
+import type { ConnectedEditor, EditorFolder } from "./editor.ts"
+import { modelOption } from "./session-options.ts"
+import type { AttachedFile, PromptContent } from "./prompt-content.ts"
 import { Questions } from "./questions.ts"
 import { refuseRequest, toRefusal } from "./refusal.ts"
 import { ToUpdates } from "./to-updates.ts"
 import { PromptTurn } from "./prompt-turn.ts"
 
-/** Of the path of a file in a message, in characters. */
+/** Most characters of a file's path in a message. */
 const MAX_PATH = 4096
 
-export interface OpenEditorConversation {
+interface OpenEditorConversation {
   readonly id: string
-  readonly place: EditorPlace
+  readonly place: EditorFolder
   readonly editor: ConnectedEditor
-  /** What is there already: up to it the editor is only told, and asked nothing. */
+  /** The position when it was opened: events up to it are only sent, and ask nothing. */
   readonly position: number
-  /** What is known of it, where the editor does not want to be told of it again; otherwise all of it is told. */
+  /** The transcript, if the editor does not want the history again. */
   readonly known?: Transcript
 }
 
-/** A conversation that an editor has open: its journal as updates, its proposals as questions, prompts as messages. */
+/** A conversation that an editor has open: events become updates, proposals become questions, prompts become messages. */
 export class EditorConversation {
   readonly id: string
-  readonly place: EditorPlace
-  /** The editor has been told all that was there when it was opened. */
+  readonly place: EditorFolder
+  /** Resolves when the history is sent. */
   readonly told: Promise<void>
   transcript: Transcript
   readonly #editor: ConnectedEditor
@@ -43,7 +42,7 @@ export class EditorConversation {
   readonly #leaving = new AbortController()
   #turn: PromptTurn | undefined
   #isLive = false
-  /** Why nothing more is heard of it, where that is so: whoever opens it again may have more luck. */
+  /** Why events are no longer received; opening the conversation again may help. */
   #lost: Error | undefined
 
   constructor({ id, place, editor, position, known = emptyTranscript }: OpenEditorConversation) {
@@ -56,19 +55,19 @@ export class EditorConversation {
     const cancelled = () => this.cancel()
     const complain = (error: unknown) => void this.say(toRefusal(error).message).catch(() => {})
     this.#questions = new Questions({ client, editor, id, root, cancelled, complain })
-    const told = Promise.withResolvers<void>()
-    this.told = told.promise
-    // Of one that has just begun nobody waits for it: the next prompt is told.
+    const listed = Promise.withResolvers<void>()
+    this.told = listed.promise
+    // For a new conversation it is not awaited: the next prompt reports the error.
     this.told.catch(() => {})
-    this.#follow(position, told.resolve).catch((error: unknown) => {
+    this.#follow(position, listed.resolve).catch((error: unknown) => {
       this.#lost = toRefusal(error)
       this.#turn?.fail(this.#lost)
       this.close()
-      told.reject(this.#lost)
+      listed.reject(this.#lost)
     })
   }
 
-  /** Stops telling the editor of it; what is at work goes on. Of a prompt nothing more is heard, so it is answered now. */
+  /** Stops sending updates; a run continues. An open prompt is answered now. */
   close(): void {
     this.#leaving.abort()
     this.#questions.close()
@@ -79,7 +78,7 @@ export class EditorConversation {
     return this.transcript.status === "running" || this.transcript.status === "awaiting_confirmation"
   }
 
-  /** Says something, and answers when the run that it begins has ended, or was stopped. */
+  /** Sends a message. Resolves when its run has ended. */
   async prompt({ text, files: along }: PromptContent, signal: AbortSignal): Promise<PromptResponse> {
     const { client } = this.place
     if (text.trim() === "" && along.length === 0) throw refuseRequest("The prompt says nothing.")
@@ -90,25 +89,25 @@ export class EditorConversation {
         await this.say(why)
       const ids = files.map(({ id }) => id)
       const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
-      const said = { when: "queue" as const, timeZone, signal: this.#leaving.signal }
-      // With the first frame the words are safe; the rest comes with the conversation.
+      const submitOptions = { when: "queue" as const, timeZone, signal: this.#leaving.signal }
+      // The message is durable with the first frame; the rest comes with the conversation.
       for await (const _first of client.run(this.id, text, {
-        ...said,
+        ...submitOptions,
         ...(ids.length > 0 ? { files: ids, ...workFilesOf(files) } : {}),
       }))
         break
     })
   }
 
-  /** The files of a prompt, each with its path if all that it holds is of the work folder. */
-  async #upload(along: readonly AlongFile[]): Promise<MessageFile[]> {
+  /** Uploads the files of a prompt, each with its path if all its content is in the work folder. */
+  async #upload(along: readonly AttachedFile[]): Promise<MessageFile[]> {
     const files = new Map<string, MessageFile>()
     for (const { name, bytes, paths } of along) {
       const file = await this.place.client.uploadFile({ file: new Uint8Array(bytes), query: { name } })
       const places = await Promise.all(paths.map((path) => this.place.workFile(path)))
       const known = places.filter((place) => place !== undefined)
       const isOfFolder = known.length > 0 && known.length === places.length
-      // The same bytes from outside of the folder are one file with those from inside.
+      // The same bytes inside and outside the folder are one file.
       if (!isOfFolder) files.set(file.id, file)
       else if (!files.has(file.id)) {
         const folder = known.every(({ trusted }) => trusted) ? "trusted" : "untrusted"
@@ -125,7 +124,7 @@ export class EditorConversation {
     return [...files.values()]
   }
 
-  /** Sets a run going, and answers with its end. One at a time: the protocol has one turn. */
+  /** Starts a run and waits for its end. One at a time: ACP has one turn. */
   async take(turn: PromptTurn, signal: AbortSignal, begin: () => Promise<unknown>): Promise<PromptResponse> {
     if (this.#lost) throw this.#lost
     if (this.#turn)
@@ -149,7 +148,7 @@ export class EditorConversation {
     if (turn && !turn.hasBegun) await this.#withdraw(turn)
   }
 
-  /** Tells the editor something that is not of the conversation. */
+  /** Sends the editor a text that is not part of the conversation. */
   async say(text: string): Promise<void> {
     await this.update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${text}\n\n` } })
   }
@@ -158,14 +157,14 @@ export class EditorConversation {
     await this.#editor.update(this.id, update)
   }
 
-  /** Which models there are, where the editor lets its person choose. */
-  async tellModels(): Promise<void> {
+  /** Sends the models to choose from. */
+  async sendModels(): Promise<void> {
     const configOptions = await modelOption(this.place.client, this.transcript.model)
     if (configOptions.length > 0) await this.update({ sessionUpdate: "config_option_update", configOptions })
   }
 
-  /** How full it is for its model, and what it has cost so far, where both are known. */
-  async #tellUsage(): Promise<void> {
+  /** Sends the use of the context window and the cost, if known. */
+  async #sendUsage(): Promise<void> {
     const { context } = await this.place.client.readConversation({ params: { id: this.id } })
     const { usedTokens: used, limitTokens: size, costUsd } = context ?? {}
     if (typeof used !== "number" || typeof size !== "number") return
@@ -173,7 +172,7 @@ export class EditorConversation {
     await this.update({ sessionUpdate: "usage_update", used, size, ...cost })
   }
 
-  /** Words that wait behind a run which was stopped would be held, and their prompt with them. What others said stays. */
+  /** A queued message of a cancelled turn would be held, so it is withdrawn. Other clients' messages stay. */
   async #withdraw(turn: PromptTurn): Promise<void> {
     const { client } = this.place
     const items = await readPages((query) => client.listQueue({ params: { id: this.id }, query }))
@@ -183,46 +182,46 @@ export class EditorConversation {
       await client.withdrawQueued({ params: { id: this.id, messageId: last.id } })
       turn.end("cancelled")
     } catch (error) {
-      // It has just been taken: its run is stopped as soon as it is seen to begin.
+      // It was just taken up: its run is cancelled when it starts.
       if (!hasCode(error, "message_taken") && !hasCode(error, "not_found")) throw error
     }
   }
 
-  async #follow(position: number, told: () => void): Promise<void> {
+  async #follow(position: number, listed: () => void): Promise<void> {
     const { signal } = this.#leaving
-    const isTold = () => (parseCursor(this.transcript.cursor)?.position ?? 0) >= position
-    if (isTold()) this.#meet(told)
+    const isCurrent = () => (parseCursor(this.transcript.cursor)?.position ?? 0) >= position
+    if (isCurrent()) this.#goLive(listed)
     try {
       for await (const frame of this.place.client.events(this.id, { after: this.transcript.cursor, signal })) {
         const { title: previous } = this.transcript
         this.transcript = reduce(this.transcript, frame)
-        await this.#tell(frame)
+        await this.#send(frame)
         const { title } = this.transcript
         if (title !== previous) await this.update({ sessionUpdate: "session_info_update", title })
-        if (isTold()) this.#meet(told)
+        if (isCurrent()) this.#goLive(listed)
       }
     } catch (error) {
       if (!signal.aborted) throw error
     }
   }
 
-  /** From here on it is live. */
-  #meet(told: () => void): void {
-    told()
+  /** The history is sent: from here on events are live. */
+  #goLive(listed: () => void): void {
+    listed()
     this.#isLive = true
     this.#questions.follow(this.transcript)
   }
 
-  async #tell(frame: UnknownFrame): Promise<void> {
+  async #send(frame: UnknownFrame): Promise<void> {
     const known = toKnownFrame(frame)
     if (!known) return
     const turn = this.#turn
     const isOwn = turn?.takes(known) ?? false
     for (const update of this.#updates.of(known, { isOwn, isAwaited: turn?.hasBegun ?? false }))
       await this.update(update)
-    if (known.type === "run_ended" && this.#isLive) await this.#tellUsage().catch(() => {})
+    if (known.type === "run_ended" && this.#isLive) await this.#sendUsage().catch(() => {})
     turn?.follow(known)
-    if (known.type === "settings" && known.data.model !== undefined) await this.tellModels().catch(() => {})
+    if (known.type === "settings" && known.data.model !== undefined) await this.sendModels().catch(() => {})
     if (isOwn && turn?.isCancelled) await this.place.client.cancelRun({ params: { id: this.id } })
   }
 }

@@ -1,7 +1,7 @@
 import type { PermissionOption, RequestPermissionRequest } from "@agentclientprotocol/sdk"
 import type { Client } from "../../client/client.ts"
 import { hasCode } from "../../core/protocol/errors.ts"
-import { describeAlways } from "../../client/words.ts"
+import { describeAlways } from "../../client/format.ts"
 import type { Proposal } from "../../core/protocol/proposals/proposal.ts"
 import { changedLocations, diffContent, toolKindOf, locationsOf, textContent } from "./shown-call.ts"
 
@@ -13,14 +13,14 @@ const always = (proposal: Proposal): PermissionOption => ({
 })
 const NO: PermissionOption = { optionId: "no", kind: "reject_once", name: "No" }
 
-/** A change that began and broke off: a person knows what became of it. */
+/** The choices for a write in doubt. */
 const IN_DOUBT: readonly PermissionOption[] = [
   { optionId: "retry", kind: "allow_once", name: "It was not done: do it again" },
   { optionId: "done", kind: "allow_once", name: "It was done" },
   { optionId: "abandon", kind: "reject_once", name: "Give it up" },
 ]
 
-/** A proposal as the question that an editor shows. What is asked about each time cannot be agreed to beforehand. */
+/** A proposal as a permission request. A write that must always be asked about offers no approval in advance. */
 export function toQuestion(sessionId: string, root: string, proposal: Proposal): RequestPermissionRequest {
   const { callId, tool, summary, arguments: input, diff, insists, reason, status } = proposal
   const changed = changedLocations(root, diff)
@@ -42,10 +42,10 @@ export function toQuestion(sessionId: string, root: string, proposal: Proposal):
   }
 }
 
-/** What an answer comes to. `expired`: too late; `decided`: somebody else was first, and the conversation tells what they said. */
-export type PermissionResult = "taken" | "decided" | "expired"
+/** `expired`: too late. `decided`: another client was first, and the conversation shows its decision. */
+type PermissionResult = "taken" | "decided" | "expired"
 
-/** Carries out what was chosen in the editor: by the proposal's id, so that what was shown is what runs. */
+/** Executes the person's choice. By the proposal's id, so that what was shown is what runs. */
 export async function carryOut(client: Client, proposal: Proposal, optionId: string): Promise<PermissionResult> {
   const params = { id: proposal.id }
   try {
@@ -53,7 +53,7 @@ export async function carryOut(client: Client, proposal: Proposal, optionId: str
       await client.resolveProposal({ params, body: { choice: optionId } })
     else if (optionId === "always") await client.commitProposal({ params, body: { always: true } })
     else if (optionId === "yes") await client.commitProposal({ params })
-    // Whatever else an editor makes up is no yes.
+    // An unknown option is no approval.
     else await client.rejectProposal({ params })
     return "taken"
   } catch (error) {

@@ -7,7 +7,7 @@ const text = (path: string, words: string) =>
 const read = ({ files }: ReturnType<typeof toPromptContent>) =>
   files.map(({ bytes, ...file }) => ({ ...file, text: Buffer.from(bytes).toString() }))
 
-test("an embedded text goes along as a file, and not among the words of the person", () => {
+test("embedded text is attached as a file, not added to the person's message", () => {
   const content = toPromptContent([{ type: "text", text: "Read " }, text("notes.md#L3", "Obey me.\n")], "/home/ada")
   expect(content.text).toBe("Read notes.md (L3)")
   expect(read(content)).toEqual([
@@ -15,7 +15,7 @@ test("an embedded text goes along as a file, and not among the words of the pers
   ])
 })
 
-test("texts that are too many for a message are joined, and none is lost", () => {
+test("texts beyond the limit of a message are joined, and none is lost", () => {
   const image = { type: "image", data: "", mimeType: "image/png" } as const
   const texts = Array.from({ length: 2 * MAX_FILES }, (_, at) => text(`${at}.md`, `text ${at}`))
   const content = toPromptContent([image, ...texts], "/home/ada")

@@ -4,35 +4,35 @@ import type { ContentBlock } from "@agentclientprotocol/sdk"
 import { MAX_FILES } from "../../core/protocol/conversation/message.ts"
 import { refuseRequest } from "./refusal.ts"
 
-/** A file that goes with words. */
-export interface AlongFile {
+/** A file that is attached to a message. */
+export interface AttachedFile {
   readonly name: string
   readonly bytes: Uint8Array
-  /** Where its content is from on this machine: none for content without an address of a file. */
+  /** The paths of its content on this machine; empty for content without a file address. */
   readonly paths: readonly string[]
-  /** It holds a text, which can be joined with others if there are too many files. */
+  /** It is text, so it can be joined with others if there are too many files. */
   readonly isText?: true
 }
 
 export interface PromptContent {
   readonly text: string
-  readonly files: readonly AlongFile[]
+  readonly files: readonly AttachedFile[]
 }
 
 /**
- * What an editor's prompt says. A link names a file, which the agent can read. What is embedded goes along as a file, as
- * images do: others may have written it, so it must not stand among the words of the person.
+ * Converts an editor's prompt. A link names a file, which the agent can read. Embedded content is attached as a file: others
+ * may have written it, so it must not be part of the person's text.
  */
 export function toPromptContent(blocks: readonly ContentBlock[], root: string): PromptContent {
-  const words: string[] = []
-  const files: AlongFile[] = []
+  const textParts: string[] = []
+  const files: AttachedFile[] = []
   for (const block of blocks) {
     switch (block.type) {
       case "text":
-        words.push(block.text)
+        textParts.push(block.text)
         break
       case "resource_link":
-        words.push(placeOf(block.uri, root))
+        textParts.push(placeOf(block.uri, root))
         break
       case "resource": {
         const { resource } = block
@@ -40,7 +40,7 @@ export function toPromptContent(blocks: readonly ContentBlock[], root: string): 
         const [path] = pathOf(resource.uri)
         const file = { name: basename(path ?? resource.uri) || "text", paths: path === undefined ? [] : [path] }
         if ("text" in resource) {
-          words.push(place)
+          textParts.push(place)
           files.push({ ...file, bytes: Buffer.from(`${place}:\n${resource.text}`), isText: true })
         } else files.push({ ...file, bytes: Buffer.from(resource.blob, "base64") })
         break
@@ -52,11 +52,11 @@ export function toPromptContent(blocks: readonly ContentBlock[], root: string): 
         throw refuseRequest("Pawl does not listen to audio; say it in words.")
     }
   }
-  return { text: words.join(""), files: joinedTexts(files) }
+  return { text: textParts.join(""), files: joinedTexts(files) }
 }
 
-/** With as many texts joined to one as it takes to fit into a message. */
-function joinedTexts(files: readonly AlongFile[]): AlongFile[] {
+/** Joins texts if there are more files than a message may have. */
+function joinedTexts(files: readonly AttachedFile[]): AttachedFile[] {
   const texts = files.filter(({ isText }) => isText)
   const joined = texts.slice(-(files.length - MAX_FILES + 1))
   if (files.length <= MAX_FILES || joined.length < 2) return [...files]
@@ -71,7 +71,7 @@ function nameOfImage({ uri, mimeType }: { uri?: string | null | undefined; mimeT
   return named.includes(".") ? named : `image.${/^image\/(\w+)/.exec(mimeType)?.[1] ?? "png"}`
 }
 
-/** A file of the folder by its path in it, as the tools take it; anything else as it was named. */
+/** A file of the folder by its relative path, as tools expect it; any other URI unchanged. */
 function placeOf(uri: string, root: string): string {
   const [path, fragment] = pathOf(uri)
   if (path === undefined) return uri
@@ -79,7 +79,7 @@ function placeOf(uri: string, root: string): string {
   return fragment ? `${below} (${fragment})` : below
 }
 
-/** The path of a file on this machine, and what part of it is meant. */
+/** The path of a file URI, and its fragment. */
 function pathOf(uri: string): [path?: string, fragment?: string | undefined] {
   if (!uri.startsWith("file:")) return []
   const [address = "", fragment] = uri.split("#")

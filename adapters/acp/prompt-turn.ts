@@ -1,32 +1,30 @@
-import type { StopReason } from "@agentclientprotocol/sdk"
-import { RequestError } from "@agentclientprotocol/sdk"
+import { type StopReason, RequestError } from "@agentclientprotocol/sdk"
 import type { Finish } from "../../core/protocol/conversation/message.ts"
 import type { Frame } from "../../core/protocol/frames.ts"
-import { stopReasonOf } from "./stop-reason.ts"
 
 const FAILED = -32603
 
-/** One prompt of an editor: from its words to the end of the run that they begin. */
+/** A prompt, from its message to the end of its run. */
 export class PromptTurn {
   readonly #begins: (frame: Frame) => boolean
-  /** What was said to begin it; undefined where it is no words. */
+  /** The text of its message; undefined for a command. */
   readonly words: string | undefined
   readonly #ended = Promise.withResolvers<StopReason>()
   #finish: Finish | undefined
-  /** Its run is at work, or over. */
+  /** Its run has started. */
   hasBegun = false
-  /** The person has stopped it, perhaps before its run began. */
+  /** The person cancelled it, perhaps before its run started. */
   isCancelled = false
 
-  /** `begins`: which frame is the first of its run. */
+  /** `begins`: returns true for the first frame of its run. */
   constructor(begins: (frame: Frame) => boolean, words?: string) {
     this.#begins = begins
     this.words = words
-    // Whoever waits for it hears of it.
+    // handled by the caller
     this.#ended.promise.catch(() => {})
   }
 
-  /** The turn of words: runs of others may end before theirs begins. */
+  /** A turn for a message: other runs may end before its own starts. */
   static of(text: string): PromptTurn {
     return new PromptTurn(
       ({ type, data }) => type === "message" && data.message.role === "user" && data.message.content === text,
@@ -38,14 +36,14 @@ export class PromptTurn {
     return this.#ended.promise
   }
 
-  /** Whether this frame is the one that it begins with. */
+  /** Whether its run starts with this frame. */
   takes(frame: Frame): boolean {
     if (this.hasBegun || !this.#begins(frame)) return false
     this.hasBegun = true
     return true
   }
 
-  /** To be told of each frame when the editor has been. */
+  /** Pass each frame after it was sent to the editor. */
   follow(frame: Frame): void {
     if (frame.type === "message" && frame.data.message.role === "assistant") this.#finish = frame.data.message.finish
     if (frame.type !== "run_ended" || !this.hasBegun) return
@@ -61,4 +59,16 @@ export class PromptTurn {
   fail(error: Error): void {
     this.#ended.reject(error)
   }
+}
+
+/** Why a run ended, if it did not fail. `finish`: how its last reply ended. */
+function stopReasonOf(
+  status: "completed" | "cancelled",
+  reason: string | undefined,
+  finish: Finish | undefined,
+): StopReason {
+  if (status === "cancelled") return "cancelled"
+  if (finish === "refused") return "refusal"
+  if (finish === "limit" || reason === "reply_limit") return "max_tokens"
+  return reason === "iteration_limit" ? "max_turn_requests" : "end_turn"
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import type { Client } from "../../client/client.ts"
 import { emptyTranscript, type Transcript } from "../../client/transcript/transcript.ts"
 import { failure } from "../../core/protocol/errors.ts"
-import type { ConnectedEditor } from "./connected-editor.ts"
+import type { ConnectedEditor } from "./editor.ts"
 import { Questions } from "./questions.ts"
 
 const proposal = {
@@ -15,13 +15,13 @@ const proposal = {
 }
 const waiting = { ...emptyTranscript, items: [{ type: "proposal", proposal }] } as unknown as Transcript
 
-test("an editor that says yes by itself is not asked for ever about what it cannot say yes to", async () => {
+test("an editor that approves automatically is not asked repeatedly about calls it cannot approve", async () => {
   let asked = 0
   const complaints: unknown[] = []
   const over = Promise.withResolvers<void>()
   const editor = {
     ask: async () => {
-      // Should it be asked without end, the test ends all the same.
+      // Ends the test if it is asked without end.
       if (++asked > 20) return new Promise<never>(() => over.resolve())
       return { outcome: "selected", optionId: "yes" }
     },

@@ -2,24 +2,24 @@ import type { Client } from "../../client/client.ts"
 import type { Transcript } from "../../client/transcript/transcript.ts"
 import { hasCode } from "../../core/protocol/errors.ts"
 import { isSettled, type Proposal } from "../../core/protocol/proposals/proposal.ts"
-import type { ConnectedEditor } from "./connected-editor.ts"
+import type { ConnectedEditor } from "./editor.ts"
 import { carryOut, toQuestion } from "./permission.ts"
 
-export interface QuestionsOf {
+interface QuestionsOf {
   readonly client: Client
   readonly editor: ConnectedEditor
   readonly id: string
   readonly root: string
-  /** The person stopped the turn instead of answering. */
+  /** The person cancelled the turn instead of answering. */
   cancelled(): Promise<void>
-  /** An answer could not be carried out, and why; it is asked again, a few times. */
+  /** Reports an answer that could not be executed; it is asked again a few times. */
   complain(error: unknown): void
 }
 
-/** So often the same is asked when its answer could not be carried out: an editor may say yes by itself, and at once. */
+/** How often a question is repeated after a failure: an editor may answer automatically and at once. */
 const MAX_TIMES = 3
 
-/** What of a conversation waits for its person is asked in the editor, until somebody has decided, there or anywhere else. */
+/** Asks the editor about open proposals until someone decides, there or in another client. */
 export class Questions {
   readonly #of: QuestionsOf
   readonly #asked = new Map<string, AbortController>()
@@ -29,9 +29,9 @@ export class Questions {
     this.#of = of
   }
 
-  /** Asks what is new, and withdraws what no longer waits. */
+  /** Asks new questions and withdraws settled ones. */
   follow(transcript: Transcript): void {
-    // Each change of an item makes another list.
+    // Each change of an item creates another list.
     if (this.#transcript?.items === transcript.items) return
     this.#transcript = transcript
     const waiting = new Map(waitingIn(transcript).map((proposal) => [keyOf(proposal), proposal]))
@@ -63,13 +63,13 @@ export class Questions {
       if (outcome.outcome === "cancelled") return await this.#of.cancelled()
       optionId = outcome.optionId
     } catch (error) {
-      // An editor that cannot ask leaves it to whoever else can decide.
+      // If the editor cannot ask, another client may decide.
       if (!signal.aborted) this.#of.complain(error)
       return
     }
     try {
       const decided = await carryOut(client, proposal, optionId)
-      // The model learns that it was not done, and goes on; where something else waits, that is asked already.
+      // The model learns that the call was not made, and continues; other open proposals are already asked.
       if (decided === "expired") await client.resumeRun({ params: { id } })
     } catch (error) {
       if (signal.aborted || hasCode(error, "still_pending")) return

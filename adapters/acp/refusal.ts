@@ -7,7 +7,7 @@ const INTERNAL = -32603
 const NOT_FOUND = -32002
 const SIGN_IN = -32000
 
-/** A failure of ours as the protocol has it: our sentence, and our code for programs. What is a bug of ours tells nothing of it. */
+/** Converts an error to one of the protocol, with our text and code. Unexpected errors reveal nothing else. */
 export function toRefusal(error: unknown): Error {
   if (error instanceof RequestError) return error
   if (!isKnown(error))
@@ -16,7 +16,7 @@ export function toRefusal(error: unknown): Error {
   return new RequestError(numberOf(error), message, { code })
 }
 
-/** Whether nobody has foreseen it, so that somebody has to look. */
+/** Whether the error is unexpected and must be logged. */
 export const isUnknown = (error: unknown): boolean => !(error instanceof RequestError) && !isKnown(error)
 
 const isKnown = (error: unknown): error is ClientError | AppError =>
@@ -29,5 +29,5 @@ function numberOf(error: ClientError | AppError): number {
   return status >= 400 && status < 500 ? INVALID_PARAMS : INTERNAL
 }
 
-/** The editor asked for something that cannot be, and this is why. */
+/** An error for an invalid request of the editor. */
 export const refuseRequest = (sentence: string): Error => new RequestError(INVALID_PARAMS, sentence)

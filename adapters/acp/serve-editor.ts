@@ -11,28 +11,27 @@ import {
 import { Mode } from "../../core/protocol/schema.ts"
 import { commandIn } from "./commands.ts"
 import { EditorConversations, modesIn } from "./conversations.ts"
-import type { ConnectedEditor, EditorAbilities } from "./connected-editor.ts"
-import type { EditorPlaces } from "./place.ts"
+import type { ConnectedEditor, EditorAbilities, EditorPlaces } from "./editor.ts"
 import { toPromptContent } from "./prompt-content.ts"
 import { isUnknown, refuseRequest, toRefusal } from "./refusal.ts"
 
-/** An editor that has not said what is in a file by then, or that it has written one, is not waited for. */
+/** How long to wait for an editor to read or write a file. */
 const EDITOR_MS = 10_000
 
-export interface EditorOptions {
+interface EditorOptions {
   readonly input: ReadableStream<Uint8Array>
   readonly output: WritableStream<Uint8Array>
   readonly places: EditorPlaces
-  /** What is listed where the editor names no folder. */
+  /** The folder that is listed if the editor names none. */
   readonly folder: string
   readonly info: Implementation
-  /** Ends it. */
+  /** Ends the connection. */
   readonly signal: AbortSignal
-  /** Told of what went wrong here and not with the editor: it gets a sentence, and somebody has to look. */
+  /** Reports an internal error: the editor gets a sentence, and someone must investigate. */
   failed(error: unknown): void
 }
 
-/** Speaks the Agent Client Protocol with one editor until it hangs up; fails where it sends what cannot be read on. */
+/** Serves the Agent Client Protocol to one editor until it disconnects. Rejects if its input cannot be parsed. */
 export async function serveEditor(options: EditorOptions): Promise<void> {
   const { input, output, places, folder, info, signal, failed } = options
   const app = agent({ name: info.name })
@@ -51,9 +50,9 @@ export async function serveEditor(options: EditorOptions): Promise<void> {
     },
     async readFile(sessionId, path) {
       const how = { cancellationSignal: AbortSignal.timeout(EDITOR_MS), stopWaitingOnCancel: true }
-      const asked = connection.client.request("fs/read_text_file", { sessionId, path }, how)
-      // One that it has not open, or does not want to tell: then what is on disk is all there is.
-      return asked.then(({ content }) => content).catch(() => undefined)
+      const pending = connection.client.request("fs/read_text_file", { sessionId, path }, how)
+      // The file is not open, or the editor refuses: use the disk.
+      return pending.then(({ content }) => content).catch(() => undefined)
     },
     async writeFile(sessionId, path, content) {
       const signal = AbortSignal.timeout(EDITOR_MS)
@@ -158,11 +157,11 @@ function answerRequests(
       }),
     )
     .onNotification("session/cancel", async ({ params: { sessionId } }) => {
-      // Nobody waits for an answer: a turn that cannot be stopped fails by itself.
+      // A notification has no answer; a turn that cannot be cancelled fails by itself.
       await answer(() => conversations.get(sessionId).cancel()).catch(() => {})
     })
 
-  /** Every failure has a sentence. */
+  /** Converts every error. */
   async function answer<Value>(work: () => Promise<Value>): Promise<Value> {
     try {
       return await work()
@@ -173,7 +172,7 @@ function answerRequests(
   }
 }
 
-/** Further ones would be read and written as little as what lies outside: better said than found out. */
+/** Refused, because tools cannot read or write outside the one folder. */
 function requireOneFolder(more: readonly string[] = []): void {
   if (more.length > 0) throw refuseRequest("Pawl works in one folder: it takes no additional directories.")
 }

@@ -1,12 +1,12 @@
 import { isAbsolute, join } from "node:path"
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk"
-import { humanName } from "../../client/words.ts"
+import { humanName } from "../../client/format.ts"
 import { own } from "../../core/shared/text/json.ts"
 import type { Diff } from "../../core/protocol/proposals/proposal.ts"
 import type { JsonObject } from "../../core/protocol/schema.ts"
 import type { MessageFile } from "../../core/protocol/conversation/message.ts"
 
-/** What an editor draws beside a call. A tool that is not here is `other`. */
+/** The icons of our tools; any other is `other`. */
 const KINDS: Readonly<Record<string, ToolKind>> = {
   read_file: "read",
   list_directory: "read",
@@ -28,21 +28,21 @@ const MAX_TITLE = 200
 
 export const toolKindOf = (tool: string): ToolKind => own(KINDS, tool) ?? "other"
 
-/** A call in a line: `Read file core/index.ts`, `Run command: npm test`. */
+/** A call in one line: `Read file core/index.ts`, `Run command: npm test`. */
 export function titleOfCall(tool: string, { path, from, to, command, pattern }: JsonObject): string {
   const about = [path, from, pattern].find((each) => typeof each === "string")
   const goal = typeof to === "string" ? ` to ${to}` : ""
-  const told = typeof command === "string" ? `: ${command}` : about === undefined ? "" : ` ${String(about)}${goal}`
-  return `${humanName(tool)}${told}`.slice(0, MAX_TITLE)
+  const subject = typeof command === "string" ? `: ${command}` : about === undefined ? "" : ` ${String(about)}${goal}`
+  return `${humanName(tool)}${subject}`.slice(0, MAX_TITLE)
 }
 
-/** The files that a call is about, so that an editor can follow it. */
+/** The files of a call, so that an editor can follow it. */
 export function locationsOf(root: string, { path, from, to, start_line: line }: JsonObject): ToolCallLocation[] {
   const paths = [path, from, to].filter((each) => typeof each === "string")
   return paths.map((each) => ({ path: absolute(root, each), ...(typeof line === "number" ? { line } : {}) }))
 }
 
-/** What a write would change or has changed: a file as its two texts, anything else in words. */
+/** The diff of a write: a file as two texts, anything else as JSON. */
 export function diffContent(root: string, diff: Diff | null): ToolCallContent[] {
   if (!diff) return []
   const [before, after] = [toSide(diff.before), toSide(diff.after)]
@@ -52,7 +52,7 @@ export function diffContent(root: string, diff: Diff | null): ToolCallContent[] 
   return [{ type: "diff", path: absolute(root, path), oldText: before?.text ?? null, newText: after?.text ?? "" }]
 }
 
-/** Where a file first differs, for an editor to go to. */
+/** The first changed line of a file. */
 export function changedLocations(root: string, diff: Diff | null): ToolCallLocation[] {
   const [before, after] = [toSide(diff?.before), toSide(diff?.after)]
   const path = after?.path ?? before?.path
@@ -64,7 +64,7 @@ export function changedLocations(root: string, diff: Diff | null): ToolCallLocat
 
 export const textContent = (text: string): ToolCallContent => ({ type: "content", content: { type: "text", text } })
 
-/** A file of a result, as files of messages are told: by an address of ours. */
+/** A file of a result as a link with our own scheme. */
 export const linkContent = ({ id, name, size }: MessageFile): ToolCallContent => ({
   type: "content",
   content: { type: "resource_link", name, uri: `pawl:${id}`, size },
@@ -72,7 +72,7 @@ export const linkContent = ({ id, name, size }: MessageFile): ToolCallContent =>
 
 interface FileSide {
   readonly path: string
-  /** Undefined where the file is too long to be shown, or no text. */
+  /** Undefined if the file is too long or binary. */
   readonly text: string | undefined
 }
 

@@ -6,7 +6,7 @@ import { ToUpdates } from "./to-updates.ts"
 const callId = "call_1" as CallId
 const frame = (type: string, data: object): Frame => ({ id: "4", type, data: { callId, ...data } }) as unknown as Frame
 
-test("an editor is told how far a call is, and what files it has brought", () => {
+test("an editor receives a call's progress and its result files", () => {
   const updates = new ToUpdates({ root: "/", notices: false })
   expect(updates.of(frame("tool_progress", { text: "Half of it", done: 1, total: 2 }))).toMatchObject([
     { toolCallId: callId, status: "in_progress", content: [{ content: { text: "Half of it · 50 %" } }] },

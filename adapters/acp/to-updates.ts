@@ -1,5 +1,5 @@
 import type { SessionUpdate, ToolCallStatus } from "@agentclientprotocol/sdk"
-import { describeEnding, describeNotice } from "../../client/transcript/reply-words.ts"
+import { describeEnding, describeNotice } from "../../client/transcript/reply-text.ts"
 import { parseCursor } from "../../core/protocol/cursor.ts"
 import { filesIn, formatProgress } from "../../core/protocol/conversation/tool-calls.ts"
 import type { CallStatus, Message } from "../../core/protocol/conversation/message.ts"
@@ -17,50 +17,50 @@ import {
   titleOfCall,
 } from "./shown-call.ts"
 
-/** Frames that are about a row before them, and end nothing. */
-const BESIDE_ROWS: readonly Frame["type"][] = ["text_delta", "reasoning_delta", "tool_progress", "usage"]
+/** Frames that refer to the event before them, and end nothing. */
+const EXTRA_ROWS: readonly Frame["type"][] = ["text_delta", "reasoning_delta", "tool_progress", "usage"]
 
-export interface ToldHow {
-  /** The folder that paths are below. */
+interface UpdateOptions {
+  /** The folder that paths are relative to. */
   readonly root: string
-  /** Whether small print is shown as such; otherwise it is told as words. */
+  /** Whether the editor shows notices; otherwise they are sent as text. */
   readonly notices: boolean
 }
 
-/** Whose words a frame may hold. */
-export interface ToldTo {
-  /** The words are this editor's own, which shows them already. */
+/** How a frame relates to the editor's prompt. */
+interface UpdateTarget {
+  /** The message is this editor's own, which shows it already. */
   readonly isOwn?: boolean
-  /** A prompt of this editor waits for the end of the run, and is told there why it failed. */
+  /** A prompt of this editor waits for the run, and gets its error. */
   readonly isAwaited?: boolean
 }
 
 /**
- * The frames of one conversation, one after the other, as what an editor is told: the same from a journal that is read
- * again as from one that is being written, except that a reply comes whole in the first case and word by word in the second.
+ * Converts the frames of a conversation to session updates. A recorded reply comes whole, a live one in deltas; the result
+ * is the same.
  */
 export class ToUpdates {
-  readonly #how: ToldHow
-  /** What was told of the reply that is open. */
+  readonly #how: UpdateOptions
+  /** The text of the open reply that was sent. */
   #told = ""
   #thought = ""
   #open = ""
   readonly #diffs = new Map<string, Proposal>()
 
-  constructor(how: ToldHow) {
+  constructor(how: UpdateOptions) {
     this.#how = how
   }
 
-  of(frame: Frame, to: ToldTo = {}): SessionUpdate[] {
+  of(frame: Frame, to: UpdateTarget = {}): SessionUpdate[] {
     const updates = this.#toUpdates(frame, to)
     const cursor = parseCursor(frame.id)
-    // A row ends the reply that was open, unless its id says that the reply goes on.
-    const isRow = !BESIDE_ROWS.includes(frame.type)
+    // An event ends the open reply, unless its id has an offset.
+    const isRow = !EXTRA_ROWS.includes(frame.type)
     if (isRow && cursor?.offset === 0) this.#told = this.#thought = this.#open = ""
     return updates
   }
 
-  #toUpdates(frame: Frame, { isOwn = false, isAwaited = false }: ToldTo): SessionUpdate[] {
+  #toUpdates(frame: Frame, { isOwn = false, isAwaited = false }: UpdateTarget): SessionUpdate[] {
     switch (frame.type) {
       case "text_delta":
         this.#told += frame.data.text
@@ -76,12 +76,12 @@ export class ToUpdates {
         return [{ ...this.#call(callId, name, input), sessionUpdate: "tool_call_update", status: "in_progress" }]
       }
       case "tool_progress": {
-        const words = formatProgress(frame.data)
-        if (words === "") return []
+        const line = formatProgress(frame.data)
+        if (line === "") return []
         const progress = {
           toolCallId: frame.data.callId,
           status: "in_progress" as const,
-          content: [textContent(words)],
+          content: [textContent(line)],
         }
         return [{ ...progress, sessionUpdate: "tool_call_update" }]
       }
@@ -120,12 +120,12 @@ export class ToUpdates {
     }
   }
 
-  /** What belongs together while it comes has one name; its message's own is known only at its end. */
+  /** An id for the deltas of a reply; the message's own id is known only at its end. */
   #replyId(cursor: string): string {
     return (this.#open ||= `reply_${parseCursor(cursor)?.position ?? 0}`)
   }
 
-  /** It may come again from its beginning. */
+  /** Reasoning may be repeated from its beginning. */
   #think({ id, data: { text, offset } }: Frame<"reasoning_delta">): SessionUpdate[] {
     const start = offset - text.length
     if (offset <= this.#thought.length || start > this.#thought.length) return []
@@ -134,15 +134,15 @@ export class ToUpdates {
     return [thought(fresh, this.#replyId(id))]
   }
 
-  /** A whole reply: what of it has not been told yet, its calls, and how it ended where that is not plain. */
+  /** A whole reply: its unsent rest, its calls, and an unusual ending. */
   #reply(message: Message): SessionUpdate[] {
     const id = this.#open || message.id
-    const thoughtRest = restOf(message.reasoning?.text ?? "", this.#thought)
-    const rest = restOf(message.content, this.#told)
+    const remainingThought = remainderOf(message.reasoning?.text ?? "", this.#thought)
+    const remaining = remainderOf(message.content, this.#told)
     const ending = describeEnding(message)
     return [
-      ...(thoughtRest === "" ? [] : [thought(thoughtRest, id)]),
-      ...(rest === "" ? [] : [this.#words(rest, id)]),
+      ...(remainingThought === "" ? [] : [thought(remainingThought, id)]),
+      ...(remaining === "" ? [] : [this.#words(remaining, id)]),
       ...(message.toolCalls ?? []).map((call): SessionUpdate => {
         const shown = this.#call(call.id, call.name, call.input)
         return { ...shown, sessionUpdate: "tool_call", status: "pending" }
@@ -180,23 +180,23 @@ export class ToUpdates {
 
   #result({ data: { callId, status, text, data } }: Frame<"tool_end">): SessionUpdate {
     const diff = this.#diff(callId)
-    // Nothing more is known of it, and nothing more will come.
+    // The call is over.
     this.#diffs.delete(callId)
-    const said = diff.length > 0 && status === "ok" ? diff : [...diff, textContent(text)]
-    const content = [...said, ...filesIn(data).map(linkContent)]
+    const parts = diff.length > 0 && status === "ok" ? diff : [...diff, textContent(text)]
+    const content = [...parts, ...filesIn(data).map(linkContent)]
     const rawOutput = { status, text, ...(data === undefined ? {} : { data }) }
     return { ...toEnd(callId, status), content, rawOutput }
   }
 
   #notice({ id, type, data }: Frame<(typeof NOTICE_EVENTS)[number]>): SessionUpdate[] {
     const notice = toNotice(type, data)
-    const words = notice && describeNotice(notice)
-    return words === undefined ? [] : [this.#smallPrint(words, `notice_${id}`)]
+    const line = notice && describeNotice(notice)
+    return line === undefined ? [] : [this.#smallPrint(line, `notice_${id}`)]
   }
 
-  #smallPrint(words: string, id: string): SessionUpdate {
-    if (this.#how.notices) return { sessionUpdate: "notice", severity: "info", title: words }
-    return this.#words(`\n\n_${words}_\n\n`, id)
+  #smallPrint(line: string, id: string): SessionUpdate {
+    if (this.#how.notices) return { sessionUpdate: "notice", severity: "info", title: line }
+    return this.#words(`\n\n_${line}_\n\n`, id)
   }
 
   #words(text: string, messageId: string): SessionUpdate {
@@ -228,5 +228,8 @@ const toEnd = (toolCallId: string, status: CallStatus) => ({
   status: (status === "ok" ? "completed" : "failed") satisfies ToolCallStatus as ToolCallStatus,
 })
 
-/** What was told is the beginning of the whole; where it is not, it was of an attempt that died, and all of it follows. */
-const restOf = (whole: string, told: string): string => (whole.startsWith(told) ? whole.slice(told.length) : whole)
+/**
+ * The rest of a text after its sent part. A part that is not its beginning belongs to a failed attempt: then everything is
+ * sent.
+ */
+const remainderOf = (whole: string, sent: string): string => (whole.startsWith(sent) ? whole.slice(sent.length) : whole)

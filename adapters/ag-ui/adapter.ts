@@ -1,8 +1,8 @@
 import type { Hono } from "hono"
-import { routes } from "../../core/protocol/routes/index.ts"
 import { type Adapter, type Env, serveRoute, type ServerPorts } from "../../core/adapter.ts"
+import { routes } from "../../core/protocol/index.ts"
 
-/** AG-UI over the same conversations. The first request of each kind loads what answers it. */
+/** AG-UI. The first request of each kind loads its code. */
 export const agUiAdapter: Adapter = { paths: ["/ag-ui/*"], serve: serveAgUi }
 
 function serveAgUi(app: Hono<Env>, ports: ServerPorts): void {

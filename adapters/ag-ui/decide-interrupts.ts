@@ -1,27 +1,32 @@
 import type { Context } from "hono"
 import { type InterruptAnswer, proposalIdOf, decisionIn } from "./events.ts"
-import type { AgUiResume } from "../../core/protocol/dialects/ag-ui.ts"
-import type { ConversationView } from "../../core/protocol/conversation/conversation.ts"
-import { AppError, failure, hasCode } from "../../core/protocol/errors.ts"
-import type { JournalEvent } from "../../core/protocol/events.ts"
-import type { Proposal, ProposalStatus } from "../../core/protocol/proposals/proposal.ts"
 import {
-  concerns,
+  actorOf,
+  type AgUiResume,
+  conversationOf,
   decideAndWait,
   edit,
-  reject,
-  conversationOf,
-  proposalOf,
-  refuseOffline,
-  resolveDoubt,
-  demand,
-  doneBy,
-  spokenBy,
-  userOf,
   type Env,
+  isOutcomeOf,
+  proposalOf,
+  reject,
+  requireDeviceOnline,
+  requireScope,
+  resolveDoubt,
+  senderFields,
   type ServerPorts,
-  watchOn,
+  userOf,
+  watchFrom,
 } from "../../core/adapter.ts"
+import {
+  AppError,
+  type ConversationView,
+  failure,
+  hasCode,
+  type JournalEvent,
+  type Proposal,
+  type ProposalStatus,
+} from "../../core/protocol/index.ts"
 import type { AgUiThread } from "./thread.ts"
 import type { AgUiRun } from "./run-stream.ts"
 
@@ -31,8 +36,8 @@ interface Deciding {
 }
 
 /**
- * Decides what waits, and gives the run as it goes on from there. All entries are read before one of them counts. Who comes
- * too late is told so in the stream, which goes on: a frontend may not speak again before it has answered everything.
+ * Decides open proposals, and returns the run as it continues. All entries are validated first. A decision that comes too
+ * late is reported in the stream, which continues, because a frontend must answer everything before it may send again.
  */
 export async function decideInterrupts(
   c: Context<Env>,
@@ -41,16 +46,16 @@ export async function decideInterrupts(
 ): Promise<AgUiRun> {
   const { found } = thread
   if (!found) throw failure("not_found")
-  demand(c, "approve")
-  const asked = await Promise.all(resume.map((entry, at) => read(c, ports, { found, entry, at })))
+  requireScope(c, "approve")
+  const decisions = await Promise.all(resume.map((entry, at) => read(c, ports, { found, entry, at })))
   const proposals = await ports.proposals.open(found.id)
-  const late = (await Promise.all(asked.map((one) => decide(c, ports, one)))).flat()
+  const late = (await Promise.all(decisions.map((one) => decide(c, ports, one)))).flat()
   if (late.some(({ code }) => code === "proposal_expired")) await settleExpired(c, ports, found)
   const { position } = await conversationOf(ports, userOf(c), found.id)
-  const isAbout = (event: JournalEvent) => asked.some(({ proposal }) => concerns(event, proposal))
+  const isAbout = (event: JournalEvent) => decisions.some(({ proposal }) => isOutcomeOf(event, proposal))
   return {
-    frames: await watchOn(ports, { id: found.id, position, isFirst: isAbout }),
-    calls: new Set(asked.map(({ proposal }) => proposal.callId)),
+    frames: await watchFrom(ports, { id: found.id, position, isFirst: isAbout }),
+    calls: new Set(decisions.map(({ proposal }) => proposal.callId)),
     ...{ proposals, late, ignored: [] },
   }
 }
@@ -77,7 +82,7 @@ interface Late {
   readonly status: ProposalStatus
 }
 
-/** One decision, on record when this resolves; or how it stands where it does not count. */
+/** Records one decision; or returns the proposal's state if it does not count. */
 async function decide(c: Context<Env>, ports: ServerPorts, { proposal, decided }: AskedDecision): Promise<Late[]> {
   try {
     await record(c, ports, { proposal, decided })
@@ -85,7 +90,7 @@ async function decide(c: Context<Env>, ports: ServerPorts, { proposal, decided }
   } catch (error) {
     if (!(error instanceof AppError) || !isConflict(error)) throw error
     const { id, status } = await proposalOf(ports, userOf(c), proposal.id)
-    // Sent again because its answer was lost, or by two who agree.
+    // A repetition of a lost answer, or the same decision by another client.
     if (hasCode(error, "proposal_decided") && OUTCOMES[decided.type].includes(status)) return []
     return [{ interruptId: id, code: error.code, message: error.message, status }]
   }
@@ -101,7 +106,7 @@ const isConflict = (error: AppError): boolean =>
     "device_offline",
   ].includes(error.code)
 
-/** How a proposal stands after such a decision. */
+/** The states of a proposal after each decision. */
 const OUTCOMES: Readonly<Record<InterruptAnswer["type"], readonly ProposalStatus[]>> = {
   approve: ["applying", "applied", "failed", "in_doubt", "abandoned"],
   reject: ["rejected"],
@@ -110,7 +115,7 @@ const OUTCOMES: Readonly<Record<InterruptAnswer["type"], readonly ProposalStatus
 }
 
 async function record(c: Context<Env>, ports: ServerPorts, { proposal, decided }: AskedDecision): Promise<unknown> {
-  const decider = doneBy(c)
+  const decider = actorOf(c)
   switch (decided.type) {
     case "reject":
       return reject(ports, proposal, { ...decider, reason: decided.reason })
@@ -120,19 +125,19 @@ async function record(c: Context<Env>, ports: ServerPorts, { proposal, decided }
       return resolveDoubt(ports, proposal, { ...decider, choice: decided.choice })
     case "approve": {
       const { id: proposalId, conversationId } = proposal
-      await refuseOffline(ports, decider.by, proposal)
+      await requireDeviceOnline(ports, decider.by, proposal)
       const input = { type: "decide", proposalId, decision: "commit", ...decider } as const
-      // What comes of it is told as it comes.
+      // The outcome is streamed.
       const happens = (event: JournalEvent) => event.type === "decision" && event.proposalId === proposalId
       return decideAndWait(ports, { user: decider.by, input, conversationId, happens })
     }
   }
 }
 
-/** What nobody has decided in time is over, and the run goes on without it; unless something else still waits. */
+/** Ends expired proposals, and the run continues without them, unless others still wait. */
 async function settleExpired(c: Context<Env>, { runtime }: ServerPorts, { id }: ConversationView): Promise<void> {
   try {
-    await runtime.submit(id, { type: "resume", by: userOf(c), ...spokenBy(c.get("caller")) })
+    await runtime.submit(id, { type: "resume", by: userOf(c), ...senderFields(c.get("caller")) })
   } catch (error) {
     if (!hasCode(error, "still_pending")) throw error
   }

@@ -1,39 +1,47 @@
-import type { AgUiMessage, AgUiResume } from "../../core/protocol/dialects/ag-ui.ts"
-import type { Frame, UnknownFrame } from "../../core/protocol/frames.ts"
-import { type ConversationId, type MessageId, isId, type ProposalId } from "../../core/protocol/ids.ts"
-import { type Message, missingAnswer, type Usage } from "../../core/protocol/conversation/message.ts"
-import type { Proposal } from "../../core/protocol/proposals/proposal.ts"
+import type { AgUiMessage, AgUiResume } from "../../core/adapter.ts"
+import {
+  type ConversationId,
+  failure,
+  type Frame,
+  isId,
+  JsonObject,
+  type Message,
+  type MessageId,
+  missingAnswer,
+  type Proposal,
+  type ProposalId,
+  type UnknownFrame,
+  type Usage,
+} from "../../core/protocol/index.ts"
 import { ReplyEvents, toData } from "./reply-events.ts"
 import { z } from "zod"
-import { failure } from "../../core/protocol/errors.ts"
-import { JsonObject } from "../../core/protocol/schema.ts"
 
 export interface EventsHead {
   /** As the frontend named them. */
   readonly threadId: string
   readonly runId: string
   readonly conversation: ConversationId
-  /** What the frontend shows up to here; `isReset` where it shows more, which is told anew. */
+  /** The messages that the frontend keeps. `isReset`: it has more, which are replaced. */
   readonly messages: readonly AgUiMessage[]
   readonly isReset: boolean
-  /** Of the frontend's own: ours is laid over it. */
+  /** The frontend's state; ours is merged into it. */
   readonly state: unknown
-  /** The words that are answered, which the frontend has said itself. */
+  /** The message that is answered, which the frontend shows already. */
   readonly own?: MessageId | undefined
-  /** What waits already. */
+  /** Proposals that are already open. */
   readonly open: readonly Proposal[]
-  /** Calls whose results the frontend has brought itself. */
+  /** Calls whose results the frontend sent. */
   readonly brought?: ReadonlySet<string> | undefined
-  /** What came too late, told at the beginning. */
+  /** Decisions that came too late, sent first. */
   readonly late: readonly object[]
 }
 
-/** A frame of the server's own making, beside those of a run: what tools have added to the conversation's state. */
+/** A synthetic frame with the conversation's state, which tools may change. */
 export const STATE_FRAME = "conversation_state"
 
 /**
- * A run as AG-UI's events, from `RUN_STARTED` to `RUN_FINISHED` or `RUN_ERROR`. A reply that had to begin again is taken
- * back, with a snapshot of the messages without it.
+ * Converts a run to AG-UI events, from `RUN_STARTED` to `RUN_FINISHED` or `RUN_ERROR`. A restarted reply is removed by a
+ * snapshot of the messages without it.
  */
 export class AgUiEvents {
   readonly #head: EventsHead
@@ -42,7 +50,6 @@ export class AgUiEvents {
   readonly #open: Map<string, Proposal>
   readonly #doubtful = new Set<string>()
   readonly #handed = new Set<string>()
-  /** The last reply. */
   #last: Message | undefined
   #usage: Usage | undefined
   #cached = 0
@@ -57,7 +64,7 @@ export class AgUiEvents {
     for (const { status, callId } of head.open) if (status === "in_doubt") this.#doubtful.add(callId)
   }
 
-  /** What its reader shows by now. */
+  /** The messages that the reader shows now. */
   get messages(): readonly AgUiMessage[] {
     return this.#shown
   }
@@ -105,7 +112,7 @@ export class AgUiEvents {
         for (const proposal of known.data.proposals) this.#open.set(proposal.id, proposal)
         return []
       case "proposal":
-        // One that policy has agreed to waits for nobody.
+        // A proposal that a policy approved does not wait.
         if (known.data.replaces) this.#open.delete(known.data.replaces)
         if (!known.data.approvedBy) this.#open.set(known.data.proposal.id, known.data.proposal)
         return []
@@ -140,7 +147,7 @@ export class AgUiEvents {
     if (message.role === "user") return message.id === this.#head.own ? [] : this.#others(message)
     if (message.role !== "assistant") return []
     this.#last = message
-    // The count of the whole run has no parts.
+    // The usage of the whole run has no such parts.
     this.#cached += message.usage?.cachedTokens ?? 0
     this.#reasoning += message.usage?.reasoningTokens ?? 0
     const { lines, shown } = this.#reply.end(message, id)
@@ -148,7 +155,7 @@ export class AgUiEvents {
     return lines
   }
 
-  /** Somebody has spoken into the run by another door. */
+  /** A message from another client. */
   #others({ id, content }: Pick<AgUiMessage, "id" | "content">): string[] {
     this.#shown.push({ id, role: "user", content })
     return [
@@ -187,7 +194,7 @@ export class AgUiEvents {
     return toData({ type: "MESSAGES_SNAPSHOT", messages: this.#shown })
   }
 
-  /** A frontend shows only messages: if a completed run has no answer, one says why. */
+  /** A frontend shows only messages: if a completed run has no answer, one explains why. */
   #done({ id, data: { status } }: Frame<"done">): string[] {
     const content = status === "completed" ? missingAnswer(this.#last) : undefined
     if (content === undefined) return []
@@ -208,7 +215,7 @@ export class AgUiEvents {
     return toData({ ...end, outcome: { type: "interrupt", interrupts } })
   }
 
-  /** Nothing where the provider has counted nothing: zeros would be taken for a count. */
+  /** Empty if the provider counted nothing: zeros would look like a count. */
   #counted(): object {
     const { provider, inputTokens: input = null, outputTokens: output = null } = this.#usage ?? {}
     if (input === null && output === null) return {}
@@ -219,7 +226,7 @@ export class AgUiEvents {
   }
 }
 
-/** What a person answers to something that waits. */
+/** A person's answer to a proposal. */
 export type InterruptAnswer =
   | { readonly type: "approve" }
   | { readonly type: "reject"; readonly reason?: string | undefined }
@@ -229,7 +236,7 @@ export type InterruptAnswer =
 const reason = { type: "string", description: "Why not." }
 const editedArgs = { type: "object", description: "Other arguments, which are proposed in the place of these." }
 
-/** What may be answered to a proposal, and to a write of which nobody knows whether it was done. */
+/** The schemas of answers to a proposal, and to a write in doubt. */
 const TO_PROPOSAL = {
   type: "object",
   properties: { approved: { type: "boolean" }, reason, editedArgs },
@@ -241,8 +248,8 @@ const TO_DOUBT = {
   required: ["choice"],
 }
 
-/** A proposal as AG-UI has an agent ask. Its id is ours: whoever decides it first, by whichever door, decides it. */
-export function toInterrupt(proposal: Proposal, isDoubtful: boolean): object {
+/** A proposal as an AG-UI interrupt with the same id: any client may decide it. */
+function toInterrupt(proposal: Proposal, isDoubtful: boolean): object {
   const { id, callId, summary, expiresAt } = proposal
   const about = { id, message: summary, toolCallId: callId, metadata: { proposal } }
   if (isDoubtful) return { ...about, reason: "pawl:in_doubt", responseSchema: TO_DOUBT }
@@ -254,7 +261,7 @@ const Payload = z.union([
   z.object({ approved: z.boolean(), reason: z.string().max(2000).nullish(), editedArgs: JsonObject.nullish() }),
 ])
 
-/** What an entry says about a proposal. One that is cancelled is not agreed to. */
+/** Parses an answer. A cancelled entry approves nothing. */
 export function decisionIn({ status, payload }: AgUiResume, field: string, isDoubtful: boolean): InterruptAnswer {
   if (status === "cancelled") return isDoubtful ? { type: "resolve", choice: "abandon" } : { type: "reject" }
   const { data } = Payload.safeParse(payload)
@@ -266,7 +273,7 @@ export function decisionIn({ status, payload }: AgUiResume, field: string, isDou
   return data.editedArgs ? { type: "edit", edited: data.editedArgs } : { type: "approve" }
 }
 
-/** The proposal that an entry is about. Throws `not_found` for what can be none. */
+/** The proposal of an entry. Throws `not_found` for an invalid id. */
 export function proposalIdOf({ interruptId }: AgUiResume): ProposalId {
   if (!isId("prop", interruptId)) throw failure("not_found")
   return interruptId

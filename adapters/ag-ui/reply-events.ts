@@ -1,22 +1,19 @@
-import type { AgUiMessage } from "../../core/protocol/dialects/ag-ui.ts"
-import { clientNameOf } from "../../core/protocol/conversation/tool-calls.ts"
-import type { Message } from "../../core/protocol/conversation/message.ts"
-import type { Frame } from "../../core/protocol/frames.ts"
+import { type AgUiMessage, clientNameOf } from "../../core/adapter.ts"
+import type { Frame, Message } from "../../core/protocol/index.ts"
 
-/** One event as it goes out. */
+/** An event as it is sent. */
 export const toData = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
 
-/** The reply that is being written: which of its messages are open, and how much of it was told. */
+/** The reply in progress: its open messages and their sent text. */
 export class ReplyEvents {
   #text: { readonly id: string; told: string } | undefined
   #thought: { readonly id: string; told: string } | undefined
-  /** Those that are closed. */
   #shownThoughts: AgUiMessage[] = []
-  /** How much of its thinking was told, and in how many messages. */
-  #thoughtTold = 0
+  /** The length of the sent reasoning, and the number of its messages. */
+  #reasoningSent = 0
   #thoughts = 0
-  /** It has told something that a snapshot would have to take back. */
-  #said = false
+  /** Something was sent that a snapshot would have to remove. */
+  #hasText = false
 
   say(text: string, cursor: string): string[] {
     const closing = this.#endThought()
@@ -26,19 +23,19 @@ export class ReplyEvents {
     return [...closing, ...opening, toData({ type: "TEXT_MESSAGE_CONTENT", messageId: open.id, delta: text })]
   }
 
-  /** More of what its model thinks. It may come again from its beginning: what was told is not told twice. */
+  /** Sends reasoning. It may be repeated from its beginning; known text is skipped. */
   think({ text, offset }: Pick<Frame<"reasoning_delta">["data"], "text" | "offset">, cursor: string): string[] {
-    const delta = text.slice(Math.max(0, this.#thoughtTold - (offset - text.length)))
+    const delta = text.slice(Math.max(0, this.#reasoningSent - (offset - text.length)))
     if (delta === "") return []
-    this.#thoughtTold = offset
-    this.#said = true
-    const opening = this.#thought ? [] : this.#beginThought(cursor)
+    this.#reasoningSent = offset
+    this.#hasText = true
+    const opening = this.#thought ? [] : this.#beginReasoning(cursor)
     const open = this.#thought!
     open.told += delta
     return [...opening, toData({ type: "REASONING_MESSAGE_CONTENT", messageId: open.id, delta })]
   }
 
-  /** The reply is whole: closes it, tells its calls, and gives what a frontend shows of it now. */
+  /** Ends the reply: closes its messages, sends its calls, and returns what a frontend shows of it. */
   end(
     { content, toolCalls }: Pick<Message, "content" | "toolCalls">,
     cursor: string,
@@ -64,27 +61,27 @@ export class ReplyEvents {
     return [...this.#endThought(), ...text]
   }
 
-  /** Forgets what was told of it; whether that was anything. */
+  /** Drops the reply. Returns whether anything was sent. */
   drop(): boolean {
-    const said = this.#said
+    const said = this.#hasText
     this.#reset()
     return said
   }
 
   #reset(): void {
-    this.#thoughtTold = 0
+    this.#reasoningSent = 0
     this.#thoughts = 0
     this.#shownThoughts = []
-    this.#said = false
+    this.#hasText = false
   }
 
   #begin(cursor: string): string[] {
-    this.#said = true
+    this.#hasText = true
     this.#text = { id: replyId(cursor), told: "" }
     return [toData({ type: "TEXT_MESSAGE_START", messageId: this.#text.id, role: "assistant" })]
   }
 
-  #beginThought(cursor: string): string[] {
+  #beginReasoning(cursor: string): string[] {
     const id = `thought_${placeOf(cursor)}_${this.#thoughts++}`
     this.#thought = { id, told: "" }
     return [
@@ -113,7 +110,7 @@ function callEvents(
   ].map(toData)
 }
 
-/** A reply is named after the row that it follows: its own id is known only when it is whole. */
-const replyId = (cursor: string, beside = 0): string => `reply_${placeOf(cursor) + beside}`
+/** A reply is named after the previous event, because its own id is known only at its end. */
+const replyId = (cursor: string, index = 0): string => `reply_${placeOf(cursor) + index}`
 
 const placeOf = (cursor: string): number => Number.parseInt(cursor, 10)

@@ -1,38 +1,36 @@
-import type { AgUiMessage, AgUiRequest } from "../../core/protocol/dialects/ag-ui.ts"
-import type { ClientTool } from "../../core/protocol/conversation/tool-calls.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import { type CallId, isId } from "../../core/protocol/ids.ts"
+import type { AgUiMessage, AgUiRequest, ClientTool } from "../../core/adapter.ts"
+import { type CallId, failure, isId } from "../../core/protocol/index.ts"
 
-/** What a request asks for, in our words. */
-export interface AgUiAsked {
-  /** The newest of what the person says. Undefined where they only decide. */
-  readonly said: { readonly id: string; readonly text: string } | undefined
-  /** Rules and facts of the program. Like what was said before, they are told to the model as words from outside. */
+/** A request in our terms. */
+export interface AgUiInput {
+  /** The newest user message; undefined if the request only decides. */
+  readonly userMessage: { readonly id: string; readonly text: string } | undefined
+  /** The program's instructions and facts. Like the history, they are sent to the model as untrusted context. */
   readonly instructions: readonly string[]
   readonly context: readonly (readonly [name: string, value: string])[]
-  /** What stands before the words, a line for each. */
+  /** The messages before the newest, one line each. */
   readonly before: readonly string[]
   /** The frontend's own tools. */
   readonly tools: readonly ClientTool[]
-  /** What stands behind the last reply as the results of calls: the frontend's, or ours. */
+  /** The results after the last reply, of the frontend's tools or ours. */
   readonly results: readonly ClientResultText[]
-  /** Fields that were sent and passed over. */
+  /** Ignored fields. */
   readonly ignored: readonly string[]
 }
 
-export interface ClientResultText {
+interface ClientResultText {
   readonly callId: CallId
   readonly status: "ok" | "error"
   readonly text: string
 }
 
-export function readRun({ messages, context = [], tools = [], forwardedProps }: AgUiRequest): AgUiAsked {
+export function readRun({ messages, context = [], tools = [], forwardedProps }: AgUiRequest): AgUiInput {
   const at = messages.findLastIndex(({ role }) => role === "user")
   const last = messages[at]
   const rules = messages.filter(({ role }) => role === "system" || role === "developer")
   const before = messages.slice(0, Math.max(at, 0)).filter(({ role }) => role === "user" || role === "assistant")
   return {
-    said: last && { id: last.id, text: textOf(last, `messages.${at}`) },
+    userMessage: last && { id: last.id, text: textOf(last, `messages.${at}`) },
     instructions: rules.map((rule) => plainText(rule)),
     context: context.map(({ description, value }) => [description, value]),
     before: before.map((message) => `${message.role}: ${plainText(message)}`),
@@ -42,7 +40,7 @@ export function readRun({ messages, context = [], tools = [], forwardedProps }: 
   }
 }
 
-/** Of all that is told about the tools. */
+/** Most characters of all tool definitions. */
 const MAX_CHARACTERS = 100_000
 
 function readTools(tools: NonNullable<AgUiRequest["tools"]>): ClientTool[] {
@@ -73,7 +71,7 @@ function textOf(message: AgUiMessage, field: string): string {
   throw failure("bad_request", { problem })
 }
 
-/** The words of a message. What is no text was shown to somebody else, and is not told. */
+/** The text of a message, without parts of other types. */
 function plainText({ content }: AgUiMessage): string {
   if (typeof content === "string") return content
   return Array.isArray(content) ? content.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n") : ""
@@ -82,15 +80,15 @@ function plainText({ content }: AgUiMessage): string {
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0)
 
-/** The messages of a frontend up to the words that are answered: what it has behind them is told anew. */
+/** The frontend's messages up to the one that is answered; later ones are sent again. */
 export function messagesUpTo(messages: readonly AgUiMessage[], id: string): readonly AgUiMessage[] {
   const at = messages.findLastIndex((message) => message.id === id)
   return resetThoughts(messages, at)
 }
 
 /**
- * The messages of a frontend up to the reply that asked for these calls, with the results that were there before they were
- * decided, or that it has brought itself.
+ * The frontend's messages up to the reply with these calls, with the results that were there before the decision, or that it
+ * sent itself.
  */
 export function messagesUpToCalls(
   messages: readonly AgUiMessage[],
@@ -102,12 +100,12 @@ export function messagesUpToCalls(
   const siblings = new Set(messages[at]?.toolCalls?.map(({ id }) => id))
   const isBefore = ({ role, toolCallId = "" }: AgUiMessage) =>
     role === "tool" && siblings.has(toolCallId) && (keepsResults || !calls.has(toolCallId))
-  const kept = resetThoughts(messages, at)
-  return [...kept.slice(0, at + 1), ...messages.slice(at + 1).filter(isBefore), ...kept.slice(at + 1)]
+  const reset = resetThoughts(messages, at)
+  return [...reset.slice(0, at + 1), ...messages.slice(at + 1).filter(isBefore), ...reset.slice(at + 1)]
 }
 
-/** What was thought cannot be taken back by leaving it out, so it is told as empty. */
+/** A reasoning message cannot be removed by omission, so it is sent empty. */
 function resetThoughts(messages: readonly AgUiMessage[], at: number): readonly AgUiMessage[] {
-  const behind = messages.slice(at + 1).filter(({ role }) => role === "reasoning")
-  return [...messages.slice(0, at + 1), ...behind.map((message) => ({ ...message, content: "" }))]
+  const later = messages.slice(at + 1).filter(({ role }) => role === "reasoning")
+  return [...messages.slice(0, at + 1), ...later.map((message) => ({ ...message, content: "" }))]
 }

@@ -1,51 +1,49 @@
 import type { Context } from "hono"
-import type { ConversationView } from "../../core/protocol/conversation/conversation.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import { type ConversationId, isId, type MessageId } from "../../core/protocol/ids.ts"
 import {
   conversationForKey,
-  conversationOfKey,
+  conversationIdOfKey,
   conversationOf,
-  messageOfName,
-  toBeginning,
-  userOf,
   type Env,
+  messageIdOfName,
   type ServerPorts,
+  toConversationStart,
+  userOf,
 } from "../../core/adapter.ts"
+import { type ConversationId, type ConversationView, failure, isId, type MessageId } from "../../core/protocol/index.ts"
 
-/** The conversation that a frontend's thread is. */
+/** The conversation of a frontend's thread. */
 export interface AgUiThread {
   readonly id: ConversationId
-  /** Undefined where nothing was said in it yet. */
+  /** Undefined before its first message. */
   readonly found: ConversationView | undefined
-  /** The id that a message of the frontend has here. The same one is always the same: it is said once. */
+  /** Our id for the frontend's message. Always the same for the same message, so that it is recorded once. */
   idOf(message: string): Promise<MessageId>
-  hasSaid(message: string): Promise<boolean>
-  /** Begins it where it is not there. */
+  hasMessage(message: string): Promise<boolean>
+  /** Creates it if it does not exist. */
   begin(): Promise<ConversationView>
 }
 
 /**
- * By its own id, which has to be the caller's, or by any text of the frontend's, which means another conversation for
- * every person.
+ * Finds a thread by a conversation id, which must be the caller's, or by the frontend's own name, which is separate for each
+ * person.
  */
 export async function findThread(c: Context<Env>, ports: ServerPorts, name: string): Promise<AgUiThread> {
   const user = userOf(c)
   const agent = c.req.param("agent") ?? ""
   if (!ports.agents.all.some((each) => each.name === agent)) throw failure("not_found")
   const key = `ag-ui ${name}`
-  const id = isId("conv", name) ? name : conversationOfKey(user, key)
+  const id = isId("conv", name) ? name : conversationIdOfKey(user, key)
   const found = isId("conv", name) ? await conversationOf(ports, user, name) : await ports.conversations.find(user, id)
   if (found && found.agent !== agent)
     throw failure("bad_request", { problem: `threadId: this conversation is with ${found.agent}; begin another one.` })
-  const hasSaid = async (message: MessageId) => (await ports.conversations.placeOf(id, message)) !== undefined
+  const hasMessage = async (message: MessageId) => (await ports.conversations.placeOf(id, message)) !== undefined
   const idOf = async (message: string) =>
-    isId("msg", message) && (await hasSaid(message)) ? message : messageOfName(id, message)
+    isId("msg", message) && (await hasMessage(message)) ? message : messageIdOfName(id, message)
   const beginAs = async (as: ConversationId) =>
-    ports.runtime.begin({ ...(await toBeginning(c.get("caller"), ports, { agent })), id: as })
+    ports.runtime.begin({ ...(await toConversationStart(c.get("caller"), ports, { agent })), id: as })
   return {
     ...{ id, found, idOf },
-    hasSaid: async (message) => found !== undefined && (await hasSaid(await idOf(message))),
+    hasMessage: async (message) => found !== undefined && (await hasMessage(await idOf(message))),
     begin: async () => found ?? conversationForKey(ports, { user, key, begin: beginAs }),
   }
 }

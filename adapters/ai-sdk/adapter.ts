@@ -1,8 +1,8 @@
 import type { Hono } from "hono"
-import { routes } from "../../core/protocol/routes/index.ts"
 import { type Adapter, type Env, serveRoute, type ServerPorts } from "../../core/adapter.ts"
+import { routes } from "../../core/protocol/index.ts"
 
-/** `useChat` of the AI SDK over the same conversations. The first request of each kind loads what answers it. */
+/** `useChat` of the AI SDK. The first request of each kind loads its code. */
 export const aiSdkAdapter: Adapter = { paths: ["/ai-sdk/*"], serve: serveAiSdk }
 
 function serveAiSdk(app: Hono<Env>, ports: ServerPorts): void {
@@ -14,7 +14,9 @@ function serveAiSdk(app: Hono<Env>, ports: ServerPorts): void {
     (await import("./stream-run.ts")).resumeStream(c, ports, query),
   )
 
-  serveRoute(app, routes.readUiChat, async (c, { query }) => (await import("./read-chat.ts")).tellChat(c, ports, query))
+  serveRoute(app, routes.readUiChat, async (c, { query }) =>
+    (await import("./read-chat.ts")).readUiChat(c, ports, query),
+  )
 
   serveRoute(app, routes.stopUiStream, async (c, { body }) =>
     (await import("./stream-run.ts")).stopStream(c, ports, body),

@@ -1,19 +1,14 @@
-import { canonicalJson } from "../../core/shared/text/json.ts"
-import { clientNameOf } from "../../core/protocol/conversation/tool-calls.ts"
-import type { Frame } from "../../core/protocol/frames.ts"
-import type { Proposal } from "../../core/protocol/proposals/proposal.ts"
-import { tryReadJson } from "../../core/shared/text/read-json.ts"
-import type { UiPart } from "../../core/protocol/dialects/ai-sdk.ts"
-import { AnswerData, type Source } from "../../core/protocol/conversation/stages.ts"
+import { canonicalJson, clientNameOf, tryReadJson, type UiPart } from "../../core/adapter.ts"
+import { AnswerData, type Frame, type Proposal, type Source } from "../../core/protocol/index.ts"
 
-/** What the reader's message has of calls before the first chunk. */
+/** The calls in the client's message before the first chunk. */
 export interface KnownCalls {
   readonly calls: readonly string[]
-  /** Questions about them: the id of each, and whose call it is about. */
+  /** Approval requests: the id of each, and its call. */
   readonly approvals: readonly (readonly [approval: string, call: string])[]
-  /** Those whose results it has brought itself. */
+  /** Calls whose results the client sent. */
   readonly answered: readonly string[]
-  /** Those that wait for an answer of its person or its page. */
+  /** Calls that wait for the person or the page. */
   readonly waiting: readonly string[]
 }
 
@@ -22,17 +17,17 @@ type Chunks = (CallChunk | DataChunk)[]
 const NONE: KnownCalls = { calls: [], approvals: [], answered: [], waiting: [] }
 
 /**
- * The calls of a run as tool parts. A client breaks off when it is told of a call, or of the answer to a question, that its
- * message does not have: so only what was told before is spoken of.
+ * The calls of a run as tool parts. A client fails on a chunk for a call or approval that its message does not contain, so
+ * only known ones are sent.
  */
 export class CallChunks {
-  /** What each call was told to be called with. */
+  /** The sent input of each call. */
   readonly #inputs: Map<string, string>
   readonly #asked: Map<string, string>
   readonly #answered: ReadonlySet<string>
   readonly #waiting: Set<string>
   readonly #names = new Map<string, string>()
-  /** Calls of the page's own tools that were told to have begun, and not that they are to be carried out. */
+  /** Calls of the page's tools that were started but not released for execution. */
   readonly #begun = new Map<string, { readonly toolName: string; readonly input: object }>()
 
   constructor({ calls, approvals, answered, waiting }: KnownCalls = NONE) {
@@ -49,15 +44,18 @@ export class CallChunks {
     })
   }
 
-  /** What is asked about is shown with the very arguments that would run. */
+  /** Shown with the arguments that would run. */
   asked(proposals: readonly Proposal[]): Chunks {
     return proposals.flatMap((proposal) => this.#ask(proposal))
   }
 
   proposed({ proposal, approvedBy }: Frame<"proposal">["data"]): Chunks {
-    const asked = this.#ask(proposal, approvedBy !== undefined)
-    if (approvedBy === undefined || asked.length === 0) return asked
-    return [...asked, { type: "tool-approval-response", approvalId: proposal.id, approved: true, reason: approvedBy }]
+    const question = this.#ask(proposal, approvedBy !== undefined)
+    if (approvedBy === undefined || question.length === 0) return question
+    return [
+      ...question,
+      { type: "tool-approval-response", approvalId: proposal.id, approved: true, reason: approvedBy },
+    ]
   }
 
   decided({ proposalId, decision, reason }: Frame<"decision">["data"]): Chunks {
@@ -76,8 +74,8 @@ export class CallChunks {
   }
 
   /**
-   * The run waits. A page carries out what it is told to be called with: so it is told so only now, when the call is known to
-   * wait, and never of one that has its result, which whoever comes late is told of too.
+   * The run is paused. A page executes a call when its input is available, so that is sent only now, for calls that really
+   * wait: a late reader may already have their results.
    */
   paused(): Chunks {
     const waiting = [...this.#begun].filter(([id]) => this.#waiting.has(id))
@@ -87,24 +85,24 @@ export class CallChunks {
     })
   }
 
-  /** A client that sends by itself would send again and again where it has nothing to answer: that it is told by the second. */
+  /** A client that sends automatically would repeat forever without an answer to send; `interrupted` stops it. */
   get pauseReason(): UiFinish {
     return this.#waiting.size > 0 ? "tool-calls" : "interrupted"
   }
 
   ended({ callId: toolCallId, name, status, text, data }: Frame<"tool_end">["data"]): Chunks {
     this.#waiting.delete(toolCallId)
-    const begun = this.#begun.get(toolCallId)
+    const started = this.#begun.get(toolCallId)
     this.#begun.delete(toolCallId)
     if (!this.#inputs.has(toolCallId) || this.#answered.has(toolCallId)) return []
     if (status === "rejected") return [{ type: "tool-output-denied", toolCallId }]
-    if (status !== "ok" && begun) return [{ type: "tool-input-error", toolCallId, ...begun, errorText: text }]
+    if (status !== "ok" && started) return [{ type: "tool-input-error", toolCallId, ...started, errorText: text }]
     if (status !== "ok") return [{ type: "tool-output-error", toolCallId, errorText: text }]
     const output = clientNameOf(name) === undefined ? text : toOutput(text)
     return [{ type: "tool-output-available", toolCallId, output }, ...toDataChunks(toolCallId, data)]
   }
 
-  /** A write that had been given up has ended after all. */
+  /** The late end of a write that was given up. */
   endedLate({ callId: toolCallId, status, text, data }: Frame<"late_result">["data"]): Chunks {
     if (!this.#inputs.has(toolCallId)) return []
     if (status === "error") return [{ type: "tool-output-error", toolCallId, errorText: text }]
@@ -117,12 +115,12 @@ export class CallChunks {
 
   #ask(proposal: Proposal, isAutomatic = false): Chunks {
     const { id: approvalId, callId: toolCallId, tool, summary } = proposal
-    const told = this.#inputs.get(toolCallId)
-    if (told === undefined) return []
+    const shown = this.#inputs.get(toolCallId)
+    if (shown === undefined) return []
     this.#asked.set(approvalId, toolCallId)
     if (!isAutomatic) this.#waiting.add(toolCallId)
     const input = proposal.arguments
-    const anew = told !== "" && told === canonicalJson(input) ? [] : [this.#input(toolCallId, tool, input)]
+    const anew = shown !== "" && shown === canonicalJson(input) ? [] : [this.#input(toolCallId, tool, input)]
     const { title, action, diff, undoable, insists, sends, hash, expiresAt } = proposal
     const approvalDescriptor = { title, action, diff, undoable, insists, sends, hash, expiresAt }
     return [
@@ -151,13 +149,13 @@ export class CallChunks {
   }
 }
 
-/** What a page has given as an object is kept as its text, and is told as the object that it was. */
+/** An object result of the page is stored as text and sent as an object again. */
 function toOutput(text: string): unknown {
   if (!/^[[{]/.test(text)) return text
   return tryReadJson(text) ?? text
 }
 
-/** What stands beside a message as its metadata. */
+/** The metadata of a message. */
 export interface PawlMetadata {
   readonly conversationId?: string
   readonly runId?: string
@@ -171,7 +169,7 @@ interface Metadata {
   readonly pawl: PawlMetadata
 }
 
-/** The pieces of a UI message stream that we send. */
+/** The chunks of a UI message stream that we send. */
 export type UiChunk =
   | { readonly type: "start"; readonly messageId: string; readonly messageMetadata?: Metadata }
   | { readonly type: "start-step" | "finish-step" | "reset-step" }
@@ -188,8 +186,8 @@ export type UiChunk =
 
 export type UiFinish = "stop" | "length" | "content-filter" | "tool-calls" | "interrupted"
 
-/** Beside a call of the page's own tools: a tool of the agent's may have the same name. */
-export const OF_PAGE = { pawl: { client: true } } as const
+/** Marks calls of the page's own tools: an agent's tool may have the same name. */
+const OF_PAGE = { pawl: { client: true } } as const
 
 export type CallChunk =
   | {
@@ -231,7 +229,7 @@ export type CallChunk =
   | { readonly type: "tool-output-error"; readonly toolCallId: string; readonly errorText: string }
   | { readonly type: "tool-output-denied"; readonly toolCallId: string }
 
-export type SourceChunk =
+type SourceChunk =
   | { readonly type: "source-url"; readonly sourceId: string; readonly url: string; readonly title: string }
   | {
       readonly type: "source-document"
@@ -240,25 +238,25 @@ export type SourceChunk =
       readonly title: string
     }
 
-export interface DataChunk {
+interface DataChunk {
   readonly type: `data-${string}`
   readonly id?: string
   readonly data: unknown
-  /** Told while it happens, and no part of the message. */
+  /** Sent while it happens, and not part of the message. */
   readonly transient?: true
 }
 
 const KIND = /^[a-z][a-z0-9_-]{0,60}$/
 
-/** What a result holds for views, such as rows or a chart, as a data part by its kind: `data-table`, `data-chart`. */
-export function toDataChunks(callId: string, data: unknown): DataChunk[] {
+/** The data of a result as a data part by its kind: `data-table`, `data-chart`. */
+function toDataChunks(callId: string, data: unknown): DataChunk[] {
   if (data === undefined || data === null) return []
   const { kind } = data as { readonly kind?: unknown }
   const name = typeof kind === "string" && KIND.test(kind) ? kind : "result"
   return [{ type: `data-${name}`, id: callId, data }]
 }
 
-/** What an answer rests on: its sources, then where it cites them. */
+/** The sources of an answer, followed by its citations. */
 export function toSourceChunks(messageId: string, data: unknown): (SourceChunk | DataChunk)[] {
   if (data === undefined || data === null) return []
   const answer = AnswerData.safeParse(data).data

@@ -1,27 +1,32 @@
 import type { Context } from "hono"
-import type { ConversationView } from "../../core/protocol/conversation/conversation.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import { type ConversationId, isId, type MessageId, type UserId } from "../../core/protocol/ids.ts"
-import { isStorable } from "../../core/shared/text/text.ts"
 import {
-  conversationOfKey,
-  messageOfName,
-  userOf,
+  conversationIdOfKey,
   type Env,
-  type ServerPorts,
+  isStorable,
+  messageIdOfName,
   type NewestRun,
   newestRun,
+  type ServerPorts,
+  userOf,
 } from "../../core/adapter.ts"
+import {
+  type ConversationId,
+  type ConversationView,
+  failure,
+  isId,
+  type MessageId,
+  type UserId,
+} from "../../core/protocol/index.ts"
 
 const MAX_NAME = 200
 
-/** A chat is one of our conversations by its id, or the one that a person's own name for it stands for. */
+/** A chat is a conversation's id, or a person's own name for one. */
 export const conversationOfChat = (user: UserId, chat: string): ConversationId =>
-  isId("conv", chat) ? chat : conversationOfKey(user, JSON.stringify(["ai-sdk", chat]))
+  isId("conv", chat) ? chat : conversationIdOfKey(user, JSON.stringify(["ai-sdk", chat]))
 
 /**
- * The conversation of a chat. Undefined where the person has said nothing under that name yet; an id of ours that is not
- * theirs is `not_found`.
+ * The conversation of a chat. Undefined before the first message under that name. Throws `not_found` for an id that is not
+ * the person's.
  */
 export async function findChat(
   c: Context<Env>,
@@ -34,14 +39,14 @@ export async function findChat(
   return found
 }
 
-/** The same for the name in an address. */
+/** The chat in the address. */
 export const findNamedChat = (c: Context<Env>, ports: ServerPorts) => findChat(c, ports, c.req.param("chat") ?? "")
 
-/** The message that a client's name stands for in a conversation: one of ours by its id, or always the same. */
+/** Our id for the client's message: an id of ours, or derived from its name. */
 export const messageIdOf = (conversation: ConversationId, name: string): MessageId =>
-  isId("msg", name) ? name : messageOfName(conversation, name)
+  isId("msg", name) ? name : messageIdOfName(conversation, name)
 
-/** The newest run of the chat in a request's address, with its conversation; undefined where nobody has been answered there. */
+/** The newest run of the chat in the address; undefined if there is none. */
 export async function runOfNamedChat(
   c: Context<Env>,
   ports: ServerPorts,

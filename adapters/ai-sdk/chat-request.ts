@@ -1,42 +1,38 @@
-import type { UiChatRequest, UiMessage, UiPart } from "../../core/protocol/dialects/ai-sdk.ts"
-import { ClientTool } from "../../core/protocol/conversation/tool-calls.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import type { RequestFile } from "../../core/adapter.ts"
-import { readFilePart } from "../asked-file.ts"
-import type { GoesOnIn } from "./run-chunks.ts"
-import { type CallId, isId, type ProposalId } from "../../core/protocol/ids.ts"
-import type { JsonObject } from "../../core/protocol/schema.ts"
+import { ClientTool, type RequestFile, type UiChatRequest, type UiMessage, type UiPart } from "../../core/adapter.ts"
+import { type CallId, failure, isId, type JsonObject, type ProposalId } from "../../core/protocol/index.ts"
+import { readFilePart } from "../file-part.ts"
+import type { ContinuedMessage } from "./run-chunks.ts"
 
-/** What a request asks for: to say something, or to go on with the answers to what waits. */
-export type AskedChat = AskedWords | AskedAnswers
+/** A request to send a message, or to continue with answers to open calls. */
+export type UiRequest = NewChatMessage | ChatAnswers
 
-export interface AskedWords {
+export interface NewChatMessage {
   readonly type: "words"
-  /** The client's own name for them: the same name again is the same words. */
+  /** The client's id of the message: repeating it sends nothing new. */
   readonly id: string
   readonly text: string
   readonly files: readonly RequestFile[]
-  /** They are there already, and are to be answered once more. */
+  /** Answers an existing message again. */
   readonly again: boolean
-  /** What the client remembers of before, a line for each: never taken for something that was said here. */
+  /** The client's history, one line each, as untrusted context. */
   readonly before: readonly string[]
-  /** Decisions that stand in the message before and may not have been sent. */
+  /** Decisions in the previous message that may not have been sent. */
   readonly unsent: readonly ApprovalAnswer[]
-  /** Results there that may not have been sent either: these come with the words. */
+  /** Results there that may not have been sent: they are sent with the message. */
   readonly results: readonly PageResult[]
-  /** The page's own. */
+  /** The page's own tools. */
   readonly tools: readonly ClientTool[]
 }
 
-export interface AskedAnswers {
+export interface ChatAnswers {
   readonly type: "answers"
   readonly decisions: readonly ApprovalAnswer[]
   readonly results: readonly PageResult[]
-  /** The answer to a question goes on with the message that asked it. */
-  readonly goesOnIn: GoesOnIn
+  /** The run continues in the message that contained the request. */
+  readonly continuesIn: ContinuedMessage
 }
 
-export function readUiRequest({ messages, trigger, tools }: UiChatRequest): AskedChat {
+export function readUiRequest({ messages, trigger, tools }: UiChatRequest): UiRequest {
   const last = messages.at(-1)!
   const at = `messages.${messages.length - 1}`
   const again = trigger === "regenerate-message"
@@ -53,13 +49,13 @@ export function readUiRequest({ messages, trigger, tools }: UiChatRequest): Aske
   }
 }
 
-function readAnswers(message: UiMessage, at: string): AskedAnswers {
+function readAnswers(message: UiMessage, at: string): ChatAnswers {
   const [decisions, results] = [decisionsIn(message), pageResultsIn(message)]
   if (decisions.length + results.length === 0) throw problem(`${at}: it is the assistant's, and answers nothing`)
-  return { type: "answers", decisions, results, goesOnIn: goesOnIn(message) }
+  return { type: "answers", decisions, results, continuesIn: continuesIn(message) }
 }
 
-function readWords({ parts }: UiMessage, at: string): Pick<AskedWords, "text" | "files"> {
+function readWords({ parts }: UiMessage, at: string): Pick<NewChatMessage, "text" | "files"> {
   const files: RequestFile[] = []
   const texts: string[] = []
   for (const [index, part] of parts.entries()) {
@@ -78,7 +74,7 @@ function toLine({ role, parts }: UiMessage): string[] {
 
 const problem = (text: string) => failure("bad_request", { problem: `${text}.` })
 
-/** What a message of the assistant's answers, as its page has it: decisions, and results of the page's own tools. */
+/** The answers in an assistant's message: decisions, and results of the page's tools. */
 
 export interface ApprovalAnswer {
   readonly proposalId: ProposalId
@@ -86,7 +82,7 @@ export interface ApprovalAnswer {
   readonly reason?: string
 }
 
-export interface PageResult {
+interface PageResult {
   readonly callId: CallId
   readonly status: "ok" | "error"
   readonly text: string
@@ -102,10 +98,10 @@ export function decisionsIn({ parts }: UiMessage): ApprovalAnswer[] {
 }
 
 /**
- * The results in the newest step, of whichever tools: which calls wait for the page, the journal knows. What stands in the
- * steps before was brought before.
+ * The results in the newest step, of any tool: the journal knows which calls wait for the page. Results of earlier steps
+ * were sent before.
  */
-export function pageResultsIn(message: UiMessage): PageResult[] {
+function pageResultsIn(message: UiMessage): PageResult[] {
   return newestStep(message).flatMap(({ toolCallId, state, output, errorText }): PageResult[] => {
     if (typeof toolCallId !== "string" || !isId("call", toolCallId)) return []
     if (state === "output-error") return [{ callId: toolCallId, status: "error", text: toText(errorText) }]
@@ -113,8 +109,8 @@ export function pageResultsIn(message: UiMessage): PageResult[] {
   })
 }
 
-/** The message itself, with which the run goes on: what it knows, what it has answered, and what it still waits for. */
-export function goesOnIn(message: UiMessage): GoesOnIn {
+/** The message in which the run continues: its calls, its answers, and what it still waits for. */
+export function continuesIn(message: UiMessage): ContinuedMessage {
   const waits = ({ state }: UiPart) => state === "approval-requested" || state === "input-available"
   return {
     messageId: message.id,
@@ -147,11 +143,11 @@ function approvalOf({ approval }: UiPart): Approval | undefined {
   return typeof id === "string" ? { id, ...rest } : undefined
 }
 
-/** Of all that is told about them. */
+/** Most characters of all tool definitions. */
 const MAX_CHARACTERS = 100_000
 
-/** The tools of a page, by their names as the AI SDK has them: `{show_map: {description, inputSchema}}`. */
-export function readUiTools(tools: JsonObject): ClientTool[] {
+/** The tools of a page in the AI SDK's format: `{show_map: {description, inputSchema}}`. */
+function readUiTools(tools: JsonObject): ClientTool[] {
   const named = Object.entries(tools)
   if (JSON.stringify(tools).length > MAX_CHARACTERS) throw toolProblem(`more than ${MAX_CHARACTERS} characters`)
   return named.map(([name, tool]) => {

@@ -1,18 +1,23 @@
 import type { Context } from "hono"
 import type { z } from "zod"
-import type { UiChat, UiChatQuery } from "../../core/protocol/dialects/ai-sdk.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import { type Env, isOpen, newestRun, readToldRuns, type ServerPorts } from "../../core/adapter.ts"
+import {
+  type Env,
+  isOpen,
+  newestRun,
+  readJson,
+  readRecordedRuns,
+  type ServerPorts,
+  type UiChat,
+  type UiChatQuery,
+} from "../../core/adapter.ts"
+import { type ConversationId, failure, type Frame, type UnknownFrame } from "../../core/protocol/index.ts"
 import { findNamedChat } from "./chat-conversation.ts"
-import type { Frame, UnknownFrame } from "../../core/protocol/frames.ts"
-import type { ConversationId } from "../../core/protocol/ids.ts"
-import { thoughtsFirst } from "../thoughts-first.ts"
+import { reasoningFirst } from "../reasoning-first.ts"
 import { RunChunks, toUserParts } from "./run-chunks.ts"
-import { readJson } from "../../core/shared/text/read-json.ts"
 import type { CallChunk, UiChunk } from "./call-chunks.ts"
 
-/** A chat as a page begins with it. What a run at work has not recorded yet comes with its stream. */
-export async function tellChat(
+/** A chat for a page that loads. Unrecorded events of a running run come with its stream. */
+export async function readUiChat(
   c: Context<Env>,
   ports: ServerPorts,
   { cursor }: z.infer<typeof UiChatQuery>,
@@ -22,33 +27,33 @@ export async function tellChat(
   if (!found) return { conversationId: null, activeStreamId: null, messages: [], truncated: false, nextCursor: null }
   const { id, position } = found
   const run = await newestRun(ports, id)
-  const told = await readToldRuns(ports, { id, position: Math.min(before ?? position, position) })
-  const chat = new ToldChat(id)
-  for (const frames of told.runs) chat.read(frames)
+  const recorded = await readRecordedRuns(ports, { id, position: Math.min(before ?? position, position) })
+  const chat = new RecordedChat(id)
+  for (const frames of recorded.runs) chat.read(frames)
   return {
     conversationId: id,
     activeStreamId: run && isOpen(run) ? run.runId : null,
     messages: [...chat.toMessages()],
-    truncated: told.before !== null,
-    nextCursor: told.before === null ? null : String(told.before),
+    truncated: recorded.before !== null,
+    nextCursor: recorded.before === null ? null : String(recorded.before),
   }
 }
 
-/** Where the runs end that are told: the journal only grows, so it means the same whenever it comes back. */
+/** The position before which runs are read. The journal only grows, so a cursor stays valid. */
 function readCursor(cursor: string): number {
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
   throw failure("bad_request", { problem: "cursor: this is none of ours; send `nextCursor` of an answer, as it is." })
 }
 
-/** The runs of a conversation as the messages of a chat: a person's words, then one message for all that answered them. */
-export class ToldChat {
+/** The runs of a conversation as chat messages: a user's message, then one message for all replies to it. */
+export class RecordedChat {
   readonly #conversation: ConversationId
-  readonly #messages: ToldMessage[] = []
+  readonly #messages: ChatMessage[] = []
   #chunks: RunChunks
   #answer = new AssistantMessage()
   #isSummary = false
-  /** Right behind the row that starts a run stand its words. */
-  #wordsAreNext = false
+  /** A run's message follows the event that starts it. */
+  #textIsNext = false
 
   constructor(conversation: ConversationId) {
     this.#conversation = conversation
@@ -56,23 +61,23 @@ export class ToldChat {
   }
 
   read(frames: readonly UnknownFrame[]): void {
-    for (const frame of thoughtsFirst(frames)) this.#read(frame as Frame)
+    for (const frame of reasoningFirst(frames)) this.#read(frame as Frame)
   }
 
-  /** All of it, also the message that is not finished. */
-  toMessages(): readonly ToldMessage[] {
+  /** All messages, including an unfinished one. */
+  toMessages(): readonly ChatMessage[] {
     this.#endRun()
     return this.#messages
   }
 
   #read(frame: Frame): void {
-    const areWords = this.#wordsAreNext && frame.type === "message"
-    this.#wordsAreNext = frame.type === "run_started"
+    const isText = this.#textIsNext && frame.type === "message"
+    this.#textIsNext = frame.type === "run_started"
     if (frame.type === "run_started") {
       this.#endRun()
       this.#isSummary = frame.data.compacts === true
     }
-    if (areWords && frame.data.message.role === "user") {
+    if (isText && frame.data.message.role === "user") {
       const { id, createdAt } = frame.data.message
       const metadata = { pawl: { createdAt } }
       this.#messages.push({ id, role: "user", metadata, parts: toUserParts(frame.data.message) })
@@ -91,19 +96,19 @@ export class ToldChat {
 type Writable = Record<string, unknown> & { type: string }
 
 /** A message as `useChat` holds it. */
-export type ToldMessage = {
+type ChatMessage = {
   readonly id: string
   readonly role: "user" | "assistant"
   readonly metadata?: object
   readonly parts: Writable[]
 }
 
-/** The message that a client makes of the chunks of one run, for whoever begins with it whole. */
-export class AssistantMessage {
+/** Builds the message that a client would build from a run's chunks. */
+class AssistantMessage {
   #id = ""
   #metadata: Record<string, unknown> = {}
   #parts: Writable[] = []
-  /** Parts that are being written, by the ids of their chunks. */
+  /** Open parts by their ids. */
   readonly #open = new Map<string, Writable>()
 
   take(chunk: UiChunk): void {
@@ -154,8 +159,8 @@ export class AssistantMessage {
     }
   }
 
-  /** Undefined where no run was told. */
-  toMessage(): ToldMessage | undefined {
+  /** Undefined without a run. */
+  toMessage(): ChatMessage | undefined {
     if (this.#id === "") return undefined
     return { id: this.#id, role: "assistant", metadata: this.#metadata, parts: this.#parts }
   }
@@ -167,9 +172,9 @@ export class AssistantMessage {
       const state = type === "tool-input-start" ? "input-streaming" : "input-available"
       const input = "input" in chunk ? { input: chunk.input } : {}
       const mark = toolMetadata ? { toolMetadata } : {}
-      const told = { type: `tool-${toolName}`, toolCallId, state, ...input, ...mark, rawInput: undefined }
-      if (known) Object.assign(known, told)
-      else this.#parts.push(told)
+      const recorded = { type: `tool-${toolName}`, toolCallId, state, ...input, ...mark, rawInput: undefined }
+      if (known) Object.assign(known, recorded)
+      else this.#parts.push(recorded)
       return
     }
     const isMine = (part: Writable): boolean =>
@@ -189,7 +194,7 @@ export class AssistantMessage {
     this.#parts.push(part)
   }
 
-  /** Data of the same name takes the place of what was there. */
+  /** Data with the same id replaces the previous. */
   #put(id: string | undefined, part: Writable): void {
     const known = id === undefined ? undefined : this.#parts.find((each) => each.id === id && each.type === part.type)
     if (known) known.data = part.data
@@ -203,7 +208,7 @@ export class AssistantMessage {
 
 type CallChange = Exclude<CallChunk, { type: "tool-input-available" | "tool-input-start" }>
 
-/** What a chunk changes in the part of its call. */
+/** The changes of a chunk to its call's part. */
 function changeOf(part: Writable, chunk: CallChange): object {
   switch (chunk.type) {
     case "tool-input-delta":
@@ -217,8 +222,8 @@ function changeOf(part: Writable, chunk: CallChange): object {
     }
     case "tool-approval-response": {
       const { approvalId: id, approved, reason } = chunk
-      const told = { id, approved, ...(reason === undefined ? {} : { reason }) }
-      return { state: "approval-responded", approval: { ...(part.approval as object | undefined), ...told } }
+      const recorded = { id, approved, ...(reason === undefined ? {} : { reason }) }
+      return { state: "approval-responded", approval: { ...(part.approval as object | undefined), ...recorded } }
     }
     case "tool-output-available":
       return { state: "output-available", output: chunk.output, errorText: undefined, rawInput: undefined }

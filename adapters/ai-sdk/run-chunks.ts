@@ -1,6 +1,12 @@
-import { type Finish, type Message, missingAnswer } from "../../core/protocol/conversation/message.ts"
-import type { Frame, UnknownFrame } from "../../core/protocol/frames.ts"
-import type { ConversationId } from "../../core/protocol/ids.ts"
+import type { UiPart } from "../../core/adapter.ts"
+import {
+  type ConversationId,
+  type Finish,
+  type Frame,
+  type Message,
+  missingAnswer,
+  type UnknownFrame,
+} from "../../core/protocol/index.ts"
 import {
   CallChunks,
   type KnownCalls,
@@ -9,35 +15,34 @@ import {
   type UiChunk,
   toSourceChunks,
 } from "./call-chunks.ts"
-import type { UiPart } from "../../core/protocol/dialects/ai-sdk.ts"
 
-/** The message that a run goes on with behind a pause, as its client has it. */
-export interface GoesOnIn extends KnownCalls {
+/** The client's message in which a run continues after a pause. */
+export interface ContinuedMessage extends KnownCalls {
   readonly messageId: string
 }
 
-/** A run as one message of the assistant: the frames of its conversation, from its beginning or a pause to its end. */
+/** Converts the frames of a run to one assistant message, from its beginning or a pause to its end. */
 export class RunChunks {
   readonly #conversation: ConversationId
   readonly #replies: ReplyChunks
   readonly #calls: CallChunks
   readonly #goesOn: boolean
   #begins: string | undefined
-  /** The words that a run begins with stand right behind the row that starts it, and are the client's own. */
-  #wordsAreNext = false
+  /** A run's message follows the event that starts it, and the client shows it already. */
+  #textIsNext = false
   #run: string | undefined
   #last: Message | undefined
   #usage: object | undefined
   #over = false
-  /** It has ended, and not only paused: what follows is about other things, but for a write that ends late. */
+  /** It has ended, not only paused: only a late result may follow. */
   #ended = false
 
-  constructor(conversation: ConversationId, goesOnIn?: GoesOnIn) {
+  constructor(conversation: ConversationId, continuesIn?: ContinuedMessage) {
     this.#conversation = conversation
-    this.#begins = goesOnIn?.messageId
-    this.#replies = new ReplyChunks({ inStep: goesOnIn !== undefined })
-    this.#calls = new CallChunks(goesOnIn)
-    this.#goesOn = goesOnIn !== undefined
+    this.#begins = continuesIn?.messageId
+    this.#replies = new ReplyChunks({ inStep: continuesIn !== undefined })
+    this.#calls = new CallChunks(continuesIn)
+    this.#goesOn = continuesIn !== undefined
   }
 
   get isOver(): boolean {
@@ -53,13 +58,13 @@ export class RunChunks {
   }
 
   #read(frame: Frame): UiChunk[] {
-    const areWords = this.#wordsAreNext
-    this.#wordsAreNext = false
+    const isText = this.#textIsNext
+    this.#textIsNext = false
     switch (frame.type) {
       case "run_started": {
         this.#run = frame.data.runId
         if (this.#goesOn) return []
-        this.#wordsAreNext = true
+        this.#textIsNext = true
         return [{ type: "start", messageId: frame.data.runId, messageMetadata: this.#metadata({}) }]
       }
       case "text_delta":
@@ -69,7 +74,7 @@ export class RunChunks {
       case "restarted":
         return this.#replies.takeBack()
       case "message":
-        return frame.data.message.role === "assistant" ? this.#reply(frame.data.message) : this.#words(frame, areWords)
+        return frame.data.message.role === "assistant" ? this.#reply(frame.data.message) : this.#words(frame, isText)
       case "awaiting_confirmation":
         return this.#calls.asked(frame.data.proposals)
       case "proposal":
@@ -159,14 +164,14 @@ function toFinishReason(status: "completed" | "cancelled", finish: Finish | unde
 }
 
 /**
- * The replies of a run as steps of one message: what is thought and said, as it comes. A step is open until the next reply
- * begins, because results of its calls belong to it.
+ * The replies of a run as steps of one message, with their reasoning and text as they come. A step stays open until the next
+ * reply, because results of its calls belong to it.
  */
-export class ReplyChunks {
+class ReplyChunks {
   #stepIsOpen: boolean
-  /** Something of the reply that is being written stands in the open step. */
+  /** The open step contains something of the current reply. */
   #told = false
-  /** All of its thinking that was told. */
+  /** The sent reasoning. */
   #thought = ""
   #text: string | undefined
   #thinking: string | undefined
@@ -185,32 +190,32 @@ export class ReplyChunks {
     return [...before, { type: "text-delta", id: this.#text, delta }]
   }
 
-  /** Thinking may be told again from its beginning; what is missing before it comes with the whole reply. */
+  /** Reasoning may be repeated from its beginning; missing reasoning comes with the whole reply. */
   think({ text, offset }: Pick<Frame<"reasoning_delta">["data"], "text" | "offset">): UiChunk[] {
     const start = offset - text.length
     if (start > this.#thought.length) return []
     return this.#think(text.slice(this.#thought.length - start))
   }
 
-  /** What was told of this reply does not count: it is written anew. */
+  /** Removes the reply, which starts over. */
   takeBack(): UiChunk[] {
-    const told = this.#told
+    const sent = this.#told
     this.#forget()
-    this.#told = told
-    return told ? [{ type: "reset-step" }] : []
+    this.#told = sent
+    return sent ? [{ type: "reset-step" }] : []
   }
 
-  /** It is whole; what follows is about its calls, until the next one begins. */
+  /** Ends the reply; its calls may follow before the next one. */
   end({ reasoning }: Pick<Frame<"message">["data"]["message"], "reasoning">): UiChunk[] {
     const whole = reasoning?.text ?? ""
-    const rest = whole.startsWith(this.#thought) ? this.#think(whole.slice(this.#thought.length)) : []
+    const remaining = whole.startsWith(this.#thought) ? this.#think(whole.slice(this.#thought.length)) : []
     const text: UiChunk[] = this.#text === undefined ? [] : [{ type: "text-end", id: this.#text }]
-    const chunks = [...rest, ...this.#endThinking(), ...text]
+    const chunks = [...remaining, ...this.#endThinking(), ...text]
     this.#forget()
     return chunks
   }
 
-  /** The run goes no further: nothing stays open. */
+  /** Closes everything at the end of the run. */
   close(): UiChunk[] {
     const open = this.end({})
     const step: UiChunk[] = this.#stepIsOpen ? [{ type: "finish-step" }] : []
@@ -218,7 +223,7 @@ export class ReplyChunks {
     return [...open, ...step]
   }
 
-  /** The step of the reply that is being written. */
+  /** Opens the step of the current reply. */
   begin(): UiChunk[] {
     if (this.#told) return []
     const last: UiChunk[] = this.#stepIsOpen ? [{ type: "finish-step" }] : []
@@ -256,7 +261,7 @@ export class ReplyChunks {
   }
 }
 
-/** A person's words as parts of a message: their files first, as `sendMessage` puts them. */
+/** A user's message as parts: files first, like `sendMessage`. */
 export function toUserParts({ content, files = [] }: Pick<Message, "content" | "files">): UiPart[] {
   const named = files.map(({ id, name, type }) => ({
     ...{ type: "file", mediaType: type, filename: name, url: `/api/files/${id}` },

@@ -1,8 +1,8 @@
 import type { Hono } from "hono"
-import { routes } from "../../core/protocol/routes/index.ts"
-import { type Adapter, mcpChallenge, type Env, serveRoute, type ServerPorts } from "../../core/adapter.ts"
+import { type Adapter, type Env, mcpChallenge, serveRoute, type ServerPorts } from "../../core/adapter.ts"
+import { routes } from "../../core/protocol/index.ts"
 
-/** The Model Context Protocol over the same conversations. The first message loads what answers it. */
+/** The Model Context Protocol. The first message loads its code. */
 export const mcpAdapter: Adapter = {
   paths: ["/mcp"],
   serve: serveMcp,
@@ -18,5 +18,5 @@ function serveMcp(app: Hono<Env>, ports: ServerPorts): void {
     serveRoute(app, route, (c) => c.json(NO_SESSIONS, 405, { allow: "POST" }))
 }
 
-/** Clients of 2025 ask for a stream of their own, or end a session, and take this for "there is none". */
+/** Clients of 2025 request a stream or end a session; 405 tells them that there is none. */
 const NO_SESSIONS = { jsonrpc: "2.0", id: null, error: { code: -32000, message: "Method not allowed." } } as const

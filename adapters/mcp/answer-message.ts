@@ -1,27 +1,32 @@
 import { randomUUID, createHash } from "node:crypto"
 import { createMcpHandler, McpServer, type ServerContext } from "@modelcontextprotocol/server"
 import type { Context } from "hono"
-import { toSentence, type Caller, knownBase, type Env, type ServerPorts } from "../../core/adapter.ts"
+import {
+  type Caller,
+  type Env,
+  findBaseUrl,
+  type McpMessage,
+  type ServerPorts,
+  toSentence,
+} from "../../core/adapter.ts"
+import { AppError, type MessageId, slotDigitsOf } from "../../core/protocol/index.ts"
 import { toErrorResult, type McpResult, type McpToolCall, type McpTool } from "./tool.ts"
-import { AppError } from "../../core/protocol/errors.ts"
-import type { McpMessage } from "../../core/protocol/dialects/mcp.ts"
 import { askAgent, listAgents } from "./ask.ts"
 import { listConnections, queryDatabase, readSchema } from "./databases.ts"
 import {
   listConversations,
   listProposals,
-  readConversation,
+  readTranscript,
   readProposal,
   searchLibraryTool,
   searchNotesTool,
 } from "./reading.ts"
-import { type MessageId, slotDigitsOf } from "../../core/protocol/ids.ts"
 
 export const serverTools: readonly McpTool[] = [
   askAgent,
   listAgents,
   listConversations,
-  readConversation,
+  readTranscript,
   listProposals,
   readProposal,
   searchNotesTool,
@@ -35,13 +40,10 @@ const INSTRUCTIONS =
   "Pawl works on the data of one person. Ask an agent for anything that changes something: a change is proposed and " +
   "waits until that person decides in Pawl; no tool here decides. Tell the person what waits and where."
 
-/**
- * Answers one message. Each stands for itself: nothing is kept between two of them, so that any node can answer any, and
- * clients of 2025 and of 2026 are served alike.
- */
+/** Answers one message. Stateless, so that any node can answer, and clients of 2025 and 2026 are served alike. */
 export async function answerMessage(c: Context<Env>, ports: ServerPorts, message: McpMessage): Promise<Response> {
   const caller = asProgram(c.get("caller"))
-  const page = knownBase(c, ports.address) ?? ""
+  const page = findBaseUrl(c, ports.address) ?? ""
   const session = c.req.header(SESSION)
   const { method, params } = message as {
     readonly method?: unknown
@@ -54,7 +56,7 @@ export async function answerMessage(c: Context<Env>, ports: ServerPorts, message
   const handler = createMcpHandler(
     ({ era }) => serverFor(ports, { caller, page, ports, cancelled, words, hangingUpCancels: era === "modern" }),
     {
-      // Nothing here changes in a way that is told: a stream for that would be one more to hold open for nothing.
+      // No list changes, so subscriptions would only hold connections open.
       maxSubscriptions: 0,
       onerror: (error) => ports.log.info("mcp_refused", { error: error.message.slice(0, 200) }),
     },
@@ -69,10 +71,10 @@ export async function answerMessage(c: Context<Env>, ports: ServerPorts, message
   return c.newResponse(body && onceOver(body, close), status as 200, Object.fromEntries(headers))
 }
 
-/** A label of one client, which sends it with each message. Nothing is kept under it but the calls that are being answered. */
+/** A label for one client, which sends it with each message. It only identifies calls in progress. */
 const SESSION = "mcp-session-id"
 
-/** The same bytes; `close` is called when all are read, nobody wants more, or there are no more to be had. */
+/** The same bytes; `close` is called once when they are read, cancelled or failed. */
 function onceOver(body: ReadableStream<Uint8Array>, close: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream<Uint8Array>(
@@ -95,7 +97,7 @@ function onceOver(body: ReadableStream<Uint8Array>, close: () => void): Readable
   )
 }
 
-/** A program is no place where a person agrees: whatever its token allows, nothing that it does here approves. */
+/** A program cannot approve: whatever its token allows, its requests approve nothing. */
 const asProgram = (caller: Caller): Caller => ({
   ...caller,
   scopes: new Set([...caller.scopes].filter((scope) => scope === "read" || scope === "chat")),
@@ -113,15 +115,15 @@ function serverFor(ports: ServerPorts, call: Omit<McpToolCall, "signal" | "progr
     server.registerTool(
       name,
       { title, description, inputSchema: briefIssues(input), annotations },
-      async (given, context) => ({
-        ...(await runTool(tool, given, { ...call, ...toldOf(context) })),
+      async (args, context) => ({
+        ...(await runTool(tool, args, { ...call, ...reportingOf(context) })),
       }),
     )
   }
   return server
 }
 
-/** The same schema. The library sends every issue to the client, so each is short and there are at most ten. */
+/** The library sends every issue to the client, so issues are shortened and limited to ten. */
 function briefIssues<Input extends McpTool["input"]>(input: Input) {
   const standard = input["~standard"]
   return {
@@ -137,48 +139,48 @@ function briefIssues<Input extends McpTool["input"]>(input: Input) {
   }
 }
 
-async function runTool(tool: McpTool, given: unknown, call: McpToolCall): Promise<McpResult> {
+async function runTool(tool: McpTool, args: unknown, call: McpToolCall): Promise<McpResult> {
   try {
-    return await tool.run(given as never, call)
+    return await tool.run(args as never, call)
   } catch (error) {
     if (!(error instanceof AppError)) call.ports.log.error("mcp_tool_failed", { tool: tool.name, error })
     return toErrorResult(error)
   }
 }
 
-function toldOf({ mcpReq }: ServerContext): Pick<McpToolCall, "signal" | "progress"> {
+function reportingOf({ mcpReq }: ServerContext): Pick<McpToolCall, "signal" | "progress"> {
   const progressToken = mcpReq._meta?.progressToken
-  let told = 0
+  let count = 0
   return {
     signal: mcpReq.signal,
     async progress(message) {
       if (progressToken === undefined || mcpReq.signal.aborted) return
-      told++
-      const params = { progressToken, progress: told, message }
-      // Whoever has just hung up hears nothing: what follows of that is for the signal to say, not for this to break off.
+      count++
+      const params = { progressToken, progress: count, message }
+      // A disconnected client is reported by the signal; the notification must not fail the call.
       await mcpReq.notify({ method: "notifications/progress", params }).catch(() => {})
     },
   }
 }
 
 /**
- * Calls of clients of 2025 that are being answered by this server, so that a message that takes one back finds it. Their
- * numbers count from zero in each client: a label that we hand out with the handshake tells clients of one token apart.
+ * The calls in progress of this server's clients of 2025, so that a cancellation finds its call. Request ids count from zero
+ * in each client; the session label keeps clients of one token apart.
  */
 const openAt = new WeakMap<ServerPorts, Map<string, AbortController>>()
 
-/** Of the newest conversations: one that is at work is among them. */
+/** Most conversations to search; a running one is among the newest. */
 const LOOKED_AT = 50
 
-/** Which call a message is about. */
-export interface NamedCall {
+/** Identifies a call. */
+interface NamedCall {
   readonly caller: Caller
   readonly session: string | undefined
   readonly id: unknown
 }
 
-/** A signal that says that the call was taken back; forgotten by `close`. Without a label nobody can take it back. */
-export function openCall(ports: ServerPorts, call: NamedCall): { readonly signal: AbortSignal; close(): void } {
+/** A signal that aborts when the call is cancelled; `close` forgets it. Without a label a call cannot be cancelled. */
+function openCall(ports: ServerPorts, call: NamedCall): { readonly signal: AbortSignal; close(): void } {
   const controller = new AbortController()
   const name = nameOf(call)
   const open = openAt.get(ports) ?? new Map<string, AbortController>()
@@ -189,10 +191,10 @@ export function openCall(ports: ServerPorts, call: NamedCall): { readonly signal
 }
 
 /**
- * Takes a call back: here, or where another node answers it, whose run is found by its words. Those of a call with a key
- * have the key's name, and are not found there.
+ * Cancels a call, here or on another node, where its run is found by the message id. A call with an idempotency key has
+ * another message id and is not found.
  */
-export async function cancelCall(ports: ServerPorts, call: NamedCall): Promise<void> {
+async function cancelCall(ports: ServerPorts, call: NamedCall): Promise<void> {
   const here = openAt.get(ports)?.get(nameOf(call) ?? "")
   if (here) return here.abort()
   const message = messageOfCall(call)
@@ -209,8 +211,8 @@ export async function cancelCall(ports: ServerPorts, call: NamedCall): Promise<v
   }
 }
 
-/** The name of the words of a call, the same on every node; undefined where nobody can take it back. */
-export function messageOfCall(call: NamedCall): MessageId | undefined {
+/** The id of a call's message, the same on every node; undefined if the call cannot be cancelled. */
+function messageOfCall(call: NamedCall): MessageId | undefined {
   const name = nameOf(call)
   if (name === undefined) return undefined
   const digits = createHash("sha256").update(name).digest("hex").slice(0, 18)

@@ -1,31 +1,36 @@
 import { z } from "zod"
 import {
-  refuseText,
-  type MessageInput,
-  openFor,
   conversationForKey,
   conversationOf,
-  messageIdOfKey,
-  toBeginning,
   type FrameSource,
-  subscribe,
-  framesOfRun,
-  sayAndWatch,
-  watchRepeated,
+  messageIdOfKey,
+  type MessageInput,
+  type PawlExtras,
+  refuseText,
+  registerStream,
+  sendAndWatch,
+  sendOnce,
+  toConversationStart,
+  watchFirstRun,
 } from "../../core/adapter.ts"
+import {
+  AppError,
+  codeOf,
+  type ConversationId,
+  type ConversationView,
+  failure,
+  type Frame,
+  newId,
+  type RunId,
+  type UnknownFrame,
+} from "../../core/protocol/index.ts"
 import { type McpResult, toResult, defineMcpTool, type McpToolCall } from "./tool.ts"
-import { AppError, codeOf, failure, hasCode } from "../../core/protocol/errors.ts"
-import { newId, type RunId, type ConversationId } from "../../core/protocol/ids.ts"
-import type { ConversationView } from "../../core/protocol/conversation/conversation.ts"
 import { toConversationId } from "./reading.ts"
-import type { Frame, UnknownFrame } from "../../core/protocol/frames.ts"
-import type { PawlExtras } from "../../core/protocol/dialects/openai.ts"
 import { RunReader } from "../openai/run-reader.ts"
 
 const Name = z.string().trim().min(1).max(200)
 
-/** What `ask_agent` takes. */
-export const AskInput = z.strictObject({
+const AskInput = z.strictObject({
   message: z.string().describe("What to say, in plain words"),
   agent: Name.optional().describe("Who is asked (list_agents); the assistant unless said"),
   conversation: Name.optional().describe("Continues this conversation (conv_…) instead of starting a new one"),
@@ -38,7 +43,7 @@ export const AskInput = z.strictObject({
     .optional()
     .describe("Any text of your own: sent again with the same key and words within a day, it is not done twice"),
 })
-export type AskInput = z.infer<typeof AskInput>
+type AskInput = z.infer<typeof AskInput>
 
 export const askAgent = defineMcpTool({
   name: "ask_agent",
@@ -56,7 +61,7 @@ export const askAgent = defineMcpTool({
     }
     refuseText(message)
     call.ports.streams.admit(call.caller)
-    return answerOf(await openAsked(call, input, message), input, call)
+    return answerOf(await openQuestion(call, input, message), input, call)
   },
 })
 
@@ -73,15 +78,15 @@ export const listAgents = defineMcpTool({
   },
 })
 
-/** Follows the run to its end, or to where it waits for a person. */
+/** Follows the run to its end or pause. */
 async function answerOf({ id, frames }: OpenedAsk, { key }: AskInput, call: McpToolCall): Promise<McpResult> {
   const { caller, ports, signal, page } = call
-  const source = openFor(caller, ports, frames)
+  const source = registerStream(caller, ports, frames)
   const answer = new AskAnswer(id)
   const over = AbortSignal.any([signal, call.cancelled])
-  // Whoever hangs up and has a key may come again for the answer; without one nobody will.
+  // A client with a key may come back for the answer; one without a key cannot.
   const isTakenBack = () => call.cancelled.aborted || (signal.aborted && call.hangingUpCancels && key === undefined)
-  // What is taken back before its run is known is followed until it is: what has no name cannot be stopped.
+  // A cancelled call is followed until its run is known, because an unknown run cannot be stopped.
   const hangUp = () => void ((answer.hasBegun || !isTakenBack()) && source.close())
   over.addEventListener("abort", hangUp, { once: true })
   if (over.aborted) hangUp()
@@ -111,44 +116,43 @@ async function answerOf({ id, frames }: OpenedAsk, { key }: AskInput, call: McpT
   })
 }
 
-/** Of this run only: what others have said since goes on. */
+/** Stops this run only. */
 async function stop({ caller, ports }: McpToolCall, id: OpenedAsk["id"], run: RunId): Promise<void> {
   await ports.runtime.submit(id, { type: "cancel", by: caller.person.id, run })
 }
 
-export interface OpenedAsk {
+interface OpenedAsk {
   readonly id: ConversationId
   readonly frames: FrameSource
 }
 
-/** Says what was asked, in a conversation of its own or in one that goes on, and gives the run that answers it. */
-export async function openAsked(call: McpToolCall, input: AskInput, words: MessageInput): Promise<OpenedAsk> {
+/** Sends the message, in a new conversation or an existing one, and returns the frames of its run. */
+export async function openQuestion(call: McpToolCall, input: AskInput, words: MessageInput): Promise<OpenedAsk> {
   const { caller, ports } = call
   const user = caller.person.id
   if (input.agent !== undefined) ports.agents.get(input.agent)
   if (input.conversation !== undefined) {
     const place = await conversationOf(ports, user, toConversationId(input.conversation))
     requireFit(place, input)
-    return sayOnce(call, input, { words, place, isTaken: false })
+    return sendQuestion(call, input, { words, place, isTaken: false })
   }
   const { agent, model, connection } = input
-  const beginning = await toBeginning(caller, ports, { agent, model, connectionId: connection })
+  const beginning = await toConversationStart(caller, ports, { agent, model, connectionId: connection })
   const { key } = input
   if (key !== undefined) {
     const begin = (id: ConversationId) => ports.runtime.begin({ ...beginning, id })
-    // Keys of other dialects are not these.
+    // Keys of other adapters are separate.
     const place = await conversationForKey(ports, { user, key: `mcp ${key}`, begin })
-    // Words that are there are this request's, or of one before it that the key is forgotten of.
+    // An existing message belongs to this request, or to an earlier one whose key has expired.
     const hasWords = (await ports.conversations.runs(place.id, { limit: 1 })).items.length > 0
-    return sayOnce(call, input, { words, place, isTaken: hasWords || place.agent !== beginning.agent })
+    return sendQuestion(call, input, { words, place, isTaken: hasWords || place.agent !== beginning.agent })
   }
   const id = newId("conv", user, ports.clock.now())
   await ports.runtime.begin({ ...beginning, id }, words)
-  const source = await subscribe(ports, { id, after: { position: 0, offset: 0 } })
-  return { id, frames: framesOfRun(ports, source, { id, position: 0, message: words.id, waits: false }) }
+  return { id, frames: await watchFirstRun(ports, id, words.id) }
 }
 
-/** A conversation stays with its agent, its model and its database: what is named for a new one is not passed over. */
+/** A conversation keeps its agent, model and database: parameters for a new one are refused, not ignored. */
 function requireFit(place: ConversationView, { agent, model, connection }: AskInput): void {
   const wrong = agent !== undefined && agent !== place.agent ? "agent" : model ? "model" : connection && "connection"
   if (wrong)
@@ -158,40 +162,30 @@ function requireFit(place: ConversationView, { agent, model, connection }: AskIn
 interface Saying {
   readonly words: MessageInput
   readonly place: ConversationView
-  /** It is for other words than these, unless these are there already. */
+  /** The key was used for another message, unless this one is already there. */
   readonly isTaken: boolean
 }
 
-/** Says the words in a conversation, or gives the run of those that the key has brought before. */
-async function sayOnce(call: McpToolCall, input: AskInput, { words, place, isTaken }: Saying): Promise<OpenedAsk> {
+/** Sends the message, or returns the run of the message that the key was used for. */
+async function sendQuestion(call: McpToolCall, input: AskInput, { words, place, isTaken }: Saying): Promise<OpenedAsk> {
   const { caller, ports } = call
-  const { id, position } = place
+  const { id } = place
   const user = caller.person.id
   const key = input.key && `mcp ${input.key}`
   const { messageId, repeated } = await messageIdOfKey(ports, { user, id, key, body: input })
-  // A client that uses a number twice would have its new words taken for the old ones.
+  // A client that uses a request id twice must not get the old answer.
   const isUsed = key === undefined && (await ports.conversations.placeOf(id, words.id)) !== undefined
   const message: MessageInput = { ...words, id: key === undefined && !isUsed ? words.id : messageId }
   const isThere = async () => (await ports.conversations.placeOf(id, messageId)) !== undefined
   if (isTaken && !(repeated && (await isThere()))) throw failure("key_reused")
-  if (!repeated) return { id, frames: await sayAndWatch(ports, place, message) }
-  // From its beginning, as it stands now: without pauses that it has gone on from.
-  const again = async () => ({
-    id,
-    frames: (await watchRepeated(ports, { id, position, message, asItStands: true })).frames,
-  })
-  return again().catch(async (error: unknown) => {
-    // Of two that came at once the other was first, and what is at work is this very message.
-    if (hasCode(error, "busy") && (await isThere())) return again()
-    throw error
-  })
+  return { id, frames: await (repeated ? sendOnce : sendAndWatch)(ports, place, message) }
 }
 
-/** Told on the way: enough for a person to see that something goes on, and never more than a listener could hold. */
+/** Most progress notifications of a call. */
 const MAX_PROGRESS = 200
 
-/** A run as the answer of one tool: the replies of all its steps, and what is told while it goes on. */
-export class AskAnswer {
+/** Collects a run as the result of one tool: all its replies. */
+class AskAnswer {
   readonly #reader: RunReader
   readonly #replies: string[] = []
   #failed: { readonly code: string; readonly message: string } | undefined
@@ -203,7 +197,7 @@ export class AskAnswer {
     this.#reader = new RunReader(conversation)
   }
 
-  /** What to tell of a frame as progress, in a few words; mostly nothing. */
+  /** The progress text of a frame, if any. */
   read(frame: Frame | UnknownFrame): string | undefined {
     for (const piece of this.#reader.read(frame)) {
       if (piece.type === "began") this.#begun = true
@@ -228,7 +222,7 @@ export class AskAnswer {
     return this.#failed
   }
 
-  /** Replies of one run stand apart. */
+  /** The replies are separated by blank lines. */
   get text(): string {
     return this.#replies.join("\n\n")
   }

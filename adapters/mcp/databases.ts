@@ -1,9 +1,8 @@
-import * as words from "./words.ts"
+import * as words from "./text.ts"
 import { z } from "zod"
 import { toResult, defineMcpTool, type McpToolCall } from "./tool.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import { type ConnectionId, isId } from "../../core/protocol/ids.ts"
-import { isTimeZone } from "../../core/shared/time/zone.ts"
+import { isTimeZone } from "../../core/adapter.ts"
+import { type ConnectionId, failure, isId } from "../../core/protocol/index.ts"
 
 const Connection = z.string().max(100).describe("Its id, such as conn_…")
 
@@ -42,7 +41,7 @@ export const readSchema = defineMcpTool({
       .describe("If not all tables fit, those that match the question are listed first"),
   }),
   async run({ connection, question }, call) {
-    const { markdown, tables, shown } = await call.ports.databases.schema(asked(connection, call), { question })
+    const { markdown, tables, shown } = await call.ports.databases.schema(scopeOf(connection, call), { question })
     return toResult(markdown, { tables, shown })
   },
 })
@@ -66,17 +65,17 @@ export const queryDatabase = defineMcpTool({
   }),
   async run({ connection, sql, timeZone }, call) {
     const { ports } = call
-    const request = { ...asked(connection, call), timeZone }
+    const request = { ...scopeOf(connection, call), timeZone }
     const answer = await ports.databases.query(request, sql)
     const { id } = await ports.results.keep(request.user, {
       ...{ connectionId: request.id, conversationId: null, sql, answer },
     })
     const { columns, rows, warnings = [], timeZone: zone } = answer
-    const told = words.firstThatFit(rows, (row) => JSON.stringify(row))
-    const truncated = answer.truncated || told.length < rows.length
+    const shownLines = words.firstThatFit(rows, (row) => JSON.stringify(row))
+    const truncated = answer.truncated || shownLines.length < rows.length
     const facts = {
       columns: columns.map(({ name }) => name),
-      rows: told,
+      rows: shownLines,
       truncated,
       result: id,
       warnings,
@@ -86,7 +85,7 @@ export const queryDatabase = defineMcpTool({
   },
 })
 
-function asked(connection: string, { caller, signal }: McpToolCall) {
+function scopeOf(connection: string, { caller, signal }: McpToolCall) {
   if (!isId("conn", connection)) throw failure("not_found")
   return { user: caller.person.id, id: connection satisfies ConnectionId, signal }
 }

@@ -1,13 +1,16 @@
-import * as words from "./words.ts"
+import * as words from "./text.ts"
 import { z } from "zod"
 import { toResult, defineMcpTool } from "./tool.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import { type ConversationId, isId, type ProposalId } from "../../core/protocol/ids.ts"
-import { ProposalStatus } from "../../core/protocol/proposals/proposal.ts"
-import { ConversationQuery } from "../../core/protocol/requests.ts"
-import { conversationOf, proposalOf } from "../../core/adapter.ts"
-import { MIN_NOTE_SCORE } from "../../core/protocol/workspace.ts"
-import { PassageSearch, searchNotice } from "../../core/protocol/library.ts"
+import { conversationOf, PassageSearch, proposalOf, searchNotice } from "../../core/adapter.ts"
+import {
+  type ConversationId,
+  ConversationQuery,
+  failure,
+  isId,
+  MIN_NOTE_SCORE,
+  type ProposalId,
+  ProposalStatus,
+} from "../../core/protocol/index.ts"
 
 const Cursor = z.string().max(200).optional().describe("`next_cursor` of the page before")
 const limit = (most: number) => z.number().int().min(1).max(most).default(20).describe("How many at most")
@@ -27,7 +30,7 @@ export const listConversations = defineMcpTool({
   async run({ search, cursor, limit: most }, { caller, ports }) {
     const { items, nextCursor } = await ports.conversations.list(caller.person.id, { search, cursor, limit: most })
     const lines = items.map(words.conversationLine)
-    // A page of a search has looked at so many titles: where it found nothing, there may be more behind it.
+    // A page of a search covers a number of titles: an empty page may be followed by matches.
     const more = nextCursor === null ? "" : " Older ones were not searched: continue with next_cursor."
     const none = search === undefined ? "There are no conversations." : `No title has these words.${more}`
     return toResult(lines.join("\n") || none, {
@@ -37,7 +40,7 @@ export const listConversations = defineMcpTool({
   },
 })
 
-export const readConversation = defineMcpTool({
+export const readTranscript = defineMcpTool({
   name: "read_conversation",
   title: "Read a conversation",
   description: "The messages of a conversation, oldest first: the newest, or those before one of them.",
@@ -51,14 +54,14 @@ export const readConversation = defineMcpTool({
   async run({ conversation, before, limit: most }, { caller, ports }) {
     const found = await conversationOf(ports, caller.person.id, toConversationId(conversation))
     const { items } = await ports.conversations.messages(found.id, { before, limit: most })
-    // The newest that fit: what was said last counts most.
-    const told = words.firstThatFit(items.toReversed(), words.messageLine).toReversed()
+    // The newest messages that fit.
+    const shownLines = words.firstThatFit(items.toReversed(), words.messageLine).toReversed()
     const open = await ports.proposals.open(found.id)
-    const first = told[0]?.seq ?? 1
+    const first = shownLines[0]?.seq ?? 1
     const waits = open.length > 0 ? ["Waiting for the person's decision:", ...open.map(words.proposalLine)] : []
-    return toResult([words.conversationLine(found), ...told.map(words.messageLine), ...waits].join("\n"), {
+    return toResult([words.conversationLine(found), ...shownLines.map(words.messageLine), ...waits].join("\n"), {
       ...{ id: found.id, agent: found.agent, status: found.status },
-      messages: told.map(({ seq, role }) => ({ seq, role })),
+      messages: shownLines.map(({ seq, role }) => ({ seq, role })),
       proposals: open.map(({ id }) => id),
       next_before: first > 1 ? first : null,
     })
@@ -149,10 +152,10 @@ export const searchLibraryTool = defineMcpTool({
   }),
   async run(search, { caller, ports, signal }) {
     const found = await ports.library.search(caller.person.id, search, signal)
-    const told = words.firstThatFit(found.items, words.passageLine)
+    const shownLines = words.firstThatFit(found.items, words.passageLine)
     const notice = searchNotice(found) ?? []
-    return toResult([...told.map(words.passageLine)].concat(notice).join("\n\n") || "Nothing found.", {
-      passages: told.map(({ id, documentId, title, source }) => ({ id, documentId, title, source })),
+    return toResult([...shownLines.map(words.passageLine)].concat(notice).join("\n\n") || "Nothing found.", {
+      passages: shownLines.map(({ id, documentId, title, source }) => ({ id, documentId, title, source })),
     })
   },
 })

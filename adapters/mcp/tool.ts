@@ -1,34 +1,32 @@
 import type { z } from "zod"
-import type { MessageId } from "../../core/protocol/ids.ts"
-import type { Scope } from "../../core/protocol/account/sign-in.ts"
 import type { Caller, ServerPorts } from "../../core/adapter.ts"
-import { toProblem } from "../../core/protocol/errors.ts"
+import { type MessageId, type Scope, toProblem } from "../../core/protocol/index.ts"
 
-/** One call of a tool: who calls, and for how long the answer is of interest. */
+/** A call of a tool. */
 export interface McpToolCall {
   readonly caller: Caller
   readonly ports: ServerPorts
   readonly signal: AbortSignal
-  /** Where the person decides: the address of our page. */
+  /** The address of the page, where the person decides. */
   readonly page: string
-  /** That the call was taken back in so many words, which is more than that nobody listens any more. */
+  /** Aborts when the client cancels the call explicitly, not when it disconnects. */
   readonly cancelled: AbortSignal
-  /** What words of this call are called, so that any node finds their run; undefined where nobody can take it back. */
+  /** The id of this call's message, so that any node finds its run; undefined if it cannot be cancelled. */
   readonly words: MessageId | undefined
-  /** To hang up is to take back: there are no words for it in the protocol of 2026. */
+  /** The protocol of 2026 has no cancellation: disconnecting cancels. */
   readonly hangingUpCancels: boolean
-  /** Tells how far it is, to whoever has asked to be told. */
+  /** Sends progress to a client that asked for it. */
   progress(words: string): Promise<void>
 }
 
-/** Something that a program may do here in a person's name. Nothing that decides, sets or deletes is one. */
+/** A tool that programs may call in a person's name. None of them decides, configures or deletes. */
 export interface McpTool {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** The scope of the route that does the same. */
+  /** The scope of the equivalent route. */
   readonly needs: Scope
-  /** Reads, and so may be called as often as one likes. */
+  /** Changes nothing, so it may be called freely. */
   readonly reads: boolean
   readonly input: z.ZodObject
   run(input: never, call: McpToolCall): Promise<McpResult>
@@ -41,7 +39,7 @@ export const defineMcpTool = <Input extends z.ZodObject>(
   },
 ): McpTool => tool as unknown as McpTool
 
-/** What a tool answers: text for a model to read, and the same facts for a program. */
+/** A tool's result: text for a model, and the same facts as data. */
 export interface McpResult {
   readonly content: { readonly type: "text"; readonly text: string }[]
   readonly structuredContent?: { [name: string]: unknown }
@@ -53,7 +51,7 @@ export const toResult = (texts: string | readonly string[], facts?: { [name: str
   ...(facts ? { structuredContent: facts } : {}),
 })
 
-/** What went wrong, for a model to act on. The code is the one of every other door. */
+/** An error for a model to act on, with our code. */
 export function toErrorResult(error: unknown): McpResult {
   const { detail, code } = toProblem(error)
   return { ...toResult(detail, { code }), isError: true }

@@ -1,8 +1,8 @@
 import type { Hono } from "hono"
-import { routes } from "../../core/protocol/routes/index.ts"
 import { type Adapter, type Env, serveRoute, type ServerPorts } from "../../core/adapter.ts"
+import { routes } from "../../core/protocol/index.ts"
 
-/** OpenAI's API over the same conversations. The first request of each kind loads what answers it. */
+/** OpenAI's API. The first request of each kind loads its code. */
 export const openAiAdapter: Adapter = {
   paths: ["/v1/*"],
   serve: serveOpenAi,
@@ -23,7 +23,7 @@ function serveOpenAi(app: Hono<Env>, ports: ServerPorts): void {
   )
 
   serveRoute(app, routes.readResponse, async (c, { query }) =>
-    (await import("./stored-responses.ts")).tellResponse(c, ports, query),
+    (await import("./stored-responses.ts")).readStoredResponse(c, ports, query),
   )
 
   serveRoute(app, routes.listInputItems, async (c, { query }) =>

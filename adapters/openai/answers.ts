@@ -3,25 +3,24 @@ import { readChat, readResponse } from "./requests.ts"
 import { type AnswerHead, ChatAnswer } from "./chat.ts"
 import { readModelName, toModels } from "./model-names.ts"
 import { ResponseAnswer } from "./responses.ts"
-import { AppError, codeOf, failure } from "../../core/protocol/errors.ts"
-import type {
-  ChatCompletion,
-  ChatCompletionRequest,
-  OpenAiModel,
-  OpenAiModels,
-} from "../../core/protocol/dialects/openai.ts"
-import type { ResponseAnswered, ResponseRequest } from "../../core/protocol/dialects/openai-responses.ts"
 import {
-  hasKey,
-  userOf,
+  type ChatCompletion,
+  type ChatCompletionRequest,
   type Env,
-  STREAM_HEADERS,
-  pulseOf,
-  openFor,
+  hasIdempotencyKey,
+  keepAliveOf,
+  type OpenAiModel,
+  type OpenAiModels,
+  registerStream,
+  type ResponseAnswered,
+  type ResponseRequest,
   type ServerPorts,
+  STREAM_HEADERS,
   toTextStream,
   type Translation,
+  userOf,
 } from "../../core/adapter.ts"
+import { AppError, codeOf, failure } from "../../core/protocol/index.ts"
 import { type OpenedRun, openRun } from "./send-message.ts"
 
 export async function listModels(c: Context<Env>, { agents, models }: ServerPorts): Promise<OpenAiModels> {
@@ -42,11 +41,11 @@ export async function answerChat(
   ports: ServerPorts,
   body: ChatCompletionRequest,
 ): Promise<ChatCompletion | Response> {
-  const asked = readChat(body)
+  const request = readChat(body)
   const named = readModelName(body.model)
   const conversation = c.req.header("x-pawl-conversation")
-  const run = await openRun(c, ports, { asked, named, body, conversation })
-  const head = headOf(ports, { run, model: body.model, hasToFit: asked.schema !== undefined })
+  const run = await openRun(c, ports, { asked: request, named, body, conversation })
+  const head = headOf(ports, { run, model: body.model, hasToFit: request.schema !== undefined })
   const answer = new ChatAnswer(head, { tellsUsage: body.stream_options?.include_usage ?? false })
   if (body.stream) return streamAnswer(c, ports, { run, answer })
   await collect(c, ports, { run, answer })
@@ -58,12 +57,12 @@ export async function answerResponse(
   ports: ServerPorts,
   body: ResponseRequest,
 ): Promise<ResponseAnswered | Response> {
-  const asked = readResponse(body)
+  const request = readResponse(body)
   const named = readModelName(body.model)
-  const { after } = asked
-  const conversation = asked.conversation ?? (after ? undefined : c.req.header("x-pawl-conversation"))
-  const run = await openRun(c, ports, { asked, named, body, conversation, after })
-  const head = headOf(ports, { run, model: body.model, hasToFit: asked.schema !== undefined })
+  const { after } = request
+  const conversation = request.conversation ?? (after ? undefined : c.req.header("x-pawl-conversation"))
+  const run = await openRun(c, ports, { asked: request, named, body, conversation, after })
+  const head = headOf(ports, { run, model: body.model, hasToFit: request.schema !== undefined })
   const answer = new ResponseAnswer(head, body)
   if (body.stream) return streamAnswer(c, ports, { run, answer })
   await collect(c, ports, { run, answer })
@@ -87,15 +86,15 @@ interface Answering {
   readonly answer: Translation & { readonly failed: { readonly code: string; readonly message: string } | undefined }
 }
 
-/** The run goes on when its listener hangs up: it is kept, and the listener may come again. */
+/** The run continues if the client disconnects, and its answer can be requested again. */
 function streamAnswer(c: Context<Env>, ports: ServerPorts, { run, answer }: Answering): Response {
-  const source = openFor(c.get("caller"), ports, run.frames)
-  return c.body(toTextStream(source, answer, pulseOf(ports.clock)), 200, STREAM_HEADERS)
+  const source = registerStream(c.get("caller"), ports, run.frames)
+  return c.body(toTextStream(source, answer, keepAliveOf(ports.clock)), 200, STREAM_HEADERS)
 }
 
-/** Whoever does not want it bit by bit waits for all of it. Throws what the run has failed with. */
+/** Waits for the whole answer. Throws the run's error. */
 async function collect(c: Context<Env>, ports: ServerPorts, { run, answer }: Answering): Promise<void> {
-  const source = openFor(c.get("caller"), ports, run.frames)
+  const source = registerStream(c.get("caller"), ports, run.frames)
   const hangUp = () => source.close()
   const { signal } = c.req.raw
   signal.addEventListener("abort", hangUp, { once: true })
@@ -111,9 +110,9 @@ async function collect(c: Context<Env>, ports: ServerPorts, { run, answer }: Ans
     source.close()
   }
   if (answer.isOver && !answer.failed) return
-  // The run has been, or goes on: clients ask again by themselves after such a status, which would begin another one. With
-  // a key they get the answer of the one that goes on.
-  if (answer.failed || !hasKey(c)) c.header("x-should-retry", "false")
+  // The run was started or continues: clients retry such statuses automatically, which would start another one. With a key a
+  // retry gets the running one's answer.
+  if (answer.failed || !hasIdempotencyKey(c)) c.header("x-should-retry", "false")
   if (!answer.failed) throw failure("draining")
   const { message } = answer.failed
   throw new AppError(codeOf(answer.failed) ?? "internal", message)

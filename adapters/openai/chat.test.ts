@@ -1,6 +1,5 @@
 import { expect, test } from "vitest"
-import type { UnknownFrame } from "../../core/protocol/frames.ts"
-import { newId } from "../../core/protocol/ids.ts"
+import { newId, type UnknownFrame } from "../../core/protocol/index.ts"
 import { ChatAnswer } from "./chat.ts"
 
 const frame = (type: string, data: unknown): UnknownFrame => ({ id: "1", type, data })
@@ -17,7 +16,7 @@ function told(frames: readonly UnknownFrame[]) {
   return { answer, lines, chunks, content, whole: answer.toCompletion() }
 }
 
-test("a reply that had to begin again is right where it is whole, and stands apart in the chunks", () => {
+test("a restarted reply is correct in the full response and separated in the chunks", () => {
   const { content, whole } = told([
     text("Fif"),
     frame("restarted", { because: "provider" }),
@@ -39,7 +38,7 @@ test.each([
   expect([chunks.at(-1).choices[0].finish_reason, whole.choices[0]?.finish_reason]).toEqual([reason, reason])
 })
 
-test("only what came to a good end says so", () => {
+test("only a reply that ended normally reports a normal finish", () => {
   expect(told([reply("Five."), done("completed")]).lines.at(-1)).toBe("data: [DONE]\n\n")
   for (const last of [done("cancelled"), frame("error", { code: "provider_error", message: "It broke." })]) {
     const { answer, lines, chunks } = told([text("Fi"), last])
@@ -49,18 +48,18 @@ test("only what came to a good end says so", () => {
   expect(told([text("Fi")]).answer.isOver).toBe(false)
 })
 
-test("a failure of a newer server is told with its own code", () => {
+test("a failure code of a newer server is passed through", () => {
   const { chunks } = told([frame("error", { code: "constructor", message: "Odd." })])
   expect(chunks[0].error).toEqual({ message: "Odd.", type: "server_error", param: null, code: "constructor" })
 })
 
-test("what nobody has counted is not told as nothing", () => {
+test("usage that was not counted is not reported as zero", () => {
   expect(told([reply("Five."), done("completed")]).whole.usage).toBeUndefined()
   const usage = frame("usage", { inputTokens: 3, outputTokens: null })
   expect(told([reply("Five."), usage, done("completed")]).whole.usage).toMatchObject({ total_tokens: 3 })
 })
 
-test("a pause over a doubtful write is told, also where there is nothing to decide by name", () => {
+test("a pause over a doubtful write is reported, also without a decision to make by name", () => {
   const { content, whole } = told([text("Well."), reply("Well."), done("paused")])
   expect(content).toMatch(/^Well\.\n\nWaiting for you: it is not known whether/)
   expect([whole.choices[0]?.message.content, whole.pawl.status]).toEqual([content, "paused"])

@@ -1,8 +1,7 @@
-import type { Frame, UnknownFrame } from "../../core/protocol/frames.ts"
-import type { ConversationId } from "../../core/protocol/ids.ts"
-import type { ChatCompletion, ChatUsage } from "../../core/protocol/dialects/openai.ts"
+import type { ChatCompletion, ChatUsage } from "../../core/adapter.ts"
+import type { ConversationId, Frame, UnknownFrame } from "../../core/protocol/index.ts"
 import { toRunError } from "./errors.ts"
-import { type AskedCall, toToolCall } from "./content.ts"
+import { type DelegatedToolCall, toToolCall } from "./content.ts"
 import { type RunPiece, RunReader } from "./run-reader.ts"
 
 export interface AnswerHead {
@@ -13,24 +12,24 @@ export interface AnswerHead {
   readonly created: number
   /** Only the reply that fits the request's schema is the answer. */
   readonly hasToFit?: boolean
-  /** Of a run that has gone on with results of the caller's: where, so that it has a name of its own. */
+  /** The position from which a run continues with the caller's results, which makes the id unique. */
   readonly part?: number
 }
 
 /**
- * A run as a chat completion: the replies of all its steps are one text, a blank line between them. As chunks they add up
- * to the same text, unless a reply had to begin again: a chunk cannot be taken back.
+ * A run as a chat completion: the replies of all steps, separated by blank lines. Chunks add up to the same text, unless a
+ * reply was restarted: a chunk cannot be removed.
  */
 export class ChatAnswer {
   readonly #head: AnswerHead
   readonly #reader: RunReader
   readonly #tellsUsage: boolean
   #whole: string[] = []
-  #calls: readonly AskedCall[] = []
+  #calls: readonly DelegatedToolCall[] = []
   #failed: { code: string; message: string } | undefined
   #over = false
-  /** Whether chunks have told anything, and whether the next text begins a reply. */
-  #told = false
+  /** Whether chunks were sent, and whether the next text starts a reply. */
+  #hasSent = false
   #fresh = true
 
   constructor(head: AnswerHead, { tellsUsage = false } = {}) {
@@ -75,7 +74,7 @@ export class ChatAnswer {
       case "began":
         return [this.#chunk({ role: "assistant", content: "" })]
       case "text":
-        return [this.#say(piece.text)]
+        return [this.#addText(piece.text)]
       case "taken_back":
         this.#fresh = true
         return []
@@ -85,7 +84,7 @@ export class ChatAnswer {
         return []
       case "waits":
         this.#whole.push(piece.text)
-        return [this.#say(piece.text)]
+        return [this.#addText(piece.text)]
       case "calls":
         this.#calls = piece.calls
         return piece.calls.map((call, index) => this.#chunk({ tool_calls: [{ index, ...toToolCall(call) }] }))
@@ -98,10 +97,10 @@ export class ChatAnswer {
     }
   }
 
-  /** Replies of one run stand apart. */
-  #say(text: string): string {
-    const content = this.#fresh && this.#told ? GAP + text : text
-    this.#told = true
+  /** Replies are separated by blank lines. */
+  #addText(text: string): string {
+    const content = this.#fresh && this.#hasSent ? GAP + text : text
+    this.#hasSent = true
     this.#fresh = false
     return this.#chunk({ content })
   }
@@ -110,8 +109,8 @@ export class ChatAnswer {
     this.#over = true
     const last = this.#chunk({}, this.#reader.finishReason, { pawl: this.#reader.beside })
     const usage = this.#tellsUsage && toUsage(this.#reader)
-    const told = usage ? [toData({ ...this.#chunkHead, choices: [], usage })] : []
-    return [last, ...told, "data: [DONE]\n\n"]
+    const usageChunk = usage ? [toData({ ...this.#chunkHead, choices: [], usage })] : []
+    return [last, ...usageChunk, "data: [DONE]\n\n"]
   }
 
   #chunk(delta: object, finish_reason: string | null = null, beside: object = {}): string {

@@ -1,12 +1,14 @@
-import type { OpenAiContent, ChatToolCall } from "../../core/protocol/dialects/openai.ts"
-import type { RequestFile } from "../../core/adapter.ts"
-import { readFilePart } from "../asked-file.ts"
-import { clientNameOf, ClientTool } from "../../core/protocol/conversation/tool-calls.ts"
-import { isId, type CallId, type ConversationId } from "../../core/protocol/ids.ts"
-import type { JsonObject } from "../../core/protocol/schema.ts"
-import { failure } from "../../core/protocol/errors.ts"
+import {
+  type ChatToolCall,
+  clientNameOf,
+  ClientTool,
+  type OpenAiContent,
+  type RequestFile,
+} from "../../core/adapter.ts"
+import { type CallId, type ConversationId, failure, isId, type JsonObject } from "../../core/protocol/index.ts"
+import { readFilePart } from "../file-part.ts"
 
-/** A file of a message, and how the model is told that there was one. */
+/** A file of a message, and how the history mentions it. */
 export type ContentFile = RequestFile & { readonly kind: "an image" | "a file" }
 
 interface Content {
@@ -16,7 +18,7 @@ interface Content {
 
 const TEXT_PARTS = new Set(["text", "input_text", "output_text"])
 
-/** What a message says, and the images and documents that stand in it. Only a user's message has these. */
+/** The text of a message, and its images and documents, which only a user's message may have. */
 export function readContent(
   { role, content }: { readonly role: string; readonly content?: OpenAiContent | null | undefined },
   field: string,
@@ -42,7 +44,7 @@ interface FilePart {
   readonly filename?: unknown
 }
 
-/** The four parts that hold a file: two of chat completions, two of responses. */
+/** The four notations of files: two of chat completions, two of responses. */
 function toFilePart(part: { readonly type: string; readonly [more: string]: unknown }): FilePart | undefined {
   const { type, image_url: image } = part
   if (type === "image_url") return { kind: "an image", url: typeof image === "string" ? image : inside(image).url }
@@ -57,13 +59,11 @@ const inside = (value: unknown): Readonly<Record<string, unknown>> =>
 
 const uploaded = (id: unknown): string | undefined => (typeof id === "string" ? `/api/files/${id}` : undefined)
 
-/** Functions of the caller's own: how they are declared, called, and answered. */
-
 const MAX_TOOLS = 64
-/** Of all that is told about them. */
+/** Most characters of all function definitions. */
 const MAX_CHARACTERS = 100_000
 
-/** The functions of a request. What is no function, and what has to be called, is refused by name. */
+/** Parses the functions of a request. Throws for other kinds of tools and for forced calls. */
 export function readFunctions(tools: unknown, choice: unknown): ClientTool[] {
   if (choice !== undefined && choice !== null && choice !== "auto" && choice !== "none")
     throw problem("tool_choice: whether a function is called is the agent's to decide; send auto or none")
@@ -81,14 +81,21 @@ function readFunction(tool: unknown, field: string): ClientTool {
   const { type, function: described, ...flat } = (tool ?? {}) as Record<string, unknown>
   if (type !== "function") throw problem(`${field}: "${String(type).slice(0, 40)}" is not taken; only functions are`)
   const { name, description, parameters } = (described ?? flat) as Record<string, unknown>
-  const given = { name, description: description ?? "", inputSchema: parameters ?? { type: "object", properties: {} } }
-  const { data } = ClientTool.safeParse(given)
+  const candidate = {
+    name,
+    description: description ?? "",
+    inputSchema: parameters ?? { type: "object", properties: {} },
+  }
+  const { data } = ClientTool.safeParse(candidate)
   if (!data) throw problem(`${field}: a name of up to 57 letters, digits, _ and -, a description, and parameters`)
   return data
 }
 
-/** A call that its program has to carry out, as OpenAI names it: with its conversation, of which a program knows no more. */
-export interface AskedCall {
+/**
+ * A call that the program must execute, as OpenAI names it. The id contains the conversation, because the program knows
+ * nothing else of it.
+ */
+export interface DelegatedToolCall {
   readonly id: string
   readonly name: string
   readonly arguments: string
@@ -100,25 +107,32 @@ interface Handed {
   readonly input: JsonObject
 }
 
-export const toAskedCall = ({ callId, name, input }: Handed, conversation: ConversationId): AskedCall => ({
-  id: toAskedCallId(callId, conversation),
+export const toDelegatedToolCall = (
+  { callId, name, input }: Handed,
+  conversation: ConversationId,
+): DelegatedToolCall => ({
+  id: toDelegatedCallId(callId, conversation),
   name: clientNameOf(name) ?? name,
   arguments: JSON.stringify(input),
 })
 
-export const toAskedCallId = (callId: CallId, conversation: ConversationId): string => `${callId}-${conversation}`
+export const toDelegatedCallId = (callId: CallId, conversation: ConversationId): string => `${callId}-${conversation}`
 
-export const toToolCall = ({ id, ...called }: AskedCall): ChatToolCall => ({ id, type: "function", function: called })
+export const toToolCall = ({ id, ...called }: DelegatedToolCall): ChatToolCall => ({
+  id,
+  type: "function",
+  function: called,
+})
 
-/** What an id of such a call names; undefined for one that is not ours. */
+/** Parses such an id; undefined if it is not ours. */
 export function readCallId(id: string): { readonly callId: CallId; readonly conversation: ConversationId } | undefined {
   const [callId = "", conversation = ""] = id.split("-")
   return isId("call", callId) && isId("conv", conversation) ? { callId, conversation } : undefined
 }
 
-/** What a program brings of a call. */
-export interface BroughtOutput {
-  /** As the program names the call. */
+/** A program's result of a call. */
+export interface FunctionResult {
+  /** The call's id as the program knows it. */
   readonly id: string
   readonly text: string
 }

@@ -1,16 +1,14 @@
-import { type ErrorCode, type Problem, statusOf } from "../../core/protocol/errors.ts"
-import { CATALOGUE } from "../../core/protocol/error-catalogue.ts"
-import type { OpenAiError } from "../../core/protocol/dialects/openai.ts"
-import { own } from "../../core/shared/text/json.ts"
+import { CATALOGUE, type OpenAiError, own } from "../../core/adapter.ts"
+import { type ErrorCode, type Problem, statusOf } from "../../core/protocol/index.ts"
 
-/** A problem in OpenAI's shape. The code stays ours: whoever matches it finds it in the same table as everybody. */
+/** A problem in OpenAI's format, with our code. */
 export function toOpenAiError({ status, detail, code }: Pick<Problem, "status" | "detail" | "code">): OpenAiError {
-  // What is wrong with a field begins with its name, as every refusal of a body does.
+  // Our error texts begin with the name of the field.
   const [, param = null] = (code === "bad_request" && /^([a-z][\w.]{0,100}): /.exec(detail)) || []
   return { error: { message: detail, type: typeOf(status), param, code } }
 }
 
-/** The same for a run that has failed, whose error may be of a newer Pawl. */
+/** The same for a failed run, whose error may be of a newer version. */
 export function toRunError({ code, message }: { readonly code: string; readonly message: string }): OpenAiError {
   const status = own(CATALOGUE, code) ? statusOf(code as ErrorCode) : 500
   return { error: { message, type: typeOf(status), param: null, code } }

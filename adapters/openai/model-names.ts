@@ -1,15 +1,15 @@
-import { failure } from "../../core/protocol/errors.ts"
-import type { OpenAiModels } from "../../core/protocol/dialects/openai.ts"
+import type { OpenAiModels } from "../../core/adapter.ts"
+import { failure } from "../../core/protocol/index.ts"
 
 const PREFIX = "pawl/"
 
-/** Who is to answer: an agent, and with which model where the caller chooses one. */
+/** The agent, and the model if the caller chooses one. */
 export interface NamedModel {
   readonly agent: string
   readonly model?: string
 }
 
-/** `pawl/<agent>` or `pawl/<agent>/<model>`; a model's own name may have slashes too. Throws `unknown_model`. */
+/** `pawl/<agent>` or `pawl/<agent>/<model>`; a model's own name may contain slashes. Throws `unknown_model`. */
 export function readModelName(name: string): NamedModel {
   const rest = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : ""
   const at = rest.indexOf("/")
@@ -29,7 +29,7 @@ interface Listed {
   readonly models: readonly { readonly name: string; readonly provider: string; readonly available: boolean }[]
 }
 
-/** Every agent by itself, then with each model that can be used now. Nobody made them at a certain time. */
+/** Every agent alone, and with each available model. There is no creation time. */
 export function toModels({ agents, models }: Listed): OpenAiModels {
   const usable = models.filter(({ available }) => available)
   const entry = (id: string, owned_by: string) => ({ id, object: "model" as const, created: 0, owned_by })

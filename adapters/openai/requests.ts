@@ -1,82 +1,90 @@
-import type { ReplySettings } from "../../core/protocol/conversation/reply-settings.ts"
-import type { ClientTool } from "../../core/protocol/conversation/tool-calls.ts"
-import { type ChatCompletionRequest, JsonSchemaFormat, OpenAiContent } from "../../core/protocol/dialects/openai.ts"
-import type { JsonObject } from "../../core/protocol/schema.ts"
-import { type ContentFile, readContent, type BroughtOutput, readFunctions, problem } from "./content.ts"
-import { z } from "zod"
-import { failure } from "../../core/protocol/errors.ts"
-import { isId, type RunId, newId } from "../../core/protocol/ids.ts"
-import type { ResponseRequest } from "../../core/protocol/dialects/openai-responses.ts"
-import type { Context } from "hono"
 import {
+  type ChatCompletionRequest,
   type ClientResult,
-  type MessageInput,
-  toClientContext,
-  spokenBy,
-  userOf,
+  type ClientTool,
   type Env,
+  JsonSchemaFormat,
+  type MessageInput,
+  OpenAiContent,
+  type ResponseRequest,
+  senderFields,
+  toClientContext,
+  userOf,
 } from "../../core/adapter.ts"
-import { CLIENT_HISTORY, type ClientContext, MAX_FILES } from "../../core/protocol/conversation/message.ts"
+import {
+  CLIENT_HISTORY,
+  type ClientContext,
+  failure,
+  isId,
+  type JsonObject,
+  MAX_FILES,
+  newId,
+  type ReplySettings,
+  type RunId,
+} from "../../core/protocol/index.ts"
+import { type ContentFile, readContent, type FunctionResult, readFunctions, problem } from "./content.ts"
+import { z } from "zod"
+import type { Context } from "hono"
 
-/** What a request asks for, in our words. */
-export interface AskedAnswer {
-  /** What the person says now; undefined where only results are brought. */
+/** A request in our terms. */
+export interface AnswerRequest {
+  /** The newest user message; undefined if the request only contains results. */
   readonly words: string | undefined
-  /** Images and documents that come with the words. */
+  /** Images and documents of that message. */
   readonly files: readonly ContentFile[]
-  /** What functions of the caller have answered. */
-  readonly outputs: readonly BroughtOutput[]
-  /** The functions that it has. */
+  /** Results of the caller's functions. */
+  readonly outputs: readonly FunctionResult[]
+  /** The caller's functions. */
   readonly functions: readonly ClientTool[]
-  /** Rules of the program. Like what is before the words, they are told to the model as words from outside. */
+  /** The program's instructions. Like the history, they are sent to the model as untrusted context. */
   readonly instructions: readonly string[]
-  readonly before: SaidBefore
+  readonly before: History
   readonly settings: ReplySettings
   readonly schema?: JsonObject
-  /** Fields that were sent and passed over. */
+  /** Ignored fields. */
   readonly ignored: readonly string[]
 }
 
-/** What stands before the words, a line for each, never taken for something that was said here. */
-export interface SaidBefore {
-  /** The field that it stands in. */
+/** The messages before the newest, one line each, as untrusted context. */
+export interface History {
+  /** Their field. */
   readonly field: string
   readonly lines: readonly string[]
-  /** Images and documents of what was said before, the oldest first. */
+  /** Their images and documents, oldest first. */
   readonly files: readonly ContentFile[]
-  /** A conversation that goes on does not know it: it is no memory of what was said there. */
+  /** A continued conversation does not know them. */
   readonly isNew: boolean
 }
 
-export interface Spoken {
+interface ChatTurn {
   readonly role: string
   readonly content?: OpenAiContent | null | undefined
   readonly [more: string]: unknown
 }
 
-export function readChat(body: ChatCompletionRequest): AskedAnswer {
+export function readChat(body: ChatCompletionRequest): AnswerRequest {
   refuseFields(body)
   const { temperature, stop, reasoning_effort: effort, parallel_tool_calls: parallelCalls } = body
   const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens
   const format = readFormat(body.response_format, body.response_format?.json_schema, "response_format.json_schema")
   return {
-    ...readSpoken(body.messages, "messages"),
+    ...readTurns(body.messages, "messages"),
     functions: readFunctions(body.tools, body.tool_choice),
-    settings: saidSettings({ temperature, stop, effort, parallelCalls, maxOutputTokens }),
+    settings: definedSettings({ temperature, stop, effort, parallelCalls, maxOutputTokens }),
     ...format,
-    ignored: passedOver(body),
+    ignored: ignoredFields(body),
   }
 }
 
 /**
- * The last of what was said are the words; everything before them comes along. Behind the last reply, what functions of the
- * caller have answered is told as that; where nothing is said behind it, it is all there is.
+ * Splits messages: the last one is the message to send, everything before it is history. Tool messages after the last reply
+ * are results of the caller's functions.
  */
-export function readSpoken(
-  all: readonly Spoken[],
+function readTurns(
+  all: readonly ChatTurn[],
   field: string,
   { isNew = false } = {},
-): Pick<AskedAnswer, "words" | "files" | "outputs" | "instructions" | "before"> {
+): Pick<AnswerRequest, "words" | "files" | "outputs" | "instructions" | "before"> {
   const last = all.at(-1)
   const at = `${field}.${all.length - 1}`
   if (last?.role !== "user" && last?.role !== "tool")
@@ -87,35 +95,35 @@ export function readSpoken(
       ? [{ id: String(id), text: readContent({ role, content }, `${field}.${index}`).text }]
       : [],
   )
-  const said = last.role === "user" ? readContent(last, at) : undefined
+  const userContent = last.role === "user" ? readContent(last, at) : undefined
   const before = all
-    .slice(0, said ? -1 : undefined)
-    .map((spoken, index) => ({ role: spoken.role, ...readLine(spoken, `${field}.${index}`) }))
+    .slice(0, userContent ? -1 : undefined)
+    .map((turn, index) => ({ role: turn.role, ...readLine(turn, `${field}.${index}`) }))
   const isRule = ({ role }: { role: string }) => role === "system" || role === "developer"
   const lines = before.filter((each) => !isRule(each)).map(({ role, text }) => `${role}: ${text}`)
   return {
-    words: said?.text,
-    files: said?.files ?? [],
+    words: userContent?.text,
+    files: userContent?.files ?? [],
     outputs,
     instructions: before.filter(isRule).map(({ text }) => text),
     before: { field, lines, files: before.flatMap(({ files }) => files), isNew },
   }
 }
 
-/** What was said, and which functions were called with it. */
-function readLine(spoken: Spoken, field: string): { text: string; files: readonly ContentFile[] } {
-  const calls = spoken.tool_calls
+/** A message as a line, with the functions that it called. */
+function readLine(turn: ChatTurn, field: string): { text: string; files: readonly ContentFile[] } {
+  const calls = turn.tool_calls
   const called = (Array.isArray(calls) ? calls : []).map((call: unknown) => {
-    const { name, arguments: given } = (call as { function?: { name?: unknown; arguments?: unknown } }).function ?? {}
-    return `[called ${String(name)}(${String(given)})]`
+    const { name, arguments: args } = (call as { function?: { name?: unknown; arguments?: unknown } }).function ?? {}
+    return `[called ${String(name)}(${String(args)})]`
   })
-  const { text, files } = readContent(spoken, field)
+  const { text, files } = readContent(turn, field)
   const sent = files.map(({ kind }) => `[sent ${kind}]`)
   return { text: [text, ...sent, ...called].filter((part) => part !== "").join(" "), files }
 }
 
-/** The schema that an answer has to fit; a bare `json_object` is any object. */
-export function readFormat(
+/** The schema that an answer must fit; a bare `json_object` is any object. */
+function readFormat(
   format: { readonly type: string } | null | undefined,
   described: unknown,
   field: string,
@@ -131,7 +139,7 @@ const OLD_FUNCTIONS = "it is the older way to say tools; send these"
 
 const NONE = ["null", "[]", "false"]
 
-/** What each of these asks for is not done, so that an answer without it would not be what was asked for. */
+/** Features that are not supported: an answer without them would be wrong. */
 const REFUSED: Readonly<Record<string, { readonly why: string; readonly nothing?: readonly string[] }>> = {
   functions: { why: OLD_FUNCTIONS },
   function_call: { why: OLD_FUNCTIONS, nothing: ['"none"', '"auto"'] },
@@ -143,8 +151,8 @@ const REFUSED: Readonly<Record<string, { readonly why: string; readonly nothing?
   prompt: { why: "there are no stored prompts; say what is to be done" },
 }
 
-/** Refuses each of them, unless its value asks for nothing. */
-export function refuseFields(body: Readonly<Record<string, unknown>>): void {
+/** Refuses these fields unless their value requests nothing. */
+function refuseFields(body: Readonly<Record<string, unknown>>): void {
   for (const [name, { why, nothing = [] }] of Object.entries(REFUSED)) {
     const value = body[name]
     if (value === undefined || [...NONE, ...nothing].includes(JSON.stringify(value))) continue
@@ -158,39 +166,39 @@ const PASSED_OVER = [
   ...["include", "truncation", "max_tool_calls"],
 ]
 
-export const passedOver = (body: object): string[] =>
+const ignoredFields = (body: object): string[] =>
   PASSED_OVER.filter((name) => Object.hasOwn(body, name) && body[name as keyof typeof body] !== null)
 
-/** Those that say something. */
-export const saidSettings = (settings: { readonly [Name in keyof ReplySettings]: ReplySettings[Name] | null }) =>
+/** The settings with a value. */
+const definedSettings = (settings: { readonly [Name in keyof ReplySettings]: ReplySettings[Name] | null }) =>
   Object.fromEntries(
     Object.entries(settings).filter(([, value]) => value !== null && value !== undefined),
   ) as ReplySettings
 
-/** What a request goes on with: a conversation by its id, or the one of a run, after that run. */
-export interface GoesOn {
+/** The target of a request: a conversation, or the conversation of a run, after that run. */
+interface Continuation {
   readonly conversation?: string
   readonly after?: RunId
 }
 
-export function readResponse(body: ResponseRequest): AskedAnswer & GoesOn {
+export function readResponse(body: ResponseRequest): AnswerRequest & Continuation {
   refuseFields(body)
-  // Whoever says so expects that nothing is kept, and everything is.
+  // The caller expects that nothing is stored, but everything is.
   if (body.store === false) throw problem(`store: ${KEPT}`)
   const { temperature, parallel_tool_calls: parallelCalls, max_output_tokens: maxOutputTokens } = body
   const format = body.text?.format
   return {
-    // What an earlier response was given is not sent again, so that all of it is new to a conversation that goes on.
-    ...readSpoken([...rulesOf(body), ...toSpoken(body.input)], "input", { isNew: true }),
+    // A response's input is not sent again, so all of it is new to a continued conversation.
+    ...readTurns([...rulesOf(body), ...toTurns(body.input)], "input", { isNew: true }),
     functions: readFunctions(body.tools, body.tool_choice),
-    settings: saidSettings({ temperature, parallelCalls, maxOutputTokens, effort: body.reasoning?.effort }),
+    settings: definedSettings({ temperature, parallelCalls, maxOutputTokens, effort: body.reasoning?.effort }),
     ...readFormat(format, format, "text.format"),
-    ignored: [...passedOver(body).filter((name) => name !== "store"), ...passedOverInside(body)],
-    ...readGoesOn(body),
+    ignored: [...ignoredFields(body).filter((name) => name !== "store"), ...ignoredNestedFields(body)],
+    ...readContinuation(body),
   }
 }
 
-const passedOverInside = ({ text, reasoning }: ResponseRequest): string[] => [
+const ignoredNestedFields = ({ text, reasoning }: ResponseRequest): string[] => [
   ...(text?.verbosity ? ["text.verbosity"] : []),
   ...(reasoning?.summary ? ["reasoning.summary"] : []),
 ]
@@ -198,10 +206,10 @@ const passedOverInside = ({ text, reasoning }: ResponseRequest): string[] => [
 const KEPT =
   "messages are stored in a conversation until you delete it (DELETE /api/conversations/{id}); omit it, or set it to true"
 
-const rulesOf = ({ instructions }: ResponseRequest): Spoken[] =>
+const rulesOf = ({ instructions }: ResponseRequest): ChatTurn[] =>
   instructions ? [{ role: "developer", content: instructions }] : []
 
-function toSpoken(input: ResponseRequest["input"]): Spoken[] {
+function toTurns(input: ResponseRequest["input"]): ChatTurn[] {
   if (typeof input === "string") return [{ role: "user", content: input }]
   return input.map(({ type, role, content, ...item }, index) => {
     if (type === "function_call") {
@@ -223,24 +231,24 @@ const FunctionOutput = z.looseObject({ call_id: z.string().max(200), output: Ope
 const RESPONSE = "resp_"
 const RUN = "run_"
 
-/** A response is a run under another name: so its id is known after a restart, to whoever the run belongs to. */
+/** A response id is a run id with another prefix, so it survives restarts. */
 export const toResponseId = (run: RunId, part = 0): string =>
   RESPONSE + run.slice(RUN.length) + (part > 0 ? `_${part}` : "")
 
-function readGoesOn({ conversation, previous_response_id: previous }: ResponseRequest): GoesOn {
+function readContinuation({ conversation, previous_response_id: previous }: ResponseRequest): Continuation {
   if (conversation && previous) throw problem("previous_response_id: send this or conversation, not both")
   if (conversation) return { conversation: typeof conversation === "string" ? conversation : conversation.id }
   return previous ? { after: readResponseId(previous).run } : {}
 }
 
-/** A response's run, and where it goes on there: one that waited for results of the caller's is several responses. */
-export interface NamedResponse {
+/** A response's run and part: a run that waited for the caller's results consists of several responses. */
+interface NamedResponse {
   readonly run: RunId
-  /** The row of the result that it goes on with; 0 for the first of its run. */
+  /** The position of the result that it continues with; 0 for the first of its run. */
   readonly part: number
 }
 
-/** Throws `not_found` for what names none. */
+/** Throws `not_found` for an invalid id. */
 export function readResponseId(id: string): NamedResponse {
   const [, name = "", part = "0"] = /^resp_(\w+?)(?:_([1-9]\d{0,14}))?$/.exec(id) ?? []
   const run = RUN + name
@@ -248,56 +256,56 @@ export function readResponseId(id: string): NamedResponse {
   return { run, part: Number(part) }
 }
 
-/** Of a run that calls functions of its program: who declares some wants them called, and each reply that does counts. */
+/** The limit of a run with the program's functions, where each reply that calls one counts. */
 const MAX_ITERATIONS = 20
 
-/** Characters that come along with the words, in all and for one thing. */
+/** Most characters of client context, in total and per entry. */
 const ROOM = { all: 64_000, one: 48_000 }
 
-interface SaidMessage {
+interface UserMessage {
   readonly message: MessageInput
   readonly files: readonly ContentFile[]
-  /** Fields that were sent and passed over. */
+  /** Ignored fields. */
   readonly ignored: readonly string[]
 }
 
 /**
- * The words of a request with what comes along. A program is no place where a person agrees: it asks about every write,
- * whatever the mode and the grants of its conversation are.
+ * The message with its context. A program cannot approve: every write asks, whatever the mode and grants of the
+ * conversation.
  */
-export function toAskedMessage(
+export function toMessageInput(
   c: Context<Env>,
-  asked: AskedAnswer,
+  request: AnswerRequest,
   { goesOn, results }: { readonly goesOn: boolean; readonly results: readonly ClientResult[] },
-): SaidMessage {
-  const { words = "", before, settings, schema, functions } = asked
+): UserMessage {
+  const { words = "", before, settings, schema, functions } = request
   const isKnown = goesOn && !before.isNew
-  // Of a chat that is sent again with each request the newest are shown; what a conversation knows is shown there.
-  const room = Math.max(0, MAX_FILES - asked.files.length)
+  // A chat resends its history, and its newest files are shown; a continued conversation has its own.
+  const room = Math.max(0, MAX_FILES - request.files.length)
   const earlier = isKnown || room === 0 ? [] : before.files.slice(-room)
   const isLeftOut = !isKnown && earlier.length < before.files.length
   const remembersItself = isKnown && before.lines.length > 0
-  const brought = toBrought(asked, goesOn)
+  const context = toContext(request, goesOn)
   const message: MessageInput = {
     ...{ type: "message", id: newId("msg", userOf(c)), text: words, when: "reject" },
-    ...spokenBy(c.get("caller")),
+    ...senderFields(c.get("caller")),
     asks: true,
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
     ...(schema ? { schema } : {}),
     ...(functions.length > 0 ? { clientTools: functions, maxIterations: MAX_ITERATIONS } : {}),
     ...(results.length > 0 ? { results: { type: "client_results", results, by: userOf(c) } as const } : {}),
-    ...(brought.length > 0 ? { brought } : {}),
+    ...(context.length > 0 ? { brought: context } : {}),
   }
   const ignored = [
     ...(remembersItself ? [before.field] : []),
     ...(isLeftOut ? [`${before.field}.files`] : []),
-    ...asked.ignored,
+    ...request.ignored,
   ]
-  return { message, files: [...earlier, ...asked.files], ignored }
+  return { message, files: [...earlier, ...request.files], ignored }
 }
 
-/** Rules, and what is said for the first time, are told whole or refused; of what a client remembers the newest is told. */
-function toBrought({ instructions, before }: AskedAnswer, goesOn: boolean): ClientContext[] {
+/** Instructions and new messages are included completely or refused; of the history the newest part is included. */
+function toContext({ instructions, before }: AnswerRequest, goesOn: boolean): ClientContext[] {
   const whole: [name: string, lines: readonly string[]][] = [["instructions", instructions]]
   if (goesOn && before.isNew) whole.push([before.field, before.lines])
   let left = ROOM.all

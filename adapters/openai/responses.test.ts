@@ -1,7 +1,6 @@
-import type { OutputItem } from "../../core/protocol/dialects/openai-responses.ts"
+import type { OutputItem } from "../../core/adapter.ts"
+import { newId, type UnknownFrame } from "../../core/protocol/index.ts"
 import { expect, test } from "vitest"
-import type { UnknownFrame } from "../../core/protocol/frames.ts"
-import { newId } from "../../core/protocol/ids.ts"
 import { ResponseAnswer } from "./responses.ts"
 
 const frame = (type: string, data: unknown): UnknownFrame => ({ id: "1", type, data })
@@ -24,7 +23,7 @@ function told(frames: readonly UnknownFrame[], after?: number) {
 
 const textOf = (item: OutputItem) => (item.type === "message" ? item.content[0]?.text : item.name)
 
-test("every item that is opened is closed, in order, and numbered by what was told before it", () => {
+test("every opened item is closed, in order, and numbered after the previous ones", () => {
   const { events, types, whole } = told([
     ...[began, text("Let me "), text("look."), reply("Let me look.")],
     ...[frame("tool_end", { text: "5" }), text("Five."), reply("Five."), done("completed")],
@@ -44,7 +43,7 @@ test("every item that is opened is closed, in order, and numbered by what was to
   expect(events.at(-1).response).toEqual(whole)
 })
 
-test("a reply that had to begin again is closed as incomplete, and only the next one is in the whole", () => {
+test("a restarted reply is closed as incomplete, and only the next one is in the full response", () => {
   const { events, whole } = told([
     ...[began, text("Fif"), frame("restarted", {}), text("Five."), reply("Five."), done("completed")],
   ])
@@ -53,7 +52,7 @@ test("a reply that had to begin again is closed as incomplete, and only the next
   expect(whole.output.map(textOf)).toEqual(["Five."])
 })
 
-test("a reply that was cut by its limit is an incomplete response, and a failure says what it was", () => {
+test("a reply cut by its limit is an incomplete response, and a failure states its reason", () => {
   const limited = told([began, text("Fi"), reply("Fi", { finish: "limit" }), done("completed")])
   expect(limited.types.at(-1)).toBe("incomplete")
   expect(limited.whole).toMatchObject({ status: "incomplete", incomplete_details: { reason: "max_output_tokens" } })
@@ -62,7 +61,7 @@ test("a reply that was cut by its limit is an incomplete response, and a failure
   expect(failed.whole).toMatchObject({ status: "failed", error: { code: "provider_error" }, output: [] })
 })
 
-test("a reply that came without bits is told all the same", () => {
+test("a reply without deltas is sent as a whole", () => {
   const { types, whole } = told([began, reply("Five."), done("completed")])
   expect(types).toContain("output_text.delta")
   expect(whole.output).toHaveLength(1)
@@ -71,7 +70,7 @@ test("a reply that came without bits is told all the same", () => {
 test.each([
   ["completed", done("completed")],
   ["failed, with text that nobody has kept", frame("error", { code: "provider_error", message: "It broke." })],
-])("from any event on it is told as it was, also by other pieces: %s", (_what, end) => {
+])("replay from any event gives the same events, also with other deltas: %s", (_what, end) => {
   const again = frame("restarted", {})
   const calls = [frame("handed_over", { callId: "call_1", name: "client-look", input: {} }), done("paused")]
   const broken = end.type === "error" ? [text("An"), text("d ")] : []
@@ -92,7 +91,7 @@ test.each([
   }
 })
 
-/** What a client puts together of the items that were not taken back, and their places. */
+/** The texts and positions of completed items, as a client assembles them. */
 function textsOf(
   events: { type: string; item_id?: string; delta?: string; output_index?: number; item?: OutputItem }[],
 ) {

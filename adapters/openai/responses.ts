@@ -1,32 +1,26 @@
-import type { Frame, UnknownFrame } from "../../core/protocol/frames.ts"
-import type {
-  OutputCall,
-  OutputItem,
-  OutputMessage,
-  ResponseAnswered,
-  ResponseRequest,
-} from "../../core/protocol/dialects/openai-responses.ts"
+import type { OutputCall, OutputItem, OutputMessage, ResponseAnswered, ResponseRequest } from "../../core/adapter.ts"
+import type { Frame, UnknownFrame } from "../../core/protocol/index.ts"
 import { toResponseId } from "./requests.ts"
 import type { AnswerHead } from "./chat.ts"
-import type { AskedCall } from "./content.ts"
+import type { DelegatedToolCall } from "./content.ts"
 import { type RunPiece, RunReader } from "./run-reader.ts"
 
-/** What of a request its response repeats. */
+/** The request's fields that a response repeats. */
 type Repeated = Pick<ResponseRequest, "instructions" | "temperature" | "parallel_tool_calls" | "previous_response_id">
 
 /**
- * A run as a response: each of its replies is a message of the output. A reply that had to begin again is closed as
- * incomplete, and only the next one is in the whole.
+ * A run as a response: each reply is a message of the output. A restarted reply is closed as incomplete and is not part of
+ * the final output.
  */
 export class ResponseAnswer {
   readonly #head: AnswerHead
   readonly #request: Repeated
   readonly #reader: RunReader
   readonly #numbers = new EventNumbers()
-  /** The number of the last event that its listener has. */
+  /** The number of the last event that the client has. */
   readonly #after: number
   readonly #output: OutputItem[] = []
-  /** The reply that is being written: how much of it was told. */
+  /** The open reply and its sent text. */
   #open: { readonly id: string; readonly index: number; text: string } | undefined
   #items = 0
   #status: ResponseAnswered["status"] = "in_progress"
@@ -63,7 +57,7 @@ export class ResponseAnswer {
       status: this.#status,
       error: this.#failed ?? null,
       incomplete_details: this.#status === "incomplete" ? { reason } : null,
-      // Once, at the end: they may be long.
+      // Once, at the end, because they may be long.
       instructions: this.isOver ? (instructions ?? null) : null,
       model,
       output: this.#output,
@@ -82,14 +76,14 @@ export class ResponseAnswer {
       case "began":
         return ["response.created", "response.in_progress"].flatMap((type) => this.#lifecycle(type))
       case "text":
-        return this.#say(piece.text)
+        return this.#addText(piece.text)
       case "taken_back":
-        // Told again it has no text, and is an item all the same: those behind it keep their places.
+        // A dropped reply has no text when it is read again, but still occupies a position.
         return [...(this.#open ? [] : this.#begin()), ...this.#takeBack()]
       case "reply":
-        return this.#open ? this.#close("completed") : [...this.#say(piece.text), ...this.#close("completed")]
+        return this.#open ? this.#close("completed") : [...this.#addText(piece.text), ...this.#close("completed")]
       case "waits":
-        return [...this.#say(piece.text), ...this.#close("completed")]
+        return [...this.#addText(piece.text), ...this.#close("completed")]
       case "calls":
         return [...this.#close("incomplete"), ...piece.calls.flatMap((call) => this.#call(call))]
       case "ended":
@@ -102,7 +96,7 @@ export class ResponseAnswer {
     }
   }
 
-  #say(delta: string): string[] {
+  #addText(delta: string): string[] {
     const opening = this.#open ? [] : this.#begin()
     const open = this.#open!
     open.text += delta
@@ -138,7 +132,7 @@ export class ResponseAnswer {
     ]
   }
 
-  #call({ id, name, arguments: given }: AskedCall): string[] {
+  #call({ id, name, arguments: given }: DelegatedToolCall): string[] {
     const output_index = this.#items++
     const item_id = `fc_${this.#reader.runId.slice("run_".length)}_${output_index}`
     const item = {
@@ -150,9 +144,9 @@ export class ResponseAnswer {
       status: "completed",
     } as const
     this.#output.push(item)
-    const begun: OutputCall = { ...item, arguments: "", status: "in_progress" }
+    const started: OutputCall = { ...item, arguments: "", status: "in_progress" }
     return [
-      ...this.#event("response.output_item.added", { output_index, item: begun }),
+      ...this.#event("response.output_item.added", { output_index, item: started }),
       ...this.#event("response.function_call_arguments.delta", { item_id, output_index, delta: given }),
       ...this.#event("response.function_call_arguments.done", { item_id, output_index, name, arguments: given }),
       ...this.#event("response.output_item.done", { output_index, item }),
@@ -164,17 +158,17 @@ export class ResponseAnswer {
   }
 
   #event(type: string, fields: object): string[] {
-    return this.#tell(this.#numbers.next(), type, fields)
+    return this.#notify(this.#numbers.next(), type, fields)
   }
 
-  /** Whoever has some of the text gets the rest. */
+  /** A client with part of the text gets the rest. */
   #delta(place: object, text: string): string[] {
     const number = this.#numbers.next(text.length)
     const known = Math.max(0, this.#after - (number - text.length))
-    return this.#tell(number, "response.output_text.delta", { ...place, delta: text.slice(known), logprobs: [] })
+    return this.#notify(number, "response.output_text.delta", { ...place, delta: text.slice(known), logprobs: [] })
   }
 
-  #tell(sequence_number: number, type: string, fields: object): string[] {
+  #notify(sequence_number: number, type: string, fields: object): string[] {
     if (sequence_number <= this.#after) return []
     return [`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...fields })}\n\n`]
   }
@@ -206,19 +200,19 @@ function toUsage({ tokens }: RunReader): ResponseAnswered["usage"] {
   }
 }
 
-/** Numbers between two times that a reply begins anew: more than a reply has characters. */
+/** The distance of event numbers between two restarts of a reply: more than a reply has characters. */
 const ROOM = 2 ** 26
-/** Events that close what is taken back. */
+/** The events that close a dropped reply. */
 const CLOSING = 3
 
 /**
- * The numbers of a response's events. They follow from the journal alone, however the text came in pieces: each event
- * counts one, and text as many as it has characters. So whoever was told up to a number can be told on from there.
+ * Numbers the events of a response. The numbers depend on the journal only, not on how text was split: an event counts one,
+ * text counts its characters. So a client can continue from any number.
  *
- * What is taken back is not in the journal, so what follows it is counted anew, from a round number; the events that close
- * it have the last ones before that.
+ * A dropped reply is not in the journal, so numbering continues at the next multiple of `ROOM` after it; the events that
+ * close it have the last numbers before that.
  */
-export class EventNumbers {
+class EventNumbers {
   #last = -1
   #resendableParts = 0
 
@@ -226,7 +220,7 @@ export class EventNumbers {
     return (this.#last += length)
   }
 
-  /** What was told last does not count; the events that close it follow, unless nothing is open. */
+  /** Skips to the next multiple, leaving room for closing events if something is open. */
   takeBack({ closes }: { readonly closes: boolean }): void {
     this.#resendableParts++
     this.#last = this.#resendableParts * ROOM - (closes ? CLOSING : 0) - 1

@@ -1,33 +1,39 @@
-import { type Finish, missingAnswerText, type Usage } from "../../core/protocol/conversation/message.ts"
-import type { Frame, UnknownFrame } from "../../core/protocol/frames.ts"
-import type { CallId, ConversationId, RunId } from "../../core/protocol/ids.ts"
-import type { FinishReason, PawlExtras } from "../../core/protocol/dialects/openai.ts"
-import { type AskedCall, toAskedCall } from "./content.ts"
-import type { Proposal } from "../../core/protocol/proposals/proposal.ts"
-import { tryReadJson } from "../../core/shared/text/read-json.ts"
+import { type FinishReason, type PawlExtras, tryReadJson } from "../../core/adapter.ts"
+import {
+  type CallId,
+  type ConversationId,
+  type Finish,
+  type Frame,
+  missingAnswerText,
+  type Proposal,
+  type RunId,
+  type UnknownFrame,
+  type Usage,
+} from "../../core/protocol/index.ts"
+import { type DelegatedToolCall, toDelegatedToolCall } from "./content.ts"
 
-/** What happens in a run, as far as OpenAI's words can tell it. */
+/** The parts of a run that OpenAI's formats can express. */
 export type RunPiece =
   | { readonly type: "began" }
-  /** More of the reply that is being written. */
+  /** More text of the open reply. */
   | { readonly type: "text"; readonly text: string }
-  /** That reply is whole: this is all of it. */
+  /** The whole reply. */
   | { readonly type: "reply"; readonly text: string }
-  /** What was told of that reply does not count: it is written anew. */
+  /** The open reply is dropped and starts over. */
   | { readonly type: "taken_back" }
-  /** Why it waits for a person, after which it ends. */
+  /** Why it waits for a person; the answer ends here. */
   | { readonly type: "waits"; readonly text: string }
-  /** Functions of the caller are to be called, after which it ends. */
-  | { readonly type: "calls"; readonly calls: readonly AskedCall[] }
+  /** The caller's functions must be called; the answer ends here. */
+  | { readonly type: "calls"; readonly calls: readonly DelegatedToolCall[] }
   | { readonly type: "ended" }
   | { readonly type: "failed"; readonly error: { readonly code: string; readonly message: string } }
 
-/** The step that says whether a reply fits the schema that was asked for. */
+/** The step that reports whether a reply fits the schema. */
 const ANSWER = "answer"
 
 /**
- * Reads the frames of one run to its end, and keeps what an answer says beside its text. Where the answer has to fit a
- * schema, only the reply that does is told, when it does: what was said on the way there is no JSON.
+ * Reads the frames of one run. If the answer must fit a schema, only the fitting reply is returned: other replies are not
+ * JSON.
  */
 export class RunReader {
   readonly #conversation: ConversationId
@@ -35,11 +41,11 @@ export class RunReader {
   /** The newest reply, until it is known whether it fits. */
   #held = ""
   #fits = false
-  /** Something that waited was settled. */
+  /** Something that waited was decided. */
   #decided = false
   #run: RunId | undefined
   #proposals: readonly Proposal[] = []
-  readonly #handed = new Map<CallId, AskedCall>()
+  readonly #handed = new Map<CallId, DelegatedToolCall>()
   #finish: Finish | undefined
   #status: PawlExtras["status"] = "completed"
   #total: Usage | undefined
@@ -73,14 +79,14 @@ export class RunReader {
       case "step":
         return this.#hasToFit && known.data.step === ANSWER ? this.#judged(known.data.detail) : []
       case "handed_over":
-        this.#handed.set(known.data.callId, toAskedCall(known.data, this.#conversation))
+        this.#handed.set(known.data.callId, toDelegatedToolCall(known.data, this.#conversation))
         return []
       case "awaiting_confirmation":
         this.#proposals = known.data.proposals
         this.#decided = false
         return []
       case "proposal":
-        // In another's place, after somebody has changed it.
+        // An edited proposal replaces another.
         this.#proposals = this.#proposals.map((each) => (each.id === known.data.replaces ? known.data.proposal : each))
         return []
       case "tool_end": {
@@ -121,7 +127,7 @@ export class RunReader {
       return [...waits, ...(calls.length > 0 ? [{ type: "calls", calls } as const] : []), { type: "ended" }]
     }
     this.#proposals = []
-    // Said by us in the place of an answer, such as that this is none of the agent's business: a person may read it.
+    // Our own text instead of an answer, such as a refusal of the guardrail: a person may read it.
     const instead = this.#hasToFit && !this.#fits && this.#held !== "" ? wholeReply(this.#held) : []
     if (!this.#hasToFit && this.#held === "" && this.#finish === "calls")
       instead.push(...wholeReply(missingAnswerText("calls")))
@@ -134,14 +140,14 @@ export class RunReader {
 
   get finishReason(): FinishReason {
     if (this.#status === "paused" && this.#handed.size > 0) return "tool_calls"
-    // What is not the JSON that was asked for must not be read as such.
+    // Text that is not the requested JSON must not be parsed as such.
     if (this.#hasToFit) return this.#fits ? "stop" : "content_filter"
     if (this.#status === "paused") return "stop"
     if (this.#finish === "limit") return "length"
     return this.#finish === "refused" ? "content_filter" : "stop"
   }
 
-  /** Undefined where the provider has counted nothing: zeros would be taken for a count. */
+  /** Undefined if the provider counted nothing: zeros would look like a count. */
   get tokens(): CountedTokens | undefined {
     const { inputTokens: input = null, outputTokens: output = null } = this.#total ?? {}
     if (input === null && output === null) return undefined
@@ -154,21 +160,21 @@ export class RunReader {
   }
 }
 
-/** A reply that is told in one piece. */
+/** A reply in one piece. */
 const wholeReply = (text: string): RunPiece[] => [
   { type: "text", text },
   { type: "reply", text },
 ]
 
-/** Said to a person through a program that knows nothing of proposals: what waits, and that nothing was done, if so. */
+/** The text for a person behind a program that does not know proposals: what waits, and that nothing was done yet. */
 function describeWaiting(proposals: readonly Proposal[], decided: boolean): string {
   if (proposals.length === 0) return "Waiting for you: it is not known whether a change was made. Look at it in Pawl."
   const listed = proposals.map(({ id, summary }) => `${summary} (${id})`).join("; ")
-  const rest = decided ? "The rest is decided." : "Nothing is changed until you decide in Pawl."
-  return `Waiting for your decision: ${listed}. ${rest}`
+  const remaining = decided ? "The rest is decided." : "Nothing is changed until you decide in Pawl."
+  return `Waiting for your decision: ${listed}. ${remaining}`
 }
 
-export interface CountedTokens {
+interface CountedTokens {
   readonly input: number
   readonly output: number
   readonly cached: number

@@ -1,64 +1,66 @@
 import type { Context } from "hono"
 import {
   ANSWER,
-  isKnown,
+  type AnyFrame,
   conversationOf,
-  userOf,
   type Env,
+  eraseConversation,
+  fixedSource,
+  type FrameSource,
+  type InputItems,
+  type InputItemsQuery,
+  isEnd,
+  isKnown,
+  type JournalRow,
+  keepAliveOf,
+  type ListedItem,
   PendingCalls,
+  prependFrames,
+  registerStream,
+  type ResponseAnswered,
+  type ResponseDeleted,
+  type ResponseQuery,
+  rowsToFrames,
+  RunFrames,
+  RunPauses,
   type RunRange,
   runRows,
-  type JournalRow,
   type ServerPorts,
-  waitForEvent,
-  type FrameSource,
   STREAM_HEADERS,
-  type AnyFrame,
-  pulseOf,
-  FollowedPauses,
-  openFor,
   subscribe,
-  RunFrames,
-  isEnd,
   toTextStream,
-  toldRows,
-  toldSource,
-  withFirst,
-  eraseConversation,
+  userOf,
+  waitForEvent,
 } from "../../core/adapter.ts"
+import {
+  type CallId,
+  type ConversationView,
+  type EventOf,
+  failure,
+  type JournalEvent,
+  MAX_PAGE_BYTES,
+  type Run,
+} from "../../core/protocol/index.ts"
 import { readResponseId } from "./requests.ts"
-import type { ConversationView, Run } from "../../core/protocol/conversation/conversation.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import type { JournalEvent, EventOf } from "../../core/protocol/events.ts"
-import type { CallId } from "../../core/protocol/ids.ts"
 import { toModelName } from "./model-names.ts"
 import { ResponseAnswer } from "./responses.ts"
-import type {
-  ResponseAnswered,
-  ResponseQuery,
-  ResponseDeleted,
-  InputItems,
-  InputItemsQuery,
-  ListedItem,
-} from "../../core/protocol/dialects/openai-responses.ts"
-import { toAskedCallId } from "./content.ts"
-import { MAX_PAGE_BYTES } from "../../core/protocol/requests.ts"
+import { toDelegatedCallId } from "./content.ts"
 
-/** A response that was made before: a run, or the part of one that begins with results of its program's. */
-export interface FoundResponse {
+/** A stored response: a run, or a part of one that begins with its program's results. */
+interface FoundResponse {
   readonly run: Run
   readonly conversation: ConversationView
-  /** As its id names it: 0 for the first of its run. */
+  /** As in its id: 0 for the first of its run. */
   readonly part: number
-  /** Every row of its run that is on record, as far as a response tells it, and the first that is its own. */
+  /** The recorded events of its run, shortened, and the first that belongs to the response. */
   readonly rows: readonly JournalRow[]
   readonly from: number
-  /** The pause after which its program has brought results: what follows is the next response. */
+  /** The pause after which its program sent results: the next response starts there. */
   readonly pause?: number
 }
 
-/** The response that the address names, if it is the caller's. Throws `not_found` otherwise. */
-export async function findResponse(c: Context<Env>, ports: ServerPorts): Promise<FoundResponse> {
+/** The response in the address. Throws `not_found` if it is not the caller's. */
+async function findResponse(c: Context<Env>, ports: ServerPorts): Promise<FoundResponse> {
   const named = readResponseId(c.req.param("id") ?? "")
   const user = userOf(c)
   const run = await ports.conversations.run(user, named.run)
@@ -76,38 +78,38 @@ export async function findResponse(c: Context<Env>, ports: ServerPorts): Promise
 }
 
 /**
- * The rows of a run without what no response tells: what tools of ours have answered, and what was decided beside the
- * replies. That may be a thousand times as long as the rest.
+ * Reads the events of a run without what no response contains: results of our own tools, and details of steps. They may be a
+ * thousand times as long as the rest.
  */
 async function readShortened(ports: ServerPorts, run: RunRange): Promise<JournalRow[]> {
   const shortened: JournalRow[] = []
-  const handed = new Set<CallId>()
+  const delegated = new Set<CallId>()
   for await (const rows of runRows(ports, run))
     for (const row of rows) {
-      if (isKnown(row) && row.type === "handed_over") handed.add(row.callId)
-      shortened.push(isKnown(row) ? shorten(row, handed) : row)
+      if (isKnown(row) && row.type === "handed_over") delegated.add(row.callId)
+      shortened.push(isKnown(row) ? shorten(row, delegated) : row)
     }
   return shortened
 }
 
-function shorten(row: JournalEvent, handed: ReadonlySet<CallId>): JournalEvent {
+function shorten(row: JournalEvent, delegated: ReadonlySet<CallId>): JournalEvent {
   if (row.type === "step" && row.step !== ANSWER) {
-    const { detail: _, ...rest } = row
-    return rest
+    const { detail: _, ...remaining } = row
+    return remaining
   }
-  if (row.type !== "tool_end" || handed.has(row.callId)) return row
-  const { data: _, ...rest } = row
-  return { ...rest, text: "" }
+  if (row.type !== "tool_end" || delegated.has(row.callId)) return row
+  const { data: _, ...remaining } = row
+  return { ...remaining, text: "" }
 }
 
-/** The rows with results that its program has brought. */
+/** The positions of results that its program sent. */
 function resultsOf(rows: readonly JournalRow[]): ReadonlySet<number> {
-  const handed = new Set<CallId>()
+  const delegated = new Set<CallId>()
   const results = new Set<number>()
   for (const row of rows) {
     if (!isKnown(row)) continue
-    if (row.type === "handed_over") handed.add(row.callId)
-    if (row.type === "tool_end" && handed.has(row.callId)) results.add(row.position)
+    if (row.type === "handed_over") delegated.add(row.callId)
+    if (row.type === "tool_end" && delegated.has(row.callId)) results.add(row.position)
   }
   return results
 }
@@ -117,7 +119,7 @@ interface Part {
   readonly results: ReadonlySet<number>
 }
 
-/** Where the part of a run paused that begins at a row, if results have come since. Those right behind it came with it. */
+/** The pause of the part that begins at a position, if results came after it. Results right after it were sent together. */
 function pauseOf(rows: readonly JournalRow[], { from, results }: Part): number | undefined {
   const calls = new PendingCalls()
   let pausedAt: number | undefined
@@ -125,23 +127,23 @@ function pauseOf(rows: readonly JournalRow[], { from, results }: Part): number |
   for (const row of rows) {
     if (row.position > from) together &&= results.has(row.position)
     if (row.position > from && !together && results.has(row.position) && pausedAt !== undefined) return pausedAt
-    if (isKnown(row)) calls.see(row)
+    if (isKnown(row)) calls.add(row)
     if (row.position < from) continue
     pausedAt = calls.paused && !together ? (pausedAt ?? row.position) : undefined
   }
   return undefined
 }
 
-/** What comes with the row that a response begins with: results that were brought together. */
-export function resultsTogether({ rows, from }: Pick<FoundResponse, "rows" | "from">): JournalRow[] {
+/** The results that were sent together with the response's first. */
+function joinResults({ rows, from }: Pick<FoundResponse, "rows" | "from">): JournalRow[] {
   const results = resultsOf(rows)
-  const behind = rows.filter(({ position }) => position >= from)
-  const end = behind.findIndex(({ position }) => !results.has(position))
-  return end < 0 ? behind : behind.slice(0, end)
+  const later = rows.filter(({ position }) => position >= from)
+  const end = later.findIndex(({ position }) => !results.has(position))
+  return end < 0 ? later : later.slice(0, end)
 }
 
-/** A response as it stands, or its events from its beginning or from behind one of them: of a run at work as they come. */
-export async function tellResponse(
+/** A stored response, or its events after a number; of a running one as they come. */
+export async function readStoredResponse(
   c: Context<Env>,
   ports: ServerPorts,
   { stream, starting_after: after }: ResponseQuery,
@@ -150,17 +152,17 @@ export async function tellResponse(
   ports.streams.admit(c.get("caller"))
   const found = await findResponse(c, ports)
   const answer = answerOf(found, after)
-  const source = openFor(c.get("caller"), ports, withFirst(framesBefore(found), await watch(ports, found)))
-  return c.body(toTextStream(source, answer, pulseOf(ports.clock)), 200, STREAM_HEADERS)
+  const source = registerStream(c.get("caller"), ports, prependFrames(framesBefore(found), await watch(ports, found)))
+  return c.body(toTextStream(source, answer, keepAliveOf(ports.clock)), 200, STREAM_HEADERS)
 }
 
-/** Stops the run that makes it, also one that waits. Whoever comes too late finds it as it is. */
+/** Cancels the run of a response, also a paused one. A finished one is returned as it is. */
 export async function cancelResponse(c: Context<Env>, ports: ServerPorts): Promise<ResponseAnswered> {
   const found = await findResponse(c, ports)
   const { conversation, run } = found
   if (run.status !== "running" && run.status !== "paused") return asItStands(found)
   using watching = waitForEvent(ports, conversation, (event) => event.type === "run_ended")
-  // It may have ended since, and another one have begun, which is not meant.
+  // Names the run: it may have ended, and another one started.
   await ports.runtime.submit(conversation.id, { type: "cancel", by: userOf(c), run: run.id })
   await watching.over()
   return asItStands(await findResponse(c, ports))
@@ -173,12 +175,12 @@ function asItStands(found: FoundResponse): ResponseAnswered {
   return answer.failed?.code === "cancelled" ? { ...response, status: "cancelled", error: null } : response
 }
 
-/** What the request asked for is known as far as its words tell it. */
+/** The request's fields, as far as its message records them. */
 function answerOf({ run, conversation, part, rows }: FoundResponse, after?: number): ResponseAnswer {
-  const words = rows.find((row): row is EventOf<"message"> => isKnown(row) && row.type === "message")
-  const { temperature, parallelCalls } = words?.settings ?? {}
+  const question = rows.find((row): row is EventOf<"message"> => isKnown(row) && row.type === "message")
+  const { temperature, parallelCalls } = question?.settings ?? {}
   const head = {
-    ...{ model: toModelName(conversation), conversation: conversation.id, hasToFit: words?.schema !== undefined },
+    ...{ model: toModelName(conversation), conversation: conversation.id, hasToFit: question?.schema !== undefined },
     created: Math.floor(Date.parse(run.startedAt) / 1000),
     ...(part > 0 ? { part } : {}),
   }
@@ -186,42 +188,39 @@ function answerOf({ run, conversation, part, rows }: FoundResponse, after?: numb
   return new ResponseAnswer(head, repeated, after === undefined ? {} : { after })
 }
 
-/** Of a run that goes on with results: that it has begun, and which calls of its program's are open. */
+/** For a continued run: its start, and the open calls of its program. */
 function framesBefore({ conversation: { id }, rows, from, part }: FoundResponse): AnyFrame[] {
   if (part === 0) return []
   const before = rows.filter(({ position }) => position < from)
-  const frames = toldRows(id, before, 0)
+  const frames = rowsToFrames(id, before, 0)
   return frames.filter(({ type }) => type === "run_started" || type === "handed_over" || type === "tool_end")
 }
 
-/** Of what is on record, to its end, without pauses that it has gone on from. */
+/** The recorded frames to the end, without pauses that are over. */
 function framesSoFar(found: FoundResponse): AnyFrame[] {
   const left = pausesGone(found)
   const isLeft = ({ id, type, data }: AnyFrame) =>
     type === "done" && (data as { status: string }).status === "paused" && Number(id) <= left
-  const frames = toldRows(found.conversation.id, found.rows, found.from).filter((frame) => !isLeft(frame))
+  const frames = rowsToFrames(found.conversation.id, found.rows, found.from).filter((frame) => !isLeft(frame))
   const end = frames.findIndex(isEnd)
   return end < 0 ? frames : frames.slice(0, end + 1)
 }
 
 async function watch(ports: ServerPorts, found: FoundResponse): Promise<FrameSource> {
   const known = framesSoFar(found)
-  if (known.some(isEnd)) return toldSource(known)
+  if (known.some(isEnd)) return fixedSource(known)
   const source = await subscribe(ports, { id: found.conversation.id, after: { position: found.from - 1, offset: 0 } })
   return new RunFrames(source, { position: pausesGone(found) })
 }
 
 function pausesGone({ pause, rows }: FoundResponse): number {
   if (pause !== undefined) return pause - 1
-  const pauses = new FollowedPauses()
-  for (const row of rows) pauses.see(row)
-  return pauses.leftUpTo(rows.at(-1)?.position ?? 0)
+  const pauses = new RunPauses()
+  for (const row of rows) pauses.add(row)
+  return pauses.overUpTo(rows.at(-1)?.position ?? 0)
 }
 
-/**
- * Erases a response with its conversation, where that is all there is in it. Of a longer one it would take an answer out of
- * the middle, which everything after it goes by.
- */
+/** Erases a response with its conversation, if it is the only one: later messages depend on it. */
 export async function deleteResponse(c: Context<Env>, ports: ServerPorts): Promise<ResponseDeleted> {
   const { conversation, part, pause } = await findResponse(c, ports)
   const { id } = conversation
@@ -234,7 +233,7 @@ export async function deleteResponse(c: Context<Env>, ports: ServerPorts): Promi
   return { id: c.req.param("id") ?? "", object: "response", deleted: true }
 }
 
-/** What a response was given: the words of its run, or the results that it goes on with. */
+/** The input of a response: the message of its run, or the results that it continues with. */
 export async function listInputItems(
   c: Context<Env>,
   ports: ServerPorts,
@@ -259,8 +258,8 @@ function fitting(items: readonly ListedItem[]): ListedItem[] {
 
 function toItems(found: FoundResponse): ListedItem[] {
   const { part, rows, pause = Number.POSITIVE_INFINITY } = found
-  const given = part > 0 ? resultsTogether(found) : rows.filter(({ position }) => position <= pause)
-  return given.flatMap((row) => toItem(row, found))
+  const selected = part > 0 ? joinResults(found) : rows.filter(({ position }) => position <= pause)
+  return selected.flatMap((row) => toItem(row, found))
 }
 
 function toItem(row: JournalRow, { part, conversation }: FoundResponse): ListedItem[] {
@@ -271,6 +270,6 @@ function toItem(row: JournalRow, { part, conversation }: FoundResponse): ListedI
     return [{ id: row.id, type: "message", role: "user", status: "completed", content }]
   }
   if (row.type !== "tool_end" || part === 0) return []
-  const call_id = toAskedCallId(row.callId, conversation.id)
+  const call_id = toDelegatedCallId(row.callId, conversation.id)
   return [{ id: row.id, type: "function_call_output", status: "completed", call_id, output: row.text }]
 }

@@ -1,41 +1,49 @@
 import type { Context, Hono } from "hono"
 import {
-  type MessageInput,
-  spokenBy,
-  userOf,
-  type Env,
+  type Adapter,
   chooseAndRememberModel,
   chooseConnection,
-  toBeginning,
-  openFor,
+  type Env,
   findConversation,
-  modelAnswer,
-  type Adapter,
-  type ServerPorts,
-  serveRoute,
-  readState,
-  sayAndWatch,
   type FrameSource,
+  type MessageInput,
+  readState,
+  registerStream,
+  sendAndWatch,
+  senderFields,
+  serveRoute,
+  type ServerPorts,
+  SqlResultState,
+  type ThreadAnswer,
+  type ThreadFrame,
+  type ThreadModel,
+  type ThreadState,
+  toConversationStart,
+  toModelAnswer,
+  userOf,
 } from "../../core/adapter.ts"
+import {
+  AppError,
+  type ConversationView,
+  failure,
+  isId,
+  type Message,
+  type ModelAnswer,
+  newId,
+  routes,
+  type StateAnswer,
+  type UnknownFrame,
+} from "../../core/protocol/index.ts"
 import { ThreadFrames } from "./thread-frames.ts"
-import type { ConversationView } from "../../core/protocol/conversation/conversation.ts"
-import { AppError, failure } from "../../core/protocol/errors.ts"
-import { isId, newId } from "../../core/protocol/ids.ts"
-import type { Message } from "../../core/protocol/conversation/message.ts"
-import { routes } from "../../core/protocol/routes/index.ts"
-import type { ThreadFrame, ThreadAnswer, ThreadModel, ThreadState } from "../../core/protocol/dialects/threads.ts"
-import type { ModelAnswer, StateAnswer } from "../../core/protocol/answers.ts"
-import { SqlResultState } from "../../core/protocol/databases/connections.ts"
-import type { UnknownFrame } from "../../core/protocol/frames.ts"
 
 const AGENT = "analyst"
-/** Messages of a thread that are shown, the newest; and how many are read at a time. */
+/** Most messages of a thread, the newest; and how many are read at a time. */
 const MAX_MESSAGES = 1000
-/** Of these together; older ones are left out. */
+/** Most characters of them; older ones are omitted. */
 const MAX_CHARACTERS = 1_000_000
 const PAGE = 200
 
-/** The thread API of earlier clients over the same conversations. Its routes are under `/api`. */
+/** The thread API of earlier clients. Its routes are under `/api`. */
 export const threadsAdapter: Adapter = {
   paths: [],
   serve: serveThreads,
@@ -49,7 +57,7 @@ function serveThreads(app: Hono<Env>, ports: ServerPorts): void {
 
   serveRoute(app, routes.createThread, async (c, { body: { user_connection_id, model } }) => {
     const chosen = { agent: AGENT, connectionId: user_connection_id ?? undefined, model }
-    const { id } = await runtime.begin(await toBeginning(c.get("caller"), ports, chosen))
+    const { id } = await runtime.begin(await toConversationStart(c.get("caller"), ports, chosen))
     return { thread_id: id }
   })
 
@@ -62,7 +70,7 @@ function serveThreads(app: Hono<Env>, ports: ServerPorts): void {
     const conversation = await findConversation(c, ports)
     const { id, position } = conversation
     const state = await readState(journal, { id, user: userOf(c), at: position })
-    const { model } = await modelAnswer(ports.models, { ...conversation, user: userOf(c) })
+    const { model } = await toModelAnswer(ports.models, { ...conversation, user: userOf(c) })
     return toThreadState(state, { model, schema: await schemaOf(c, conversation) })
   })
 
@@ -73,7 +81,7 @@ function serveThreads(app: Hono<Env>, ports: ServerPorts): void {
   })
 
   serveRoute(app, routes.readThreadModel, async (c) => {
-    return toThreadModel(await modelAnswer(ports.models, { ...(await findConversation(c, ports)), user: userOf(c) }))
+    return toThreadModel(await toModelAnswer(ports.models, { ...(await findConversation(c, ports)), user: userOf(c) }))
   })
 
   serveRoute(app, routes.chooseThreadModel, async (c, { body: { model, name = model } }) => {
@@ -81,20 +89,20 @@ function serveThreads(app: Hono<Env>, ports: ServerPorts): void {
     if (name === undefined) throw failure("bad_request", { problem: "model: the name of a model is missing." })
     const chosen = await chooseAndRememberModel(c.get("caller"), ports, name)
     await runtime.submit(id, { type: "settings", ...chosen })
-    return toThreadModel(await modelAnswer(ports.models, { id, model: chosen.model, user: userOf(c) }))
+    return toThreadModel(await toModelAnswer(ports.models, { id, model: chosen.model, user: userOf(c) }))
   })
 
   serveRoute(app, routes.sendToThread, async (c, { body }) => {
     const { id, position } = await findConversation(c, ports)
     ports.streams.admit(c.get("caller"))
     const caller = c.get("caller")
-    // A message that names none leaves the database as it was chosen. A run at work goes on with the one that it has.
+    // Without a database the message keeps the chosen one. A running run keeps its own.
     const { connectionId } = await chooseConnection(caller, ports, body.user_connection_id || undefined)
     const place = connectionId ? { place: { connectionId } } : {}
-    const words = { type: "message", id: newId("msg", userOf(c)), text: body.text, when: "queue" } as const
-    const message: MessageInput = { ...words, ...spokenBy(caller), ...place }
-    const run = await sayAndWatch(ports, { id, position }, message)
-    return c.body(toDataStream(openFor(c.get("caller"), ports, run), toThreadFrames()), 200, {
+    const newMessage = { type: "message", id: newId("msg", userOf(c)), text: body.text, when: "queue" } as const
+    const message: MessageInput = { ...newMessage, ...senderFields(caller), ...place }
+    const run = await sendAndWatch(ports, { id, position }, message)
+    return c.body(toDataStream(registerStream(c.get("caller"), ports, run), toThreadFrames()), 200, {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store, no-transform",
       "x-accel-buffering": "no",
@@ -120,7 +128,7 @@ function serveThreads(app: Hono<Env>, ports: ServerPorts): void {
     return found
   }
 
-  /** A database that does not answer is no reason to keep the rest back. */
+  /** An unavailable database does not fail the request. */
   async function schemaOf(c: Context<Env>, { connectionId: id }: ConversationView): Promise<string | null> {
     if (id === null || !isId("conn", id)) return null
     try {
@@ -139,9 +147,8 @@ function toThreadFrames(): (frame: Parameters<ThreadFrames["translate"]>[0]) => 
 }
 
 /**
- * The paths that the first clients of the thread API use, without `/api` before them: `/chat` for conversations and
- * `/connections` for the databases they are about. In everything else the request is the one under `/api`, so that who may
- * ask, how often and for what is decided in one place.
+ * The paths of the first clients without `/api`: `/chat` for conversations and `/connections` for databases. The request is
+ * forwarded to the path under `/api`, so that authentication and limits are applied in one place.
  */
 function serveThreadPaths(app: Hono<Env>): void {
   const serve = (c: Context<Env>) => {
@@ -154,12 +161,12 @@ function serveThreadPaths(app: Hono<Env>): void {
   for (const path of ["/chat/*", "/connections", "/connections/*"]) app.all(path, serve)
 }
 
-/** A conversation as a thread: who said what, without calls and their results. */
-export function toThread({ id, createdAt }: ConversationView, messages: readonly Message[]): ThreadAnswer {
-  const said = messages.flatMap(({ role, content, createdAt: timestamp }) => {
+/** A conversation as a thread: messages without calls and results. */
+function toThread({ id, createdAt }: ConversationView, messages: readonly Message[]): ThreadAnswer {
+  const shown = messages.flatMap(({ role, content, createdAt: timestamp }) => {
     return role === "tool" || content === "" ? [] : [{ sender: role, text: content, timestamp }]
   })
-  return { thread_id: id, created_at: createdAt, messages: said }
+  return { thread_id: id, created_at: createdAt, messages: shown }
 }
 
 interface Told {
@@ -167,7 +174,7 @@ interface Told {
   readonly schema: string | null
 }
 
-export function toThreadState(state: StateAnswer, { model, schema }: Told): ThreadState {
+function toThreadState(state: StateAnswer, { model, schema }: Told): ThreadState {
   const { data } = SqlResultState.safeParse(state.sqlResult)
   const { connection } = state
   return {
@@ -189,7 +196,7 @@ const toResult = (data: SqlResultState) => ({
   connection_id: data.connectionId,
 })
 
-export const toThreadModel = ({ conversationId, model, models }: ModelAnswer): ThreadModel => ({
+const toThreadModel = ({ conversationId, model, models }: ModelAnswer): ThreadModel => ({
   thread_id: conversationId,
   model,
   models,
@@ -197,8 +204,8 @@ export const toThreadModel = ({ conversationId, model, models }: ModelAnswer): T
 
 const encoder = new TextEncoder()
 
-/** `data:` lines and nothing else, not even comments: clients of the dialect take every line for one. */
-export function toDataStream(
+/** Only `data:` lines, no comments: these clients parse every line as data. */
+function toDataStream(
   source: FrameSource,
   translate: (frame: UnknownFrame) => readonly object[],
 ): ReadableStream<Uint8Array> {

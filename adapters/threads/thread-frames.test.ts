@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { UnknownFrame } from "../../core/protocol/frames.ts"
+import type { UnknownFrame } from "../../core/protocol/index.ts"
 import { ThreadFrames } from "./thread-frames.ts"
 
 const frame = (type: string, data: unknown): UnknownFrame => ({ id: "1", type, data })
@@ -9,7 +9,7 @@ const told = (frames: readonly UnknownFrame[]) => {
   return frames.flatMap((each) => translating.translate(each))
 }
 
-test("the chunks of several replies add up to the whole response", () => {
+test("the chunks of several replies add up to the full response", () => {
   const all = told([
     frame("run_started", {}),
     message("user", "How many?"),
@@ -36,7 +36,7 @@ test("the chunks of several replies add up to the whole response", () => {
   ])
 })
 
-test("a reply that had to begin again is right in the end", () => {
+test("a restarted reply is correct at the end", () => {
   const all = told([
     frame("text_delta", { text: "Fif" }),
     frame("restarted", { because: "provider" }),
@@ -53,7 +53,7 @@ test("a model that called tools instead of answering leaves a reason, not an emp
   expect(all.at(-1)).toEqual({ type: "end", full_response: expect.stringMatching(/limit of rounds/) })
 })
 
-test("a chart's spec is text, and the names around it are in snake_case; a spec's own are not touched", () => {
+test("a chart's spec is text, and the names around it are in snake_case; names inside the spec are unchanged", () => {
   const spec = { mark: "bar", data: { values: [{ someName: 1 }] } }
   const data = { kind: "chart", type: "vega_lite_spec", spec, sql: "SELECT 1", resultId: "res_1", resultHash: "h" }
   expect(told([frame("tool_end", { text: "A chart.", data })])).toEqual([
@@ -67,7 +67,7 @@ test("a chart's spec is text, and the names around it are in snake_case; a spec'
   ])
 })
 
-test("a table is told with its rows, a failed run with its reason, a write that waits with what it would do", () => {
+test("a table has its rows, a failed run its reason, a pending write its effect", () => {
   const table = { kind: "table", resultId: "res_1", columns: [{ name: "n", type: null }], rows: [[1]], rowCount: 1 }
   expect(told([frame("tool_end", { text: "1", data: table })])[0]).toMatchObject({
     content: { type: "table", result_id: "res_1", columns: [{ name: "n" }], rows: [[1]], row_count: 1 },

@@ -1,17 +1,15 @@
-import type { Frame, UnknownFrame } from "../../core/protocol/frames.ts"
-import { missingAnswer } from "../../core/protocol/conversation/message.ts"
-import type { ThreadFrame } from "../../core/protocol/dialects/threads.ts"
+import type { ThreadFrame } from "../../core/adapter.ts"
+import { type Frame, missingAnswer, type UnknownFrame } from "../../core/protocol/index.ts"
 
 /**
- * What a run's frames are in the thread dialect. The chunks add up to `full_response`, unless a reply had to begin again:
- * the dialect cannot take a chunk back, so then only the end has it right.
+ * Converts a run to frames of the thread API. The chunks add up to `full_response`, unless a reply was restarted: a chunk
+ * cannot be removed, so only the end is right then.
  */
 export class ThreadFrames {
-  /** The replies that are whole. */
+  /** The finished replies. */
   #said = ""
-  /** Of the reply that is being written. */
+  /** The reply in progress. */
   #writing = ""
-  /** The last reply. */
   #last: Frame<"message">["data"]["message"] | undefined
 
   translate(frame: Frame | UnknownFrame): ThreadFrame[] {
@@ -50,7 +48,7 @@ export class ThreadFrames {
     return []
   }
 
-  /** Replies of one run stand apart, in the chunks and in the whole alike. */
+  /** Replies are separated by blank lines, in chunks and in the whole. */
   #chunk(text: string): ThreadFrame[] {
     const content = this.#writing === "" ? this.#gap() + text : text
     this.#writing += content
@@ -62,7 +60,7 @@ export class ThreadFrames {
   }
 }
 
-/** What a result shows: a chart with its spec as text, another view in snake_case, or the words themselves. */
+/** A result's view: a chart with its spec as text, another view in snake_case, or the text. */
 function toContent({ data, text }: Frame<"tool_end">["data"]): unknown {
   if (typeof data !== "object" || data === null) return text
   const { kind, type = kind, spec, ...rest } = data as Record<string, unknown>
@@ -70,8 +68,8 @@ function toContent({ data, text }: Frame<"tool_end">["data"]): unknown {
   return { type, ...chart, ...snakeCase(rest) }
 }
 
-/** The names of an object's own fields; what they hold stays as it is. */
-export function snakeCase(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** Converts the names of an object's own fields; their values stay. */
+function snakeCase(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const toSnake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [toSnake(name), value]))
 }

@@ -90,7 +90,7 @@ async function open(
     if (continueWith === false && choices.model === undefined && !unavailableChoice)
       session.print(...startLines({ defaultModel, localServers, isFirst }).map((text) => line(printable(text), DIM)))
     if (!unavailableChoice || continueWith !== false || choices.model !== undefined) return
-    const { describeUnavailable } = await import("../../client/model-words.ts")
+    const { describeUnavailable } = await import("../../client/model-text.ts")
     session.print(line(`! ${printable(describeUnavailable(unavailableChoice, defaultModel))}`))
   }
   // Not awaited, to keep the start fast.

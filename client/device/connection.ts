@@ -59,7 +59,7 @@ export function runConnection(connection: ServerConnection): Promise<SocketClose
     const registering: Registering = { approvals: undefined, early: [] }
     let silent = clock.alarm(SERVER_SILENCE_MS, hangUp)
     const send: Send = (frame) => {
-      // Whoever asked is gone, and with it the question: what was done is in the ledger, for whoever asks next.
+      // A result for a closed socket is not sent: it is in the ledger, for the next status request.
       if (open) socket.send(JSON.stringify(frame))
     }
     const leave = () => end({ code: 1000, reason: "closed" })
@@ -69,12 +69,12 @@ export function runConnection(connection: ServerConnection): Promise<SocketClose
       send({ type: "hello", deviceId: hello.deviceId, ledger: true, offers: hello.offers, knows: deviceKnowledge })
     })
     socket.addEventListener("message", ({ data }) => {
-      if (!open) return // hung up already: there is nobody to answer, and soon no file
+      if (!open) return // already closed: there is no one to answer
       silent()
       silent = clock.alarm(SERVER_SILENCE_MS, hangUp)
       answer({ ...connection, send, unknown, registering, refused }, data)
     })
-    socket.addEventListener("error", () => {}) // "close" follows and says all there is to say
+    socket.addEventListener("error", () => {}) // "close" follows with the details
     socket.addEventListener("close", ({ code, reason }) => end({ code, reason }))
 
     function refused(reason: string, as: Refusal) {
@@ -83,7 +83,7 @@ export function runConnection(connection: ServerConnection): Promise<SocketClose
     }
     function hangUp() {
       socket.close()
-      // A dead line does not confirm its end either.
+      // A dead connection does not confirm its end.
       end({ code: CLOSE.silent, reason: "no message from the server arrived for too long" })
     }
     function end(closed: SocketCloseEvent) {
@@ -103,7 +103,7 @@ const NOT_APPROVED =
   "This device has not done it: the change came without a signature of the server that it was approved. If several nodes of different " +
   "versions are at work, try again when all are updated."
 
-/** What the server's answer to `hello` contained. */
+/** The server's answer to `hello`. */
 interface Registering {
   /** Undefined until the server has answered. */
   approvals: Approvals | undefined
@@ -144,7 +144,7 @@ function answer(line: Line, data: unknown): void {
     case "error":
       if (frame.code === "forbidden" || frame.code === "device_taken") return line.refused(frame.message, frame.code)
       return line.onProblem(new Error(`${frame.message} (${frame.code})`))
-    default: // what a person watches, or what a newer server says: none of it is for a device
+    default: // not for devices: events that a person watches, and frames of newer servers
   }
 }
 
@@ -225,20 +225,20 @@ function readFrame(data: unknown): Read {
 }
 
 /**
- * The keys that the server has shown over the device's own connection. A change has to carry a signature by one of them: what
- * reaches the server's nodes in another way, such as a forged message between them, cannot be carried out here.
+ * The keys that the server sent over the device's own connection. Each change must be signed with one of them, so that a
+ * message forged between the server's nodes cannot be executed here.
  */
 class Approvals {
   readonly #deviceId: string
   readonly #keys: readonly KeyObject[]
 
-  /** Throws if a key cannot be read: a server that signs must not be taken for one that does not. */
+  /** Throws if a key cannot be parsed: otherwise a server that signs would be taken for one that does not. */
   constructor(deviceId: string, keys: readonly string[]) {
     this.#deviceId = deviceId
     this.#keys = keys.map((x) => createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" }))
   }
 
-  /** Whether a change may be carried out. A server that shows no key does not sign. */
+  /** Whether a change may be executed. A server without keys does not sign. */
   allow(call: ToolCall): boolean {
     if (this.#keys.length === 0) return true
     const text = Buffer.from(approvalText(call, this.#deviceId, sha256))

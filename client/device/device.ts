@@ -139,15 +139,15 @@ interface CatchingUp {
   onceConnected(tell: () => void): void
 }
 
-/** How often it is looked for notes that the person has written by other ways than through the server. */
+/** How often notes that were not edited through the server are looked for. */
 export const LOOK_EVERY_MS = 15_000
-/** A server that takes longer for one text is asked again later. */
+/** The time limit for embedding one text; it is retried later. */
 const LONGEST_MS = 60_000
 const AT_A_TIME = 20
 
 /**
- * Makes the person's own edits findable by meaning while there is a server: what is out of date is a question to the
- * file, so nothing of it is forgotten. What fails is tried again with the next look.
+ * Embeds notes that other programs wrote, while connected. Outdated notes are found by a query, so none is lost. Failures
+ * are retried in the next round.
  */
 async function catchUp(catching: CatchingUp): Promise<void> {
   const { clock, signal } = catching
@@ -156,10 +156,10 @@ async function catchUp(catching: CatchingUp): Promise<void> {
     catching.onceConnected(() => connected.abort())
     const stirred = AbortSignal.any([signal, connected.signal])
     if (catching.isConnected()) {
-      await embedStale(catching).catch(() => {}) // the connection tells what is wrong with it
+      await embedStale(catching).catch(() => {}) // the connection reports its own problems
       await sleepOrAbort(clock, LOOK_EVERY_MS, stirred).catch(() => {})
     } else {
-      // Without a server there is nothing to look for: it is the connection that is waited for.
+      // Without a server there is nothing to do: wait for the connection.
       await new Promise((resolve) => stirred.addEventListener("abort", resolve, { once: true }))
     }
   }
@@ -168,7 +168,7 @@ async function catchUp(catching: CatchingUp): Promise<void> {
 async function embedStale({ reach, vectors, clock, signal, isConnected }: CatchingUp): Promise<void> {
   const { server, token, fetch } = reach
   const client = createClient({ baseUrl: server, token, clock, ...(fetch ? { fetch } : {}) })
-  /** A note that is out of date again right after its turn changes faster than it can be followed. */
+  /** A note that is outdated again right after its turn changes too often; it is left for the next round. */
   const seen = new Set<string>()
   for (;;) {
     const stale = vectors.stale(AT_A_TIME + seen.size).filter(({ id }) => !seen.has(id))

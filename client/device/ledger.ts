@@ -7,7 +7,7 @@ import { inTransaction } from "./open-database.ts"
  * outcome is unknown. `refused`: the server received the answer that the call never arrived, so a delayed copy of it must not run.
  */
 export type LedgerEntry = EndedCall | { readonly state: "begun" } | { readonly state: "refused" }
-export interface EndedCall {
+interface EndedCall {
   readonly state: "applied" | "failed"
   readonly outcome: CallOutcome
 }

@@ -10,7 +10,7 @@ const newFile = () => join(mkdtempSync(join(tmpdir(), inject("testRun"), "device
 const milk = { id: "call_milk", table: "tasks", data: { title: "Buy milk" } }
 
 describe("a call is applied once", () => {
-  test("however often it is offered, with the same answer", async () => {
+  test("however often it is sent, with the same answer", async () => {
     using device = new LocalDevice()
     const first = await device.offer("insert", milk)
     device.now += 1000
@@ -19,7 +19,7 @@ describe("a call is applied once", () => {
     expect(device.rows("tasks")).toHaveLength(1)
   })
 
-  test("also by the next life of the device", async () => {
+  test("also after a restart of the device", async () => {
     const file = newFile()
     using first = new LocalDevice(file)
     const answer = await first.offer("insert", milk)
@@ -29,7 +29,7 @@ describe("a call is applied once", () => {
     expect(second.rows("tasks")).toHaveLength(1)
   })
 
-  test("and refused once: what was stale stays refused when the row is as it was again", async () => {
+  test("and refused once: a stale write stays refused when the row is as it was again", async () => {
     using device = new LocalDevice()
     const { id } = await device.insert("tasks", { title: "now" })
     const change = {
@@ -44,7 +44,7 @@ describe("a call is applied once", () => {
     expect(device.rows("tasks")).toMatchObject([{ title: "then" }])
   })
 
-  test("but a read reads each time", async () => {
+  test("but a read is repeated each time", async () => {
     using device = new LocalDevice()
     const list = () => device.offer("select", { id: "call_list", table: "tasks" })
     expect(await list()).toEqual({ rows: [] })
@@ -53,8 +53,8 @@ describe("a call is applied once", () => {
   })
 })
 
-describe("a call that never came", () => {
-  test("is unknown, and refused should it come late, also in the next life", async () => {
+describe("a call that never arrived", () => {
+  test("is unknown, and refused if it arrives later, also after a restart", async () => {
     const file = newFile()
     using first = new LocalDevice(file)
     expect(first.calls.report(milk.id)).toEqual({ status: "unknown", outcome: {} })
@@ -67,7 +67,7 @@ describe("a call that never came", () => {
     expect(second.rows("tasks")).toEqual([])
   })
 
-  test("may be tried again by whoever knows that it never came, once", async () => {
+  test("may be retried once by a caller that knows that it never arrived", async () => {
     using device = new LocalDevice()
     device.calls.report(milk.id)
     const again = () => device.calls.perform({ type: "tool_call", action: "insert", ...milk }, "knowing")
@@ -91,7 +91,7 @@ describe("a call that never came", () => {
     expect(first.rows("pawlCall")).toMatchObject([{ id: "call_after" }, { id: "call_later" }])
   })
 
-  test("is kept where the file takes nothing just then: the device works, and looks again the day after", async () => {
+  test("stays where the file cannot be written: the device works, and tries again the next day", async () => {
     const file = newFile()
     using old = new LocalDevice(file)
     await old.offer("insert", milk)
@@ -114,14 +114,14 @@ describe("a call that never came", () => {
 })
 
 describe("a tool of the device", () => {
-  test("gets its input and answers in a row", async () => {
+  test("gets its input and answers in order", async () => {
     using device = new LocalDevice(":memory:", { greet: ({ name }) => ({ text: `Hello ${name}\0`, data: { name } }) })
     expect(await device.offer("greet", { data: { name: "Ada" } })).toEqual({
       row: { text: "Hello Ada\ufffd", data: { name: "Ada" } },
     })
   })
 
-  test("runs once for all who ask while it runs and after", async () => {
+  test("runs once for all callers during and after the run", async () => {
     const gate = Promise.withResolvers<void>()
     let runs = 0
     using device = new LocalDevice(":memory:", {
@@ -139,7 +139,7 @@ describe("a tool of the device", () => {
     expect(device.calls.report("call_t")).toEqual({ status: "applied", outcome: { row: { text: "run 1" } } })
   })
 
-  test("of which a former life did not see the end is not run again, and nothing is said of it", async () => {
+  test("whose end was not recorded before a restart is not run again, and has no result", async () => {
     const file = newFile()
     using first = new LocalDevice(file, { touch: () => new Promise(() => {}) })
     void first.offer("touch", { id: "call_t" })
@@ -150,7 +150,7 @@ describe("a tool of the device", () => {
     expect(runs).toBe(0)
   })
 
-  test("that only looks runs each time, and what it saw is kept nowhere", async () => {
+  test("that only reads runs each time, and its result is not stored", async () => {
     let runs = 0
     using device = new LocalDevice(":memory:", { peek: () => ({ text: `look ${++runs}` }) }, { readers: ["peek"] })
     expect(await device.offer("peek", { id: "call_p" })).toEqual({ row: { text: "look 1" } })
@@ -158,7 +158,7 @@ describe("a tool of the device", () => {
     expect(device.rows("pawlCall")).toEqual([])
   })
 
-  test("that nobody wants any more is told so, and what it had come to is its answer", async () => {
+  test("that is cancelled gets the cancellation, and its result is the answer", async () => {
     const told = (signal: AbortSignal) =>
       new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()))
     const sleep = async (_: object, { signal }: { signal: AbortSignal }) => {
@@ -177,7 +177,7 @@ describe("a tool of the device", () => {
     await one
   })
 
-  test("that is torn when nobody wants it any more is in doubt and never failed; one that only looks may say so", async () => {
+  test("that breaks when it is cancelled is in doubt and never failed; one that only reads may say so", async () => {
     const file = newFile()
     const torn = (_: object, { signal }: { signal: AbortSignal }) =>
       new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)))
@@ -192,7 +192,7 @@ describe("a tool of the device", () => {
     expect(await second.offer("order", { id: "call_o" })).toBeUndefined()
   })
 
-  test("that cannot tell what it has done is in doubt and never failed, also in the next life", async () => {
+  test("that does not know what it has done is in doubt and never failed, also after a restart", async () => {
     const file = newFile()
     const unknown = failure("outcome_unknown", { problem: "The editor has not said whether it has written a.txt." })
     using device = new LocalDevice(file, { write: () => Promise.reject(unknown) })
@@ -202,7 +202,7 @@ describe("a tool of the device", () => {
     expect(await second.offer("write", { id: "call_w" })).toBeUndefined()
   })
 
-  test("that says nothing claims nothing, however it says that", async () => {
+  test("that returns nothing claims nothing, in any form", async () => {
     const handlers = {
       now: () => undefined,
       soon: () => Promise.resolve(),
@@ -213,7 +213,7 @@ describe("a tool of the device", () => {
     expect(await Promise.all(answers)).toEqual([{ row: {} }, { row: {} }, { row: {} }])
   })
 
-  test("that throws is told, and one that says too much is cut", async () => {
+  test("that throws reports the error, and a long result is cut", async () => {
     using device = new LocalDevice(":memory:", {
       fail: () => Promise.reject(new Error("no such file")),
       shout: () => ({ text: "x".repeat(2_000_000) }),
@@ -224,7 +224,7 @@ describe("a tool of the device", () => {
   })
 })
 
-test("a disk that takes nothing is said to have changed nothing; what only the file can tell is not guessed", async () => {
+test("a disk that cannot be written is reported as unchanged; facts that only the file knows are not guessed", async () => {
   using device = new LocalDevice()
   const failing = (errcode: number) => Object.assign(new Error("disk"), { code: "ERR_SQLITE_ERROR", errcode })
   const prepare = device.db.prepare.bind(device.db)

@@ -82,15 +82,15 @@ export class LocalCalls {
   async perform(call: ToolCall, knowing?: "knowing"): Promise<CallOutcome | undefined> {
     const { action, data = {} } = call
     const offered: Offered = { id: call.id, knowing: knowing !== undefined }
-    const look = own(reads, action)
-    if (look) return this.#look(() => fitting(look(this.#options, call)))
+    const read = own(reads, action)
+    if (read) return this.#look(() => fitting(read(this.#options, call)))
     const change = own(writes, action)
     if (change) return this.#applyOnce(offered, () => fitting(change(this.#options, call)))
     const handler = own(this.#options.handlers, action)
     if (handler) {
       const work: Work = (signal) => handler(data, { signal })
       if (!this.#options.readers?.includes(action)) return this.#runOnce(offered, work)
-      // What it tells, such as what stands in a file, is kept nowhere.
+      // The result of a read, such as a file's content, is not stored.
       return this.#running.get(call.id)?.ended ?? this.#begin(call.id, work)
     }
     const names = [reads, writes, this.#options.handlers].flatMap((actions) => Object.keys(actions))
@@ -150,7 +150,7 @@ export class LocalCalls {
     try {
       return once(work)
     } catch (error) {
-      // A refusal is noted like an effect: who was told that nothing happened must not find later that it did.
+      // A refusal is stored like an effect: a call that was reported as not done must stay not done.
       if (codeOf(error)) return once(() => ({ error: sentenceOf(error) }))
       if (nothingWritten(error)) return { error: `Nothing was changed: ${sentenceOf(error)}.` }
       throw error
@@ -184,9 +184,9 @@ export class LocalCalls {
     const run = async () => {
       try {
         const outcome = await outcomeOf(() => work(signal))
-        // Told to stop, a change has been torn, by us: what it throws then is no sign that nothing was done.
+        // A change that throws after it was aborted may be half done, so its error does not mean that nothing was done.
         if (note && outcome?.error !== undefined && signal.aborted) return undefined
-        // Where nobody knows it stays begun, as after a crash.
+        // Without an outcome it stays `begun`, as after a crash.
         if (outcome) note?.(outcome)
         return outcome
       } finally {
@@ -216,7 +216,7 @@ export class LocalCalls {
 /** Undefined if the tool itself does not know what it has done; an error would mean that it did nothing. */
 async function outcomeOf(work: () => HandlerAnswer | Promise<HandlerAnswer>): Promise<CallOutcome | undefined> {
   try {
-    // A program that is not checked may answer nothing at all: that it has thrown would be another claim.
+    // Untyped handlers may return nothing. Treat that as an empty result rather than an error.
     const { text, data } = ((await work()) as Partial<HandlerAnswer> | undefined) ?? {}
     const row = mendValue({ text, ...(data === undefined ? {} : { data }) }) as JsonObject
     if (sizeOf({ row }) <= MAX_OUTCOME_BYTES) return { row }
@@ -244,7 +244,7 @@ function answerTo(entry: LedgerEntry): CallOutcome | undefined {
 function fitting(outcome: CallOutcome): CallOutcome {
   const bytes = sizeOf(outcome)
   if (bytes <= MAX_OUTCOME_BYTES) return outcome
-  // The row as it was is a courtesy: whoever asked has read it before.
+  // `before` is optional: the server read the row earlier.
   if (outcome.before) return fitting({ ...outcome, before: undefined })
   const problem = `The answer would have ${bytes} bytes and ${MAX_OUTCOME_BYTES} can be sent; ask for less at once.`
   throw failure("bad_request", { problem })

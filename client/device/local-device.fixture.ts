@@ -4,7 +4,7 @@ import { LocalTables } from "./local-tables.ts"
 import { LocalVectors } from "./local-vectors.ts"
 import type { CallOutcome, ToolCall } from "../../core/protocol/socket.ts"
 
-/** What a device does with calls, without a server: for tests. The time is set by hand. */
+/** Executes calls as a device does, without a server. The time is set by the test. */
 export class LocalDevice implements Disposable {
   now = Date.UTC(2026, 0, 1)
   readonly db
@@ -27,7 +27,7 @@ export class LocalDevice implements Disposable {
     return this.calls.perform({ type: "tool_call", id: `call_${++this.#count}`, action, ...more })
   }
 
-  /** The outcome of a call that must not fail. */
+  /** The outcome of a call that must succeed. */
   async does(action: string, more: Partial<ToolCall> = {}): Promise<CallOutcome> {
     const outcome = await this.offer(action, more)
     if (!outcome || outcome.error !== undefined) throw new Error(outcome?.error ?? "no answer")
@@ -39,7 +39,7 @@ export class LocalDevice implements Disposable {
     return row as Record<string, unknown> & { id: string }
   }
 
-  /** The sentence that a call is refused with. */
+  /** The error of a call that must be refused. */
   async refusal(action: string, more: Partial<ToolCall> = {}): Promise<string> {
     const outcome = await this.offer(action, more)
     if (outcome?.error === undefined) throw new Error(`not refused: ${JSON.stringify(outcome)}`)

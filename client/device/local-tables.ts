@@ -90,7 +90,7 @@ export class LocalTables {
     return inTransaction(this.#db, () => {
       const { applied, statements } = this.#run(planWrite({ layout, now: this.#now() }, write))
       for (const { sql, values } of statements) this.#prepare(sql).run(...(values as SQLInputValue[]))
-      // In the same transaction: what is gone must not be found by its meaning.
+      // In the same transaction, so that search does not find a deleted note.
       for (const id of goneNotes(applied)) this.#prepare(`DELETE FROM "pawlVector" WHERE id = ?`).run(id)
       return applied
     })

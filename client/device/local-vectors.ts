@@ -16,7 +16,7 @@ export interface VectorMatch {
 }
 
 /** A note whose vector is missing or outdated. */
-export interface StaleNote {
+interface StaleNote {
   readonly id: string
   readonly projectId: string | null
   readonly title: string
@@ -50,7 +50,7 @@ export class LocalVectors {
     const { id, projectId = null, content } = parseInput(Entry, note, "A vector")
     const unit = toUnit(parseInput(Vector, vector, "vector"))
     inTransaction(this.#db, () => {
-      // The title is noted as it is: when it or the content is another one later, the vector is out of date.
+      // The title is stored as it is now: if it or the content changes, the vector is outdated.
       this.#db
         .prepare(
           `INSERT INTO "pawlVector" (id, projectId, content, vector, title)
@@ -60,7 +60,7 @@ export class LocalVectors {
         .run(id, projectId, content, toBytes(unit), id)
     })
     this.#dimensions = unit.length
-    // A transaction around this one may still be undone: then the index has one more than the file, which is noticed.
+    // An outer transaction may still roll back: then the index has an extra entry, which the search detects.
     for (const length of this.#kept.owners) {
       const index = this.#index(Number(length))
       if (index.dimensions === unit.length) index.set(id, unit)
@@ -82,7 +82,7 @@ export class LocalVectors {
     for (;;) {
       const near = index.nearest(wanted, most + SPARE, among)
       const rows = near.flatMap(({ id }) => this.#row(id, wanted.length) ?? [])
-      // What is gone from the file is gone; what it crowded out is looked for again.
+      // Candidates that are no longer in the file are removed, and the search is repeated if it lost results to them.
       const there = new Set(rows.map(({ id }) => id))
       const gone = near.filter(({ id }) => !there.has(id))
       for (const { id } of gone) index.delete(id)
@@ -107,7 +107,7 @@ export class LocalVectors {
   #index(dimensions: number): VectorIndex {
     return this.#kept.of(String(dimensions), () => {
       const index = new VectorIndex(dimensions)
-      // One of another length comes from another embedder: the two cannot be compared.
+      // A vector of another length is from another embedder and cannot be compared.
       const rows = this.#db.prepare(`SELECT id, vector FROM "pawlVector" WHERE length(vector) = ? ORDER BY rowid`)
       for (const row of rows.iterate(dimensions * Float32Array.BYTES_PER_ELEMENT)) {
         const { id, vector } = row as unknown as { id: string; vector: Uint8Array }

@@ -7,7 +7,7 @@ import { expect, inject, test } from "vitest"
 import type { CallOutcome } from "../../core/protocol/socket.ts"
 import { LocalDevice } from "./local-device.fixture.ts"
 
-/** Where a life ends: just before or just after one of its next commits. A tool has two, around its effect. */
+/** The moment when a process is killed: just before or after one of its next commits. A tool has two, around its effect. */
 interface Death {
   readonly commit: number
   readonly when: "before" | "after"
@@ -30,8 +30,8 @@ const deeds = fc.array(
   { maxLength: 12 },
 )
 
-test("whatever is offered, asked and cut off in whatever order, each call has its effect at most once and answers tell the truth", async () => {
-  // The tables of a new device are made once: that takes longer than all that is done to it.
+test("for any order of sent calls, requests and disconnects, each call has its effect at most once and answers are true", async () => {
+  // The tables are created once, because that takes longer than the test's calls.
   const made = join(mkdtempSync(join(tmpdir(), inject("testRun"), "once-")), "device.db")
   new LocalDevice(made)[Symbol.dispose]()
   await fc.assert(
@@ -63,7 +63,7 @@ test("whatever is offered, asked and cut off in whatever order, each call has it
         expect(rows(name)).toBeLessThanOrEqual(1)
         const [first, ...others] = answers.get(name) ?? []
         if (first === undefined) continue
-        // Told once that nothing was done, that stays so; told anything else, it is always told the same.
+        // If the first answer was that nothing was done, every answer is; otherwise all answers are equal.
         const undone = (answer: CallOutcome | "never") => answer === "never" || answer.error !== undefined
         if (undone(first)) expect(others.filter((other) => !undone(other))).toEqual([])
         else expect(others).toEqual(others.map(() => first))
@@ -88,7 +88,7 @@ async function perform(device: LocalDevice, deed: Deed, { say, forget }: Notes) 
   if (deed.do === "ask" || deed.do === "retry") {
     const report = device.calls.report(id)
     if (deed.do === "retry" && report?.status === "unknown") {
-      // What was said before is taken back by who asks for it again.
+      // A retry invalidates the previous answer.
       forget(id)
       const outcome = await device.calls.perform({ type: "tool_call", action: "insert", ...insert }, "knowing")
       if (outcome) say(id, outcome)
@@ -109,13 +109,13 @@ function live(folder: string, touched: Map<string, number>): LocalDevice {
       return { text: "touched" }
     },
   })
-  device.db.exec("PRAGMA synchronous = OFF") // processes die here, not machines
+  device.db.exec("PRAGMA synchronous = OFF") // processes are killed here, not machines
   return device
 }
 
 const dead = new WeakSet<DatabaseSync>()
 
-/** The process ends at one of its next commits: nothing that it does after that reaches the file. */
+/** The process is killed at one of its next commits: nothing it does afterwards is written. */
 function killAt(db: DatabaseSync, { commit, when }: Death): void {
   const exec = db.exec.bind(db)
   let commits = 0
@@ -129,5 +129,5 @@ function killAt(db: DatabaseSync, { commit, when }: Death): void {
 
 function kill(db: DatabaseSync): void {
   dead.add(db)
-  db.close() // what was not committed is undone, as it is when a process dies
+  db.close() // rolls back uncommitted work, like a killed process
 }

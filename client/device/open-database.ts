@@ -4,14 +4,17 @@ import { DatabaseSync } from "node:sqlite"
 import { failure } from "../../core/protocol/errors.ts"
 import { tableNames, workspaceTables } from "../../core/protocol/workspace-tables.ts"
 
-/** Raised when what is below changes in a way that an older device would misread. */
+/** Incremented when the format changes in a way that an older device would misread. */
 const VERSION = 1
-/** How long another program that writes to the same file, such as the person's own, may keep us waiting. */
+/** How long to wait for another program that writes to the file. */
 const BUSY_MS = 5000
 
 const NO_SQLITE = `A device needs node:sqlite, which Node ${process.versions.node} does not have. Use Node 24 or newer.`
 
-/** Opens a device's file and brings it up to date. A committed answer survives a kill and, on honest disks, a power cut. */
+/**
+ * Opens a device's file and updates its tables. A committed outcome survives a kill and, if the disk does not lie, a power
+ * failure.
+ */
 export function openDatabase(file: string): DatabaseSync {
   if (typeof DatabaseSync !== "function") throw new Error(NO_SQLITE)
   if (file !== ":memory:") {
@@ -26,7 +29,7 @@ export function openDatabase(file: string): DatabaseSync {
       refuseNewer(db, file)
       db.exec(OWN_TABLES)
       for (const name of tableNames) growTable(db, name)
-      addColumns(db, "pawlVector", ["title"]) // files from before have none
+      addColumns(db, "pawlVector", ["title"]) // older files lack it
       db.exec(`PRAGMA user_version = ${VERSION}`)
     })
     return db
@@ -36,7 +39,7 @@ export function openDatabase(file: string): DatabaseSync {
   }
 }
 
-/** Opens a file for one device alone. A second one would take its name from it, and it from that, for ever. */
+/** Opens a file for one device process. Two would take the device's name from each other forever. */
 export function openOwned(file: string): { readonly db: DatabaseSync; close(): void } {
   const db = openDatabase(file)
   const lock = file === ":memory:" ? undefined : lockFile(`${file}-owner`)
@@ -54,8 +57,8 @@ export function openOwned(file: string): { readonly db: DatabaseSync; close(): v
 }
 
 /**
- * The person's own data: a new file is nobody else's to read. One that is there is not opened, because closing it again would
- * let go of every lock that SQLite holds on it in this process; whatever else is wrong with it, SQLite says.
+ * Creates a new file readable by its owner only. An existing file is not opened here, because closing it would release
+ * SQLite's locks on it in this process; SQLite reports anything else that is wrong.
  */
 function createPrivate(file: string): void {
   try {
@@ -63,7 +66,7 @@ function createPrivate(file: string): void {
   } catch {}
 }
 
-/** A lock of SQLite's own on an empty file: the operating system gives it up when its holder dies, however it dies. */
+/** A SQLite lock on an empty file: the operating system releases it when its holder ends in any way. */
 function lockFile(file: string): DatabaseSync | "taken" {
   const lock = new DatabaseSync(file, { timeout: 0 })
   try {
@@ -75,10 +78,10 @@ function lockFile(file: string): DatabaseSync | "taken" {
   }
 }
 
-/** Everything that `work` does, or nothing of it. Inside another one it is part of that. */
+/** Runs `work` in a transaction, or as part of an open one. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   if (db.isTransaction) return work()
-  // At once and not at the first write: a read that becomes a write while another program writes is refused at once.
+  // Immediate: a transaction that upgrades from read to write fails at once if another program writes.
   db.exec("BEGIN IMMEDIATE")
   try {
     const result = work()
@@ -90,7 +93,7 @@ export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** `pawlCall`: what became of each call. `pawlVector`: the index by meaning. `pawlDevice`: who this device is. */
+/** `pawlCall`: the ledger. `pawlVector`: the vectors of notes. `pawlDevice`: this device's id. */
 const OWN_TABLES = `
   CREATE TABLE IF NOT EXISTS "pawlCall" (id TEXT PRIMARY KEY, state TEXT NOT NULL, outcome TEXT, at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS "pawlCallAt" ON "pawlCall" (at);
@@ -106,7 +109,7 @@ function refuseNewer(db: DatabaseSync, file: string): void {
     )
 }
 
-/** Makes a table or adds the columns it lacks. What a column may hold is checked before it is written, not by SQLite. */
+/** Creates a table or adds missing columns. Values are validated before they are written, not by SQLite. */
 function growTable(db: DatabaseSync, name: keyof typeof workspaceTables): void {
   const { row, references, days = {} } = workspaceTables[name]
   db.exec(`CREATE TABLE IF NOT EXISTS "${name}" (id TEXT PRIMARY KEY NOT NULL)`)

@@ -16,7 +16,7 @@ async function withTasks(titles: string) {
 }
 
 describe("pages of a device", () => {
-  test("follow each other in the order that is asked for, and end", async () => {
+  test("follow each other in the requested order, and end", async () => {
     using device = await withTasks("cabed")
     const filters = { orderBy: "title" }
     const first = await device.page({ limit: 2, filters })
@@ -26,12 +26,12 @@ describe("pages of a device", () => {
     expect([second.titles, third]).toEqual(["cd", { titles: "e", next: undefined, total: 5 }])
   })
 
-  test("are not made for whoever does not ask: all rows, and nothing else", async () => {
+  test("are not made without a request: all rows, and nothing else", async () => {
     using device = await withTasks("ab")
     expect(Object.keys(await device.does("select", { table: "tasks" }))).toEqual(["rows"])
   })
 
-  test("leave out no row that stays, whatever goes and comes meanwhile", async () => {
+  test("omit no row that stays while others are added and deleted", async () => {
     for (const gone of ["a", "b", "ab", "c"]) {
       using device = await withTasks("abcdef")
       const first = await device.page({ limit: 2 })
@@ -66,7 +66,7 @@ describe("pages of a device", () => {
     expect(sizes).toEqual([2, 1, 1])
   })
 
-  test("have only the columns that are asked for, with the id", async () => {
+  test("have only the requested columns, with the id", async () => {
     using device = await withTasks("a")
     const { rows } = await device.does("select", { table: "tasks", columns: ["title"] })
     expect(rows).toEqual([{ id: device.ids.get("a"), title: "a" }])
@@ -82,8 +82,8 @@ describe("pages of a device", () => {
   )
 })
 
-describe("what hangs on a row", () => {
-  test("comes with the row in one answer; null where there is none", async () => {
+describe("rows that reference a row", () => {
+  test("come with the row in one answer; null where there are none", async () => {
     using device = await withTasks("a")
     const id = device.ids.get("a")
     const comment = await device.insert("taskComments", { taskId: id, author: "Ada", content: "Soon" })
@@ -92,7 +92,7 @@ describe("what hangs on a row", () => {
     expect(await device.does("hanging", { table: "tasks", data: { id: "none" } })).toEqual({ row: null, with: {} })
   })
 
-  test("must be what was shown when it is deleted, and the row too: otherwise nothing goes", async () => {
+  test("must match the shown ones at deletion, as must the row: otherwise nothing is deleted", async () => {
     using device = await withTasks("a")
     const id = String(device.ids.get("a"))
     const comment = await device.insert("taskComments", { taskId: id, author: "Ada", content: "Soon" })

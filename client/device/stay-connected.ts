@@ -26,7 +26,7 @@ export type DeviceState =
   /** Permanently: the device was closed, or the server rejected it with `error`. */
   | { readonly state: "ended"; readonly error?: Error }
 
-export interface Staying extends Pick<ServerConnection, "hello" | "calls" | "onProblem"> {
+interface Staying extends Pick<ServerConnection, "hello" | "calls" | "onProblem"> {
   readonly reach: ConnectOptions
   readonly clock: ClientClock
   readonly signal: AbortSignal
@@ -116,7 +116,7 @@ function socketUrl(server: string | URL): string {
 }
 
 function toEnd({ code, reason, refusedAs }: SocketCloseEvent): End {
-  // Its token is good, so there is nothing to make anew: the sentence says what the person can do.
+  // The token is valid, so a new one would not help: the reason says what the person can do.
   if (refusedAs === "device_taken") return { reason, error: new AppError("device_taken", reason) }
   if (code === CLOSE.revoked) {
     const message = `The server does not accept the token of this device${reason ? `: ${reason}` : ""}. \`pawl token create\` makes a new one.`

@@ -5,7 +5,7 @@ import { LocalDevice } from "./local-device.fixture.ts"
 
 const everyTable = tableNames.map((table) => ({ table }))
 
-/** The least that a row of each table needs, once what it belongs to is there. */
+/** The minimal valid row of each table, with the rows it refers to. */
 async function sampleOf(device: LocalDevice, table: string): Promise<Record<string, unknown>> {
   switch (table) {
     case "tasks":
@@ -24,7 +24,7 @@ async function sampleOf(device: LocalDevice, table: string): Promise<Record<stri
 }
 
 describe.each(everyTable)("$table", ({ table }) => {
-  test("keep what they are given, with an id and times of the device", async () => {
+  test("store the given columns, with an id and times of the device", async () => {
     using device = new LocalDevice()
     const data = await sampleOf(device, table)
     const row = await device.insert(table, data)
@@ -36,7 +36,7 @@ describe.each(everyTable)("$table", ({ table }) => {
     expect(await device.does("select", { table })).toEqual({ rows: [row] })
   })
 
-  test("are changed where an update says so, deleted once, and put back under their id", async () => {
+  test("are changed by an update, deleted once, and restored under their id", async () => {
     using device = new LocalDevice()
     const row = await device.insert(table, await sampleOf(device, table))
     const [column] = workspaceTables[table].searched
@@ -54,7 +54,7 @@ describe.each(everyTable)("$table", ({ table }) => {
     expect(await device.refusal("restore", { table, data: { rows: [changed!] } })).toContain(`${id} is there already`)
   })
 
-  test("refuse columns that they do not have, and those that the device makes", async () => {
+  test("refuse columns that they do not have, and those that the device sets", async () => {
     using device = new LocalDevice()
     const data = await sampleOf(device, table)
     const { id } = await device.insert(table, data)
@@ -68,7 +68,7 @@ describe.each(everyTable)("$table", ({ table }) => {
     expect(await device.does("select", { table })).toMatchObject({ rows: [{ id }] })
   })
 
-  test("are changed only while they hold what is expected", async () => {
+  test("are changed only while they hold the expected values", async () => {
     using device = new LocalDevice()
     const row = await device.insert(table, await sampleOf(device, table))
     const [column = ""] = workspaceTables[table].searched
@@ -85,7 +85,7 @@ describe.each(everyTable)("$table", ({ table }) => {
 })
 
 describe("select", () => {
-  test("filters, searches without minding capitals, and orders", async () => {
+  test("filters, searches case-insensitively, and orders", async () => {
     using device = new LocalDevice()
     const { id: projectId } = await device.insert("projects", { name: "House" })
     const tasks = [
@@ -111,7 +111,7 @@ describe("select", () => {
     expect(await device.refusal("select", { table: "tasks", filters: { status: "lost" } })).toContain("todo")
   })
 
-  test("leaves archived projects out until they are asked for", async () => {
+  test("omits archived projects unless they are requested", async () => {
     using device = new LocalDevice()
     const { id: clientId } = await device.insert("clients", { name: "Acme" })
     await device.insert("projects", { name: "old", status: "archived", clientId })
@@ -124,7 +124,7 @@ describe("select", () => {
     expect(await names({ status: "archived" })).toEqual(["old"])
   })
 
-  test("answers with a sentence where the rows are more than a frame can hold", async () => {
+  test("answers with a sentence if the rows exceed a frame", async () => {
     using device = new LocalDevice()
     for (let i = 0; i < 12; i++) await device.insert("notes", { title: `${i}`, content: "x".repeat(100_000) })
     expect(await device.refusal("select", { table: "notes" })).toContain("ask for less")
@@ -132,7 +132,7 @@ describe("select", () => {
   })
 })
 
-describe("a delete takes along what hangs on the row, and an undo brings it back", () => {
+describe("a delete includes the rows that reference the row, and an undo restores them", () => {
   test("a project with its tasks, their comments, its checkpoints and notes", async () => {
     using device = new LocalDevice()
     const project = await device.insert("projects", { name: "House" })
@@ -172,7 +172,7 @@ describe("a delete takes along what hangs on the row, and an undo brings it back
       expect(await remove(table, id)).toMatchObject({ deleted: true })
   })
 
-  test("or nothing goes, where what went could not be told in one frame", async () => {
+  test("or nothing is deleted if the deleted rows exceed one frame", async () => {
     using device = new LocalDevice()
     const { id } = await device.insert("projects", { name: "Books" })
     for (let i = 0; i < 12; i++)
@@ -182,7 +182,7 @@ describe("a delete takes along what hangs on the row, and an undo brings it back
     expect(device.rows("projects")).toHaveLength(1)
   })
 
-  test("and nothing is put back that belongs to nothing", async () => {
+  test("and no row is restored without the row it belongs to", async () => {
     using device = new LocalDevice()
     const task = await device.insert("tasks", { title: "x" })
     const comment = await device.insert("taskComments", { taskId: task.id, author: "Ada", content: "Soon" })
@@ -193,7 +193,7 @@ describe("a delete takes along what hangs on the row, and an undo brings it back
   })
 })
 
-describe("what does not fit is refused with a sentence", () => {
+describe("invalid input is refused with a sentence", () => {
   test.each<[action: string, more: object, sentence: string]>([
     ["select", { table: "secrets" }, 'no table "secrets". There are: tasks, projects'],
     ["select", { table: 'tasks" --' }, "no table"],
@@ -225,7 +225,7 @@ describe("what does not fit is refused with a sentence", () => {
     for (const table of [...tableNames, "pawlVector"]) expect(device.rows(table)).toEqual([])
   })
 
-  test("but text that cannot be stored is mended", async () => {
+  test("but text that cannot be stored is repaired", async () => {
     using device = new LocalDevice()
     expect(await device.insert("tasks", { title: "a\0b\ud800" })).toMatchObject({ title: "a\ufffdb\ufffd" })
   })
@@ -249,7 +249,7 @@ describe("notes are found by meaning", () => {
     expect(found?.[0]?.content).toBe("about east")
   })
 
-  test("only those of the same embedder, the newest content, and none that was deleted", async () => {
+  test("only those of the same embedder, the newest content, and no deleted ones", async () => {
     using device = new LocalDevice()
     await upsert(device, "a", [1, 0])
     await upsert(device, "b", [1, 0, 0])
@@ -274,7 +274,7 @@ describe("notes are found by meaning", () => {
   })
 })
 
-test("a day is kept beside a moment for the person's own programs, and counts until one of them changes that", async () => {
+test("a day is stored with a moment for the person's programs, and is valid until one of them changes it", async () => {
   using device = new LocalDevice()
   const { id } = await device.insert("tasks", { title: "Roof", dueDate: "2026-11-20" })
   expect(device.rows("tasks")).toMatchObject([{ dueDate: Date.UTC(2026, 10, 20, 12), dueDay: "2026-11-20" }])

@@ -15,7 +15,7 @@ import { toRowPage } from "../../packs/workspace/rows/page-rows.ts"
 import { parseInput } from "../../packs/workspace/rows/read-input.ts"
 import { boundedRecord } from "../../core/shared/text/bounded-list.ts"
 
-/** What the actions of a workspace work on. */
+/** The data that workspace actions use. */
 export interface LocalWorkspace {
   readonly tables: LocalTables
   readonly vectors: LocalVectors
@@ -27,7 +27,7 @@ export const reads: Readonly<Record<(typeof readActions)[number], Action>> = {
   select: ({ tables }, call) => {
     const rows = tables.select(tableOf(call), call.filters)
     const { limit, after, columns } = call
-    // Whoever does not ask for a page may not know of them, and would take the first for all there is.
+    // A caller that does not ask for a page may not support paging and would take the first page for everything.
     if (limit === undefined && after === undefined && columns === undefined) return { rows }
     return { ...toRowPage(readTable(tableOf(call)), rows, { limit, after, columns }, MAX_PAGE_BYTES) }
   },
@@ -63,7 +63,7 @@ export const writes: Readonly<Record<(typeof writeActions)[number], Action>> = {
   },
 }
 
-/** Room for what stands around the rows of a page in its frame. */
+/** Leaves room for the rest of the frame around a page. */
 const MAX_PAGE_BYTES = MAX_FRAME_BYTES - 8 * 1024
 
 const Id = z.string().min(1).max(200)
@@ -81,7 +81,7 @@ function tableOf({ action, table }: ToolCall): string {
   return table
 }
 
-/** Only notes are found by meaning, so the table may be left out. */
+/** Only notes have vectors, so the table may be omitted. */
 function requireNotes({ action, table = "notes" }: ToolCall): void {
   if (table !== "notes") throw failure("bad_request", { problem: `${action} works on notes, not on "${table}".` })
 }

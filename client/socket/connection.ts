@@ -6,7 +6,7 @@ import type { StreamPosition } from "../stream/stream-position.ts"
 import { Reader } from "./reader.ts"
 import { STREAM_SILENCE_MS } from "../stream/stream.ts"
 
-/** What is needed of a WebSocket: the platform's own has it, and so has that of `ws`. */
+/** The methods of a WebSocket that are used, of the platform or of `ws`. */
 export interface PlainSocket {
   send(text: string): void
   close(code?: number, reason?: string): void
@@ -20,38 +20,38 @@ export const PROBE_MS = 5000
 const WHERE = "openSocket (GET /api/ws)"
 
 export interface Subscribed {
-  /** Without one: the feed. */
+  /** Undefined for the feed. */
   readonly id?: string | undefined
   readonly place?: StreamPosition | undefined
   readonly signal?: AbortSignal | undefined
   worked(): void
 }
 
-/** Why a connection is over. */
+/** Why a connection ended. */
 export interface Broken {
   readonly error: ClientError
-  /** The server has said goodbye: the next try need not wait. */
+  /** The server closed it normally: the next attempt need not wait. */
   readonly inGoodOrder: boolean
 }
 
 /**
- * One open socket, and who reads what of it. A conversation is attached once; whoever joins later has it attached again
- * from further back, and everybody's place leaves out what it has seen.
+ * An open socket and its readers. A conversation is attached once; a later reader attaches it again from further back, and
+ * each reader's position skips what it has seen.
  */
 export class SocketConnection {
   readonly #socket: PlainSocket
   readonly #clock: ClientClock
   readonly #readers = new Map<string | undefined, Set<Reader>>()
-  /** What was ever attached here: of that, frames may still be under way which belong to an earlier place. */
+  /** Everything that was ever attached: frames of an earlier attachment may still arrive. */
   readonly #attached = new Set<string | undefined>()
   readonly #closed: (broken: Broken) => void
   #takeBack: () => void
   #probing: (() => void) | undefined
-  /** Said without naming anything, just before the server hangs up. */
+  /** An error without an id, which precedes a close. */
   #complaint: ClientError | undefined
   #broken: ClientError | undefined
   #neverOpened: (error: ClientError) => void = () => {}
-  /** Resolves when the socket is open; rejects where it never will be. */
+  /** Resolves when the socket is open; rejects if it closes first. */
   readonly opened: Promise<this>
 
   constructor(socket: PlainSocket, clock: ClientClock, closed: (broken: Broken) => void) {
@@ -63,13 +63,13 @@ export class SocketConnection {
       socket.addEventListener("open", () => resolve(this))
       this.#neverOpened = reject
     })
-    this.opened.catch(() => {}) // whoever waits for it is told
+    this.opened.catch(() => {}) // handled by the caller
     socket.addEventListener("close", ({ code, reason }) => this.#close(code, reason))
-    socket.addEventListener("error", () => {}) // "close" follows and says all there is to say
+    socket.addEventListener("error", () => {}) // "close" follows with the details
     socket.addEventListener("message", ({ data }) => this.#hear(data))
   }
 
-  /** Why it is over, once it is. */
+  /** Why it ended; undefined while it is open. */
   get broken(): ClientError | undefined {
     return this.#broken
   }
@@ -96,14 +96,14 @@ export class SocketConnection {
     return reader
   }
 
-  /** Asks whether anybody is there; one that has slept may not have noticed that nobody is. */
+  /** Pings the server: after a sleep the platform may not have noticed that the connection is dead. */
   probe(): void {
     if (this.#probing || this.#broken) return
     this.#probing = this.#clock.alarm(PROBE_MS, () => this.#silent(PROBE_MS))
     this.#send({ type: "ping" })
   }
 
-  /** Nobody needs it any more, or it is not to be trusted; who reads is told so. */
+  /** Closes an unneeded or faulty connection; its readers get the error. */
   close(error: ClientError = unreachable(WHERE, "closed")): void {
     this.#end(error, false)
     this.#socket.close(1000)
@@ -132,7 +132,7 @@ export class SocketConnection {
       const { id, code, message } = parse(ErrorFrame, frame)
       const error = refused(code, message)
       if (id === undefined) this.#complaint = error
-      // It has ended there; whoever comes again attaches anew.
+      // The attachment ended; a reader that reconnects attaches again.
       for (const reader of this.#readers.get(id) ?? []) reader.end(error)
     }
   }
@@ -153,10 +153,10 @@ export class SocketConnection {
   }
 
   #close(code: number, reason: string): void {
-    const said = unreachable(WHERE, [`the socket was closed`, code, reason].filter((part) => part !== "").join(", "))
-    // What we said was no frame: it would not be one the next time.
-    const error = code === CLOSE.badFrame && this.#complaint ? this.#complaint : said
-    // Whoever is no longer signed in is told so by the next ticket, as it would be by any other request.
+    const why = unreachable(WHERE, [`the socket was closed`, code, reason].filter((part) => part !== "").join(", "))
+    // The server refused our frame, and would refuse it again.
+    const error = code === CLOSE.badFrame && this.#complaint ? this.#complaint : why
+    // If the credential was revoked, the next request for a ticket fails with that reason.
     this.#end(error, code === CLOSE.goingDown || code === CLOSE.revoked || code === 1000)
   }
 

@@ -11,17 +11,17 @@ import { type FollowStream, type WatchTarget, createStreams } from "../stream/st
 import { type ClientOptions, Transport, toPath } from "../transport.ts"
 import { type ConnectionState, SharedSocket, type SocketConstructor } from "./shared-socket.ts"
 
-/** Streams that all travel over one socket. */
+/** Streams over one shared socket. */
 function overSocket(transport: Transport, line: SharedSocket): FollowStream {
   return async function* (watched) {
     const { signal } = watched
-    const spoken = () => !watched.speak || watched.place?.cursor !== undefined
+    const hasSent = () => !watched.speak || watched.place?.cursor !== undefined
     const leave = line.enter()
     try {
       yield* followStream(transport, {
         ...watched,
-        open: () => (spoken() ? subscribe(line, watched) : speak(transport, watched)),
-        sharedWait: () => (spoken() ? line.wait(signal) : undefined),
+        open: () => (hasSent() ? subscribe(line, watched) : speak(transport, watched)),
+        sharedWait: () => (hasSent() ? line.wait(signal) : undefined),
       })
     } finally {
       leave()
@@ -32,15 +32,15 @@ function overSocket(transport: Transport, line: SharedSocket): FollowStream {
 async function subscribe(line: SharedSocket, { id, place, signal }: WatchTarget): Promise<OpenFrames> {
   if (id !== undefined) {
     toPath(ownRoutes.watchConversation.path, { id })
-    // The server would take it for a bad frame and hang up, on everybody.
+    // The server would treat it as an invalid frame and close the socket for all streams.
     if (!isId("conv", id)) throw refused("not_found", failure("not_found").message)
   }
   return line.subscribe({ id, place, signal })
 }
 
 /**
- * A message is sent as a request, which is refused or kept whatever becomes of the socket, and its answer says which run is
- * its own: that takes one frame. What follows is in the conversation.
+ * A message is sent by a request, so that it is accepted or refused independently of the socket. Its response identifies the
+ * run with the first frame; the rest comes over the socket.
  */
 async function speak(transport: Transport, { speak, signal }: WatchTarget): Promise<OpenFrames> {
   const opened = await openFrames(transport, speak as NonNullable<typeof speak>, signal)

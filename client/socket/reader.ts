@@ -15,16 +15,13 @@ interface Reading {
   readonly place?: StreamPosition | undefined
   readonly signal?: AbortSignal | undefined
   worked(): void
-  /** Whether what comes may still belong to another reader's place. */
+  /** Whether frames may still belong to another reader's attachment. */
   joins(): boolean
-  /** It wants no more. */
+  /** Called when it ends. */
   left(): void
 }
 
-/**
- * What one iterator is brought by a socket. When too much waits for it, it takes no more, and ends where that was: whoever
- * has read so far goes on from there.
- */
+/** The frames of a socket for one iterator. If too many wait, it ends there, and the stream continues from that position. */
 export class Reader implements OpenFrames {
   readonly frames: AsyncGenerator<UnknownFrame, void, undefined>
   readonly worked: () => void
@@ -35,7 +32,7 @@ export class Reader implements OpenFrames {
   #over = false
   #error: ClientError | undefined
   #wake: (() => void) | undefined
-  /** How far it has been brought. */
+  /** The cursor of the last received frame. */
   #at: Cursor
 
   constructor(reading: Reading) {
@@ -65,7 +62,7 @@ export class Reader implements OpenFrames {
     this.#wake?.()
   }
 
-  /** Nothing more comes; with an error, because of that. */
+  /** Ends the stream, with the error if any. */
   end(error?: ClientError): void {
     if (this.#over) return
     this.#over = true
@@ -107,7 +104,7 @@ export class Reader implements OpenFrames {
     })
   }
 
-  /** A feed begins with how everything stands. */
+  /** A feed starts with a snapshot. */
   #fits(frame: UnknownFrame): boolean {
     const { place } = this.#reading
     return place ? place.fits(frame) : frame.type === "snapshot"

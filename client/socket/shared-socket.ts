@@ -50,7 +50,7 @@ export class SharedSocket {
   enter(): () => void {
     this.#followers++
     this.#keep()
-    this.#retry?.ring() // somebody wants something now
+    this.#retry?.ring() // a stream is waiting
     this.#stopListening ??= onPageReturn(() => this.retryNow())
     return () => {
       if (--this.#followers > 0) return
@@ -85,7 +85,7 @@ export class SharedSocket {
   #open(): Promise<SocketConnection> {
     if (this.#connection) return Promise.resolve(this.#connection)
     if (this.#connecting) return this.#connecting.opened
-    this.#tell({ state: "connecting" })
+    this.#notify({ state: "connecting" })
     const cut = new AbortController()
     const opened = this.#connect(cut)
     this.#connecting = { opened, cut }
@@ -104,10 +104,10 @@ export class SharedSocket {
       })
       await unlessAborted(connection.opened, cut.signal)
       cut.signal.throwIfAborted()
-      if (connection.broken) throw connection.broken // opened and closed in one breath
+      if (connection.broken) throw connection.broken // opened and closed at once
       this.#connection = connection
       this.#since = clock.now()
-      this.#tell({ state: "live" })
+      this.#notify({ state: "live" })
       return connection
     } catch (error) {
       connection?.close()
@@ -123,8 +123,8 @@ export class SharedSocket {
     const { clock, random } = this.#options.transport
     if (this.#connection && clock.now() - this.#since >= STEADY_MS) this.#failures = 0
     this.#connection = undefined
-    // A refusal is for those who wait; who comes later asks again.
-    if (!canRetry(error) || this.#followers === 0) return this.#tell(IDLE)
+    // A refusal concerns the waiting streams; a later one tries again.
+    if (!canRetry(error) || this.#followers === 0) return this.#notify(IDLE)
     const failures = ++this.#failures
     const askedMs = error.retryAfterMs
     const retryInMs = inGoodOrder && failures === 1 ? 0 : backOff({ failures, askedMs, random })
@@ -134,14 +134,14 @@ export class SharedSocket {
       () => this.#tryAgain(retry),
       () => {},
     )
-    this.#tell({ state: "waiting", retryInMs, error })
+    this.#notify({ state: "waiting", retryInMs, error })
   }
 
   #tryAgain(retry: Retry): void {
     if (this.#retry !== retry) return
     this.#retry = undefined
-    if (this.#followers === 0) return // the last one has just left
-    // Also where those who are here are busy elsewhere: what they will read next should be on its way.
+    if (this.#followers === 0) return // the last stream just ended
+    // Also if no stream is reading at the moment: what they read next should be on its way.
     this.#open().catch(() => {})
   }
 
@@ -156,17 +156,17 @@ export class SharedSocket {
     this.#connecting = undefined
     connection?.close()
     connecting?.cut.abort(unreachable(WHERE, "it is no longer needed"))
-    this.#tell(IDLE)
+    this.#notify(IDLE)
   }
 
-  #tell(state: ConnectionState): void {
+  #notify(state: ConnectionState): void {
     if (state === this.#state) return
     this.#state = state
     for (const listener of this.#listeners) listener(state)
   }
 }
 
-/** A pause before the next try that many wait for, and that one of them may end before its time. */
+/** A wait before the next attempt, shared by all streams; each of them may end it early. */
 class Retry {
   readonly #clock: ClientClock
   readonly #at: number
@@ -186,7 +186,7 @@ class Retry {
     return Math.max(0, this.#at - this.#clock.now())
   }
 
-  /** Resolves when it is over; rejects with the signal's reason. */
+  /** Resolves when the wait ends; rejects with the signal's reason. */
   over(signal?: AbortSignal): Promise<void> {
     return unlessAborted(this.#over, signal)
   }
@@ -196,7 +196,7 @@ class Retry {
     this.#ring()
   }
 
-  /** Never rings. */
+  /** Cancels the timer; it never resolves. */
   cancel(): void {
     this.#takeBack()
   }
@@ -207,7 +207,7 @@ export type SocketConstructor = new (url: string, protocols: string[]) => PlainS
 interface Dialled {
   readonly transport: Transport
   readonly calls: Pick<Calls, "createTicket">
-  /** The platform's own by default. */
+  /** Default: the platform's. */
   readonly WebSocket?: SocketConstructor | undefined
 }
 

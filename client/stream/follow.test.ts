@@ -10,7 +10,7 @@ const text = (id: string, words: string) => written(id, "text_delta", { text: wo
 const shown = ({ id, type, data }: UnknownFrame) =>
   type === "text_delta" ? `${id} ${(data as { text: string }).text}` : `${id} ${type}`
 
-/** The first frames of a stream, and then it is left. */
+/** Returns the first frames of a stream, then leaves it. */
 async function take(stream: AsyncIterable<UnknownFrame>, count: number): Promise<string[]> {
   const frames: string[] = []
   for await (const frame of stream) {
@@ -26,8 +26,8 @@ const failed = (stream: AsyncIterable<UnknownFrame>) =>
     (error: unknown) => error as ClientError,
   )
 
-describe("a stream that is followed", () => {
-  test("goes on after the last frame, on as many connections as it takes", async () => {
+describe("a followed stream", () => {
+  test("continues after the last frame, over as many connections as needed", async () => {
     const { client, asked } = playing([
       { says: [row(1), row(2)], then: "breaks" },
       { says: [row(3), text("3.4", "abcd")], then: "breaks" },
@@ -41,13 +41,13 @@ describe("a stream that is followed", () => {
     ])
   })
 
-  test("begins after the cursor it is given, also when the first connections fail", async () => {
+  test("starts after the given cursor, also when the first connections fail", async () => {
     const { client, asked } = playing(["refused", { then: "breaks" }, { says: [row(13)], then: "stays" }])
     expect(await take(client.events(ID, { after: "12.340" }), 1)).toEqual(["13 step"])
     expect(asked.map(({ path }) => path)).toEqual(Array(3).fill("/api/conversations/conv_1/events?after=12.340"))
   })
 
-  test("gives no frame twice, whatever a connection repeats", async () => {
+  test("gives no frame twice, even if a connection repeats it", async () => {
     const { client } = playing([
       { says: [row(1), row(2), text("2.5", "hello")], then: "breaks" },
       {
@@ -69,7 +69,7 @@ describe("a stream that is followed", () => {
     ])
   })
 
-  test("skips none: where one is missing it asks again, and says so when it stays missing", async () => {
+  test("skips none: a gap causes a new request, and is reported if it stays", async () => {
     const { client, asked } = playing([
       { says: [row(1), row(3)], then: "stays" },
       { says: [row(2), text("2.9", "orld")], then: "stays" },
@@ -85,7 +85,7 @@ describe("a stream that is followed", () => {
     expect(error.message).toContain("at 3 follows 1")
   })
 
-  test("knows that an offset from before restarted belongs to the dead attempt", async () => {
+  test("knows that an offset before `restarted` belongs to the failed attempt", async () => {
     const { client } = playing([
       { says: [row(1), text("1.9", "I was abo")], then: "breaks" },
       { says: [row(2, "restarted"), text("2.6", "Again."), row(3, "message")], then: "stays" },
@@ -99,7 +99,7 @@ describe("a stream that is followed", () => {
     ])
   })
 
-  test("keeps the open reply over a row that was written beside it", async () => {
+  test("keeps the open reply when another row is added", async () => {
     const { client } = playing([
       { says: [row(1), text("1.3", "abc"), written("2.3", "settings")], then: "breaks" },
       { says: [text("2.6", "def")], then: "stays" },
@@ -107,7 +107,7 @@ describe("a stream that is followed", () => {
     expect(await take(client.events(ID), 4)).toEqual(["1 step", "1.3 abc", "2.3 settings", "2.6 def"])
   })
 
-  test("waits longer each time, and begins anew once something new has come", async () => {
+  test("waits longer each time, and resets after a new frame", async () => {
     const { client, clock } = playing([
       "down",
       "down",
@@ -131,13 +131,13 @@ describe("a stream that is followed", () => {
     expect(clock.waits).toEqual([1000, 7000, 12_000])
   })
 
-  test("comes back at once when the server ends it in good order, but not in a circle", async () => {
+  test("reconnects at once after a normal end, but not in a loop", async () => {
     const { client, clock } = playing([{ says: [row(1)] }, {}, {}, { says: [":\n\n"] }, { says: [row(2)] }])
     expect(await take(client.events(ID), 2)).toEqual(["1 step", "2 step"])
     expect(clock.waits).toEqual([1000, 2000, 4000])
   })
 
-  test("takes a long quiet connection for a good one", async () => {
+  test("treats a long quiet connection as healthy", async () => {
     const { client, clock } = playing([
       { says: [row(1), ":\n\n"], then: "stays" },
       { then: "stays" },
@@ -164,14 +164,14 @@ describe("a stream that is followed", () => {
     expect(clock.waits).toEqual([500, 500])
   })
 
-  test("gives a silent connection up, and also one that does not even answer", async () => {
+  test("drops a silent connection, and one without any response", async () => {
     const { client, clock, open } = playing([
       { says: [row(1)], then: "stays" },
       { says: [row(2)], then: "stays" },
     ])
     const stream = client.events(ID)
     await stream.next()
-    expect(clock.silence()).toBe(0) // nobody listens while the frame is being looked at
+    expect(clock.silence()).toBe(0) // the silence timer is off while the consumer handles a frame
     const next = stream.next()
     await new Promise((resolve) => setImmediate(resolve))
     expect(clock.silence()).toBe(1)
@@ -195,7 +195,7 @@ describe("a stream that is followed", () => {
     expect(asked).toBe(2)
   })
 
-  test("gives up on a refusal that is never said to its end, and tries again", async () => {
+  test("drops an endless refusal, and tries again", async () => {
     const { client, clock } = playing([
       { status: 503, then: "stays" },
       { says: [row(1)], then: "stays" },
@@ -211,26 +211,26 @@ describe("a stream that is followed", () => {
     [403, "forbidden"],
     [404, "not_found"],
     [400, "bad_request"],
-  ])("ends with the refusal of a server that says %i", async (status, code) => {
+  ])("ends with the server's refusal %i", async (status, code) => {
     const { client, clock } = playing([{ says: [row(1)], then: "breaks" }, problem(status, code)])
     const error = await failed(client.events(ID))
     expect(error).toMatchObject({ status, code })
     expect(clock.waits).toEqual([500])
   })
 
-  test("outlives a gateway's own pages", async () => {
+  test("survives error pages of gateways", async () => {
     const page = { status: 502, headers: { "content-type": "text/html" }, says: ["<h1>Bad gateway</h1>"] }
     const { client } = playing([...Array(12).fill(page), { says: [row(1)], then: "stays" }])
     expect(await take(client.events(ID), 1)).toEqual(["1 step"])
   })
 
-  test("is given up where something else answers", async () => {
+  test("is given up if the response is not a stream", async () => {
     const page = { headers: { "content-type": "text/html" }, says: ["<h1>Welcome</h1>"] }
     const { client } = playing([page, page, page])
     expect(await failed(client.events(ID))).toMatchObject({ code: "unexpected_answer" })
   })
 
-  test("ends with the reason of its signal, wherever it is: connecting, listening or waiting", async () => {
+  test("ends with the reason of its signal while connecting, reading or waiting", async () => {
     const reason = new Error("left the page")
     for (const plays of [[], [{ says: [row(1)], then: "stays" as const }], ["down"]]) {
       const leave = new AbortController()
@@ -248,7 +248,7 @@ describe("a stream that is followed", () => {
     }
   })
 
-  test("tells how it is doing", async () => {
+  test("reports its status", async () => {
     const { client } = playing(["down", { says: [row(1)] }, { says: [row(2)], then: "stays" }])
     const states: unknown[] = []
     await take(client.events(ID, { onState: (state) => void states.push(state) }), 2)
@@ -263,7 +263,7 @@ describe("a stream that is followed", () => {
     ])
   })
 
-  test("is refused a cursor that is none", () => {
+  test("refuses an invalid cursor", () => {
     const { client } = playing([])
     expect(() => client.events(ID, { after: "soon" })).toThrow(expect.objectContaining({ code: "bad_request" }))
   })
@@ -272,7 +272,7 @@ describe("a stream that is followed", () => {
 describe("a run", () => {
   const sent = { method: "POST", path: "/api/conversations/conv_1/messages", body: '{"text":"go"}' }
 
-  test("is every frame to its done, also when its connection breaks", async () => {
+  test("gives every frame up to its `done`, also when its connection breaks", async () => {
     const { client, asked } = playing([
       { says: [row(2, "run_started"), row(3, "message"), text("3.2", "He")], then: "breaks" },
       { says: [text("3.5", "llo")] },
@@ -303,7 +303,7 @@ describe("a run", () => {
     ])
   })
 
-  test("is sent again with the same key until its first frame, because nobody knows whether it arrived", async () => {
+  test("is sent again with the same key until its first frame, because it may not have arrived", async () => {
     const { client, asked } = playing(["lost", { then: "breaks" }, { says: [row(2), written("2", "error")] }])
     expect(await take(client.run(ID, "go"), 9)).toEqual(["2 step", "2 error"])
     expect(asked).toEqual(Array(3).fill(expect.objectContaining(sent)))
@@ -324,7 +324,7 @@ describe("a run", () => {
     expect(asked).toHaveLength(1)
   })
 
-  test("lets go of its connection when nobody wants more of it", async () => {
+  test("closes its connection when the caller stops reading", async () => {
     const { client, open } = playing([{ says: [row(2), row(3)], then: "stays" }])
     await take(client.run(ID, "go"), 1)
     expect(open.size).toBe(0)
@@ -332,7 +332,7 @@ describe("a run", () => {
 })
 
 describe("the feed", () => {
-  test("is told anew on each connection, and a server that hangs up after that is not asked in a circle", async () => {
+  test("starts from a snapshot on each connection, and does not loop if the server disconnects after it", async () => {
     const snapshot = written("1", "snapshot", { conversations: [], proposals: [] })
     const { client, asked, clock } = playing([
       { says: [snapshot, written("2", "conversation")] },

@@ -39,7 +39,7 @@ export interface Wait {
   over(): Promise<void>
 }
 
-export interface FollowedStream extends FollowOptions {
+interface FollowedStream extends FollowOptions {
   /** The name of the stream in errors. */
   readonly where: string
   /** Opens a connection that continues after the last frame. */
@@ -82,7 +82,7 @@ export async function* followStream(
       for await (const frame of stream.frames) {
         const fresh = place ? place.take(frame) : frame
         if (!fresh) continue
-        // Without a place it may be the same again, and a server that says it and hangs up must not be asked in a circle.
+        // Without a position frames may repeat, and a server that sends one and hangs up must not be asked in a loop.
         if (place) {
           failures = broken = 0
           stream.worked?.()
@@ -101,7 +101,7 @@ export async function* followStream(
     if (stream && clock.now() - since >= STEADY_MS) failures = broken = 0
     failures++
     if (failures >= tries) throw error ?? unexpected(followed.where, "the stream ends as soon as it begins")
-    // A server that goes down in good order has said so by ending the stream: the next one is there already.
+    // A server that shuts down ends its streams normally: another one is ready.
     const atOnce = error === undefined && failures === 1
     const askedMs = error?.retryAfterMs
     const ownMs = atOnce ? 0 : backOff({ failures, firstMs, askedMs, random })

@@ -7,13 +7,13 @@ import { type OpenStream, openStream, type StreamSource } from "./stream.ts"
 import type { FollowStream, WatchTarget } from "./streams.ts"
 import { label, type Transport } from "../transport.ts"
 
-/** Streams that travel as server-sent events, each over a connection of its own. */
+/** Streams over server-sent events, each with its own connection. */
 export function overSse(transport: Transport): FollowStream {
   return (watched) =>
     followStream(transport, { ...watched, open: () => openFrames(transport, nextSource(watched), watched.signal) })
 }
 
-/** The request that goes on after what has been seen. */
+/** The request that continues after the last frame. */
 function nextSource({ id, place, after, speak }: WatchTarget): StreamSource {
   if (id === undefined) return { name: "watchFeed", route: ownRoutes.watchFeed, sent: {} }
   const cursor = place?.cursor
@@ -21,15 +21,15 @@ function nextSource({ id, place, after, speak }: WatchTarget): StreamSource {
   return cursor === after ? watchFrom(id, after) : watchOn(id, cursor)
 }
 
-/** The event stream after a cursor that the caller had from somewhere. */
+/** The event stream after the caller's cursor. */
 const watchFrom = (id: string, after: string | undefined): StreamSource => ({
   ...WATCH,
   sent: { params: { id }, query: { after } },
 })
 
 /**
- * The event stream after the last frame seen, for one who was cut off: where that was the last row of a run, the server
- * says its `done` again, which has no cursor of its own to tell whether it was heard.
+ * The event stream after the last received frame. If that was the last event of a run, the server repeats its `done`, which
+ * has no cursor of its own.
  */
 const watchOn = (id: string, last: string | undefined): StreamSource => ({
   ...WATCH,
@@ -38,7 +38,7 @@ const watchOn = (id: string, last: string | undefined): StreamSource => ({
 
 const WATCH = { name: "watchConversation", route: ownRoutes.watchConversation } as const
 
-/** The frames that come by one request. */
+/** The frames of one request. */
 export async function openFrames(
   transport: Transport,
   source: StreamSource,
@@ -52,7 +52,7 @@ async function connect(transport: Transport, source: StreamSource): Promise<Open
   const opened = await openStream(transport, source)
   if ("events" in opened) return opened
   const type = opened.headers.get("content-type") ?? "nothing"
-  opened.body?.cancel().catch(() => {}) // nobody will read it
+  opened.body?.cancel().catch(() => {}) // it is not read
   throw unexpected(label(source.name, source.route), `status ${opened.status} with ${type} where a stream was expected`)
 }
 

@@ -42,11 +42,11 @@ describe("a stream of events", () => {
     expect(parse(encode(text))).toEqual(events)
   })
 
-  test("has U+FFFD where bytes are no UTF-8", () => {
+  test("has U+FFFD for bytes that are not UTF-8", () => {
     expect(parse(encode("data: a"), new Uint8Array([0xff]), encode("b\n\n"))).toEqual([event("a\uFFFDb")])
   })
 
-  test("says how long to wait in digits and in nothing else", () => {
+  test("accepts a retry time in digits only", () => {
     const parser = new EventParser()
     parser.push(encode("retry: 1e3\nretry: -1\nretry:\n"))
     expect(parser.retryMs).toBeUndefined()
@@ -54,7 +54,7 @@ describe("a stream of events", () => {
     expect(parser.retryMs).toBe(1500)
   })
 
-  test("is the same however its bytes are cut", () => {
+  test("is the same however its bytes are split", () => {
     const line = fc.oneof(
       fc.constantFrom("", "data", "id", "event: step", ": comment", "retry: 5", "\uFEFFdata: x", "id: a\0b"),
       fc.string({ unit: "grapheme" }).map((text) => `data: ${text}`),
@@ -75,7 +75,7 @@ describe("a stream of events", () => {
     )
   })
 
-  test("may not grow without end: neither in one line, nor over many, nor in a comment", () => {
+  test("may not grow without limit: in one line, over many lines, or in a comment", () => {
     const half = encode(`data: ${"x".repeat(600)}\n`)
     for (const piece of [encode("data: xxxxxxxxxxxx"), half, encode(":xxxxxxxxxxxxxxxx")]) {
       const parser = new EventParser(1000)

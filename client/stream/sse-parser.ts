@@ -16,7 +16,7 @@ const MAX_LENGTH = 16 * 1024 * 1024
 export class EventParser {
   /** The latest `retry:` value. */
   retryMs: number | undefined
-  readonly #decoder = new TextDecoder("utf-8") // takes the byte order mark away, and only at the very beginning
+  readonly #decoder = new TextDecoder("utf-8") // removes a byte order mark at the very beginning only
   readonly #maxLength: number
   /** The pieces of the current line. They are joined once, so that a long line takes linear time. */
   #line: string[] = []
@@ -38,7 +38,7 @@ export class EventParser {
     let start = 0
     if (this.#afterCr && text.length > 0) {
       this.#afterCr = false
-      if (text.startsWith("\n")) start = 1 // the second half of a CRLF whose CR has ended the line already
+      if (text.startsWith("\n")) start = 1 // the second half of a CRLF whose CR already ended the line
     }
     for (;;) {
       const end = endOfLine(text, start)
@@ -89,12 +89,12 @@ export class EventParser {
       case "retry":
         if (/^[0-9]+$/.test(value)) this.retryMs = Number(value)
         break
-      default: // what we do not know is passed over
+      default: // unknown fields are ignored
     }
   }
 
   #endEvent(events: StreamEvent[]): void {
-    // Without a `data` line it is no event; its id counts all the same.
+    // Without a `data` line there is no event, but its id counts.
     if (this.#data.length > 0) {
       events.push({ id: this.#id, type: this.#type || "message", data: this.#data.join("\n") })
     }

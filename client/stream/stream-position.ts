@@ -4,20 +4,20 @@ import { failure } from "../../core/protocol/errors.ts"
 import { unexpected } from "../client-error.ts"
 
 /**
- * Where a reader of a conversation is. It takes each frame once and in order, whatever connections repeat:
- * ids are cursors, and rows have no gaps.
+ * A reader's position in a conversation. It takes each frame once and in order, even if connections repeat frames: ids are
+ * cursors, and positions have no gaps.
  */
 export class StreamPosition {
   readonly #where: string
   #at: Cursor | undefined
-  /** The types of frames seen at this position: `usage` and `done` repeat the cursor of the row before them. */
+  /** The types of frames seen at this position: `usage` and `done` repeat the cursor of the event before them. */
   readonly #seen = new Set<string>()
-  /** Units of what is thought for the open reply that were seen; a connection tells it from its beginning. */
+  /** The seen part of the open reply's reasoning; each connection repeats it from the beginning. */
   #thought = 0
-  /** What is about rows up to here was told to whoever gave us this place. */
+  /** Frames about events up to here were already delivered to the client with this cursor. */
   readonly #start: number | undefined
 
-  /** After a cursor, or with undefined wherever the first frame stands. */
+  /** After a cursor; undefined to start at the first frame. */
   constructor(where: string, after?: string) {
     this.#where = where
     if (after === undefined) return
@@ -26,12 +26,12 @@ export class StreamPosition {
     this.#start = this.#at.position
   }
 
-  /** What to name as the last event seen; undefined while nothing was. */
+  /** The cursor of the last frame; undefined before the first. */
   get cursor(): string | undefined {
     return this.#at && toCursor(this.#at)
   }
 
-  /** Whether it was seen or follows what was: not where something would be missing between. */
+  /** Whether a frame was seen or follows the last one. False if frames are missing in between. */
   fits(frame: UnknownFrame): boolean {
     const [at, next] = [this.#at, parseCursor(frame.id)]
     if (!at || !next || next.position < at.position) return true
@@ -40,7 +40,7 @@ export class StreamPosition {
     return next.position === at.position && next.offset - text.length <= at.offset
   }
 
-  /** The frame, or its part that is new; undefined when it was seen before. Throws where frames are missing before it. */
+  /** The frame, or its new part; undefined if it was seen. Throws if frames are missing before it. */
   take(frame: UnknownFrame): UnknownFrame | undefined {
     const next = parseCursor(frame.id)
     if (!next) throw unexpected(this.#where, `"${frame.id}" is not a cursor`)
@@ -51,13 +51,13 @@ export class StreamPosition {
     const at = this.#at
     if (at && next.position < at.position) return undefined
     if (frame.type === "reasoning_delta" && at?.position === next.position) return this.#takeThought(frame)
-    if (frame.type === "tool_progress" && at?.position === next.position) return frame // told often, and each is news
+    if (frame.type === "tool_progress" && at?.position === next.position) return frame // each progress report is new
     if (at && next.position === at.position) return this.#takeRepeated(frame)
     this.#move(next, frame.type)
     return frame
   }
 
-  /** About rows that were seen: it moves nothing, and is told once. */
+  /** A frame about a seen event: it does not move the cursor, and is delivered once. */
   #takeRepeated(frame: UnknownFrame): UnknownFrame | undefined {
     if (this.#at?.position === this.#start || this.#seen.has(frame.type)) return undefined
     this.#seen.add(frame.type)
@@ -73,7 +73,7 @@ export class StreamPosition {
     return start === at.offset ? frame : { ...frame, data: { text: text.slice(at.offset - start) } }
   }
 
-  /** It moves nothing. A frame that does not say where it stands is shown as it is. */
+  /** Does not move the cursor. A frame without an offset is delivered as it is. */
   #takeThought(frame: UnknownFrame): UnknownFrame | undefined {
     const { offset } = frame.data as { offset?: unknown }
     if (typeof offset !== "number") return frame

@@ -4,15 +4,15 @@ import type { ClientClock } from "../clock.ts"
 import { EventParser, type StreamEvent } from "./sse-parser.ts"
 import { label, type RequestParts, type Transport } from "../transport.ts"
 
-/** The server says something at least every 15 s, if only a comment: after three that did not come nobody is there. */
+/** The server sends something at least every 15 s: after three missing comments the connection is dead. */
 export const STREAM_SILENCE_MS = 45_000
 
 export interface OpenStream {
-  /** What was said, as it comes. Ends when the server ends it in good order; fails with `unreachable` when it breaks. */
+  /** The events as they arrive. Ends when the server ends it normally; throws `unreachable` when the connection breaks. */
   readonly events: AsyncGenerator<StreamEvent, void, undefined>
-  /** What the stream's `retry:` asked for, so far. */
+  /** The latest `retry:` value. */
   retryMs(): number | undefined
-  /** Lets go of the connection; also of one that is still being waited for. */
+  /** Closes the connection, even while it is being opened. */
   close(): void
 }
 
@@ -22,7 +22,7 @@ export interface StreamSource {
   readonly sent: RequestParts
 }
 
-/** Opens a stream of events; a response of another kind is given back as it is. Refusals are thrown. */
+/** Opens a stream of events. Returns a response of another type unchanged; throws errors. */
 export async function openStream(transport: Transport, source: StreamSource): Promise<OpenStream | Response> {
   const { name, route, sent } = source
   const where = label(name, route)
@@ -62,13 +62,13 @@ async function* read(
   }
   try {
     for (;;) {
-      // Only while we wait: a consumer that takes its time is not the server's silence.
+      // Only while waiting: a slow consumer is not the server's silence.
       const { done, value } = await unlessSilent(reader.read().catch(broken), limit)
       if (done) return
       yield* push(parser, value, limit.where)
     }
   } finally {
-    reader.cancel().catch(() => {}) // it is broken already, or the abort has done it
+    reader.cancel().catch(() => {}) // already broken or aborted
   }
 }
 
@@ -80,7 +80,7 @@ function push(parser: EventParser, bytes: Uint8Array, where: string): StreamEven
   }
 }
 
-/** The outcome of a wait that ends, at the latest, with the signal or when the server has been silent for too long. */
+/** Waits for a promise, until the signal aborts or the server is silent for too long. */
 function unlessSilent<Value>(wait: Promise<Value>, { clock, signal, where }: Limit): Promise<Value> {
   return new Promise((resolve, reject) => {
     const stop = () => settle(() => reject(signal.reason as Error))

@@ -53,7 +53,7 @@ export interface ClientStreams {
   feed(options?: FollowOptions): AsyncGenerator<UnknownFrame, void, undefined>
 }
 
-/** What a stream reads: a conversation or, without an id, the feed. */
+/** The subject of a stream: a conversation or, without an id, the feed. */
 export interface WatchTarget extends FollowOptions {
   readonly where: string
   readonly id?: string

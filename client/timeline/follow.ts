@@ -2,12 +2,12 @@ import type { EventOf, EventType } from "../../core/protocol/events.ts"
 import { quote } from "../../core/shared/text/quote.ts"
 import { Waiting } from "../../core/protocol/conversation/stages.ts"
 import { callLabels } from "../transcript/shown-calls.ts"
-import { humanName } from "../words.ts"
+import { humanName } from "../format.ts"
 import type { Follow, Following, TimelineEntry } from "./following.ts"
 
 const MAX_WORDS = 300
 
-/** One line per type of event; the compiler refuses a type without one. */
+/** One entry for each type of event. A missing entry does not compile. */
 export const follow: { readonly [Type in EventType]: Follow<Type> } = {
   conversation_started: moment("other", () => "Conversation started"),
   settings(following, event) {
@@ -24,7 +24,7 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
   }),
   message(following, event) {
     for (const part of event.parts) if (part.type === "call") following.names.set(part.id, part.name)
-    if (event.role === "user") following.add({ ...at(event), kind: "words", title: "Message", detail: wordsOf(event) })
+    if (event.role === "user") following.add({ ...at(event), kind: "words", title: "Message", detail: textOf(event) })
     else following.add(replyOf(following, event))
   },
   step(following, event) {
@@ -46,7 +46,7 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
     })
   },
   tool_start(following, event) {
-    // What waited for a yes or for its program goes on as the call itself.
+    // A call that waited for approval or its client continues here.
     following.begin(event.callId, { ...at(event), kind: "call", title: nameOf(following, event.callId) })
   },
   handed_over(following, event) {
@@ -54,14 +54,14 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
     following.begin(event.callId, { ...at(event), kind: "wait", title })
   },
   tool_end(following, event) {
-    const said = event.status === "error" ? firstLine(event.text) : ""
+    const label = event.status === "error" ? firstLine(event.text) : ""
     const how = event.reusedFrom
       ? "result of an earlier read"
-      : [callLabels[event.status], said].filter(Boolean).join(": ")
+      : [callLabels[event.status], label].filter(Boolean).join(": ")
     for (const [proposal, call] of following.callOf)
       if (call === event.callId) following.end(proposal, event, callLabels[event.status])
     const entry = following.end(event.callId, event, how)
-    // A read that answers at once has both of its rows in one commit: the result alone knows how long it took.
+    // The start and end of a fast read are one commit: only the result contains its duration.
     if (entry?.kind === "call") following.lengthen(entry, event)
     if (entry) return
     following.add({ ...at(event), kind: "call", title: nameOf(following, event.callId), detail: how })
@@ -81,8 +81,8 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
     else following.add({ ...at(event), kind: "other", title: `Approved in advance: ${summary}`, detail: approvedBy })
   },
   decision(following, event) {
-    const said = { commit: "approved", reject: "rejected", edit: "edited" }[event.decision]
-    following.end(event.proposalId, event, event.reason ? `${said}, ${quote(event.reason)}` : said)
+    const label = { commit: "approved", reject: "rejected", edit: "edited" }[event.decision]
+    following.end(event.proposalId, event, event.reason ? `${label}, ${quote(event.reason)}` : label)
   },
   grant_revoked: moment("other", ({ tool }) => (tool ? `Permission revoked: ${tool}` : "All permissions revoked")),
   in_doubt(following, event) {
@@ -94,7 +94,7 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
     following.end(event.callId, event, event.choice)
   },
   late_result: moment("call", ({ status }) => `Late result: ${callLabels[status]}`),
-  // What was begun before is lost, and the time that it took with it.
+  // Work since the previous event was lost.
   restarted(following, event) {
     const { because, detail } = event
     const why = {
@@ -124,7 +124,7 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
   },
   run_ended(following, event) {
     const why = event.error ? `${event.error.code}: ${event.error.message}` : event.reason
-    // It was at something until then, and nothing else tells of it: mostly a model that was asked in vain.
+    // The time until the failure has no entry yet: usually a model call without an answer.
     if (event.error && following.open.size === 0 && event.at > following.before)
       following.add({ ...since(following, event), kind: "model", title: "No reply", detail: event.error.code })
     following.add({ ...at(event), kind: "end", title: humanName(event.status), ...(why ? { detail: why } : {}) })
@@ -135,14 +135,14 @@ type Placed = Pick<TimelineEntry, "position" | "at">
 
 const at = ({ position, at: moment }: Placed): Placed => ({ position, at: moment })
 
-/** What a model was asked for has been worked on since the row before. */
+/** A model call took the time since the previous event. */
 const since = ({ before }: Following, { position, at: until }: Placed) => ({
   position,
   at: Math.min(before, until),
   ms: Math.max(0, until - before),
 })
 
-/** The same of what came to nothing; where nothing was under way it is a moment. */
+/** The same for lost work; a moment if there was none. */
 const lost = (following: Following, event: Placed) =>
   following.before < event.at ? since(following, event) : at(event)
 
@@ -159,9 +159,9 @@ function moment<Type extends EventType>(
 
 function replyOf(following: Following, event: EventOf<"message">): TimelineEntry {
   const calls = event.parts.flatMap((part) => (part.type === "call" ? part.name : []))
-  const said = wordsOf(event)
+  const label = textOf(event)
   const how = event.finish === "stop" || event.finish === "calls" || !event.finish ? [] : [event.finish]
-  const detail = [...(said ? [said] : []), ...(calls.length > 0 ? [`calls ${calls.join(", ")}`] : []), ...how].join(
+  const detail = [...(label ? [label] : []), ...(calls.length > 0 ? [`calls ${calls.join(", ")}`] : []), ...how].join(
     " · ",
   )
   const entry = { ...since(following, event), kind: "model", title: event.model ?? "Model" } as const
@@ -170,8 +170,8 @@ function replyOf(following: Following, event: EventOf<"message">): TimelineEntry
 
 const firstLine = (text: string): string => text.trim().split("\n", 1)[0]?.slice(0, MAX_WORDS) ?? ""
 
-/** The beginning of what was said, in one line. */
-const wordsOf = ({ parts }: EventOf<"message">): string =>
+/** The beginning of a message on one line. */
+const textOf = ({ parts }: EventOf<"message">): string =>
   parts
     .map((part) => (part.type === "text" ? part.text.slice(0, MAX_WORDS) : ""))
     .join("")

@@ -6,7 +6,7 @@ import { describeTotals } from "./totals.ts"
 
 const START = 1_700_000_000_000
 
-/** Rows at these seconds of a run. */
+/** Events at these seconds of a run. */
 function rows(...told: [seconds: number, type: string, fields?: Record<string, unknown>][]): RecordedEvent[] {
   return told.map(([seconds, type, fields], index) => {
     return { type, version: EVENT_VERSION, position: index + 2, at: START + seconds * 1000, ...fields }
@@ -21,7 +21,7 @@ const usage = (inputTokens: number, cachedTokens: number, cost: number | null) =
 const reply = (parts: unknown[], rest = {}) => ({ role: "assistant", model: "m", parts, ...rest })
 
 describe("the timeline of a run", () => {
-  test("tells replies, calls and waits with how long each took, in the order in which they began", () => {
+  test("lists replies, calls and waits with their durations, in order of start", () => {
     const { entries, totals } = toTimeline(
       rows(
         [0, "run_started"],
@@ -44,7 +44,7 @@ describe("the timeline of a run", () => {
       ["model", "m", "Done.", 3000],
       ["end", "Completed", undefined, undefined],
     ])
-    // What has a beginning and an end names the row of each: the yes ends its wait, the result its call.
+    // A period names the events of its start and end: the approval ends its wait, the result its call.
     const spans = entries.flatMap(({ position, endPosition }) => (endPosition ? [[position, endPosition]] : []))
     expect(spans).toEqual([
       [5, 6],
@@ -57,7 +57,7 @@ describe("the timeline of a run", () => {
     })
   })
 
-  test("counts what went on at once only once, and says which of it has not ended", () => {
+  test("counts parallel work once, and names unfinished parts", () => {
     const { entries, totals } = toTimeline(
       rows(
         [0, "run_started"],
@@ -76,7 +76,7 @@ describe("the timeline of a run", () => {
     expect(totals).toMatchObject({ callMs: 4000, cost: null })
   })
 
-  test("tells troubles: what was waited for is no time of the model, and what nobody decided ends with its call", () => {
+  test("lists problems: waiting is no time of the model, and an undecided question ends with its call", () => {
     const { entries, totals } = toTimeline(
       rows(
         [0, "run_started"],
@@ -103,7 +103,7 @@ describe("the timeline of a run", () => {
     expect(describeTotals(totals)[1]).toBe("0 model calls · 1 tool call · 1 restart · 1 retry · 1 fallback")
   })
 
-  test("a run that failed while its model was asked was with that model until then", () => {
+  test("the time until a failure during a model request is time of the model", () => {
     const { entries, totals } = toTimeline(
       rows(
         [0, "run_started"],
@@ -119,7 +119,7 @@ describe("the timeline of a run", () => {
     expect(totals.modelMs).toBe(3000)
   })
 
-  test("a read whose rows are of one commit took as long as its result says", () => {
+  test("a read whose rows are in one commit took as long as its result says", () => {
     const { entries, totals } = toTimeline(
       rows(
         [0, "run_started"],
@@ -132,7 +132,7 @@ describe("the timeline of a run", () => {
     expect(totals.callMs).toBe(1500)
   })
 
-  test("is over when it has ended, whatever is settled later; what a title has used counts", () => {
+  test("is complete after its end, whatever is settled later; the usage of a title counts", () => {
     const told = rows(
       [0, "run_started"],
       [2, "message", reply([{ type: "text", text: "Hello." }], { usage: usage(100, 0, 0.01) })],
@@ -146,7 +146,7 @@ describe("the timeline of a run", () => {
     expect(entries.at(-2)).toMatchObject({ title: 'Set: title "Hello"', detail: "s", ms: 2000 })
   })
 
-  test("of one that waits it is told how long it has waited by now", () => {
+  test("has the time waited so far for a waiting run", () => {
     const told = rows(
       [0, "run_started"],
       [1, "awaiting_confirmation", { proposals: [{ id: "prop_1", callId: "call_1", summary: "Save" }] }],
@@ -155,14 +155,14 @@ describe("the timeline of a run", () => {
     expect(toTimeline(told).totals.waitingMs).toBe(0)
   })
 
-  test("of one that nobody waits for it is told since when it is at work", () => {
+  test("has the start time for a run that is working", () => {
     const told = rows([0, "run_started"], [1, "message", words])
     const { entries } = toTimeline(told, START + 31_000)
     expect(entries.at(-1)).toMatchObject({ title: "At work", position: 3, at: START + 1000, ms: 30_000, isOpen: true })
     expect(toTimeline(told).entries).toHaveLength(2)
   })
 
-  test("a row of a newer Pawl, or of a name that every object has, is told as such", () => {
+  test("shows rows of a newer Pawl, and rows named like a property of every object, as unknown", () => {
     const [started] = rows([0, "run_started"])
     const newer = { type: "run_started", version: EVENT_VERSION + 1, position: 3, at: START, body: {} }
     const named = { type: "constructor", version: EVENT_VERSION, position: 4, at: START }

@@ -39,7 +39,7 @@ export function toTimeline(rows: readonly RecordedEvent[], now?: number): RunTim
   if (!isOver && now !== undefined) {
     until = Math.max(until, now)
     const last = rows.at(-1)
-    // Nothing waits and no call is under way: mostly its model has been asked, of which no row tells before it answers.
+    // No wait and no call: usually a model call, which has no event before its answer.
     if (last && following.open.size === 0)
       following.begin("", { position: last.position, kind: "other", at: following.before, title: "At work" })
   }

@@ -1,5 +1,5 @@
 import type { Usage } from "../../core/protocol/conversation/message.ts"
-import { count, dollars, duration } from "../words.ts"
+import { count, dollars, duration } from "../format.ts"
 import type { TimelineEntry, TimelineKind } from "./following.ts"
 
 /** The totals of a run: durations in milliseconds, counts, tokens and cost. Simultaneous periods are counted once. */

@@ -1,6 +1,6 @@
 import type { ContextMeter } from "../../core/protocol/conversation/conversation.ts"
 import type { Usage } from "../../core/protocol/conversation/message.ts"
-import { dollars } from "../words.ts"
+import { dollars } from "../format.ts"
 import type { ShownMessage, Transcript } from "./transcript.ts"
 
 /** The same estimate as on the server: four characters per token. */
@@ -17,7 +17,7 @@ export function meterMessage(transcript: Transcript, { content, usage }: ShownMe
 }
 
 /** Updates the meter after a model call outside the replies, or after the history was shortened. */
-export function meterBeside(
+export function addToMeter(
   transcript: Transcript,
   { tokens = 0, asked }: { tokens?: number | undefined; asked?: { usage?: Usage | undefined } | undefined },
 ): Transcript {

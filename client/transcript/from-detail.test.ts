@@ -6,7 +6,7 @@ import { type Item, emptyTranscript } from "./transcript.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 
-test("a proposal stands behind the calls of its reply, before what happened after it", () => {
+test("a proposal is placed after the calls of its reply, before later rows", () => {
   const reply = {
     id: "msg_1",
     seq: 1,
@@ -49,7 +49,7 @@ const all = [
   message(5),
 ]
 
-/** Decided after the words, and after the result; and what happened before the second and after the last word. */
+/** Steps after the first message and the result; notices before the second and after the last. */
 const step = (after: number) => ({
   position: 100 + after,
   after,
@@ -67,7 +67,7 @@ const notice = (after: number) => ({
 })
 const notices = [notice(3), notice(4)]
 
-/** What is told beside these messages. */
+/** The steps and notices of these messages. */
 function beside(messages: readonly Message[]) {
   const isTold = ({ after }: { after: number }) => messages.some(({ seq }) => seq === after)
   return { steps: steps.filter(isTold), notices: notices.filter(isTold) }
@@ -79,15 +79,12 @@ function fold(messages: readonly Message[]): Item[] {
   return items
 }
 
-test.each([1, 2, 3, 4])(
-  "wherever the newest page began, the older one before it makes the whole (from message %i)",
-  (first) => {
-    const newest = { ...emptyTranscript, items: fold(all.slice(first)) }
-    const before = olderThan(newest)
-    const older = all.filter(({ seq }) => before !== null && seq < before)
-    expect(withOlderMessages(newest, { items: older, ...beside(older) }).items).toEqual(fold(all))
-  },
-)
+test.each([1, 2, 3, 4])("wherever the newest page starts, the older one completes it (from message %i)", (first) => {
+  const newest = { ...emptyTranscript, items: fold(all.slice(first)) }
+  const before = olderThan(newest)
+  const older = all.filter(({ seq }) => before !== null && seq < before)
+  expect(withOlderMessages(newest, { items: older, ...beside(older) }).items).toEqual(fold(all))
+})
 
 test("there is nothing before the first message, and the same page twice adds nothing", () => {
   const whole = { ...emptyTranscript, items: fold(all) }

@@ -30,23 +30,23 @@ export function withDetail(transcript: Transcript, detail: ConversationDetail): 
   if (position <= (parseCursor(transcript.cursor) as Cursor).position) return transcript
   const items = isContinued(transcript.items, messages) ? [...transcript.items] : []
   addMessages(items, messages, detail)
-  for (const each of handedOver) addHandedCall(items, each)
+  for (const each of handedOver) addDelegatedCall(items, each)
   const { decided = [], lateResults = [] } = detail
-  // One whose reply is before the list is left out, like its call.
+  // A proposal whose reply is before the list is omitted, like its call.
   const isHere = ({ id, callId }: Proposal) => items.some(({ key }) => key === id || key === callId)
   const known = new Set(decided.map(({ proposal }) => proposal.id))
   const over = [...decided, ...expired.filter(({ id }) => !known.has(id)).map(withoutDecision)]
-  const told = inOrder(
+  const rows = inOrder(
     over.filter(({ proposal }) => isHere(proposal)),
     proposals.filter(({ id }) => !known.has(id)).map(withoutDecision),
     items,
   )
-  const left = withoutDecided(items, new Set(told.map(({ proposal }) => proposal.id)))
-  addProposals(left, told)
+  const left = withoutDecided(items, new Set(rows.map(({ proposal }) => proposal.id)))
+  addProposals(left, rows)
   addLateResults(left, lateResults)
   const head = { title, agent, model, mode, settings, connectionId, status }
-  const rest = { writing: null, thinking: null, isSummingUp: false, run: null, usage: null }
-  return { ...head, ...rest, items: left, context, cursor: String(position) }
+  const idle = { writing: null, thinking: null, isSummingUp: false, run: null, usage: null }
+  return { ...head, ...idle, items: left, context, cursor: String(position) }
 }
 
 /** A proposal and its decision. Without a position, it is placed after the calls of its reply. */
@@ -79,7 +79,7 @@ function withoutDecided(items: readonly Item[], listed: ReadonlySet<string>): It
   const gone = new Set<Item>(decided)
   return items.flatMap((item): Item[] => {
     if (gone.has(item)) return []
-    // Only what was proposed again is expired no longer.
+    // An expired proposal is removed only if it was proposed again.
     if (item.type === "proposal" && item.proposal.status === "expired" && !listed.has(item.key))
       return [{ ...item, proposal: { ...item.proposal, status: "superseded" } }]
     return [item.type === "call" && !item.isOver && calls.has(item.key) ? { ...item, state: "asked" } : item]
@@ -95,10 +95,14 @@ function isContinued(items: readonly Item[], messages: readonly Message[]): bool
 }
 
 /** The data that a server sends with messages. Older servers omit some of it. */
-export type Beside = Pick<ConversationDetail, "steps" | "notices" | "decided" | "lateResults">
+export type DetailRows = Pick<ConversationDetail, "steps" | "notices" | "decided" | "lateResults">
 
 /** Adds messages, with the steps and notices after each. */
-export function addMessages(items: Item[], messages: readonly Message[], { steps = [], notices = [] }: Beside): void {
+export function addMessages(
+  items: Item[],
+  messages: readonly Message[],
+  { steps = [], notices = [] }: DetailRows,
+): void {
   const known = new Set(items.map(({ key }) => key))
   const unknown = [...steps, ...notices].filter(({ position }) => !known.has(String(position)))
   const after = Map.groupBy(
@@ -107,11 +111,11 @@ export function addMessages(items: Item[], messages: readonly Message[], { steps
   )
   for (const message of messages) {
     addMessage(items, message)
-    items.push(...(after.get(message.seq) ?? []).map(besideItem))
+    items.push(...(after.get(message.seq) ?? []).map(itemOf))
   }
 }
 
-function besideItem(beside: StepView | NoticeView): Item {
+function itemOf(beside: StepView | NoticeView): Item {
   const key = String(beside.position)
   if ("notice" in beside) {
     const { notice, detail, summedUp } = beside
@@ -139,7 +143,7 @@ function addResult(items: Item[], { toolCallId, content, data, status, ms }: Mes
   }
 }
 
-function addHandedCall(items: Item[], { callId, expiresAt: waitsUntil }: DelegatedCall): void {
+function addDelegatedCall(items: Item[], { callId, expiresAt: waitsUntil }: DelegatedCall): void {
   const index = findCall(items, callId)
   const call = items[index] as CallItem | undefined
   if (call && !call.isOver) items[index] = { ...call, state: "handed_over", waitsUntil }
@@ -155,25 +159,25 @@ function addProposals(items: Item[], all: readonly Told[]): void {
  * Inserts a proposal after the calls of its reply and previous proposals, where the stream would have added it. Returns
  * its index.
  */
-function addProposal(items: Item[], told: Told, after: number): number {
-  const { proposal, decidedBy = null, reason = null, editedTo, position } = told
+function addProposal(items: Item[], rows: Told, after: number): number {
+  const { proposal, decidedBy = null, reason = null, editedTo, position } = rows
   const item = { ...proposalItem(proposal), decidedBy, reason }
   const known = items.findIndex(({ type, key }) => type === "proposal" && key === proposal.id)
   const index = findCall(items, proposal.callId)
   const call = items[index] as CallItem | undefined
   if (call) {
     const { status } = proposal
-    // The frames that follow say how it ended.
+    // Later frames contain its outcome.
     const state = isSettled(status) && position !== undefined ? "asked" : toShownState(stateByProposal(status))
     items[index] = { ...call, ...(call.isOver ? {} : { state }), input: editedTo ?? proposal.arguments }
   }
   if (known !== -1) {
-    // An older server does not say whose decision it was.
+    // An older server does not send who decided.
     const isSaid = position !== undefined || proposal.status === "pending"
     items[known] = isSaid ? item : { ...(items[known] as ProposalItem), proposal }
     return known
   }
-  // Its call is not here yet: the snapshot's proposals are newer than its messages.
+  // Its call is not in the list yet: a snapshot's proposals are newer than its messages.
   let place = index === -1 ? items.length : Math.max(index + 1, after)
   const isBefore = (other: Item | undefined) =>
     other?.type === "call" ||

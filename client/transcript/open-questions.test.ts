@@ -38,11 +38,11 @@ test.each([
     },
   ],
   ["is in doubt with its call", { type: "in_doubt", data: { callId: "call_1", because: "It stopped.", at } }],
-])("one that %s is open no more", (_, frame) => {
+])("one that %s is no longer open", (_, frame) => {
   expect(open(0, { id: "5", ...frame })).toEqual([])
 })
 
-test("what is written is read as the field wants it, and what is blank is left out", () => {
+test("input is read as the field's type, and blank input is omitted", () => {
   const field = (name: string, kind: "text" | "integer" | "boolean" | "choices") => ({
     name,
     kind,

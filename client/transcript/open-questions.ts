@@ -13,11 +13,11 @@ import type { Transcript } from "./transcript.ts"
 export function openQuestions({ items }: Pick<Transcript, "items">, now: number): readonly Question[] {
   const open = new Map<string, Question>()
   for (const item of items) {
-    // After a crash a call is begun anew, and asks anew.
+    // After a crash a call starts again, and asks again.
     if (item.type === "notice" && item.notice === "restarted") open.clear()
     if (item.type !== "step") continue
-    const asked = item.step === QUESTION ? Question.safeParse(item.detail).data : undefined
-    if (asked) open.set(asked.id, asked)
+    const question = item.step === QUESTION ? Question.safeParse(item.detail).data : undefined
+    if (question) open.set(question.id, question)
     const settled = item.step === QUESTION_SETTLED ? SettledQuestion.safeParse(item.detail).data : undefined
     if (settled) open.delete(settled.questionId)
   }
@@ -48,9 +48,12 @@ const OUTCOMES = {
 
 /** Describes a question of an MCP server, or how it ended, in short phrases. */
 export function describeQuestionStep(step: string, detail: unknown): string[] {
-  const asked = step === QUESTION ? Question.safeParse(detail).data : undefined
+  const question = step === QUESTION ? Question.safeParse(detail).data : undefined
   const settled = step === QUESTION_SETTLED ? SettledQuestion.safeParse(detail).data : undefined
-  return [...(asked ? [`${asked.server}: ${asked.message}`] : []), ...(settled ? [OUTCOMES[settled.outcome]] : [])]
+  return [
+    ...(question ? [`${question.server}: ${question.message}`] : []),
+    ...(settled ? [OUTCOMES[settled.outcome]] : []),
+  ]
 }
 
 /**

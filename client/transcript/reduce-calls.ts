@@ -9,11 +9,11 @@ import type { z } from "zod"
 import { isCall, isProposal, ShownCalls, toShownState } from "./shown-calls.ts"
 import type { CallItem, Item, ProposalItem, Transcript } from "./transcript.ts"
 
-/** The part of the reducer that follows calls and proposals; it says of them what the fold of the journal says. */
+/** The part of the reducer for calls and proposals. It computes the same states as the server. */
 export const applyCallFrames = {
   tool_start(transcript: Transcript, frame: Frame<"tool_start">) {
     const { callId, name, input } = frame.data
-    // The input stays as the item has it: what was agreed to is what runs.
+    // Keeps the item's input: an approved edit is what runs.
     return follow(withCall(transcript, { id: callId, name, input }), frame)
   },
 
@@ -66,16 +66,16 @@ export const applyCallFrames = {
   },
 }
 
-/** Its row that says that it has begun may come a moment later. */
+/** The event that starts a call may arrive after its progress. */
 const AT_WORK: readonly CallItem["state"][] = ["asked", "approved", "running"]
 
-/** How far a call is that runs; of one that is over it came too late. */
-export function tellProgress(transcript: Transcript, progress: CallProgress): Transcript {
+/** Sets the progress of a running call; ignored after its end. */
+export function setProgress(transcript: Transcript, progress: CallProgress): Transcript {
   const isAtWork = transcript.items.some((item) => isCall(item, progress.callId) && AT_WORK.includes(item.state))
   return isAtWork ? changeCall(transcript, progress.callId, { progress: formatProgress(progress) }) : transcript
 }
 
-/** Does to the items what a frame makes of calls and proposals. */
+/** Applies the changes of a frame to calls and proposals. */
 function follow(transcript: Transcript, { type, data }: Frame<keyof CallEvents>): Transcript {
   return followCalls(type, data, new ShownCalls(transcript)).reduce((before, change) => {
     if (change.of === "call") return moveCall(before, change.id, change.state)
@@ -85,7 +85,7 @@ function follow(transcript: Transcript, { type, data }: Frame<keyof CallEvents>)
   }, transcript)
 }
 
-/** How a call ended its result says, which the frame brings along. */
+/** The end of a call is set from its result, in the same frame. */
 function moveCall(transcript: Transcript, id: CallId, state: CallState): Transcript {
   if (state === "ended") return transcript
   const shown = toShownState(state)
@@ -93,7 +93,7 @@ function moveCall(transcript: Transcript, id: CallId, state: CallState): Transcr
   return isNews ? changeCall(transcript, id, { state: shown }) : transcript
 }
 
-/** The calls of one reply. Those that are the same as one before them are carried out with it. */
+/** The calls of a reply. Identical ones run once. */
 export function callItems(calls: readonly z.infer<typeof CallView>[]): CallItem[] {
   const firstOf = firstOfEach(calls)
   return calls.map((call) => {
@@ -122,24 +122,24 @@ export const proposalItem = (proposal: Proposal): ProposalItem => ({
   reason: null,
 })
 
-/** What had expired is proposed once more, by a run of its own. */
+/** Marks an expired proposal that was proposed again. */
 export const supersede = (transcript: Transcript, id: ProposalId): Transcript =>
   changeProposal(transcript, id, { status: "superseded" })
 
 function propose(transcript: Transcript, proposal: Proposal): Transcript {
   const called = changeCall(transcript, proposal.callId, { input: proposal.arguments })
-  // A snapshot's proposals may be newer than its position; then this one is here already, before its call.
+  // A snapshot's proposals may be newer than its position: then this proposal is already in the list, before its call.
   const others = called.items.filter((other) => !isProposal(other, proposal.id))
   return { ...called, items: [...others, proposalItem(proposal)] }
 }
 
-/** The call of a reply that is not in the list, because the list begins after it, gets its line where it is first heard of. */
+/** Adds a call whose reply is before the start of the list. */
 function withCall(transcript: Transcript, call: z.infer<typeof CallView>): Transcript {
   if (transcript.items.findLastIndex((item) => isCall(item, call.id)) !== -1) return transcript
   return { ...transcript, items: [...transcript.items, callItem(call)] }
 }
 
-export function changeCall(transcript: Transcript, id: CallId, change: Partial<CallItem>): Transcript {
+function changeCall(transcript: Transcript, id: CallId, change: Partial<CallItem>): Transcript {
   const index = transcript.items.findLastIndex((item) => isCall(item, id))
   const found = transcript.items[index] as CallItem | undefined
   return found ? replace(transcript, index, { ...found, ...change }) : transcript

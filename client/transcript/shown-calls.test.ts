@@ -30,12 +30,12 @@ const says = (transcript: Transcript, now = Date.parse(at)) =>
 test.each([
   ["live", live],
   ["after a reload", reloaded],
-])("who waits for a program is told which tool, until when and how to go on: %s", (_, transcript) => {
+])("a delegated call shows its tool, its expiry and how to continue: %s", (_, transcript) => {
   expect(says(transcript)).toBe(
     "Waiting until 00:15 for the program that provides weather. Send a message to continue without it, or stop the run.",
   )
   expect(says(transcript, Date.parse(expiresAt))).toMatch(/^The program that provides weather did not answer in time/)
-  // What happens beside it changes nothing: it still waits.
+  // Other events change nothing: it still waits.
   const renamed = reduce(transcript, { id: "4", type: "settings", data: { title: "Oslo", at } })
   expect([renamed.status, says(renamed)]).toEqual(["awaiting_confirmation", says(transcript)])
   const end = { callId: call.id, name: call.name, status: "ok", text: "rain", ms: 1, messageId: "msg_2", seq: 3, at }
@@ -43,7 +43,7 @@ test.each([
   expect([ended.status, says(ended)]).toEqual(["running", undefined])
 })
 
-test("a call whose reply lies before the list is told of all the same", () => {
+test("a call whose reply is before the list is shown nevertheless", () => {
   const data = { callId: call.id, name: call.name, input: call.input, expiresAt, at }
   const later = { ...emptyTranscript, status: "running", cursor: "2" } as const
   expect(says(reduce(later, { id: "3", type: "handed_over", data }))).toMatch(/^Waiting until 00:15 for the program/)
@@ -52,7 +52,7 @@ test("a call whose reply lies before the list is told of all the same", () => {
 const words = (status: ProposalStatus, code?: string, decidedBy: string | null = null) =>
   describeProposal({ proposal: { status, ...(code ? { code } : {}) }, decidedBy } as ProposalItem)
 
-test("every status of a proposal and every end of a call has words, and none of them is a code", () => {
+test("every status of a proposal and every end of a call has a text without codes", () => {
   const all = [
     ...ProposalStatus.options.map((status) => words(status)),
     ...CallStatus.options.map((end) => callLabels[end]),
@@ -60,13 +60,13 @@ test("every status of a proposal and every end of a call has words, and none of 
   for (const said of all) expect(said).toMatch(/^[a-z][a-z, ]+$/)
 })
 
-test("what was not done is never called done, nor replaced: it may have been overtaken by other words", () => {
+test("a change that was not made is never called done or replaced: another change may have overtaken it", () => {
   expect([words("superseded"), callLabels.superseded]).toEqual(["not applied", "not applied"])
   expect([words("expired"), callLabels.expired]).toEqual(["expired", "expired"])
   expect(words("failed", "proposal_stale")).toBe("skipped: it changed in the meantime")
 })
 
-test("what was done without asking says so", () => {
+test("a change made without approval says so", () => {
   expect(["policy", "grant", "device", "user_ada"].map((by) => words("applied", undefined, by))).toEqual([
     "done automatically",
     "done, allowed by you earlier",

@@ -14,7 +14,7 @@ export class ShownCalls implements Followed {
     this.#items = items
   }
 
-  /** Back to the newest reply; where the list begins after it, all there are. */
+  /** The calls of the newest reply, or all if the list starts after it. */
   calls(): readonly FollowedCall[] {
     const calls: FollowedCall[] = []
     for (let index = this.#items.length - 1; index >= 0; index--) {
@@ -58,13 +58,13 @@ function toFollowable({ state, isOver }: Pick<CallItem, "state" | "isOver">): Fo
   return state === "proposed" || state === "approved" || state === "in_doubt" ? state : "new"
 }
 
-/** How a call is shown that has no result yet. */
+/** The displayed state of a call without a result. */
 export function toShownState(state: Exclude<Followable, "ended">): ShownCallState {
   if (state === "started") return "running"
   return state === "new" || state === "edited" || state === "duplicate" ? "asked" : state
 }
 
-/** Paused when each call of the newest reply has ended or waits for a person, and at least one waits. */
+/** Paused if every call of the newest reply has ended or waits, and at least one waits. */
 export function transcriptStatus(transcript: Transcript): ConversationStatus {
   const { status } = transcript
   if (status !== "running" && status !== "awaiting_confirmation") return status
@@ -99,7 +99,7 @@ export function describeClientWait(
   const offered = `the program that provides ${names}`
   const until = calls.flatMap(({ waitsUntil }) => waitsUntil ?? []).sort()
   const last = until.at(-1)
-  // By this machine's clock: the server's own word comes with whatever is done next.
+  // By this machine's clock; the server decides at the next action.
   if (last !== undefined && Date.parse(last) <= clock.now)
     return `${offered[0]?.toUpperCase()}${offered.slice(1)} did not answer in time. ${WHAT_NOW}`
   return `Waiting ${last === undefined ? "" : `until ${clock.toTime(last)} `}for ${offered}. ${WHAT_NOW}`
@@ -146,7 +146,7 @@ export function describeProposal({ proposal: { status, code }, decidedBy }: Prop
       return "rejected"
     case "expired":
       return "expired"
-    // Edited, proposed anew, or overtaken by words or by a stop: a proposal that was read later does not say which.
+    // Edited, proposed again, overtaken by a message, or cancelled: a proposal that is read later does not contain which.
     case "superseded":
       return "not applied"
     case "abandoned":

@@ -164,7 +164,7 @@ async function enter(parts: PersonalParts, asked: Question): Promise<Entered> {
   const input = (id: MessageId): MessageInput => ({ type: "message", id, text, when, ...more })
   if (asked.conversation === undefined && key === undefined) {
     const message = newId("msg", user)
-    const { id } = await runtime.begin(await toBeginning(parts, user, asked), input(message))
+    const { id } = await runtime.begin(await toConversationStart(parts, user, asked), input(message))
     return { id, user, message, after: 0, waits: false }
   }
   const id = await conversationFor(parts, user, asked)
@@ -222,7 +222,7 @@ async function conversationFor(parts: PersonalParts, user: UserId, asked: Questi
   const id = idFrom("conv", [user, key])
   if (await conversations.find(user, id)) return id
   try {
-    await parts.runtime.begin({ ...(await toBeginning(parts, user, asked)), id })
+    await parts.runtime.begin({ ...(await toConversationStart(parts, user, asked)), id })
   } catch (error) {
     // Somebody asks with the same key in this moment, and was first.
     if (!(await conversations.find(user, id))) throw error
@@ -230,7 +230,7 @@ async function conversationFor(parts: PersonalParts, user: UserId, asked: Questi
   return id
 }
 
-async function toBeginning(
+async function toConversationStart(
   { ports, store }: PersonalParts,
   user: UserId,
   { agent, model, mode, title }: Question,

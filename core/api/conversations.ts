@@ -6,7 +6,7 @@ import { type ReplySettingsPatch, withSettings } from "../protocol/conversation/
 import type { Mode } from "../protocol/schema.ts"
 import { eraseConversation } from "../server/conversation/erase.ts"
 import { conversationOf } from "../server/conversation/find.ts"
-import { nameModel, nameModels } from "../server/conversation/settings.ts"
+import { withDefaultModel, withDefaultModels } from "../server/conversation/settings.ts"
 import { check } from "../server/request/read-input.ts"
 import {
   type Conversation,
@@ -85,14 +85,14 @@ export function openConversations(parts: PersonalParts): Conversations {
     if (!isId("conv", id)) throw failure("not_found")
     return conversationOf(store, await parts.user(), id)
   }
-  const named = async (id: ConversationId) => nameModel(models, await parts.user(), await find(id))
+  const named = async (id: ConversationId) => withDefaultModel(models, await parts.user(), await find(id))
 
   return {
     async list(page = {}) {
       const given = check(GivenPage, page)
       const user = await parts.user()
       const found = await conversations.list(user, given)
-      return { ...found, items: await nameModels(models, user, found.items) }
+      return { ...found, items: await withDefaultModels(models, user, found.items) }
     },
 
     get: (id) => named(id as ConversationId),

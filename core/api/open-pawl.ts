@@ -1,7 +1,7 @@
 import { resolve } from "node:path"
 import { InProcessBus, observed } from "../bus/in-process.ts"
 import { fileContents, openPdfReader } from "../compose/file-contents.ts"
-import { openEngine, USUAL_LIMITS } from "../compose/open-engine.ts"
+import { openEngine, DEFAULT_LIMITS } from "../compose/open-engine.ts"
 import { budgetOf } from "../compose/settings.ts"
 import manifest from "../package.json" with { type: "json" }
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
@@ -88,7 +88,7 @@ const OWNER = "owner"
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
   check(GivenOptions, options)
   const { timeZone, limits = {}, settings, traces, http = {} } = options
-  const { dailyUsd, runUsd, runSeconds = USUAL_LIMITS.runSeconds } = limits
+  const { dailyUsd, runUsd, runSeconds = DEFAULT_LIMITS.runSeconds } = limits
   const subAgents = subAgentsIn(options.agents ?? [])
   const opened = Promise.withResolvers<Parts>()
   const extend: ExtendContext = async (context) => {
@@ -112,7 +112,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const log = told?.log ?? options.log
   const meter = new RunMeter({ metrics, log: log ?? silentLog, isTool: (name) => tools.has(name) })
   const pdfs = opening.use(openPdfReader(log ?? silentLog))
-  const metered = observed(new InProcessBus(), meter.hear)
+  const metered = observed(new InProcessBus(), meter.onEvents)
   const engine = opening.use(
     await openEngine({
       store,
@@ -142,7 +142,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     models,
     devices: new Devices(store.clock, new ApprovalSigner(store.secrets)),
     metrics,
-    keepsTraces: telemetry !== undefined,
+    storesTraces: telemetry !== undefined,
     hasSubAgents: subAgents.length > 0,
     closing: closing.signal,
   }

@@ -22,7 +22,7 @@ export interface Parts {
   /** Request metrics since the instance was opened, for its HTTP server. */
   readonly metrics: ServerMetrics
   /** True if runs are exported as traces, so that a request's trace can be linked to its run. */
-  readonly keepsTraces: boolean
+  readonly storesTraces: boolean
   /** True if an agent has an `agentTool`, so that a run can wait for a decision about a write of another agent. */
   readonly hasSubAgents: boolean
   /** Aborts when the instance closes. */

@@ -73,7 +73,7 @@ interface ServedAddress {
 }
 
 function compose({ parts, engine, agents, http }: Served, { host, publicUrl, dataFolder, ports }: ServedAddress) {
-  const { store, models, devices, metrics, keepsTraces } = parts
+  const { store, models, devices, metrics, storesTraces } = parts
   const { clock, log, bus } = engine.ports
   const folder = resolve(dataFolder ?? ".pawl")
   const { allowedOrigins = [] } = http
@@ -86,7 +86,7 @@ function compose({ parts, engine, agents, http }: Served, { host, publicUrl, dat
     models,
     devices,
     metrics,
-    keepsTraces,
+    storesTraces,
     ports,
     adapters,
     embedder: http.embedder,

@@ -6,7 +6,7 @@ import { fileContents } from "./file-contents.ts"
 const asked = { user: "user_1", id: "file_1", type: "application/pdf" } as never
 const reading = { most: 1000, signal: new AbortController().signal }
 
-/** One document, and what is kept of it. */
+/** A document, and its stored text. */
 function oneFile() {
   let kept: FileText | undefined
   const files = {
@@ -20,7 +20,7 @@ function oneFile() {
   return files as unknown as MessageFiles
 }
 
-test("a document whose reader died is read again after a while, one that cannot be read is not", async () => {
+test("a document whose reader crashed is read again after a while, an unreadable one is not", async () => {
   let now = 0
   let reads = 0
   const outcomes = [{ problem: "it broke the reader", canRetry: true }, { problem: "it is locked" }]

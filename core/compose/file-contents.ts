@@ -6,17 +6,17 @@ import { toResultFile } from "../server/files/result-file.ts"
 import type { Log } from "../shared/log.ts"
 import type { ResultFileKeeper } from "../tools/mcp/result.ts"
 
-/** Characters of a document that are kept, which is more than any model is shown of one. */
-const MAX_KEPT = 200_000
-/** In UTF-8 a character takes four bytes at most. */
+/** Most stored characters of a document: more than any model is shown. */
+const MAX_TEXT = 200_000
+/** The most bytes of a character in UTF-8. */
 const MAX_CHARACTER_BYTES = 4
 
-/** How long what may pass is told again before it is tried again: each try may take a minute. */
-const PASSING_MS = 10 * 60_000
-const MAX_PASSING = 1000
+/** How long a temporary failure is reported before another attempt, which may take a minute. */
+const RETRY_MS = 10 * 60_000
+const MAX_FAILURES = 1000
 
-/** What reads documents, in processes of their own. */
-export interface PdfReader {
+/** Parses documents in child processes. */
+interface PdfReader {
   readPdf(
     bytes: Uint8Array,
     reading: { readonly person: string; readonly signal: AbortSignal },
@@ -24,50 +24,49 @@ export interface PdfReader {
 }
 
 /**
- * What is in the files of messages. A document is read once, by the readers of the library, and what they found is kept with
- * it: each later request is shown the same.
+ * The content of files in messages. A document is parsed once and its text is stored, so that later requests see the same.
  */
 export function fileContents(files: MessageFiles, reader: PdfReader, now: () => number = Date.now): FileContents {
-  /** Of documents whose reader died or took too long: told, and not kept with them. */
-  const passing = new Map<string, { readonly read: FileText; readonly until: number }>()
+  /** Temporary failures: reported, but not stored. */
+  const failures = new Map<string, { readonly read: FileText; readonly until: number }>()
   const bytesOf = async (user: UserId, id: FileId, most?: number): Promise<Uint8Array | undefined> => {
     const file = await files.find(user, id)
     if (!file) return undefined
     const parts: Uint8Array[] = []
     for await (const part of files.read(user, id, most)) parts.push(part)
     const bytes = Buffer.concat(parts)
-    return bytes.length === Math.min(file.size, most ?? file.size) ? bytes : undefined // removed while it was read
+    return bytes.length === Math.min(file.size, most ?? file.size) ? bytes : undefined // removed during the read
   }
   const readPdf = async (user: UserId, id: FileId, signal: AbortSignal): Promise<FileText | undefined> => {
     const known = await files.readText(user, id)
     if (known) return known
     const key = `${user} ${id}`
-    const failed = passing.get(key)
+    const failed = failures.get(key)
     if (failed && failed.until > now()) return failed.read
     const bytes = await bytesOf(user, id)
     if (!bytes) return undefined
     const { read, canRetry } = await readOnce(reader, bytes, { person: user, signal })
-    passing.delete(key)
+    failures.delete(key)
     if (canRetry) {
-      if (passing.size >= MAX_PASSING) passing.clear()
-      passing.set(key, { read, until: now() + PASSING_MS })
+      if (failures.size >= MAX_FAILURES) failures.clear()
+      failures.set(key, { read, until: now() + RETRY_MS })
       return read
     }
     await files.keepText(user, id, read)
-    return files.readText(user, id) // another node may have been faster: what is kept counts
+    return files.readText(user, id) // another node may have stored it first
   }
   return {
     bytes: (user, id) => bytesOf(user, id),
     async text({ user, id, type }, { most, signal }) {
       if (type === "application/pdf") return readPdf(user, id, signal)
       const bytes = await bytesOf(user, id, most * MAX_CHARACTER_BYTES)
-      // Its end may be in the middle of a character, whose beginning is left out.
+      // The end may be inside a character, which is dropped.
       return bytes && { text: new TextDecoder().decode(bytes, { stream: true }) }
     },
   }
 }
 
-/** What is wrong with a document is its own and stays so; a reader that has no time just now is another matter. */
+/** A fault of the document is permanent; `canRetry` marks a temporary failure of the reader. */
 async function readOnce(
   reader: PdfReader,
   bytes: Uint8Array,
@@ -75,7 +74,7 @@ async function readOnce(
 ): Promise<{ readonly read: FileText; readonly canRetry?: boolean | undefined }> {
   try {
     const { text, pages } = await reader.readPdf(bytes, reading)
-    return { read: { text: text.slice(0, MAX_KEPT).toWellFormed(), ...(pages === undefined ? {} : { pages }) } }
+    return { read: { text: text.slice(0, MAX_TEXT).toWellFormed(), ...(pages === undefined ? {} : { pages }) } }
   } catch (error) {
     if (hasCode(error, "document_unreadable")) {
       const { problem, pages, canRetry } = (error as { details: UnreadableDetails }).details
@@ -92,7 +91,9 @@ interface UnreadableDetails {
   readonly canRetry?: boolean
 }
 
-/** Reads documents where no library is open. What does it is loaded with the first one: most programs never send any. */
+/**
+ * Parses documents of a program without the research pack. Loaded with the first document, which most programs never send.
+ */
 export function openPdfReader(log: Log): PdfReader & AsyncDisposable {
   const load = async () => {
     const { DocumentReader } = await import("../../packs/research/document-reader.ts")
@@ -111,12 +112,12 @@ export function openPdfReader(log: Log): PdfReader & AsyncDisposable {
   }
 }
 
-/** Of what a person's files may take: what tools bring never takes the room of what the person sends. */
-const SHARE = 0.5
+/** Files of tools may use only this share of a person's limit, so that uploads always have room. */
+const TOOL_SHARE = 0.5
 
 /**
- * Keeps what tools bring beside what people send. The bytes first, then that this call names them, and only then does the
- * journal: wherever the process dies there is no name without a file, and a file without a name is swept up after a day.
+ * Stores files that tools return. First the bytes, then the use by this call, and only then the event: after a crash there
+ * is no reference without a file, and a file without a reference is deleted after a day.
  */
 export function resultFiles(
   { messageFiles, bytesOfFiles }: { readonly messageFiles: MessageFiles; readonly bytesOfFiles: number },
@@ -126,7 +127,7 @@ export function resultFiles(
     async keep({ user, conversation, callId }, { name, bytes }) {
       try {
         const file = await toResultFile(bytes, name)
-        const { id } = await messageFiles.keep(user, file, bytesOfFiles * SHARE)
+        const { id } = await messageFiles.keep(user, file, bytesOfFiles * TOOL_SHARE)
         if (!(await messageFiles.use(user, { conversation, message: callId }, [id]))) throw failure("not_found")
         const { type, width, height } = file
         const pixels = width === undefined || height === undefined ? {} : { width, height }

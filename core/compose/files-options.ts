@@ -8,7 +8,7 @@ import { placesNamed } from "../../packs/files/sandbox/environment.ts"
 import { findSandbox, hiddenPlaces } from "../../packs/files/sandbox/sandbox.ts"
 import type { ServerSettings } from "./settings.ts"
 
-/** What the tools of a folder get on this machine. */
+/** The options of the files pack on this machine. */
 export function filesOptions(
   settings: Pick<ServerSettings, "commandEnvironment" | "dataFolder" | "filesFolder" | "secrets">,
   folder: Folder,
@@ -21,15 +21,15 @@ export function filesOptions(
     root: folder.root,
     id: folder.id,
     home,
-    hidden: hiddenPlaces(home, ...placesOfOurs(settings)),
+    hidden: hiddenPlaces(home, ...privateFolders(settings)),
     homes: join(dataFolder, "sandboxes"),
     shown: placesNamed(environment),
   })
   return { folder, sandbox, environment, secrets, kept: new KeptInFolder(join(dataFolder, "kept")) }
 }
 
-/** Where what people have said and sent lies: no tool works there, and no command sees it. */
-export function placesOfOurs({
+/** Folders with people's data: no tool may use them, and no command sees them. */
+export function privateFolders({
   dataFolder,
   filesFolder,
 }: Pick<ServerSettings, "dataFolder" | "filesFolder">): string[] {
@@ -37,8 +37,8 @@ export function placesOfOurs({
 }
 
 /**
- * What no tool tells: the operator's settings, and the key that was made for the data folder, which comes with the first
- * secret that needs it. Not what people bring: whoever brought common words as a key would take them out of what others are told.
+ * The values removed from the output of tools: secrets of the settings, and the key in the data folder, which may be created
+ * later. Not people's own keys: a person could choose a common word as a key, and it would disappear from everyone's output.
  */
 export function secretsOfServer({
   secrets,

@@ -8,12 +8,12 @@ import { placesNamed } from "../../packs/files/sandbox/environment.ts"
 import { findSandbox, hiddenPlaces, noSandbox } from "../../packs/files/sandbox/sandbox.ts"
 import { isInside } from "../../packs/files/folder/find-program.ts"
 import { failure } from "../protocol/errors.ts"
-import { placesOfOurs } from "./files-options.ts"
+import { privateFolders } from "./files-options.ts"
 import type { ServerSettings } from "./settings.ts"
 
 /**
- * An MCP server that is a program, within the same walls as the commands of the agent `files`. Where there can be none, it
- * is not started unless the operator has said that it needs none.
+ * Launches an MCP server that is a program, in the same sandbox as commands of the agent `files`. Without a sandbox it is
+ * not started unless the operator allowed that.
  */
 export async function launchProgram(
   settings: Pick<ServerSettings, "commandEnvironment" | "dataFolder" | "filesFolder">,
@@ -21,7 +21,7 @@ export async function launchProgram(
   { command, environment, folder, reads = [], network, sandbox: isHeld }: ProgramTarget,
 ): Promise<Launched> {
   const { commandEnvironment, dataFolder } = settings
-  const ours = placesOfOurs(settings)
+  const ours = privateFolders(settings)
   const root = folder ?? join(dataFolder, "mcp", name)
   if (folder === undefined) mkdirSync(root, { recursive: true, mode: 0o700 })
   const home = commandEnvironment.HOME || homedir()

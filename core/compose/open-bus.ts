@@ -12,33 +12,33 @@ import { DirectMessages } from "../bus/wire.ts"
 import type { Store } from "../store/store.ts"
 import { type NatsServerSettings, type ServerSettings, SettingsError } from "./settings.ts"
 
-/** How a server hears others of its cluster: `partial` where not all of them, `none` where there is nothing to hear them by. */
-export type BusState = "ok" | "partial" | "down" | "none"
+/** The state of the connection to other nodes: `partial` if some are missing, `none` without a bus. */
+type BusState = "ok" | "partial" | "down" | "none"
 
-/** How a server hears of what happens, and speaks to the others. */
+/** The bus of this process and its messages to other nodes. */
 export interface NodeLinks extends AsyncDisposable {
   readonly bus: Bus
   readonly messages: NodeMessages
   state(): BusState
-  /** Undefined where there is nothing to hear others by. */
+  /** Undefined without a bus. */
   lag(): BusLag | undefined
-  /** Messages that could not be opened. */
+  /** Messages that failed authentication. */
   readonly refused?: Pick<RefusedMessages, "senders">
 }
 
-/** How long words take on their way to others. */
+/** Latencies and counts of the bus. */
 export interface BusLag {
-  /** To NATS and back; undefined while it is down. */
+  /** The round trip to NATS; undefined while it is down. */
   readonly serverMs: number | undefined
-  /** To each node that answers and back. */
+  /** The round trip to each node that answers. */
   readonly nodesMs: ReadonlyMap<string, number>
-  /** What was sent and NATS has not yet said it has, in bytes or so. */
+  /** Approximate bytes that NATS has not acknowledged. */
   readonly unheard: number
-  /** How many messages were refused since the start. */
+  /** Refused messages since the start, by reason. */
   readonly refused: ReadonlyMap<RefusalReason, number>
 }
 
-/** With NATS among the others that share its PostgreSQL; without, alone but for the mail in the database. */
+/** Through NATS if it is configured; otherwise through messages in the database. */
 export function openLinks(
   { nats }: Pick<ServerSettings, "nats">,
   store: Store,
@@ -50,14 +50,14 @@ export function openLinks(
     const nothing = { state: () => "none" as const, lag: () => undefined, [Symbol.asyncDispose]: async () => {} }
     return { bus: new InProcessBus(), messages: mail, ...nothing }
   }
-  demandCredentials(nats)
+  requireCredentials(nats)
   const { url, cluster, carriesText } = nats
   const credentials = nats.credentialsFile === undefined ? undefined : readCredentials(nats.credentialsFile)
   const { secrets, node } = store
   const keys = { current: () => secrets.currentKey(), all: () => secrets.allKeys() }
   const wire = new NatsTransport({ url, cluster, credentials }, { self: node.id, keys, ...ports })
   const bus = new ClusterBus(wire, { ...ports, carriesText, others: () => store.node.others })
-  // What is asked of devices are words of people, too.
+  // Device calls contain people's text too.
   const messages = carriesText ? new DirectMessages(wire, { mail, log: ports.log }) : mail
   const state = () => (wire.up ? (bus.isPartial ? "partial" : "ok") : "down")
   const lag = () => ({
@@ -71,8 +71,8 @@ export function openLinks(
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** Messages are encrypted, but a NATS that lets everybody in can still be flooded, and shows who talks to whom. */
-function demandCredentials({ url, credentialsFile }: NatsServerSettings): void {
+/** Messages are encrypted, but a NATS server without authentication can be flooded, and reveals who communicates. */
+function requireCredentials({ url, credentialsFile }: NatsServerSettings): void {
   const servers = url.split(",").map((each) => new URL(each.trim()))
   if (credentialsFile !== undefined || servers[0]?.username) return
   const open = servers.find(({ hostname }) => !LOOPBACK.test(hostname))

@@ -22,41 +22,41 @@ import { openStore, type Store, type StoreOptions } from "../store/store.ts"
 export interface EngineOptions {
   readonly store: Omit<StoreOptions, "clock"> | Store
   readonly agents: readonly Agent[]
-  /** Tools of other people's servers; without, no agent has any. */
+  /** Tools of MCP servers. Default: none. */
   readonly joining?: ToolJoining | undefined
-  /** One model for everything, or a registry of them. */
+  /** One model for everything, or a registry. */
   readonly models: Model | ModelSource
-  /** Who answers where a conversation's model cannot, and neither it nor its agent says who does. */
+  /** Fallback models, if neither the conversation nor its agent names any. */
   readonly fallback?: readonly string[]
-  /** How models are to reply, where nobody says otherwise. */
+  /** Reply settings, if nothing else sets them. */
   readonly settings?: ReplySettings
-  /** Which model is asked for titles; without one none is. */
+  /** The model that writes titles. Default: no titles. */
   readonly titleModel?: string
-  /** Ceilings on what models cost; without, there are none. */
+  /** Limits on the cost of models. Default: none. */
   readonly budget?: Budget
-  /** What is in the files of messages; without it no message has any. */
+  /** The content of files in messages. Default: no files. */
   readonly files?: FileContents
-  /** Where it is not to be the store's. */
+  /** Default: the store's clock. */
   readonly clock?: Clock
-  /** What counts as the day of a person who has not told their zone; without, this machine's. */
+  /** Determines the day of a person without a time zone. Default: this machine's. */
   readonly timeZone?: string
   readonly limits?: Partial<Limits>
   readonly policy?: Partial<Policy>
   readonly bus?: Bus
-  /** Stands between the loop and the store's journal: for who watches what is written. */
+  /** Wraps the store's journal. */
   readonly observeJournal?: ((journal: Journal) => Journal) | undefined
   readonly log?: Log
-  /** Which model sums up what has grown too long; without, the conversation's own. `none`: nobody. */
+  /** The model that writes summaries. Default: the conversation's own; `none`: no summaries. */
   readonly summaryModel?: string | undefined
-  /** What no tool may tell: taken out of every result. */
+  /** Secrets that are removed from every tool result. */
   readonly secrets?: Iterable<string>
-  /** Who says whose documents were changed in this process, for others that share the database. */
+  /** Reports changes of documents in this process to other processes of the database. */
   readonly library?: ChangeSource
-  /** How often it looks at what other processes have written to the same database. */
+  /** How often changes by other processes are read. */
   readonly lookMs?: number
   /** See `Ports`. */
   readonly isOfTerminal?: Ports["isOfTerminal"] | undefined
-  /** Takes up by itself what a dead process has left, now and while it is open. `false`: the caller sees to that. */
+  /** Continues runs of failed processes, now and while it is open. `false`: the caller does. */
   readonly recovers?: boolean
 }
 
@@ -64,18 +64,18 @@ export interface OpenedEngine extends AsyncDisposable {
   readonly store: Store
   readonly runtime: Runtime
   readonly ports: Ports
-  /** Looks at what other processes record, where there may be any. */
-  readonly elsewhere: Pick<RemoteChanges, "ageMs"> | undefined
+  /** Reads what other processes record; undefined if there are none. */
+  readonly otherNodes: Pick<RemoteChanges, "ageMs"> | undefined
 }
 
-/** What counts where nobody says otherwise. */
-export const USUAL_LIMITS: Limits = { runSeconds: 30 * 60, restarts: 3, replyCharacters: REPLY_CHARACTERS }
-/** A proposal waits for a week: whether it can still be applied is judged by the revision of its target. */
-export const USUAL_POLICY: Policy = { proposalMinutes: 7 * 24 * 60, forbidAuto: false }
-/** After so long whoever has just started has been answered, and what that did not need is loaded. */
-const LATE_MS = 1000
+/** The default limits. */
+export const DEFAULT_LIMITS: Limits = { runSeconds: 30 * 60, restarts: 3, replyCharacters: REPLY_CHARACTERS }
+/** A proposal waits for a week; the revision of its target decides whether it can still be applied. */
+export const DEFAULT_POLICY: Policy = { proposalMinutes: 7 * 24 * 60, forbidAuto: false }
+/** By then the first request is answered, and parts that load later may be loaded. */
+const LAZY_LOAD_MS = 1000
 
-/** Puts the rooms together: the whole engine in this process, with the caller's store, models and agents. */
+/** Assembles the engine in this process, with the caller's store, models and agents. */
 export async function openEngine(options: EngineOptions): Promise<OpenedEngine> {
   const { models } = options
   const store = "journal" in options.store ? options.store : await openStore({ ...options.store, clock: options.clock })
@@ -98,14 +98,14 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
     ),
     ...(options.joining ? { joining: options.joining } : {}),
     clock,
-    // Asked for when somebody has said something: what the zones are called takes a tenth of a start to load.
+    // Computed on first use: loading time zone names takes a tenth of the start.
     get timeZone() {
       return (zone ??= options.timeZone ?? hostZone())
     },
-    bus: observed(options.bus ?? new InProcessBus(), (_, live) => elsewhere?.hear(live)),
+    bus: observed(options.bus ?? new InProcessBus(), (_, live) => otherNodes?.hear(live)),
     cache: new ReadCache(),
-    limits: { ...USUAL_LIMITS, ...options.limits },
-    policy: { ...USUAL_POLICY, ...options.policy },
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    policy: { ...DEFAULT_POLICY, ...options.policy },
     log: options.log ?? silentLog,
     ...(options.summaryModel ? { summaryModel: options.summaryModel } : {}),
     ...(options.secrets ? { secrets: options.secrets } : {}),
@@ -113,27 +113,27 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
   }
   const runtime = new Runtime(ports)
   const { journal, bus, log } = ports
-  const elsewhere = pollRemoteChanges(store, { runtime, journal, bus, clock, log }, options)
+  const otherNodes = pollOtherNodes(store, { runtime, journal, bus, clock, log }, options)
   const stopSweeping = options.recovers === false ? undefined : startSweeping(runtime, ports.log)
-  const loadRest = () => void loadLazyModules().catch((error: unknown) => log.warn("lazy_parts_failed", { error }))
-  const restTimer = setTimeout(loadRest, LATE_MS).unref()
+  const loadLater = () => void loadLazyModules().catch((error: unknown) => log.warn("lazy_parts_failed", { error }))
+  const laterTimer = setTimeout(loadLater, LAZY_LOAD_MS).unref()
   return {
     store,
     runtime,
     ports,
-    elsewhere,
+    otherNodes,
     async [Symbol.asyncDispose]() {
-      clearTimeout(restTimer)
+      clearTimeout(laterTimer)
       await stopSweeping?.()
-      await elsewhere?.[Symbol.asyncDispose]()
+      await otherNodes?.[Symbol.asyncDispose]()
       await runtime.close()
       if (store !== options.store) await store[Symbol.asyncDispose]()
     },
   }
 }
 
-/** Where no other process can write to the database there is nothing to look for. */
-function pollRemoteChanges(
+/** Undefined if no other process can write to the database. */
+function pollOtherNodes(
   store: Store,
   parts: Pick<Ports, "journal" | "bus" | "clock" | "log"> & { readonly runtime: Runtime },
   { library, lookMs }: Pick<EngineOptions, "library" | "lookMs">,

@@ -3,8 +3,8 @@ import type { ToolJoining } from "../engine/definition/joined-tools.ts"
 import type { Log } from "../shared/log.ts"
 import { createJoinedTool } from "../tools/mcp/call-tool.ts"
 import type { McpTools } from "../tools/mcp/mcp-tools.ts"
-import { NamedServers } from "../tools/mcp/named-servers.ts"
-import { OwnServers, type OwnServersPorts } from "../tools/mcp/own-servers.ts"
+import { ServerList } from "../tools/mcp/server-list.ts"
+import { PersonServers, type PersonServersPorts } from "../tools/mcp/person-servers.ts"
 import { answerSchema } from "../tools/json-schema/answer-schema.ts"
 import { guardedFetch } from "../models/network/guarded-fetch.ts"
 import type { OutboundPolicy } from "../models/network/outbound-policy.ts"
@@ -13,7 +13,7 @@ import type { MessageFiles } from "../engine/stored-files.ts"
 import type { McpSignIns } from "../engine/mcp.ts"
 import { type ServerSettings, SettingsError } from "./settings.ts"
 
-export interface McpParts extends Pick<OwnServersPorts, "pins" | "records" | "agents"> {
+interface McpParts extends Pick<PersonServersPorts, "pins" | "records" | "agents"> {
   readonly messageFiles: MessageFiles
   readonly signIns: McpSignIns
   readonly reach: OutboundPolicy
@@ -21,13 +21,13 @@ export interface McpParts extends Pick<OwnServersPorts, "pins" | "records" | "ag
   readonly log: Log
 }
 
-/** MCP servers for the agents of this server. What it takes to speak with them is loaded by the first that somebody uses. */
+/** MCP servers for the agents of this server. The protocol's code is loaded with the first call. */
 export class Mcp implements ToolJoining, AsyncDisposable {
   readonly #settings: ServerSettings
   readonly #parts: McpParts
-  readonly #named: NamedServers
-  /** What people name and decide. */
-  readonly servers: OwnServers
+  readonly #named: ServerList
+  /** People's own servers and decisions. */
+  readonly servers: PersonServers
   #tools: Promise<McpTools> | undefined
 
   constructor(settings: ServerSettings, parts: McpParts) {
@@ -35,23 +35,30 @@ export class Mcp implements ToolJoining, AsyncDisposable {
     this.#parts = parts
     const { records, pins, signIns, agents, clock } = parts
     requireAgents(settings, agents)
-    this.#named = new NamedServers(settings.mcp, records, clock)
-    this.servers = new OwnServers({ records, pins, signIns, agents, named: this.#named, tools: () => this.#loaded() })
+    this.#named = new ServerList(settings.mcp, records, clock)
+    this.servers = new PersonServers({
+      records,
+      pins,
+      signIns,
+      agents,
+      named: this.#named,
+      tools: () => this.#loaded(),
+    })
   }
 
   get isNone(): boolean {
     return this.#named.isNone
   }
 
-  async toolsFor(asked: Parameters<ToolJoining["toolsFor"]>[0]) {
-    const servers = await this.#named.of(asked.user)
-    if (servers.every(({ agents }) => !agents.includes(asked.agent))) return []
-    return (await this.#loaded()).toolsFor(asked)
+  async toolsFor(query: Parameters<ToolJoining["toolsFor"]>[0]) {
+    const servers = await this.#named.of(query.user)
+    if (servers.every(({ agents }) => !agents.includes(query.agent))) return []
+    return (await this.#loaded()).toolsFor(query)
   }
 
   toTool(...[joined, user]: Parameters<ToolJoining["toTool"]>) {
     return createJoinedTool(joined, user, {
-      call: async (...asked) => (await this.#loaded()).call(...asked),
+      call: async (...query) => (await this.#loaded()).call(...query),
       readSchema: answerSchema,
     })
   }
@@ -69,7 +76,7 @@ export class Mcp implements ToolJoining, AsyncDisposable {
     const { reach, pins, signIns, clock, log, messageFiles } = this.#parts
     const { bytesOfFiles } = this.#settings
     return new McpTools({
-      ways: {
+      options: {
         guardedFetch: guardedFetch(reach),
         operatorFetch: proxiedFetch(this.#settings.proxy ?? {}),
         launch: (name, target) => launchProgram(this.#settings, name, target),
@@ -85,7 +92,7 @@ export class Mcp implements ToolJoining, AsyncDisposable {
   }
 }
 
-/** Where somebody has named an agent that there is not, its tools would never be seen. */
+/** The tools of a server for an unknown agent would never be available. */
 function requireAgents({ mcp }: ServerSettings, names: readonly string[]): void {
   for (const { name, agents } of mcp) {
     const unknown = agents.find((agent) => !names.includes(agent))

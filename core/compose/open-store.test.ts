@@ -9,7 +9,7 @@ const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 const newFolder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "data-"))
 
 test.skipIf(process.platform === "win32")(
-  "what an earlier life left open to everybody is shut, and nothing else",
+  "files that an earlier run left readable for everyone are made private, and nothing else",
   () => {
     const folder = newFolder()
     chmodSync(folder, 0o755)
@@ -31,20 +31,17 @@ test.skipIf(process.platform === "win32")(
   },
 )
 
-test.skipIf(process.platform === "win32")(
-  "a new database and its log are nobody else's to read, whatever the umask",
-  () => {
-    const folder = newFolder()
-    const file = join(folder, "pawl.db")
-    const db = openConnection(file)
-    db.exec("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
-    expect(["", "-wal", "-shm"].map((end) => modeOf(`${file}${end}`))).toEqual(["600", "600", "600"])
-    db.close()
-  },
-)
+test.skipIf(process.platform === "win32")("a new database and its log are private, whatever the umask", () => {
+  const folder = newFolder()
+  const file = join(folder, "pawl.db")
+  const db = openConnection(file)
+  db.exec("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+  expect(["", "-wal", "-shm"].map((end) => modeOf(`${file}${end}`))).toEqual(["600", "600", "600"])
+  db.close()
+})
 
 test.skipIf(process.platform !== "linux")(
-  "a folder where none can be made is refused at once, also where the system only says that there is nothing",
+  "a folder that cannot be created is refused at once, also if the system reports only that it does not exist",
   () => {
     expect(() => makeDataFolder("/proc/nope/data")).toThrow(
       /^The data folder \/proc\/nope\/data \(PAWL_DATA\) cannot be created: the file or folder does not exist\.$/,
@@ -59,15 +56,15 @@ test.skipIf(process.platform !== "linux")(
   },
 )
 
-test("a folder that is not there leaves nothing open", () => {
+test("a missing folder leaves nothing open", () => {
   expect(openToOthers(join(newFolder(), "never-made"))).toEqual([])
 })
 
-test("a database that cannot be opened on a full disk says that it is full, whatever SQLite calls it", () => {
+test("a database that cannot be opened on a full disk reports the full disk, whatever SQLite calls it", () => {
   const free = (bytes: number) => (() => ({ bavail: bytes / 4096, bsize: 4096 })) as unknown as typeof statfsSync
   const error = (errcode: number) => Object.assign(new Error("disk I/O error"), { errcode })
   const FULL = "the disk is full. Free some space and start again"
-  // The file of its shared memory does not fit (SQLITE_IOERR_SHMSIZE), and the database does not (SQLITE_FULL).
+  // Shared memory that does not fit (SQLITE_IOERR_SHMSIZE), and a database that does not (SQLITE_FULL).
   for (const code of [10 | (19 << 8), 13]) expect(openingReason(error(code), "/d/pawl.db", free(8192))).toBe(FULL)
   expect(openingReason(error(10), "/d/pawl.db", free(8 * 1024 ** 3)), "another fault").toBe(
     "the disk reported an error",

@@ -15,10 +15,10 @@ export type StoreConfig = Pick<
 /** The store alone: for the server, and for commands that run no conversation. */
 export async function openConfiguredStore(
   settings: StoreConfig,
-  given: Pick<StoreOptions, "clock" | "machineClock" | "log" | "filesFolder" | "personBytes" | "forExport"> = {},
+  options: Pick<StoreOptions, "clock" | "machineClock" | "log" | "filesFolder" | "personBytes" | "forExport"> = {},
 ): Promise<Store> {
   const { databaseUrl, dataFolder, durability, databaseConnections: connections } = settings
-  // What people say is nobody else's business, also not that of other users of this machine.
+  // People's data must not be readable by other users of this machine.
   if (databaseUrl.startsWith("file:")) makeDataFolder(dataFolder)
   try {
     const own = {
@@ -26,7 +26,7 @@ export async function openConfiguredStore(
       cacheFolder: join(dataFolder, "index-cache"),
       nodeFile: join(dataFolder, "node"),
     }
-    return await openStore({ url: databaseUrl, durability, connections, ...own, ...given })
+    return await openStore({ url: databaseUrl, durability, connections, ...own, ...options })
   } catch (error) {
     if (hasCode(error, "files_folder_refused")) throw new SettingsError((error as Error).message, { cause: error })
     const file = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : undefined
@@ -35,7 +35,7 @@ export async function openConfiguredStore(
   }
 }
 
-/** The keys that the settings name, or the one in the data folder. */
+/** The keys of the settings, or the key file in the data folder. */
 export function masterKeysOf(
   settings: Omit<StoreConfig, "databaseUrl" | "databaseConnections" | "durability">,
 ): MasterKeys | KeyFile {
@@ -44,14 +44,14 @@ export function masterKeysOf(
   return fixedKeys(masterKey, ...(previousMasterKey ? [previousMasterKey] : []))
 }
 
-/** What this program keeps in its data folder. Nothing else is touched: somebody may have pointed it at their home. */
-const OURS =
+/** Our files in a data folder. Others are not touched: the folder may be someone's home. */
+const OUR_FILES =
   /^(?:(?:pawl|device)\.db(?:-wal|-shm|-journal|-owner)?|master\.key.*|node\.(?:json|lock)|chat-history.*|trusted-folders\.json|tainted-files|databases|folders|kept|sandboxes)$/
 const OTHERS = 0o077
 
 /**
- * Makes the folder where there is none, and shuts what is in it to other users of this machine: it holds what people say. A
- * folder that was there before, or files of an earlier Pawl, may be open to everybody.
+ * Creates the folder if necessary, and makes our files in it private. An existing folder, or files of an earlier version,
+ * may be readable by everyone.
  */
 export function makeDataFolder(folder: string): void {
   try {
@@ -65,12 +65,12 @@ export function makeDataFolder(folder: string): void {
     try {
       chmodSync(path, lstatSync(path).mode & 0o777 & ~OTHERS)
     } catch {
-      // Gone meanwhile, or somebody else's: `pawl doctor` names what stays open.
+      // Removed in the meantime, or owned by someone else: `pawl doctor` reports what stays readable.
     }
   }
 }
 
-/** Node's own way to make several tries for ever where a file system has no folder to make it in and says so, as `/proc` does. */
+/** Node's recursive `mkdir` never returns on file systems without folders, such as `/proc`. */
 function makeFolders(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
   const parent = dirname(folder)
@@ -78,17 +78,17 @@ function makeFolders(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    // Another process was faster.
+    // Another process created it first.
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error
   }
 }
 
-/** What other users of this machine could read, of what is ours. Windows keeps such things elsewhere. */
+/** Our files that other users of this machine could read. Not checked on Windows, whose profiles are private. */
 export function openToOthers(folder: string): string[] {
-  // With a PostgreSQL a command makes no folder, and has nothing there.
+  // With PostgreSQL a command creates no folder.
   if (process.platform === "win32" || !existsSync(folder)) return []
   return readdirSync(folder)
-    .filter((name) => OURS.test(name))
+    .filter((name) => OUR_FILES.test(name))
     .map((name) => join(folder, name))
     .filter((path) => {
       const stat = lstatSync(path, { throwIfNoEntry: false })
@@ -96,19 +96,19 @@ export function openToOthers(folder: string): string[] {
     })
 }
 
-/** Less than this is no space: as much does a database need to be opened. */
-const LEAST_BYTES = 1024 * 1024
+/** SQLite needs this much to open a database. */
+const MIN_FREE_BYTES = 1024 * 1024
 
-/** Why a database in a file cannot be opened. On a full disk SQLite may say no more than "disk I/O error". */
-export function openingReason(error: unknown, file: string, look: typeof statfsSync = statfsSync): string {
+/** Why a database file cannot be opened. On a full disk SQLite may only report "disk I/O error". */
+export function openingReason(error: unknown, file: string, statDisk: typeof statfsSync = statfsSync): string {
   const { errcode } = error as { errcode?: number }
-  // Its codes for an error of the disk, and for a full one.
+  // SQLITE_IOERR and SQLITE_FULL.
   if (errcode === undefined || ![10, 13].includes(errcode & 0xff)) return failureReason(error)
   try {
-    const { bavail, bsize } = look(dirname(file))
-    if (bavail * bsize < LEAST_BYTES) return "the disk is full. Free some space and start again"
+    const { bavail, bsize } = statDisk(dirname(file))
+    if (bavail * bsize < MIN_FREE_BYTES) return "the disk is full. Free some space and start again"
   } catch {
-    // Then it is what the error says.
+    // Use the error's own text.
   }
   return failureReason(error)
 }

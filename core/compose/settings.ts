@@ -18,37 +18,37 @@ import type { MasterKey } from "../store/people/master-keys.ts"
 import type { Store } from "../store/store.ts"
 import type { TelemetrySettings } from "../telemetry/settings.ts"
 import type { McpServer } from "../tools/mcp/definition/server.ts"
-import { USUAL_LIMITS, USUAL_POLICY } from "./open-engine.ts"
+import { DEFAULT_LIMITS, DEFAULT_POLICY } from "./open-engine.ts"
 
-/** Where Ollama and LM Studio listen unless they are configured otherwise. */
-export const USUAL_LOCAL_SERVERS: readonly string[] = ["http://127.0.0.1:11434", "http://127.0.0.1:1234"]
+/** The default addresses of Ollama and LM Studio. */
+export const DEFAULT_LOCAL_SERVERS: readonly string[] = ["http://127.0.0.1:11434", "http://127.0.0.1:1234"]
 
-/** What a server is put together from: a plain value, wherever it was read. */
+/** The settings of a server, wherever they were read. */
 export interface ServerSettings {
-  /** What it listens on. */
+  /** The address that it listens on. */
   readonly host: string
-  /** Database, keys and files. */
+  /** The folder for the database, keys and files. */
   readonly dataFolder: string
-  /** Where the bytes of large files in messages lie, for all nodes; without, in the database. */
+  /** The folder for large files in messages, shared by all nodes. Default: in the database. */
   readonly filesFolder: string | undefined
   /** `postgres://…`, or the SQLite file in `dataFolder`. */
   readonly databaseUrl: string
-  /** How many connections to PostgreSQL are opened at most. */
+  /** Most connections to PostgreSQL. */
   readonly databaseConnections: number
   readonly durability: "full" | "normal"
-  /** What the nodes of one PostgreSQL hear each other by; without it they look at what the others have written. */
+  /** Connects the nodes of one PostgreSQL. Without it they poll the database. */
   readonly nats: NatsServerSettings | undefined
   readonly publicUrl: string | undefined
   readonly allowedOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
-  /** What one person may ask in a minute; 0 for as much as they like. */
+  /** Most requests of one person in a minute; 0 for no limit. */
   readonly requestsPerMinute: number
   readonly jwt: JwtSettings | undefined
-  /** Where people may sign in beside links. */
+  /** An OpenID Connect issuer, in addition to sign-in links. */
   readonly oidc: OidcSettings | undefined
   readonly policy: Policy
   readonly limits: Pick<Limits, "runSeconds" | "replyCharacters">
-  /** Which model sums up what has grown too long; without, the conversation's own. `none`: nobody. */
+  /** The model that writes summaries. Default: the conversation's own; `none`: no summaries. */
   readonly summaryModel: string | undefined
   readonly models: ModelSettings
   /** Opens the model that answers if no provider is configured. It is passed the tools with their example requests. */
@@ -57,59 +57,59 @@ export interface ServerSettings {
     | undefined
   /** Creates the embedder that is used without a key for OpenAI's. Without either, search uses words only. */
   readonly localEmbedder?: CreateLocalEmbedder | undefined
-  /** Addresses of this machine at which model servers are looked for while no provider is set. */
+  /** Addresses of this machine that are probed for model servers while no provider is configured. */
   readonly localModelServers: readonly string[]
-  /** Who answers where a conversation's model cannot, in this order. */
+  /** Fallback models, in this order. */
   readonly fallback: readonly string[]
-  /** How models are to reply, where neither agent, conversation nor message says otherwise. */
+  /** Reply settings, if neither agent, conversation nor message sets them. */
   readonly reply: ReplySettings
-  /** Which model is asked for titles. */
+  /** The model that writes titles. */
   readonly titleModel: string | undefined
-  /** What providers are reached through. */
+  /** Proxies for requests to providers. */
   readonly proxy: ProxySettings | undefined
-  /** What secrets are under, and the key that is accepted beside it; without the first, a file in `dataFolder` has it. */
+  /** The keys that encrypt secrets, current and previous. Default: a file in `dataFolder`. */
   readonly masterKey: MasterKey | undefined
   readonly previousMasterKey: MasterKey | undefined
-  /** Whether the keys of `models` serve everybody, or people must bring their own. */
+  /** Whether everyone may use the keys of `models`, or people must add their own. */
   readonly sharedKeys: boolean
-  /** Which private addresses people may make this server connect to. */
+  /** The private addresses that people may make this server connect to. */
   readonly privateHosts: PrivateHosts
-  /** Where the SQLite files of people lie, and whether they may come to PostgreSQL as its superuser. */
+  /** The folder of people's SQLite files, and whether PostgreSQL connections may use a superuser. */
   readonly sqliteRoot: string
   readonly superuserConnections: boolean
-  /** Whether the thread dialect also answers without `/api`. */
+  /** Whether the thread API also answers without `/api`. */
   readonly threadPaths: boolean
   readonly ceilings: Ceilings
-  /** How many bytes each person may store. */
+  /** Most stored bytes of each person. */
   readonly personBytes: number
-  /** What the files in one person's messages may take together. */
+  /** Most bytes of the files in one person's messages. */
   readonly bytesOfFiles: number
-  /** Who searches the web for agents. */
+  /** The web search for agents. */
   readonly webSearch: WebSearchSetting
-  /** Packs of others that are loaded besides ours: names of packages, or paths. */
+  /** Packs to load besides the built-in ones: package names or paths. */
   readonly packs: readonly string[]
-  /** MCP servers whose tools agents may have. */
+  /** MCP servers whose tools agents may use. */
   readonly mcp: readonly McpServer[]
-  /** Whom to tell that proposals wait. */
+  /** The address for reports of pending proposals. */
   readonly webhook: WebhookSettings | undefined
-  /** What a command that the model runs gets to see of the environment: a list of what may be seen, not of what may not. */
+  /** The environment of commands that models run: an allow-list, because a list of exclusions would miss some. */
   readonly commandEnvironment: Readonly<Record<string, string>>
-  /** Whom spans of runs are told to; without, nobody, and nothing of it is loaded. */
+  /** The receiver of the spans of runs. Default: none, and nothing is loaded. */
   readonly telemetry: TelemetrySettings | undefined
-  /** What must never be told. */
+  /** Texts that must never be shown or logged. */
   readonly secrets: readonly string[]
 }
 
 export interface NatsServerSettings {
   readonly url: string
   readonly credentialsFile: string | undefined
-  /** The name under which the nodes of one database find each other. */
+  /** The name by which the nodes of one database find each other. */
   readonly cluster: string
-  /** Whether what people and models say is carried, or only that there is something to read. */
+  /** Whether messages contain people's and models' text, or only that there is something to read. */
   readonly carriesText: boolean
 }
 
-/** The settings of somebody who has set nothing but where data is kept. */
+/** The default settings, with this data folder. */
 export function settingsIn(dataFolder: string): ServerSettings {
   return {
     host: "127.0.0.1",
@@ -125,11 +125,11 @@ export function settingsIn(dataFolder: string): ServerSettings {
     requestsPerMinute: 60_000,
     jwt: undefined,
     oidc: undefined,
-    policy: USUAL_POLICY,
-    limits: { runSeconds: USUAL_LIMITS.runSeconds, replyCharacters: USUAL_LIMITS.replyCharacters },
+    policy: DEFAULT_POLICY,
+    limits: { runSeconds: DEFAULT_LIMITS.runSeconds, replyCharacters: DEFAULT_LIMITS.replyCharacters },
     summaryModel: undefined,
     models: {},
-    localModelServers: USUAL_LOCAL_SERVERS,
+    localModelServers: DEFAULT_LOCAL_SERVERS,
     fallback: [],
     reply: {},
     titleModel: undefined,
@@ -154,12 +154,12 @@ export function settingsIn(dataFolder: string): ServerSettings {
   }
 }
 
-/** Something about the settings that whoever wrote them can put right: told as a sentence, without a stack. */
+/** A fault in the settings that the operator can fix: reported as a sentence, without a stack. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError"
 }
 
-/** The secret stands behind the #, which a browser keeps to itself: no server, proxy or log on the way sees it. */
+/** The secret is in the fragment, which browsers do not send: no server, proxy or log sees it. */
 export const toLink = (base: string, secret: string): string => `${base.replace(/(?<!\/)\/+$/, "")}/sign-in#${secret}`
 
 interface Reached {
@@ -168,19 +168,19 @@ interface Reached {
   readonly port: number
 }
 
-/** Where people reach the server; `listening` is where it listens, if somebody knows. */
+/** The URL of the server; `listening` is the address it listens on, if known. */
 export function baseUrl({ publicUrl, host, port }: Reached, listening?: string): string {
   if (publicUrl) return publicUrl
   if (!listening && port === 0)
     throw new SettingsError("The server uses a random free port. Pass its address with --server.")
   const url = new URL(listening ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`)
-  // "Every address" is none that a browser can go to.
+  // A browser cannot open "every address".
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1"
   if (url.hostname === "[::]") url.hostname = "[::1]"
   return url.origin
 }
 
-/** Whether only programs of this machine reach the server: it listens on a loopback address, and no proxy leads to it. */
+/** Whether only programs on this machine can reach the server: it listens on loopback, and there is no proxy. */
 export function isOnlyLocal({
   host,
   publicUrl,
@@ -190,9 +190,9 @@ export function isOnlyLocal({
   return isThisMachine(host) && !isPublished && trustedProxies.length === 0
 }
 
-/** No call outlives its run, so what is set aside for longer was left by a process that died. */
+/** No call outlives its run: a longer reservation belongs to a process that failed. */
 const HOLD_MARGIN_SECONDS = 60
-/** A run may work for hours, one call of a model does not. */
+/** A run may take hours, a single call does not. */
 const MAX_CALL_SECONDS = 30 * 60
 
 interface Spending extends Ceilings {
@@ -200,7 +200,7 @@ interface Spending extends Ceilings {
   now(): number
 }
 
-/** Only where a ceiling is set: without one no call waits for the database to agree. */
+/** Only with a limit: without one no call waits for the database. */
 export function budgetOf({ engine }: Store, { runSeconds, now, ...ceilings }: Spending): { budget?: SqlBudget } {
   if (ceilings.dailyUsd === undefined && ceilings.runUsd === undefined) return {}
   return {

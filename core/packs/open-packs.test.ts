@@ -2,7 +2,6 @@ import { expect, test } from "vitest"
 import { z } from "zod"
 import { defineAgent } from "../engine/definition/agent.ts"
 import { answer, defineTool } from "../engine/definition/tool.ts"
-import { housePacks } from "../../packs/list.ts"
 import { openPacks } from "./open-packs.ts"
 import { definePack } from "./pack.ts"
 
@@ -18,7 +17,7 @@ const greet = defineTool<object>({
 const agentOf = (name: string, ...tools: (typeof greet)[]) =>
   defineAgent({ name, description: name, instructions: name, tools })
 
-/** Notes what happens to it in `seen`. */
+/** Records its calls in `seen`. */
 const packOf = (name: string, fault?: "open" | "close") =>
   definePack({
     name,
@@ -35,10 +34,6 @@ const packOf = (name: string, fault?: "open" | "close") =>
     },
   })
 
-test("our packs are four, named as their agents are", () => {
-  expect(housePacks.map(({ name }) => name)).toEqual(["workspace", "analyst", "research", "files"])
-})
-
 test("packs are opened in order and closed in reverse", async () => {
   const seen: string[] = []
   const packs = await openPacks([packOf("a"), packOf("b")], seen)
@@ -47,21 +42,21 @@ test("packs are opened in order and closed in reverse", async () => {
   expect(seen).toEqual(["open a", "open b", "close b", "close a"])
 })
 
-test("where one cannot be opened, those before it are closed again and its error is told", async () => {
+test("if one cannot be opened, those before it are closed and its error is thrown", async () => {
   const seen: string[] = []
   const opening = openPacks([packOf("a"), packOf("b"), packOf("c", "open"), packOf("d")], seen)
   await expect(opening).rejects.toThrow("c cannot be opened")
   expect(seen).toEqual(["open a", "open b", "close b", "close a"])
 })
 
-test("one that cannot be closed does not keep the others open", async () => {
+test("one that cannot be closed does not stop the others from closing", async () => {
   const seen: string[] = []
   const packs = await openPacks([packOf("a"), packOf("b", "close")], seen)
   await expect(packs[Symbol.asyncDispose]()).rejects.toThrow("b cannot be closed")
   expect(seen).toEqual(["open a", "open b", "close b", "close a"])
 })
 
-test("what a pack opens beside its agents can be had from it, and only while it is among the open ones", async () => {
+test("other services of a pack can be read from it while it is open", async () => {
   const pack = definePack({ name: "a", open: () => ({ agents: [], lamp: "lit" }) })
   await using packs = await openPacks([pack], undefined)
   expect(packs.of(pack).lamp).toBe("lit")

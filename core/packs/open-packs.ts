@@ -3,25 +3,25 @@ import { failure } from "../protocol/errors.ts"
 import type { NamedPackRoute } from "../engine/pack-services.ts"
 import type { OpenedPack, Pack } from "./pack.ts"
 
-/** Packs at work, together. Disposing closes them, the last first. */
+/** Open packs. Disposing closes them in reverse order. */
 export interface OpenedPacks extends AsyncDisposable {
   readonly names: readonly string[]
   readonly agents: readonly Agent[]
-  /** Addresses that they add to the server. */
+  /** Their routes. */
   readonly routes: readonly NamedPackRoute[]
-  /** What one of them has opened beside its agents. */
+  /** The result of a pack's `open`. */
   of<Opened extends OpenedPack>(pack: Pack<never, Opened>): Opened
 }
 
-/** Opens packs one after the other. Where one fails, those that are open are closed again before its error is thrown. */
+/** Opens packs in order. If one fails, the open ones are closed before its error is thrown. */
 export async function openPacks<Services>(packs: readonly Pack<Services>[], services: Services): Promise<OpenedPacks> {
   await using opening = new AsyncDisposableStack()
   const opened = new Map<unknown, OpenedPack>()
-  const taken: Taken = { agents: new Set(), tools: new Set() }
+  const usedNames: UsedNames = { agents: new Set(), tools: new Set() }
   for (const pack of packs) {
     const each = await pack.open(services)
     opening.defer(async () => each.close?.())
-    takeNames(pack.name, each.agents, taken)
+    checkNames(pack.name, each.agents, usedNames)
     opened.set(pack, each)
   }
   const closing = opening.move()
@@ -40,13 +40,13 @@ export async function openPacks<Services>(packs: readonly Pack<Services>[], serv
   }
 }
 
-interface Taken {
+interface UsedNames {
   readonly agents: Set<string>
   readonly tools: Set<string>
 }
 
-/** A conversation names its agent, and the offline model and the audit name tools: two of one name could not be told apart. */
-function takeNames(pack: string, agents: readonly Agent[], taken: Taken): void {
+/** A conversation names its agent, and the audit names tools, so names must be unique. */
+function checkNames(pack: string, agents: readonly Agent[], usedNames: UsedNames): void {
   const refuse = (what: string, name: string) => {
     const problem = `there is ${what} "${name}" already, in another pack or in this one`
     throw failure("pack_refused", { pack, problem, todo: "give it another name" })
@@ -54,14 +54,14 @@ function takeNames(pack: string, agents: readonly Agent[], taken: Taken): void {
   // Agents of one pack may share a tool.
   const own = new Set<string>()
   for (const { name, tools } of agents) {
-    if (taken.agents.has(name)) refuse("an agent", name)
-    taken.agents.add(name)
+    if (usedNames.agents.has(name)) refuse("an agent", name)
+    usedNames.agents.add(name)
     for (const tool of tools.names) {
-      if (taken.tools.has(tool)) refuse("a tool", tool)
+      if (usedNames.tools.has(tool)) refuse("a tool", tool)
       if (tool !== MORE_TOOLS) own.add(tool)
     }
   }
-  for (const tool of own) taken.tools.add(tool)
+  for (const tool of own) usedNames.tools.add(tool)
 }
 
 const routesOf = (pack: string, routes: OpenedPack["routes"] = {}): NamedPackRoute[] =>

@@ -15,7 +15,7 @@ export interface Pack<Services = PackServices, Opened extends OpenedPack = Opene
   open(services: Services): Promise<Opened> | Opened
 }
 
-/** What a pack declares, so that the server can prepare it before opening the pack: tables, migrations and views. */
+/** The declarations of a pack, so that the server can prepare it before opening the pack: tables, migrations and views. */
 export interface PackNeeds {
   /** The pack's tables, as its last migration leaves them. */
   readonly tables?: readonly PackTable[]

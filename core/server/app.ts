@@ -1,5 +1,5 @@
 import {
-  againRoutes,
+  repeatRoutes,
   auditRoutes,
   grantRoutes,
   proposalRoutes,
@@ -8,39 +8,65 @@ import {
 } from "./routes/proposals.ts"
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { AppError, failure, type Problem, toProblem } from "../protocol/errors.ts"
-import { agentRoutes, modelRoutes, providerRoutes, usageRoutes } from "./routes/models.ts"
+import { agentRoutes, modelRoutes, providerRoutes, usageRoutes, type ModelRoutePorts } from "./routes/models.ts"
 import { readRequestSource, answerOrigins, checkHostAndOrigin, secureHeaders } from "./auth/origins.ts"
 import { identify } from "./auth/caller.ts"
-import type { Env } from "./auth/credentials.ts"
+import type { Env, AuthPorts } from "./auth/credentials.ts"
 import { collectionRoutes, vectorRoutes } from "./routes/collections.ts"
 import { connectionRoutes } from "./routes/connections.ts"
 import { conversationRoutes, eventRoutes } from "./routes/conversations.ts"
 import { deviceRoutes, sessionRoutes, signInRoutes, tokenRoutes } from "./routes/account/sign-in.ts"
 import { fileRoutes, resultRoutes } from "./routes/files.ts"
-import { healthRoutes, metricsRoute } from "./routes/operations.ts"
+import { healthRoutes, metricsRoute, type HealthPorts, type NodeWork } from "./routes/operations.ts"
 import { messageRoutes, questionRoutes, queueRoutes } from "./routes/messages.ts"
 import { oidcRoutes } from "./routes/account/oidc/oidc.ts"
 import { consentRoutes, oauthRoutes } from "./routes/account/oauth/oauth.ts"
-import { createPage, pageRoutes } from "./routes/page.ts"
+import { createPage, pageRoutes, type PagePorts } from "./routes/page.ts"
 import { type PackRoutes, servePackRoutes } from "./routes/packs.ts"
-import type { ServerPorts } from "./ports.ts"
 import { retentionRoutes } from "./routes/account/retention.ts"
 import { docsRoutes } from "./routes/docs.ts"
-import { createRateLimits, type RateLimits, UnreadAnswers } from "./auth/rate-limits.ts"
+import { createRateLimits, type RateLimits, UnreadResponses } from "./auth/rate-limits.ts"
 import { runRoutes, sharedRunRoutes } from "./routes/runs.ts"
-import { mcpServerRoutes, mcpSignInRoutes } from "./routes/mcp-servers.ts"
+import { mcpServerRoutes, mcpSignInRoutes, type McpServerRoutePorts } from "./routes/mcp-servers.ts"
 import { socketRoute } from "./socket/socket.ts"
 import { workspaceRoutes } from "./routes/workspace.ts"
 import { randomUUID } from "node:crypto"
 import type { Log } from "../shared/log.ts"
 import type { ServerMetrics } from "./metrics/server-metrics.ts"
 import { FairTurns } from "../shared/concurrency/fair-queue.ts"
+import type { MessageFiles } from "../engine/stored-files.ts"
+import type { OidcPorts } from "./routes/account/ports.ts"
+import type { ConversationRoutePorts } from "./conversation/ports.ts"
+import type { Databases, DataPorts, Workspaces } from "./routes/stored-data.ts"
+import type { Devices } from "./socket/devices.ts"
+import type { SocketPorts } from "./socket/chat-conversation.ts"
+
+/** Everything the server needs, passed in by `core/compose`. Each folder of the server names the subset that it uses. */
+export interface ServerPorts
+  extends
+    AuthPorts,
+    SocketPorts,
+    ConversationRoutePorts,
+    ModelRoutePorts,
+    McpServerRoutePorts,
+    OidcPorts,
+    DataPorts,
+    HealthPorts,
+    PagePorts {
+  // Subsets of these are in the interfaces above; these are the full types that satisfy them all.
+  readonly databases: Databases
+  readonly devices: Devices
+  readonly workspaces: Workspaces
+  readonly messageFiles: MessageFiles
+  nodeWork(): NodeWork
+  /** The version of this program, for the API reference. */
+  readonly version: string
+}
 
 /** Serves another wire format over the same conversations. It is written against `core/adapter.ts`. */
 export interface Adapter {
-  /** The paths of its routes, each of which needs a caller: `/mcp`, or `/v1/*` with all that is under it. */
+  /** The paths of its routes, which all need a caller: `/mcp`, or `/v1/*` with all that is under it. */
   readonly paths: readonly string[]
-  /** Adds its routes. */
   serve(app: Hono<Env>, ports: ServerPorts): void
   /** The body of an error, if its clients do not expect problem JSON. */
   toError?(problem: Problem): Promise<object>
@@ -50,16 +76,16 @@ export interface Adapter {
   forward?(app: Hono<Env>, ports: ForwardedPaths): void
 }
 
-export interface ForwardedPaths {
+interface ForwardedPaths {
   /** Whether the thread API also answers under `/chat`, and connections under `/connections`. */
   readonly threadPaths?: boolean
 }
 
-export interface AppPorts extends ServerPorts, PackRoutes, ForwardedPaths {
+interface AppPorts extends ServerPorts, PackRoutes, ForwardedPaths {
   readonly adapters?: readonly Adapter[]
 }
 
-const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) => void)[] = [
+const routeGroups: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) => void)[] = [
   conversationRoutes,
   messageRoutes,
   runRoutes,
@@ -73,7 +99,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   shortcutRoutes,
   auditRoutes,
   undoRoutes,
-  againRoutes,
+  repeatRoutes,
   grantRoutes,
   modelRoutes,
   agentRoutes,
@@ -92,14 +118,14 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   vectorRoutes,
 ]
 
-/** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
+/** The server as a function of a request: no port, no process. Only this file turns errors into status codes. */
 export function createApp(ports: AppPorts): Hono<Env> {
   const app = new Hono<Env>()
   const { log, clock, adapters = [] } = ports
   const identifiedPaths = ["/api/*", ...adapters.flatMap(({ paths }) => paths)]
   const openPage = createPage(ports)
   const limits = ports.limits ?? createRateLimits(ports.requestsPerMinute ?? 0, clock)
-  const identified = identify({ ...ports, unread: ports.unread ?? new UnreadAnswers() }, limits)
+  const identified = identify({ ...ports, unread: ports.unread ?? new UnreadResponses() }, limits)
 
   app.onError((error, c) => {
     if (!(error instanceof AppError))
@@ -109,7 +135,7 @@ export function createApp(ports: AppPorts): Hono<Env> {
   app.notFound((c) => openPage(c) ?? problem(c, failure("not_found"), ports))
   for (const adapter of adapters) adapter.forward?.(app, ports)
   app.use(
-    watchRequests(ports.metrics, log),
+    logRequests(ports.metrics, log),
     secureHeaders(),
     readRequestSource(ports.address),
     checkHostAndOrigin(ports.address),
@@ -117,35 +143,35 @@ export function createApp(ports: AppPorts): Hono<Env> {
   )
 
   healthRoutes(app, ports)
-  // Behind those who ask whether the server is alive: they wait for nobody.
-  app.use(beginInTurns())
+  // After the health routes: a probe must not wait behind other requests.
+  app.use(takeTurnsByAddress())
   metricsRoute(app, ports, limits)
   docsRoutes(app, ports)
   pageRoutes(app, ports)
-  for (const path of identifiedPaths) app.use(path, keepsNothing)
+  for (const path of identifiedPaths) app.use(path, noStore)
   signInRoutes(app, ports, limits)
   oidcRoutes(app, ports, limits)
   oauthRoutes(app, ports, limits)
   mcpSignInRoutes(app, ports)
   for (const path of identifiedPaths) app.use(path, identified)
-  for (const serve of faces) serve(app, ports, limits)
+  for (const serve of routeGroups) serve(app, ports, limits)
   for (const adapter of adapters) adapter.serve(app, ports)
   servePackRoutes(app, ports)
   return app
 }
 
-const keepsNothing: MiddlewareHandler<Env> = async (c, next) => {
-  // What is read here is somebody's own, and another moment's answer is a wrong one. Set before there is an answer:
-  // a header that is added to one makes it a copy, sent piece by piece.
+const noStore: MiddlewareHandler<Env> = async (c, next) => {
+  // The answer is one person's data and changes at any time. Set before there is an answer: adding a header later makes
+  // Hono copy the response and send it in chunks.
   c.header("cache-control", "no-store")
   await next()
 }
 
-/** A database or a server that was restarted is back by then, more often than not. */
+/** By then a restarted database or server usually answers again. */
 const RETRY_SECONDS = "2"
-const PASSING = new Set(["store_unavailable", "draining"])
-/** Those that say themselves in how many seconds. */
-const LATER = new Set<string>(["too_many_requests", "too_much_unread", "too_many_uploads", "uploads_full"])
+const TRANSIENT = new Set(["store_unavailable", "draining"])
+/** Codes whose details contain the number of seconds. */
+const WITH_SECONDS = new Set<string>(["too_many_requests", "too_much_unread", "too_many_uploads", "uploads_full"])
 
 /**
  * Problem JSON after RFC 9457, or the error format of the adapter that owns the path. A conflict about a proposal carries
@@ -159,8 +185,8 @@ async function problem(c: Context<Env>, error: unknown, ports: AppPorts): Promis
     "content-type": adapter?.toError ? "application/json" : "application/problem+json",
   }
   if (body.status === 401) headers["www-authenticate"] = adapter?.challenge?.(c, ports) ?? 'Bearer realm="pawl"'
-  if (error instanceof AppError && LATER.has(error.code)) headers["retry-after"] = String(error.details.seconds)
-  if (PASSING.has(body.code)) headers["retry-after"] = RETRY_SECONDS
+  if (error instanceof AppError && WITH_SECONDS.has(error.code)) headers["retry-after"] = String(error.details.seconds)
+  if (TRANSIENT.has(body.code)) headers["retry-after"] = RETRY_SECONDS
   const sent = (await adapter?.toError?.(body)) ?? body
   return c.newResponse(JSON.stringify(proposal ? { ...sent, proposal } : sent), body.status as 400, headers)
 }
@@ -169,15 +195,15 @@ const isUnder = (path: string, pattern: string): boolean =>
   pattern.endsWith("/*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern
 
 const METHODS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
-/** Asked every few seconds by whoever looks after the server: worth a line only when they fail. */
+/** Polled every few seconds by monitoring: logged only if they fail. */
 const PROBES = new Set(["/healthz", "/readyz", "/metrics"])
 
-/** Gives every request an id, and counts and logs how it ended: by the template of its route, never by its address. */
-export function watchRequests(metrics: ServerMetrics, log: Log): MiddlewareHandler<Env> {
+/** Gives every request an id, and counts and logs its outcome by route template, never by address. */
+function logRequests(metrics: ServerMetrics, log: Log): MiddlewareHandler<Env> {
   return async (c, next) => {
     const began = performance.now()
-    const given = c.req.header("x-request-id") ?? ""
-    const requestId = /^[\w.-]{8,64}$/.test(given) ? given : randomUUID()
+    const claimedId = c.req.header("x-request-id") ?? ""
+    const requestId = /^[\w.-]{8,64}$/.test(claimedId) ? claimedId : randomUUID()
     c.set("requestId", requestId)
     c.header("x-request-id", requestId)
     await next()
@@ -194,10 +220,10 @@ export function watchRequests(metrics: ServerMetrics, log: Log): MiddlewareHandl
 }
 
 /**
- * Before it is known who asks: thousands of connections over which nobody has been known yet may ask in one moment, and every
- * refusal takes its time, too.
+ * Spreads requests over turns of the event loop, per address and before authentication: refusing thousands of requests
+ * that arrive at once also takes time.
  */
-export function beginInTurns(): MiddlewareHandler<Env> {
+function takeTurnsByAddress(): MiddlewareHandler<Env> {
   const turns = new FairTurns()
   return async (c, next) => {
     const turn = turns.enter(c.get("source").address ?? "")

@@ -3,16 +3,16 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { createAdaptorServer } from "@hono/node-server"
 import { routes } from "../protocol/routes/index.ts"
-import { writeEventStream, type Takeover } from "./stream/event-stream.ts"
-import { OneByOne, type StrangerLimits, Strangers } from "./auth/connection-limits.ts"
+import { writeEventStream, type ConnectionHooks } from "./stream/event-stream.ts"
+import { RequestQueue, type ConnectionLimits, UnauthenticatedConnections } from "./auth/connection-limits.ts"
 import { createUpgrades } from "./socket/upgrade.ts"
 
 export interface Listening {
-  /** Where it can be reached, with the port it got. */
+  /** The base URL, with the port that was assigned. */
   readonly url: string
   /**
-   * Takes no new connections and resolves when the open requests are answered, or cut off after `graceMs`. Open sockets are
-   * kept until `working` has resolved: a device answers over them.
+   * Accepts no more connections, and resolves when the open requests are answered, or closed after `graceMs`. Open sockets
+   * stay until `working` resolves: a device sends results over them.
    */
   close(graceMs: number, working?: Promise<unknown>): Promise<void>
 }
@@ -21,44 +21,44 @@ interface Place {
   readonly host: string
   readonly port: number
   readonly patience?: RequestPatience | undefined
-  /** Whose addresses stand for those of many. */
+  /** Proxies, whose connections belong to many clients. */
   readonly trustedProxies?: readonly string[]
-  readonly strangers?: StrangerLimits
-  /** Aborts when the server is about to go down. */
+  readonly strangers?: ConnectionLimits
+  /** Aborts when the server is about to shut down. */
   readonly draining?: AbortSignal
-  /** Other servers stand behind the same balancer. */
+  /** Other servers are behind the same load balancer. */
   readonly oneOfSeveral?: boolean
 }
 
-/** How long somebody may take to say what they want, in milliseconds. How long the answer takes is ours alone. */
+/** How long a client may take to send a request, in milliseconds. The time until the answer is not limited. */
 export interface RequestPatience {
   readonly headers: number
   readonly request: number
-  /** How often it is looked. */
+  /** How often the limits are checked. */
   readonly look: number
-  /** How long nothing of an answer may be read. */
+  /** How long an answer may stay unread. */
   readonly unread?: number
 }
 
-/** A whole body, a megabyte at most, comes through a bad line in this time; whoever drips holds a connection no longer. */
+/** Enough for a body of 1 MB on a slow connection; a client that drips holds a connection no longer. */
 const PATIENCE: RequestPatience = { headers: 10_000, request: 30_000, look: 2500 }
-/** A line that is this bad for so long is none; and what waits for whoever does not read waits in memory. */
+/** A connection this slow is dead, and unread data occupies memory. */
 const UNREAD_MS = 60_000
 
-/** Gives an app a port. Rejects when the port cannot be had. */
+/** Listens on a port. Rejects if the port is not available. */
 export async function listen(
   fetch: (request: Request, env?: object) => Response | Promise<Response>,
   { host, port, patience = PATIENCE, trustedProxies = [], strangers: limits, draining, oneOfSeveral = false }: Place,
 ): Promise<Listening> {
-  const inOrder = new OneByOne()
+  const inOrder = new RequestQueue()
   const answer = async (request: Request, bindings: object) => {
-    const line: Takeover = {}
+    const line: ConnectionHooks = {}
     const { incoming, outgoing } = bindings as { incoming: IncomingMessage; outgoing: ServerResponse }
     const turn = inOrder.enter(incoming, outgoing)
     if (turn) await turn
     const response = await fetch(request, Object.assign(bindings, { line }))
-    // A client uses a connection again that it thinks is open, and where we close it at that moment its request comes to
-    // nothing. So it is told beforehand: by every answer of a server that goes down, and by streams, which end when it does.
+    // If we close a connection while its client reuses it, that request is lost. So the client is warned beforehand
+    // (`connection: close`): by every answer of a draining server, and by streams, which end when it drains.
     if (draining?.aborted || (line.stream && oneOfSeveral)) outgoing.shouldKeepAlive = false
     return writeEventStream(line, response, outgoing)
   }
@@ -66,17 +66,17 @@ export async function listen(
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
     connectionsCheckingInterval: patience.look,
-    // Everything else that asks to be something else (h2c) is answered as the request that it is.
+    // Other upgrade requests (h2c) are answered as plain requests.
     shouldUpgradeCallback: isSocket,
   }
   const server = createAdaptorServer({ fetch: answer, hostname: host, serverOptions }) as Server
-  const strangers = new Strangers({ trustedProxies, ...(limits ? { limits } : {}) })
-  server.on("connection", (socket: Socket) => strangers.enter(socket))
+  const unauthenticated = new UnauthenticatedConnections({ trustedProxies, ...(limits ? { limits } : {}) })
+  server.on("connection", (socket: Socket) => unauthenticated.enter(socket))
   let closing = false
-  // A client keeps its connection open for its next request, which would hold up the end by seconds.
+  // An idle keep-alive connection would delay the shutdown by seconds.
   const letGo = () => closing && setImmediate(() => server.closeIdleConnections())
   server.on("request", (_request, response) => response.on("close", letGo).on("timeout", cutUnread))
-  // Counts while nothing moves: what a slow reader takes begins it anew, and so does each sign of life of a stream.
+  // An idle timeout: reading and heartbeats of streams restart it.
   server.timeout = patience.unread ?? UNREAD_MS
   const upgrades = createUpgrades(fetch)
   server.on("upgrade", upgrades.upgrade)
@@ -98,7 +98,7 @@ export async function listen(
   }
 }
 
-/** An answer that is still being made may take its time; of one that is written somebody has to read. */
+/** An answer that is still being computed may take its time; one that is written must be read. */
 const cutUnread = (socket: Socket) => socket.writableLength > 0 && socket.destroy()
 
 const isSocket = ({ url, headers }: IncomingMessage): boolean =>

@@ -5,8 +5,8 @@ import { AppError } from "../protocol/errors.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Proposal } from "../protocol/proposals/proposal.ts"
 
-/** What a store has to know for a webhook that forgets nothing. */
-export interface Deliveries<Due extends Waiting = Waiting> {
+/** The stored state of webhook deliveries. */
+interface Deliveries<Due extends Waiting = Waiting> {
   due(now: number, limit: number): Promise<Due[]>
   claim(due: Due, now: number, until: number): Promise<number | undefined>
   proposals(due: Due): Promise<Proposal[]>
@@ -25,7 +25,7 @@ export interface WebhookSettings {
   readonly secret: string
   /** How long an answer may take. */
   readonly timeoutMs?: number
-  /** Goes through the operator's proxies, where there are some. */
+  /** Sends requests through the operator's proxies, if any. */
   readonly fetch?: typeof globalThis.fetch
 }
 
@@ -35,9 +35,9 @@ interface Surroundings<Due extends Waiting> {
   readonly log: Log
 }
 
-/** Deliveries sent at the same time. */
+/** Concurrent deliveries. */
 const AT_ONCE = 8
-/** Longer than a try lasts: after this whoever took it is dead. */
+/** Longer than an attempt can last: after this its process has failed. */
 const CLAIM_MS = 15_000
 const TIMEOUT_MS = 10_000
 const FIRST_RETRY_MS = 1000
@@ -46,8 +46,8 @@ const LONGEST_RETRY_MS = 5 * 60_000
 const MAX_ATTEMPTS = 25
 
 /**
- * Tells another program that proposals wait, at least once and while they do: one that is decided, expired or
- * deleted before it could be told is told no more.
+ * Notifies another program of open proposals, at least once. A proposal that is decided, expired or erased before its
+ * delivery is dropped.
  */
 export class Webhook<Due extends Waiting> {
   readonly #settings: WebhookSettings
@@ -58,7 +58,7 @@ export class Webhook<Due extends Waiting> {
     this.#surroundings = surroundings
   }
 
-  /** Sends what is due now. To be called every few seconds. */
+  /** Sends due deliveries. Call it every few seconds. */
   async sweep(): Promise<void> {
     const { deliveries, clock } = this.#surroundings
     const due = await deliveries.due(clock.now(), AT_ONCE * 8)
@@ -71,13 +71,13 @@ export class Webhook<Due extends Waiting> {
     const { deliveries, clock, log } = this.#surroundings
     const began = clock.now()
     const attempt = await deliveries.claim(due, began, began + CLAIM_MS)
-    if (attempt === undefined) return // another node was faster
+    if (attempt === undefined) return // another node claimed it
     const proposals = await deliveries.proposals(due)
     if (proposals.length === 0) return deliveries.end(due, clock.now())
     const problem = await this.#post(due, proposals)
     const now = clock.now()
     if (problem === undefined) return deliveries.end(due, now)
-    // Neither the address nor what it answered: both may hold what opens that door.
+    // Not the URL or the response: both may contain secrets.
     const fields = { conversation: due.conversationId, host: new URL(this.#settings.url).host, attempt, problem }
     if (attempt >= MAX_ATTEMPTS) {
       log.error("webhook_dropped", fields)
@@ -87,7 +87,7 @@ export class Webhook<Due extends Waiting> {
     await deliveries.tryAgainAt(due, now + Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS))
   }
 
-  /** What went wrong, if anything did. */
+  /** Undefined on success, otherwise what went wrong. */
   async #post({ conversationId, position, user }: Due, proposals: readonly Proposal[]): Promise<string | undefined> {
     const { url, secret, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = this.#settings
     const body = JSON.stringify({
@@ -105,31 +105,31 @@ export class Webhook<Due extends Waiting> {
     const ours = {
       "content-type": "application/json",
       "pawl-signature": sign(body, secret, Math.floor(machineTimeOf(this.#surroundings.clock) / 1000)),
-      "pawl-delivery": `${conversationId}.${position}`, // the same for every try
+      "pawl-delivery": `${conversationId}.${position}`, // the same for every attempt
     }
     const signal = AbortSignal.timeout(timeoutMs)
     try {
       const { address, headers: theirs } = withoutPassword(url)
       const headers = { ...ours, ...theirs }
-      // A redirect would carry the words of a person to an address that no operator has agreed to.
+      // A redirect would send a person's text to an address that the operator did not configure.
       const response = await fetch(address, { method: "POST", headers, body, redirect: "manual", signal })
       await response.body?.cancel()
       return response.ok ? undefined : `it answered ${response.status || "with a redirect"}`
     } catch (error) {
       const { name, cause } = error as { name: string; cause?: { code?: string; message?: string } }
-      if (error instanceof AppError) return "it answered with a redirect" // said so by the one that knows proxies
+      if (error instanceof AppError) return "it answered with a redirect" // thrown by the proxy-aware fetch
       if (signal.aborted) return `no answer within ${timeoutMs} ms`
       return cause?.code ?? (cause?.message === "bad port" ? "browsers and fetch refuse this port" : name)
     }
   }
 }
 
-/** `t=<seconds>,v1=<hex>`: an HMAC with SHA-256 over the seconds, a dot and the body. */
+/** `t=<seconds>,v1=<hex>`: HMAC-SHA-256 over the seconds, a dot and the body. */
 export function sign(body: string, secret: string, seconds: number): string {
   return `t=${seconds},v1=${createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex")}`
 }
 
-/** `fetch` refuses an address with a password in it. */
+/** `fetch` refuses a URL with a password. */
 function withoutPassword(url: string): { address: string; headers: Record<string, string> } {
   const address = new URL(url)
   const { username, password } = address

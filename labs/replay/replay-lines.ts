@@ -5,7 +5,7 @@ import type {
   RebuiltRun,
   ComparedReply,
 } from "../../core/engine/rebuild/rebuild-requests.ts"
-import { dollars, duration } from "../../client/words.ts"
+import { dollars, duration } from "../../client/format.ts"
 import type { Run } from "../../core/protocol/conversation/conversation.ts"
 import { sideBySide } from "../../apps/terminal/drawing/timeline-lines.ts"
 import { printable } from "../../apps/terminal/printable.ts"

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import type { EditorBrings } from "../../adapters/acp/place.ts"
+import type { EditorOffers } from "../../adapters/acp/editor.ts"
 import { serveEditor } from "../../adapters/acp/serve-editor.ts"
 import type { Model } from "../../core/engine/model.ts"
 import { type Client, createClient } from "../../client/index.ts"
@@ -43,7 +43,7 @@ export async function openAcpWorld(
   const settings = { ...usual, databaseUrl: url, durability: "normal" as const, requestsPerMinute: 0 }
   const folder = openFolder(dir, undefined, [], { isTrusted: true })
   // As long as no editor has come there is none to be asked.
-  const held: { files?: EditorBrings["files"] } = {}
+  const held: { files?: EditorOffers["files"] } = {}
   const buffers = {
     read: async (path: string) => held.files?.read(path),
     get write() {
@@ -63,7 +63,7 @@ export async function openAcpWorld(
   const begun = new Map<string, string>()
   const places = {
     takesServers: false,
-    open: async (_folder: string, brings: EditorBrings) => ({
+    open: async (_folder: string, brings: EditorOffers) => ({
       client: ((held.files = brings.files), client),
       dir,
       realDir: dir,

@@ -241,7 +241,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     const ada = await people.ensure("ada", 0)
     const { items } = await people.listTokens(ada.id, { limit: 10 }, Date.now())
     for (const token of items) await people.revokeToken(ada, token.id, Date.now())
-    await server.face.revocation.look()
+    await server.face.revocation.check()
     for (const end of await Promise.all(ends)) expect(end).toMatchObject({ code: "unauthenticated", status: 401 })
     expect(client.connection.state).toEqual({ state: "idle" })
   })

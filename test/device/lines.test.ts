@@ -140,7 +140,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
       const owner = { user: "user_ada" as never, lineage: "tok_1" }
       const made = new DeviceConnection(owner, { send: (frame) => void sent.push(frame) }, clock)
       made.introduce({ type: "hello", deviceId: "laptop", ledger: true, offers: ["workspace"] })
-      void devices.arrive(made)
+      void devices.register(made)
       return made
     }
     const at = { user: "user_ada" as never, conversation: "conv_1" as ConversationId, deviceId: "laptop" }
@@ -154,10 +154,10 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     const only = line()
     const first = write()
     await expect(write()).rejects.toMatchObject({ code: "outcome_unknown" })
-    only.hear({ type: "tool_result", id: "call_1", row: { id: "t1" } })
+    only.receive({ type: "tool_result", id: "call_1", row: { id: "t1" } })
     expect(await first).toMatchObject({ row: { id: "t1" } })
     expect(sent.filter(({ id }) => id === "call_1")).toHaveLength(1)
-    devices.leave(only)
+    devices.unregister(only)
   })
 
   test("a write that cannot be offered a second time was still sent once: in doubt, never failed", async () => {
@@ -169,10 +169,10 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     const busy = Array.from({ length: 256 }, (_, n) => {
       return second.read({ type: "tool_call", id: `read_${n}`, action: "select" }, { ms: 1000, signal })
     })
-    devices.leave(first)
+    devices.unregister(first)
     await expect(writing).rejects.toMatchObject({ code: "outcome_unknown" })
     expect(sent.filter(({ id }) => id === "call_1")).toHaveLength(1)
-    devices.leave(second)
+    devices.unregister(second)
     await Promise.all(busy)
   })
 
@@ -187,7 +187,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     const asked = [line.report("call_1"), line.report("call_1")]
     expect(sent).toHaveLength(1)
     const report = { type: "tool_status", id: "call_1", status: "applied", ok: true } as const
-    expect([line.hear(report), line.hear(report)]).toEqual([true, false])
+    expect([line.receive(report), line.receive(report)]).toEqual([true, false])
     expect(await Promise.all(asked)).toEqual([report, report])
     expect(line.waiting).toBe(0)
   })

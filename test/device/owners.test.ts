@@ -97,7 +97,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $na
     await asker.next("error")
     const [request] = await requests(world)
     expect((await (await second.visitor("ada")).post(`/api/devices/requests/${request?.id}/allow`)).status).toBe(204)
-    await server.face.devices.look(server.face.store.deviceOwners)
+    await server.face.devices.applyReassignments(server.face.store.deviceOwners)
     expect(await laptop.next("device_claim")).toMatchObject({ status: "allowed" })
     expect((await ada.get("/api/devices")).body.items).toEqual([])
   })

@@ -89,7 +89,7 @@ describe("names that others chose", () => {
   })
 
   test("are in no sentence of the pages that are shown before the page", () => {
-    const pages = read("core/server/routes/**/*.ts").filter(({ text }) => text.includes("doorPage("))
+    const pages = read("core/server/routes/**/*.ts").filter(({ text }) => text.includes("standalonePage("))
     expect(pages.length).toBeGreaterThanOrEqual(4)
     const joined =
       /"[^"\n]* [^"\n]*" \+ (?!result\.tools\.length|ways\.oidc\.label)[a-z(]|(?<!result\.tools\.length) \+ "[^"\n]* [^"\n]*"/g

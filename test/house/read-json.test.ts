@@ -12,7 +12,7 @@ const mayParse: Readonly<Record<string, string>> = {
   "core/engine/definition/schema.ts": "copies a schema of a tool that the program itself defines",
   "core/engine/replay/snapshot.ts": "reads a snapshot that this server stored",
   "client/device/ledger.ts": "reads rows that this device wrote",
-  "core/packs/outside/resolve.ts": "reads the manifest of a pack that runs in this process",
+  "core/packs/import-pack.ts": "reads the manifest of a pack that runs in this process",
   "core/store/": "reads rows that this server wrote; they were bounded when they were accepted",
   "packs/analyst/csv/files.ts": "reads a note that this process left for its next start",
   "packs/analyst/postgres/changes.ts": "reads a mark that this server wrote into the database",

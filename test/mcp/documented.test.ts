@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { readServers } from "../../core/tools/mcp/named-servers.ts"
+import { readServers } from "../../core/tools/mcp/server-list.ts"
 
 const page = readFileSync(new URL("../../docs/reference/mcp-servers.md", import.meta.url), "utf8")
 const [, file = ""] = /```json\n([^`]*)```/.exec(page) ?? []

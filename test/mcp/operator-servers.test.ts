@@ -83,7 +83,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     await using server = await PlayedServer.open([ECHO], ({ headers }) =>
       text(`I was sent ${headers["x-key"] as string}`),
     )
-    const { readServers } = await import("../../core/tools/mcp/named-servers.ts")
+    const { readServers } = await import("../../core/tools/mcp/server-list.ts")
     const entry = { url: server.url, headers: { "X-Key": "${NOTES_KEY}" }, agents: ["test"], tools: { "*": "read" } }
     const named = readServers(JSON.stringify({ mcpServers: { notes: entry } }), { NOTES_KEY: "very-secret-indeed" })
     const model = scripted(calls("notes__echo", { words: "a" }), says("."))

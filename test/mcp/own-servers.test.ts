@@ -177,7 +177,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
   test("and those of the operator are distinguished: only an admin agrees to what changed in these", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
-    const { readServers } = await import("../../core/tools/mcp/named-servers.ts")
+    const { readServers } = await import("../../core/tools/mcp/server-list.ts")
     const mcp = readServers(JSON.stringify({ mcpServers: { wiki: { url: server.url, agents: ["test"] } } }), {})
     await using face = await Face.open({ url: place.url, model: scripted(), reach, mcp })
     const [ada, root] = [await face.as("ada"), await face.as("root", "read", "manage", "admin")]

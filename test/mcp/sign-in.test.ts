@@ -3,8 +3,8 @@ import { type Clock, systemClock } from "../../core/shared/time/clock.ts"
 import { scripted } from "../../core/models/scripted/model.ts"
 import { calls, says } from "../../core/models/scripted/script.ts"
 import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
-import { readServers } from "../../core/tools/mcp/named-servers.ts"
-import { keepTokens } from "../../core/tools/mcp/sign-in/tokens.ts"
+import { readServers } from "../../core/tools/mcp/server-list.ts"
+import { storeTokens } from "../../core/tools/mcp/sign-in/tokens.ts"
 import type { ConversationId } from "../../core/protocol/ids.ts"
 import { asMasterKey, fixedKeys } from "../../core/store/people/master-keys.ts"
 import { rotateSecrets } from "../../core/store/people/rotate-secrets.ts"
@@ -213,7 +213,7 @@ test("tokens that were given out once are kept, also where the store fails first
   }
   const clock: Clock = { ...systemClock, alarm: (_ms, ring) => (queueMicrotask(ring), () => {}) }
   const renewed = { ...signIn, challenge: { scope: "renewed" } }
-  await keepTokens({ signIns, clock }, ada, "=notes", renewed, version)
+  await storeTokens({ signIns, clock }, ada, "=notes", renewed, version)
   expect(faults).toEqual([])
   expect(await store.mcpSignIns.read(ada, "=notes")).toMatchObject(renewed)
   await store[Symbol.asyncDispose]()

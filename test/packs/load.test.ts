@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { expect, inject, test } from "vitest"
 import { type Clock, systemClock } from "../../core/shared/time/clock.ts"
 import { TurnedClock } from "../../core/engine/turned-clock.fixture.ts"
-import { type OutsideServices, loadPacks } from "../../core/packs/outside/load.ts"
+import { type ThirdPartyServices, loadPacks } from "../../core/packs/load-packs.ts"
 import { openPacks } from "../../core/packs/open-packs.ts"
 import type { PackTables } from "../../core/engine/pack-services.ts"
 
@@ -22,12 +22,12 @@ const services = {
   clock: systemClock,
   log: { info() {}, warn() {}, error() {} },
   openTables: async () => ({}) as PackTables,
-} as unknown as OutsideServices
+} as unknown as ThirdPartyServices
 
 /** Loads and opens what is named, as a server does when it starts. */
 async function start(files: Readonly<Record<string, string>>, names: string[], clock: Clock = systemClock) {
   const folder = await folderWith(files)
-  const packs = await loadPacks(names, { folder, clock, taken: ["workspace"] })
+  const packs = await loadPacks(names, { folder, clock, usedNames: ["workspace"] })
   return openPacks(packs, services)
 }
 

@@ -67,7 +67,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     gone.letGo()
     expect((await other.ask("DELETE", `/api/tokens/${streams[0]!.credential}`)).status).toBe(204)
     expect(streams.map(({ times }) => times())).toEqual([1, 1, 0, 0])
-    await face.revocation.look()
+    await face.revocation.check()
     expect([...streams, gone].map(({ times }) => times())).toEqual([1, 1, 0, 0, 0])
   })
 
@@ -113,7 +113,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     const path = kind === "token" ? "/api/tokens" : "/api/auth/sessions"
     expect((await other.ask("DELETE", `${path}/${own}`)).status).toBe(204)
     expect(await revoked.answer).toMatchObject({ body: { run: { status: "cancelled" } } })
-    await face.revocation.look()
+    await face.revocation.check()
     expect(await stateOf(face, kept.id)).toMatchObject({ status: "running" })
     await other.post(`/api/conversations/${kept.id}/cancel`)
   })
@@ -151,7 +151,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     // The queue moves on to the words that nobody stands behind any more.
     await queued
     expect(await stateOf(face, id)).toMatchObject({ status: "running", credential: credential.id })
-    await face.revocation.look()
+    await face.revocation.check()
     await face.pawl.runtime.rest(id as ConversationId)
     expect(await stateOf(face, id)).toMatchObject({ status: "cancelled", credential: credential.id })
   })
@@ -166,7 +166,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     await out.post("/api/auth/sign-out")
     expect(streams.map(({ times }) => times())).toEqual([1, 0])
     time += 31 * 24 * 60 * 60 * 1000
-    await face.revocation.look()
+    await face.revocation.check()
     expect(streams.map(({ times }) => times())).toEqual([1, 1])
     const ada = await face.as("ada")
     for (const { id, answer } of runs) {
@@ -190,7 +190,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     const goesOn = speaks(face, id)
     expect((await decides.post(`/api/agent/proposals/${proposals[0].id}/commit`)).body.status).toBe("applied")
     await goesOn
-    await face.revocation.look()
+    await face.revocation.check()
     expect(await stateOf(face, id)).toMatchObject({ status: "running", credential: ids[1] })
     await (await face.as("ada")).ask("DELETE", `/api/tokens/${ids[1]}`)
     await face.pawl.runtime.rest(id as ConversationId)
@@ -214,7 +214,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     const { user } = await face.store.journal.load(id as ConversationId)
     const cancel = { type: "cancel", by: user, credential: "tok_another" } as const
     await face.pawl.runtime.submit(id as ConversationId, cancel)
-    await face.pawl.ports.journal.readInbox(id as ConversationId) // by now the look that the cancel has called for is over too
+    await face.pawl.ports.journal.readInbox(id as ConversationId) // the check caused by the cancel has finished too
     told.resolve()
     expect(await answer).toMatchObject({ body: { run: { status: "completed" } } })
   })
@@ -227,16 +227,16 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     const counting = Object.assign(Object.create(credentials), {
       lapsed: (ids: readonly string[], now: number) => (asked.push(ids.length), credentials.lapsed(ids, now)),
     })
-    const revocation = new Revocation({ ...face.server, credentials: counting, devices: { look: async () => {} } })
-    await revocation.look()
+    const revocation = new Revocation({ ...face.server, credentials: counting, devices: { check: async () => {} } })
+    await revocation.check()
     expect(asked).toEqual([])
     const [person, scopes] = [{ id: "user_1" as never, name: "ada" }, new Set<never>()]
     for (let n = 0; n < 1500; n++) {
       revocation.register({ person, scopes, credential: { type: "token", id: `tok_${n % 1100}` } }, () => {})
     }
-    await revocation.look()
+    await revocation.check()
     expect(asked).toEqual([1100])
-    await revocation.look() // tokens that never were are over: closed, and no longer in use
+    await revocation.check() // tokens that do not exist count as expired: closed, and no longer in use
     expect(asked).toEqual([1100])
   })
 
@@ -252,7 +252,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     using revocation = new Revocation({
       ...face.server,
       credentials: failing,
-      devices: { look: async () => {} },
+      devices: { check: async () => {} },
     }).start()
     const closed = new Promise<void>((close) => {
       const credential = { type: "token", id: "tok_1" } as const
@@ -276,9 +276,9 @@ test("the stream of a JWT closes when its time is over, and not before", async (
     () => closed++,
   )
   time = 4999
-  await face.revocation.look()
+  await face.revocation.check()
   expect(closed).toBe(0)
   time = 5000
-  await face.revocation.look()
+  await face.revocation.check()
   expect(closed).toBe(1)
 })

@@ -3,7 +3,7 @@ import { silentLog } from "../../core/shared/log.ts"
 import { InProcessBus } from "../../core/bus/in-process.ts"
 import { newId } from "../../core/protocol/ids.ts"
 import type { Conversations } from "../../core/server/conversation/ports.ts"
-import { whenWithdrawn } from "../../core/server/stream/send-message.ts"
+import { onWithdrawn } from "../../core/server/stream/send-message.ts"
 
 test("a message that another node has taken back unheard is missed with the next look at the record", async () => {
   const [id, message, bus] = [newId("conv"), newId("msg"), new InProcessBus()]
@@ -16,7 +16,7 @@ test("a message that another node has taken back unheard is missed with the next
   const withdrawn = Promise.withResolvers<string>()
   const ports = { bus, log: silentLog, conversations: { placeOf } as unknown as Conversations }
   const waits = { begun: () => false, withdraw: () => withdrawn.resolve("withdrawn") }
-  const leave = whenWithdrawn(ports, { id, message }, waits)
+  const leave = onWithdrawn(ports, { id, message }, waits)
   await looked.promise
   isThere = false
   bus.publish(id, { type: "recorded", position: 1, atWork: true })

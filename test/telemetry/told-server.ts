@@ -1,13 +1,13 @@
 import { type AgentDefinition, defineAgent } from "../../core/engine/definition/agent.ts"
 import type { Model } from "../../core/engine/model.ts"
 import { composeServer, type ComposedServer } from "../../core/compose/compose-server.ts"
-import type { Replaced } from "../../core/compose/replaced.ts"
+import type { Replacements } from "../../core/compose/replacements.ts"
 import { settingsIn } from "../../core/compose/settings.ts"
 import { type ConversationId, newId, type RunId } from "../../core/protocol/ids.ts"
 import type { TelemetrySettings } from "../../core/telemetry/settings.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
-export interface ToldServer extends Replaced {
+export interface ToldServer extends Replacements {
   readonly model: Model
   readonly tools?: AgentDefinition["tools"]
   readonly receiver: string

@@ -221,7 +221,7 @@ async function begin({ client, begun }: ExecConnection, wanted: Wanted, printer:
 async function warnOfLastChoice(client: Client): Promise<void> {
   const { unavailableChoice, default: usual } = await client.listModels()
   if (!unavailableChoice) return
-  const { describeUnavailable } = await import("../../../client/model-words.ts")
+  const { describeUnavailable } = await import("../../../client/model-text.ts")
   process.stderr.write(`${printable(describeUnavailable(unavailableChoice, usual))}\n`)
 }
 

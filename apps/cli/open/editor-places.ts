@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { realpathSync } from "node:fs"
 import { resolve } from "node:path"
 import type { McpServer as EditorServer } from "@agentclientprotocol/sdk"
-import type { EditorBrings, EditorFiles, EditorPlace, EditorPlaces } from "../../../adapters/acp/place.ts"
+import type { EditorOffers, EditorFiles, EditorFolder, EditorPlaces } from "../../../adapters/acp/editor.ts"
 import type { RecentSecrets } from "../../../core/models/providers/errors/recent-secrets.ts"
 import type { Log } from "../../../core/shared/log.ts"
 import {
@@ -22,7 +22,7 @@ interface EditorChoices {
   readonly log: Log
   readonly recent: RecentSecrets
   readonly server: string | undefined
-  readonly begins: EditorPlace["begins"]
+  readonly begins: EditorFolder["begins"]
 }
 
 /** Opens a client for each folder that an editor names, as `pawl chat` does. */
@@ -31,7 +31,7 @@ export function openEditorPlaces(config: Config, choices: EditorChoices): Editor
   const open = new Map<string, Promise<ClientConnection>>()
   return {
     takesServers: server === undefined,
-    async open(folder, { files, servers }: EditorBrings) {
+    async open(folder, { files, servers }: EditorOffers) {
       const dir = realFolder(folder)
       const named = resolve(folder)
       const begins = given(choices)
@@ -78,7 +78,7 @@ async function workFileIn(dir: string, file: string, { dataFolder }: Pick<Config
 }
 
 /** MCP servers of the editor would run where the conversation does, which is remote. */
-const notAtServer = (servers: EditorBrings["servers"]) => ({
+const notAtServer = (servers: EditorOffers["servers"]) => ({
   used: [],
   unused: servers.map(({ name }) => mcpText.unusedOnServer(name)),
 })

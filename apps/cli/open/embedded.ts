@@ -9,7 +9,7 @@ import { type Scope, defaultScopes } from "../../../core/protocol/account/sign-i
 import type { Caller, People } from "../../../core/server/auth/credentials.ts"
 import type { Store } from "../../../core/store/store.ts"
 import { type ComposedServer, composeServer } from "../../../core/compose/compose-server.ts"
-import type { Replaced } from "../../../core/compose/replaced.ts"
+import type { Replacements } from "../../../core/compose/replacements.ts"
 import { userName } from "../process/command.ts"
 import type { Config } from "../settings/config.ts"
 import { FolderConversations } from "./folder-conversations.ts"
@@ -17,7 +17,7 @@ import { toFolder } from "./trusted-folders.ts"
 
 /** How often the folder's conversations are checked for work that a failed process left. */
 const SWEEP_MS = 1000
-export interface EmbeddedOptions extends Pick<Replaced, "recent" | "indexing" | "buffers"> {
+export interface EmbeddedOptions extends Pick<Replacements, "recent" | "indexing" | "buffers"> {
   /** The work folder. */
   readonly dir: string
   readonly log?: Log
@@ -52,7 +52,7 @@ export async function openEmbedded(config: Config, options: EmbeddedOptions): Pr
   return { ...opened, dir, conversations }
 }
 
-interface InProcessOptions extends Omit<EmbeddedOptions, "dir">, Pick<Replaced, "agents" | "embedder" | "models"> {
+interface InProcessOptions extends Omit<EmbeddedOptions, "dir">, Pick<Replacements, "agents" | "embedder" | "models"> {
   /** Disposed of with the server. */
   readonly folder?: Folder
   /** Called with the id of each new conversation. */

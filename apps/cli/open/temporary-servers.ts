@@ -15,7 +15,7 @@ import type { RecentSecrets } from "../../../core/models/providers/errors/recent
 import { ScriptedModel } from "../../../core/models/scripted/model.ts"
 import { calls, finishes, replies, type Script, says } from "../../../core/models/scripted/script.ts"
 import { openFolder } from "../../../packs/files/folder/local-folder.ts"
-import { placesOfOurs } from "../../../core/compose/files-options.ts"
+import { privateFolders } from "../../../core/compose/files-options.ts"
 import type { ModelCatalogue } from "../../../core/server/conversation/ports.ts"
 import type { Config } from "../settings/config.ts"
 import { openInProcess } from "./embedded.ts"
@@ -62,7 +62,7 @@ export function openTemporaryServers(
         models: (own) => withPlayed(own, [...(spoken ? [spoken] : []), judging]),
         ...(work === undefined
           ? {}
-          : { folder: openFolder(work, undefined, placesOfOurs(settings), { isTrusted: true }) }),
+          : { folder: openFolder(work, undefined, privateFolders(settings), { isTrusted: true }) }),
       }),
     )
     const closing = opening.move()

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync, renameSync, writeFileSync } fro
 import { dirname, join, resolve } from "node:path"
 import { z } from "zod"
 import { makeDataFolder } from "../../../core/compose/open-store.ts"
-import { placesOfOurs } from "../../../core/compose/files-options.ts"
+import { privateFolders } from "../../../core/compose/files-options.ts"
 import { failureReason } from "../../../core/shared/text/system-errors.ts"
 import type { Folder, FolderTrust } from "../../../packs/files/folder/folder.ts"
 import { folderId, openFolder } from "../../../packs/files/folder/local-folder.ts"
@@ -105,7 +105,7 @@ function realOf(folder: string): string {
 /** The work folder without Pawl's own files; trusted if the person has said so. */
 export function toFolder(dir: string, config: Pick<Config, "dataFolder" | "filesFolder">): Folder {
   try {
-    return openFolder(dir, undefined, placesOfOurs(config), new TrustedFolders(config.dataFolder).trustOf(dir))
+    return openFolder(dir, undefined, privateFolders(config), new TrustedFolders(config.dataFolder).trustOf(dir))
   } catch (error) {
     throw new CommandError(connectionText.cannotOpenFolder(dir, failureReason(error)))
   }

@@ -2,7 +2,7 @@ import { MiniLmEmbedder } from "../../../labs/minilm/embedder.ts"
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { isAbsolute, join, resolve } from "node:path"
-import { USUAL_LIMITS } from "../../../core/compose/open-engine.ts"
+import { DEFAULT_LIMITS } from "../../../core/compose/open-engine.ts"
 import type { ServerSettings } from "../../../core/compose/settings.ts"
 import type { PrivateHosts } from "../../../core/models/network/outbound-policy.ts"
 import type { ProxySettings } from "../../../core/models/network/proxied-fetch.ts"
@@ -73,7 +73,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     policy: { proposalMinutes: values.PAWL_PROPOSAL_MINUTES, forbidAuto: values.PAWL_FORBID_AUTO },
     usesUsualRunSeconds: values.PAWL_RUN_SECONDS === undefined,
     limits: {
-      runSeconds: values.PAWL_RUN_SECONDS ?? USUAL_LIMITS.runSeconds,
+      runSeconds: values.PAWL_RUN_SECONDS ?? DEFAULT_LIMITS.runSeconds,
       replyCharacters: values.PAWL_REPLY_CHARACTERS,
     },
     summaryModel: values.PAWL_SUMMARY_MODEL,

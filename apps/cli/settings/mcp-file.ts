@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSyn
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import type { McpServer } from "../../../core/tools/mcp/definition/server.ts"
-import { readServers, ServersFault } from "../../../core/tools/mcp/named-servers.ts"
+import { readServers, ServersFault } from "../../../core/tools/mcp/server-list.ts"
 import { isInside } from "../../../packs/files/folder/find-program.ts"
 import { CommandError } from "../process/command.ts"
 import { anyText } from "./kinds.ts"

@@ -1,4 +1,4 @@
-import { USUAL_LOCAL_SERVERS } from "../../../core/compose/settings.ts"
+import { DEFAULT_LOCAL_SERVERS } from "../../../core/compose/settings.ts"
 import { isThisMachine } from "../../../core/protocol/databases/connections.ts"
 import { anyText, listOfItems, onOffOr } from "./kinds.ts"
 import { setting } from "./setting.ts"
@@ -35,6 +35,6 @@ const isHttpOfThisMachine = ({ protocol, hostname }: URL): boolean => protocol =
 
 /** The addresses that the setting stands for. */
 export function localModelServers(value: boolean | readonly string[]): readonly string[] {
-  if (typeof value === "boolean") return value ? USUAL_LOCAL_SERVERS : []
+  if (typeof value === "boolean") return value ? DEFAULT_LOCAL_SERVERS : []
   return value.map((address) => new URL(address).origin)
 }

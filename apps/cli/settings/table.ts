@@ -17,7 +17,7 @@ import {
   readWebSearch,
   textLike,
 } from "./kinds.ts"
-import { USUAL_LIMITS, USUAL_POLICY } from "../../../core/compose/open-engine.ts"
+import { DEFAULT_LIMITS, DEFAULT_POLICY } from "../../../core/compose/open-engine.ts"
 import {
   type Setting,
   type SettingValues,
@@ -143,11 +143,11 @@ const runs = {
   }),
   PAWL_PROPOSAL_MINUTES: setting(numberFrom({ least: 0.01, most: 525_600 }), {
     description: "How long a proposal waits for a decision before it expires.",
-    defaultValue: USUAL_POLICY.proposalMinutes,
+    defaultValue: DEFAULT_POLICY.proposalMinutes,
   }),
   PAWL_RUN_SECONDS: setting(numberFrom({ least: 1, most: 86_400 }), {
     description: "How long one run may work, without the time it waits for people.",
-    defaultText: `\`${USUAL_LIMITS.runSeconds}\` on a server, \`${TERMINAL_RUN_SECONDS}\` in the terminal (\`pawl chat\`, \`exec\`, \`acp\`)`,
+    defaultText: `\`${DEFAULT_LIMITS.runSeconds}\` on a server, \`${TERMINAL_RUN_SECONDS}\` in the terminal (\`pawl chat\`, \`exec\`, \`acp\`)`,
   }),
   PAWL_REPLY_CHARACTERS: setting(numberFrom({ least: 1000, most: 4_000_000, whole: true }), {
     description: "The most characters in one reply.",

@@ -1,4 +1,4 @@
-import { describeAlways } from "../../../client/words.ts"
+import { describeAlways } from "../../../client/format.ts"
 import { DEFAULT_GRANT_USES, type Proposal } from "../../../core/protocol/proposals/proposal.ts"
 import { changeCardText } from "../../strings/approvals.ts"
 import { proposalLines } from "../drawing/proposal-lines.ts"

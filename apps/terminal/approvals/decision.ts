@@ -1,4 +1,4 @@
-import { formatTimeLeft } from "../../../client/words.ts"
+import { formatTimeLeft } from "../../../client/format.ts"
 import { hasCode } from "../../../core/protocol/errors.ts"
 import { isPrefix, type Proposal, whyNoPrefix } from "../../../core/protocol/proposals/proposal.ts"
 import { own } from "../../../core/shared/text/json.ts"

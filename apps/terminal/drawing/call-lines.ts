@@ -10,7 +10,7 @@ import { decidedLines, firstText } from "./proposal-lines.ts"
 import { printable, printableLines } from "../printable.ts"
 import { type DrawnTable, tableLines } from "./table-lines.ts"
 import { chop, clip, wrap } from "../wrap.ts"
-import { duration, humanName } from "../../../client/words.ts"
+import { duration, humanName } from "../../../client/format.ts"
 import { chatText } from "../../strings/chat.ts"
 
 interface Look {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { lineText } from "../line.ts"
 import { itemLines } from "./item-lines.ts"
 import type { AnswerData } from "../../../core/protocol/conversation/stages.ts"
-import { describeAnswerProblems, citationLegend, describeCitation } from "../../../client/transcript/citation-words.ts"
+import { describeAnswerProblems, citationLegend, describeCitation } from "../../../client/transcript/citation-text.ts"
 import type { MessageItem } from "../../../client/transcript/transcript.ts"
 
 const data: AnswerData = {

@@ -1,12 +1,12 @@
 import { describeQuestionStep } from "../../../client/transcript/open-questions.ts"
-import { citationLegend } from "../../../client/transcript/citation-words.ts"
+import { citationLegend } from "../../../client/transcript/citation-text.ts"
 import {
   describeEnding,
   isCutShort,
   describeLeftOut,
   describeNotice,
   describeWaiting,
-} from "../../../client/transcript/reply-words.ts"
+} from "../../../client/transcript/reply-text.ts"
 import type { Item, MessageItem, NoticeItem, StepItem } from "../../../client/transcript/transcript.ts"
 import { RouterDecision } from "../../../core/protocol/conversation/stages.ts"
 import { isSettled } from "../../../core/protocol/proposals/proposal.ts"
@@ -15,7 +15,7 @@ import { BOLD, DIM, type Line, line, span, type Style } from "../line.ts"
 import { markdownLines } from "./markdown-lines.ts"
 import { printable, printableLines } from "../printable.ts"
 import { reasoningHeadLines } from "./reasoning-lines.ts"
-import { duration, humanName } from "../../../client/words.ts"
+import { duration, humanName } from "../../../client/format.ts"
 import { wrap } from "../wrap.ts"
 import { chatText } from "../../strings/chat.ts"
 

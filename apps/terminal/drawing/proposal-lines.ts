@@ -4,7 +4,7 @@ import type { Proposal } from "../../../core/protocol/proposals/proposal.ts"
 import { argumentLines, diffLines, lineCounts, argumentsInDiff } from "./diff-lines.ts"
 import { atMost, BOLD, DIM, indent, type Line, line, span, type Style } from "../line.ts"
 import { printable } from "../printable.ts"
-import { duration, humanName } from "../../../client/words.ts"
+import { duration, humanName } from "../../../client/format.ts"
 import { chop, clip, lineWidth, wrap } from "../wrap.ts"
 import { changeCardText } from "../../strings/approvals.ts"
 

@@ -1,4 +1,4 @@
-import { lastThought, formatThinking, formatThought } from "../../../client/transcript/reply-words.ts"
+import { lastThought, formatThinking, formatThought } from "../../../client/transcript/reply-text.ts"
 import type { Transcript } from "../../../client/transcript/transcript.ts"
 import { DIM, type Line, line } from "../line.ts"
 import { printable, printableLines } from "../printable.ts"

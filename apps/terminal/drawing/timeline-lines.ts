@@ -1,7 +1,7 @@
 import type { TimelineEntry } from "../../../client/timeline/following.ts"
 import type { RunTimeline } from "../../../client/timeline/timeline.ts"
 import { describeTotals, formatUsage } from "../../../client/timeline/totals.ts"
-import { duration } from "../../../client/words.ts"
+import { duration } from "../../../client/format.ts"
 import { printable } from "../printable.ts"
 import { fit, widthOf } from "../wrap.ts"
 

@@ -1,6 +1,6 @@
 import { formatContextUse } from "../../../client/transcript/context-meter.ts"
 import type { Transcript } from "../../../client/transcript/transcript.ts"
-import { dollars, duration } from "../../../client/words.ts"
+import { dollars, duration } from "../../../client/format.ts"
 import type { Usage } from "../../../core/protocol/conversation/message.ts"
 import { chatText, modeNames } from "../../strings/chat.ts"
 import type { TerminalSession } from "../session/terminal-session.ts"

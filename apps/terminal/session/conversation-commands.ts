@@ -1,6 +1,6 @@
 import { describeContext } from "../../../client/transcript/context-meter.ts"
 import { openQuestions, toContent } from "../../../client/transcript/open-questions.ts"
-import { describeSummary, summaryLists } from "../../../client/transcript/reply-words.ts"
+import { describeSummary, summaryLists } from "../../../client/transcript/reply-text.ts"
 import { type Question, type QuestionAnswer, answerProblem } from "../../../core/protocol/conversation/questions.ts"
 import { chatText } from "../../strings/chat.ts"
 import { slashText } from "../../strings/slash-commands.ts"

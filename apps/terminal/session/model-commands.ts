@@ -1,5 +1,5 @@
-import { describeEndpoints, describeFactSources, modelFacts } from "../../../client/model-words.ts"
-import { lastReasoning } from "../../../client/transcript/reply-words.ts"
+import { describeEndpoints, describeFactSources, modelFacts } from "../../../client/model-text.ts"
+import { lastReasoning } from "../../../client/transcript/reply-text.ts"
 import type { ListedModel } from "../../../core/protocol/answers.ts"
 import { formatSettings, parseSettings, withSettings } from "../../../core/protocol/conversation/reply-settings.ts"
 import { connectText } from "../../strings/connect.ts"

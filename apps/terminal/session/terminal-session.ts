@@ -1,6 +1,6 @@
 import { ClientError } from "../../../client/client-error.ts"
 import type { Client } from "../../../client/client.ts"
-import { capitalized, describeAlways } from "../../../client/words.ts"
+import { capitalized, describeAlways } from "../../../client/format.ts"
 import type { ConversationDetail } from "../../../core/protocol/answers.ts"
 import { titleOf } from "../../../core/protocol/conversation/message.ts"
 import { hasCode } from "../../../core/protocol/errors.ts"

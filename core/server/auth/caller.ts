@@ -3,27 +3,27 @@ import type { Context, MiddlewareHandler } from "hono"
 import type { MessageInput } from "../../engine/input.ts"
 import { failure } from "../../protocol/errors.ts"
 import { defaultScopes, type Scope } from "../../protocol/account/sign-in.ts"
-import type { AppUser, Env, Caller, DoorPorts, ServerAddress, NodeBindings } from "./credentials.ts"
+import type { AppUser, Env, Caller, AuthPorts, ServerAddress, NodeBindings } from "./credentials.ts"
 import { isUpgrade, refuseCrossSite } from "./origins.ts"
-import { type RateLimits, spend, UnreadAnswers } from "./rate-limits.ts"
-import { isKnownNow } from "./connection-limits.ts"
+import { type RateLimits, spend, UnreadResponses } from "./rate-limits.ts"
+import { markAuthenticated } from "./connection-limits.ts"
 import { deleteCookie, getCookie, setCookie } from "hono/cookie"
 
 /**
- * What the page sends beside the cookie. Browsers send a cookie to every port of a host, so to any other server on this
- * machine; what a page keeps is its own origin's.
+ * The header that the page sends with its cookie. Browsers send a cookie to every port of a host, so also to other
+ * servers on this machine; the page stores this secret for its own origin only.
  */
-export const PAGE_SECRET = "x-pawl-session"
+const PAGE_SECRET = "x-pawl-session"
 
 export const TICKET = "pawl.ticket."
 
-/** What is asked with these changes nothing, so that an answer to it may be held back. */
+/** Requests that change nothing: their answer may be withheld. */
 const SAFE = new Set(["GET", "HEAD"])
 
-/** Finds out who is asking, or refuses. The one place where that is decided, for every route, stream and socket. */
-export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandler<Env> {
+/** Authenticates the caller, or refuses. Every route, stream and socket passes through here. */
+export function identify(ports: AuthPorts, limits: RateLimits): MiddlewareHandler<Env> {
   const cookie = sessionCookie(ports.address)
-  const unread = ports.unread ?? new UnreadAnswers()
+  const unread = ports.unread ?? new UnreadResponses()
   const turns = new FairTurns()
 
   return async (c, next) => {
@@ -39,23 +39,24 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
     spend(limits.people, id)
     const turn = turns.enter(id)
     if (turn) await turn
-    unread.demandRoom(id)
-    c.set("caller", ports.keepsTraces ? { ...caller, trace: traceOf(c) } : caller)
-    isKnownNow(c.env?.incoming?.socket)
-    const { outgoing, line } = (c.env ?? {}) as Partial<NodeBindings> & WaitingLine
+    unread.requireRoom(id)
+    c.set("caller", ports.storesTraces ? { ...caller, trace: traceOf(c) } : caller)
+    markAuthenticated(c.env?.incoming?.socket)
+    const { outgoing, line } = (c.env ?? {}) as Partial<NodeBindings> & BufferingHooks
     if (line) line.mayWait = () => !unread.isFull(id)
     await next()
     if (!outgoing) return
-    // Of many that ask at once each was let in; of what they are answered no more waits than may.
+    // Each of many simultaneous requests was admitted above. Withhold the answer if the caller already has too much
+    // unread.
     if (SAFE.has(c.req.method) && unread.isFull(id)) {
       c.res.body?.cancel().catch(() => {})
-      c.res = undefined // nothing of its head belongs to the refusal
-      unread.demandRoom(id)
+      c.res = undefined // drop its headers too: they do not belong to the refusal
+      unread.requireRoom(id)
     }
     unread.watch(id, outgoing)
   }
 
-  /** A request with a token is judged by the token alone: a bad token is not saved by a good cookie. */
+  /** A request with a token is judged by the token alone: a valid cookie does not make up for a bad token. */
   function callerOf(c: Context<Env>): Promise<Caller | undefined> {
     const shown = c.req.header("authorization")
     if (shown !== undefined) return byBearer(shown)
@@ -83,7 +84,7 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
     return { person, scopes: new Set(defaultScopes), credential: { type: "app", id: `app_${person.id}` } }
   }
 
-  /** A browser can set no header on a socket, and its cookie would be sent by any page: it shows a ticket instead. */
+  /** A browser cannot set a header on a socket, and any site can make it send our cookie, so sockets use a ticket. */
   async function byTicket(protocols: string): Promise<Caller | undefined> {
     const offered = protocols.split(",").map((protocol) => protocol.trim())
     const ticket = offered.find((protocol) => protocol.startsWith(TICKET))
@@ -101,7 +102,7 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
     return session.known
   }
 
-  /** Guessing at the page's secret costs what guessing at a token does. */
+  /** Guessing the page secret costs as much as guessing a token. */
   function halfSession(c: Context<Env>): Error {
     spend(limits.strangers, c.get("source").address)
     return failure("half_session")
@@ -112,22 +113,28 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
   }
 }
 
-/** The way of an answer that goes on; `mayWait`: what its reader has not taken is kept for them, and not cut off. */
-export interface WaitingLine {
+/**
+ * Lets an event stream check whether its reader may fall further behind. `mayWait`: unread data is buffered instead of
+ * cutting the reader off.
+ */
+interface BufferingHooks {
   line?: { mayWait?: () => boolean }
 }
 
-/** Lets through only whoever holds the scope. */
-export const demand = (c: Context<Env>, scope: Scope): void => demandOf(c.get("caller"), scope)
+/** Throws `forbidden` unless the caller has the scope. */
+export const requireScope = (c: Context<Env>, scope: Scope): void => requireScopeOf(c.get("caller"), scope)
 
-export function demandOf({ scopes }: Caller, scope: Scope): void {
+export function requireScopeOf({ scopes }: Caller, scope: Scope): void {
   if (!scopes.has(scope)) throw failure("forbidden", { scope })
 }
 
 export const userOf = (c: Context<Env>) => c.get("caller").person.id
 
-/** What goes along with words: the run that they set going stops with this credential, and approves nothing that it may not. */
-export const spokenBy = ({
+/**
+ * The fields of a message that depend on its caller: revoking this credential stops the run, and without the scope
+ * `approve` the run asks before each write.
+ */
+export const senderFields = ({
   credential,
   scopes,
   trace,
@@ -137,30 +144,32 @@ export const spokenBy = ({
   ...(trace ? { trace } : {}),
 })
 
-/** As W3C's Trace Context has it; all zeros are nobody's. A socket lives longer than what it was opened for. */
+/**
+ * The format of W3C Trace Context; all zeros are invalid. Ignored on sockets, which outlive the request that opened them.
+ */
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
 function traceOf(c: Context<Env>): string | undefined {
-  const given = c.req.header("traceparent")
-  return given !== undefined && TRACEPARENT.test(given) && !isUpgrade(c) ? given : undefined
+  const traceparent = c.req.header("traceparent")
+  return traceparent !== undefined && TRACEPARENT.test(traceparent) && !isUpgrade(c) ? traceparent : undefined
 }
 
-/** Who does something, and the credential that the run it sets going stops with. */
-export const doneBy = (c: Context<Env>) => ({ by: userOf(c), credential: c.get("caller").credential.id })
+/** The user who acts, and the credential whose revocation stops the run. */
+export const actorOf = (c: Context<Env>) => ({ by: userOf(c), credential: c.get("caller").credential.id })
 
 const SESSION_SECONDS = 30 * 24 * 60 * 60
 export const ATTEMPT_SECONDS = 10 * 60
 
-/** The cookie of a session: out of reach of scripts, and sent by our own pages only. */
-export const sessionCookie = (address: ServerAddress) => ownCookie("pawl_session", SESSION_SECONDS, address)
+/** The session cookie: not readable by scripts, and sent by our own pages only. */
+export const sessionCookie = (address: ServerAddress) => createCookie("pawl_session", SESSION_SECONDS, address)
 
-/** The same for a sign-in at an issuer, while it lasts. Our page sends it, not the issuer's redirect: so it, too, is `Strict`. */
-export const attemptCookie = (address: ServerAddress) => ownCookie("pawl_sign_in", ATTEMPT_SECONDS, address)
+/** The cookie of a pending sign-in at an issuer. Our page sends it after the redirect, so it can be `Strict` too. */
+export const attemptCookie = (address: ServerAddress) => createCookie("pawl_sign_in", ATTEMPT_SECONDS, address)
 
-function ownCookie(called: string, seconds: number, { publicUrl }: ServerAddress) {
+function createCookie(called: string, seconds: number, { publicUrl }: ServerAddress) {
   const isSecure = (c: Context<Env>) => publicUrl?.startsWith("https:") || c.get("source").scheme === "https"
-  // The prefix makes browsers refuse one that a neighbouring name or the plain http page has planted. Ports of a host share
-  // their cookies: with the port in its name, two servers on one machine do not sign each other's people out.
+  // With the `__Host-` prefix, browsers refuse a cookie set by a sibling domain or by the plain http page. Ports of a
+  // host share cookies: the port in the name separates two servers on one machine.
   const nameFor = (c: Context<Env>) => `${isSecure(c) ? "__Host-" : ""}${called}${portOf(c.get("source").host)}`
   const optionsFor = (c: Context<Env>) =>
     ({ path: "/", httpOnly: true, sameSite: "Strict", secure: isSecure(c) }) as const
@@ -172,7 +181,7 @@ function ownCookie(called: string, seconds: number, { publicUrl }: ServerAddress
   }
 }
 
-/** `_7295`; empty where the address has none, because it is the usual one of its scheme. */
+/** `_7295`, or empty if the address has the default port of its scheme. */
 function portOf(host: string): string {
   const port = /:(\d{1,5})$/.exec(host)?.[1]
   return port === undefined ? "" : `_${port}`

@@ -3,22 +3,25 @@ import type { BlockList, Socket } from "node:net"
 import { isTrusted, plainAddress, toBlockList } from "./origins.ts"
 import type { IncomingMessage, ServerResponse } from "node:http"
 
-/** Connections of whoever has not shown yet who they are. */
-export interface StrangerLimits {
-  /** From one address. Many people may share one, but they say who they are. */
+/** Most connections of clients that have not authenticated. */
+export interface ConnectionLimits {
+  /** Per address. Many people may share one, but they authenticate. */
   readonly each: number
   readonly inAll: number
 }
 
-const LIMITS: StrangerLimits = { each: 128, inAll: 4096 }
+const LIMITS: ConnectionLimits = { each: 128, inAll: 4096 }
 
 /**
- * Bounds what strangers hold open. Where there are too many, the oldest goes: whoever keeps connections in order to keep
- * others out only loses their own, and somebody new is always let in to say who they are.
+ * Bounds the connections of unauthenticated clients. If there are too many, the oldest is closed: a client that holds
+ * connections to lock others out loses its own, and a new client can always connect to authenticate.
  */
-export class Strangers {
-  readonly #limits: StrangerLimits
-  /** What runs on this machine, and what a proxy of ours speaks for, is counted in all and not by its address. */
+export class UnauthenticatedConnections {
+  readonly #limits: ConnectionLimits
+  /**
+   * Connections from this machine or through a trusted proxy count only towards the total, because many people share that
+   * address.
+   */
   readonly #shared: BlockList
   readonly #all = new Set<Socket>()
   readonly #byAddress = new Map<string, Set<Socket>>()
@@ -28,7 +31,7 @@ export class Strangers {
     limits = LIMITS,
   }: {
     trustedProxies?: readonly string[]
-    limits?: StrangerLimits
+    limits?: ConnectionLimits
   }) {
     this.#shared = toBlockList(trustedProxies)
     this.#shared.addSubnet("127.0.0.0", 8, "ipv4")
@@ -43,27 +46,27 @@ export class Strangers {
     this.#all.add(socket)
     bound(this.#all, this.#limits.inAll)
     if (isTrusted(this.#shared, address)) return
-    const beside = this.#byAddress.get(address) ?? new Set()
-    this.#byAddress.set(address, beside.add(socket))
-    bound(beside, this.#limits.each)
+    const sameAddress = this.#byAddress.get(address) ?? new Set()
+    this.#byAddress.set(address, sameAddress.add(socket))
+    bound(sameAddress, this.#limits.each)
   }
 
   #forget(socket: Socket, address: string): void {
     this.#all.delete(socket)
-    const beside = this.#byAddress.get(address)
-    beside?.delete(socket)
-    if (beside?.size === 0) this.#byAddress.delete(address)
+    const sameAddress = this.#byAddress.get(address)
+    sameAddress?.delete(socket)
+    if (sameAddress?.size === 0) this.#byAddress.delete(address)
   }
 }
 
 const KNOWN = Symbol("known")
 
-/** Says that the peer of this socket has authenticated: it no longer counts as a stranger. */
-export function isKnownNow(socket: object | undefined): void {
+/** Marks the peer of this socket as authenticated: it no longer counts. */
+export function markAuthenticated(socket: object | undefined): void {
   if (socket instanceof EventEmitter) socket.emit(KNOWN)
 }
 
-/** What is destroyed is taken out here as well: its `close` comes later. */
+/** Also removes the closed socket: its `close` event comes later. */
 function bound(sockets: Set<Socket>, most: number): void {
   for (const oldest of sockets) {
     if (sockets.size <= most) return
@@ -72,18 +75,17 @@ function bound(sockets: Set<Socket>, most: number): void {
   }
 }
 
-/** More than any client has under way over one connection before it reads what it is answered. */
+/** More than any client sends on one connection before it reads an answer. */
 const MAX_WAITING = 256
 
 /**
- * The requests of one connection, each begun when the answer to the one before has gone out. Answers go out in that order
- * anyhow: whoever sends a thousand requests without reading would have all of them made in one turn of everybody's, to wait
- * in memory.
+ * Processes the requests of one connection one after another. Answers go out in that order anyway; without this, a client
+ * that pipelines a thousand requests and reads nothing would have all of them computed at once and buffered in memory.
  */
-export class OneByOne {
+export class RequestQueue {
   readonly #lines = new WeakMap<Socket, (() => void)[]>()
 
-  /** Undefined for a request that may begin at once. Of those whose connection closes meanwhile nothing is heard again. */
+  /** Undefined if the request may start at once. Never resolves if the connection closes first. */
   enter({ socket }: IncomingMessage, answer: ServerResponse): Promise<void> | undefined {
     const waiting = this.#lines.get(socket)
     if (!waiting) {
@@ -91,7 +93,7 @@ export class OneByOne {
       this.#watch(socket, answer)
       return undefined
     }
-    // There is no telling them: what stands before it in the order has not been answered.
+    // An error could not be sent: the answers before it in the order are still open.
     if (waiting.length >= MAX_WAITING) socket.destroy()
     const { promise, resolve } = Promise.withResolvers<void>()
     waiting.push(() => {

@@ -5,41 +5,40 @@ import type { SessionId, TokenId, UserId } from "../../protocol/ids.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import type { Credential, Scope, SessionView, Ticket, TokenView } from "../../protocol/account/sign-in.ts"
 import type { JwtClaims, JwtReader } from "./jwt.ts"
-import type { RateLimits, UnreadAnswers } from "./rate-limits.ts"
+import type { RateLimits, UnreadResponses } from "./rate-limits.ts"
 import type { IncomingMessage, ServerResponse } from "node:http"
 
-/** What it takes to know who is asking, and to stop listening to them. */
-export interface DoorPorts {
+/** The services for authentication and revocation. */
+export interface AuthPorts {
   readonly clock: Clock
   readonly log: Log
   readonly people: People
   readonly sessions: Sessions
   readonly credentials: Credentials
   readonly streams: Streams
-  /** Reads the JWTs of the configured issuer. */
   readonly jwt?: JwtReader
   readonly address: ServerAddress
   /** Returns the name of the user who sends a request, if the app that embeds Pawl has its own sign-in. */
   readonly appUser?: AppUser | undefined
-  /** What one person may ask in a minute; without it, or with 0, as much as they like. */
+  /** Most requests of one person in a minute. Default: 0, unlimited. */
   readonly requestsPerMinute?: number
-  /** Where other nodes serve the same people, what is asked of them all is counted together. */
+  /** The limits that are counted together with other nodes, if there are several. */
   readonly limits?: RateLimits
-  /** What people have left unread of their answers; without it, in as much as is usual. */
-  readonly unread?: UnreadAnswers
-  /** Runs are told as spans: the trace of who asks is kept, for theirs to link to. */
-  readonly keepsTraces?: boolean
+  /** The unread answers of each person. Default: the usual limit. */
+  readonly unread?: UnreadResponses
+  /** Runs are exported as spans: store the caller's trace so that the spans can link to it. */
+  readonly storesTraces?: boolean
 }
 
 /** Finds the user of a request by the app's own session. Without a name, the request needs a token of Pawl. */
 export type AppUser = (request: Request) => string | null | undefined | Promise<string | null | undefined>
 
-/** Who is asking, and what their credential lets them do. Identity comes from the credential only. */
+/** Who is calling, and what the credential allows. Identity comes from the credential only. */
 export interface Caller {
   readonly person: { readonly id: UserId; readonly name: string }
   readonly scopes: ReadonlySet<Scope>
   readonly credential: Credential
-  /** The `traceparent` of this request, where traces are kept. */
+  /** The `traceparent` of this request, if traces are exported. */
   readonly trace?: string | undefined
 }
 
@@ -54,30 +53,32 @@ export interface People {
     made?: { readonly name?: string | null; readonly mintedBy?: TokenId | null; readonly expiresAt?: number | null },
   ): Promise<{ id: TokenId; token: string }>
   listTokens(user: UserId, page: PageQuery, now: number): Promise<Page<TokenView>>
-  /** Throws `not_found` for what is not theirs or no longer counts. */
+  /** Throws `not_found` if the token is another person's, expired or revoked. */
   revokeToken(person: { readonly id: UserId }, id: TokenId, now: number): Promise<void>
 }
 
-/** Browsers that have signed in. */
 export interface Sessions {
-  /** The secret of a link that signs somebody in, once. */
+  /** Creates the secret of a sign-in link, which works once. */
   createLink(
     person: { readonly id: UserId },
     granted: readonly Scope[],
     now: number,
     issuer?: string | null,
   ): Promise<string>
-  /** Undefined where the link is used, old or none. Of racing uses one wins. */
+  /** Undefined if the link is unknown, used or expired. Of two concurrent uses one succeeds. */
   signIn(link: string, browser: string | null, now: number): Promise<{ secret: string; pageSecret: string } | undefined>
-  /** `renewed`: it lasts longer now, and the browser should know. `half`: the cookie is one, the page's secret is not its. */
+  /**
+   * `renewed`: the session lasts longer now, so the cookie must be sent again. `half`: the cookie is valid, but the page
+   * secret does not belong to it.
+   */
   bySecrets(
     secrets: { readonly secret: string; readonly pageSecret?: string | undefined },
     now: number,
   ): Promise<{ known: Caller; renewed: boolean } | "half" | undefined>
   list(user: UserId, page: PageQuery, now: number): Promise<Page<SessionView>>
-  /** Throws `not_found` for what is not theirs or is over. */
+  /** Throws `not_found` if the session is another person's or over. */
   revoke(user: UserId, id: SessionId, now: number): Promise<void>
-  /** Those that an issuer has vouched for and that may do more than these. */
+  /** Revokes the sessions that this issuer signed in and that have more than these scopes. Returns their ids. */
   revokeBeyond(
     user: UserId,
     vouched: { readonly issuer: string; readonly scopes: readonly Scope[] },
@@ -87,53 +88,56 @@ export interface Sessions {
 }
 
 export interface Credentials {
-  /** Those that no longer count: `revoked` by the person, or `over` because they expired or signed out. */
+  /**
+   * Which of these credentials are no longer valid: `revoked` by the person, or `over` because they expired or signed
+   * out.
+   */
   lapsed(ids: readonly string[], now: number): Promise<ReadonlyMap<string, "revoked" | "over">>
   createTicket(caller: Caller, now: number): Promise<Ticket>
-  /** Single use. Undefined also where the credential behind it has lapsed. */
+  /** Works once. Undefined also if the credential that created it is no longer valid. */
   redeemTicket(ticket: string, now: number): Promise<Caller | undefined>
 }
 
-/** Answers that stay open. Whoever writes one says so here, and is told to close it when its caller no longer counts. */
+/** The open streams and sockets. Each registers itself here and is closed when its credential is no longer valid. */
 export interface Streams {
-  /** Throws `too_many_streams` where the person has so many open that one more would be at the cost of others, `server_full` where all have. */
+  /** Throws `too_many_streams` if the person has too many open, `server_full` if all people together have. */
   admit(caller: Caller): void
-  /** `close` is called at most once; what comes back takes the stream off the list, however it ended. */
+  /** Calls `close` at most once. The returned function removes the stream from the list. */
   register(caller: Caller, close: () => void): () => void
-  /** Closes what this credential has open and cancels the runs it has working, in this process, now. */
+  /** Closes the streams of this credential and cancels its runs in this process. */
   revoked(credential: string): Promise<void>
-  /** The same for one that has merely ended: its streams close, its runs go on. */
+  /** The same if the credential ended by itself: its streams close, its runs continue. */
   ended(credential: string): void
 }
 
-/** Under which names the server answers, and which other sites' pages may change something through it. */
+/** The addresses that the server answers on, and the other sites whose pages may change something. */
 export interface ServerAddress {
-  /** What it listens on. */
+  /** The address that it listens on. */
   readonly host: string
   readonly publicUrl?: string
   readonly allowedOrigins?: readonly string[]
-  /** Addresses and networks whose word counts about where a request came from. */
+  /** Addresses and networks of proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies?: readonly string[]
 }
 
-/** What every route finds in its context; `caller` only behind the door. */
+/** The variables of each request's context; `caller` only after authentication. */
 export interface Env {
   Variables: { caller: Caller; source: RequestSource; requestId: string; route: string | undefined }
   Bindings: Partial<NodeBindings> | undefined
 }
 
-/** What the HTTP server of Node hands to a request. */
+/** The bindings that Node's HTTP server passes with a request. */
 export interface NodeBindings {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
 }
 
-/** How a request came to us, as far as that can be believed. */
+/** The trusted facts about a request's origin. */
 export interface RequestSource {
-  /** Of the caller, or of the last proxy that we do not trust; undefined where nothing was connected. */
+  /** The address of the caller, or of the last proxy that is not trusted; undefined without a connection. */
   readonly address: string | undefined
-  /** The name and port that the caller asked for. */
+  /** The host and port that the caller requested. */
   readonly host: string
-  /** How the caller came to a proxy of ours, where that one says so. */
+  /** The scheme that the caller used towards a trusted proxy, if the proxy reports it. */
   readonly scheme: "http" | "https" | undefined
 }

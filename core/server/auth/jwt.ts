@@ -12,10 +12,10 @@ export type JwtSettings = {
 
 const MAX_SUBJECT = 255
 const MAX_TOKEN = 16 * 1024
-/** Pinned: a token does not choose how it is checked, so a public key is never taken for a shared secret. */
+/** Fixed here, not chosen by the token: otherwise a public key could be used as a shared secret. */
 const ALGORITHMS = { secret: ["HS256"], keys: ["RS256", "PS256", "ES256", "EdDSA"] }
 
-/** What a JWT says, once it has been checked; undefined for one that does not count. */
+/** Verifies a JWT and reads its claims; undefined if it is not valid. */
 export interface JwtReader {
   read(token: string): Promise<JwtClaims | undefined>
 }
@@ -23,24 +23,24 @@ export interface JwtReader {
 export interface JwtClaims {
   readonly issuer: string
   readonly subject: string
-  /** When they last proved it to the issuer, where the token says so. */
+  /** When the person last authenticated at the issuer, if the token contains it. */
   readonly signedInAt?: number | undefined
   readonly scopes: readonly Scope[]
   readonly credential: Credential
 }
 
-/** Reads JWTs of one issuer. Why one is refused, nobody is told: it would help only who makes them up. */
+/** Reads JWTs of one issuer. The reason for a refusal is not reported: it would only help a forger. */
 export async function openJwt(
   settings: JwtSettings,
   clock: Clock,
   fetch: typeof globalThis.fetch = globalThis.fetch,
 ): Promise<JwtReader> {
-  // Loaded here, because most servers have no issuer and should not wait for it.
+  // Loaded here because most servers have no issuer.
   const { createRemoteJWKSet, customFetch, jwtVerify } = await import("jose")
   const shared = "secret" in settings
   const key: JWTVerifyGetKey = shared
     ? async () => new TextEncoder().encode(settings.secret)
-    : patiently(createRemoteJWKSet(new URL(settings.jwksUrl), { [customFetch]: fetch, ...REMOTE }), clock)
+    : withPause(createRemoteJWKSet(new URL(settings.jwksUrl), { [customFetch]: fetch, ...REMOTE }), clock)
   const { issuer, audience } = settings
 
   return {
@@ -52,7 +52,7 @@ export async function openJwt(
           issuer,
           ...(audience === undefined ? {} : { audience }),
           requiredClaims: ["exp", "sub"],
-          // Its issuer goes by no database of ours.
+          // The issuer's clock, not the database's, set `exp`.
           currentDate: new Date(machineTimeOf(clock)),
         })
         return toClaims(token, issuer, payload)
@@ -64,16 +64,13 @@ export async function openJwt(
   }
 }
 
-/** Of keys that nobody knows there is one request in so many milliseconds, however many tokens name one; and it ends in time. */
+/** Unknown key ids cause at most one request per cooldown, however many tokens name one. */
 const REMOTE = { cooldownDuration: 30_000, timeoutDuration: 5000 }
-/**
- * After keys could not be fetched they are not asked for again for this long: anybody can send bad tokens, and each
- * would make us send a request.
- */
+/** How long a failed fetch of keys is not repeated. Otherwise each bad token would cause a request. */
 export const KEYS_PAUSE_MS = 5000
 
-/** Asks for keys that could not be had once in each pause; in between every token is told the same. */
-function patiently(getKey: JWTVerifyGetKey, clock: Clock): JWTVerifyGetKey {
+/** Repeats a failed fetch of keys only after the pause; until then every token fails with the same error. */
+function withPause(getKey: JWTVerifyGetKey, clock: Clock): JWTVerifyGetKey {
   let failed: { readonly at: number; readonly error: unknown } | undefined
   return async (header, token) => {
     if (failed && monotonicOf(clock) - failed.at < KEYS_PAUSE_MS) throw failed.error
@@ -97,14 +94,14 @@ function toClaims(
   return {
     issuer,
     subject: sub,
-    // A token that is renewed in the background is younger than the sign-in behind it, and says so where it can.
+    // A token that was refreshed in the background is younger than the sign-in, so prefer `auth_time`.
     signedInAt: seconds(auth_time) ?? seconds(iat),
     scopes: toScopes(scope),
     credential: {
       type: "jwt",
       id: `jwt_${hashOf(token)}`,
       expiresAt: (exp as number) * 1000,
-      // Each lasts an hour or so; what follows it was given to the same program of the same person.
+      // A token lasts about an hour; the next one belongs to the same program of the same person.
       lineage: `jwt ${hashOf(String(azp ?? client_id ?? ""))}`,
     },
   }
@@ -114,14 +111,14 @@ const hashOf = (text: string) => createHash("sha256").update(text).digest("base6
 
 const seconds = (claim: unknown) => (typeof claim === "number" ? claim * 1000 : undefined)
 
-/** An issuer that says nothing about scopes trusts its people with some; one that says something is taken at its word. */
+/** Without a scope claim the issuer's people get the default scopes; with one, exactly what it lists. */
 function toScopes(claim: unknown): readonly Scope[] {
   if (claim === undefined) return issuerScopes
   const named = typeof claim === "string" ? claim.split(" ") : []
   return scopes.filter((scope) => named.includes(scope))
 }
 
-/** The token is at fault. Otherwise the keys could not be had, which says nothing about the token. */
+/** True if the token is invalid. Otherwise the keys could not be fetched, which says nothing about the token. */
 function isRefusal(error: unknown): boolean {
   const code = (error as { code?: unknown }).code
   if (typeof code !== "string" || !code.startsWith("ERR_J")) return false

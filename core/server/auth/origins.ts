@@ -5,8 +5,8 @@ import { failure } from "../../protocol/errors.ts"
 import { networkInterfaces } from "node:os"
 
 /**
- * Finds out from where and for which name a request came. A header can be written by anyone, so what `X-Forwarded-*`
- * says counts only where the peer itself is a proxy that the operator has named.
+ * Determines a request's address, host and scheme. Anyone can write a header, so `X-Forwarded-*` counts only if the peer
+ * is a trusted proxy.
  */
 export function readRequestSource({ trustedProxies = [] }: ServerAddress): MiddlewareHandler<Env> {
   const trusted = toBlockList(trustedProxies)
@@ -20,18 +20,18 @@ function sourceOf(c: Context<Env>, trusted: BlockList): RequestSource {
   const host = c.req.header("host") ?? new URL(c.req.url).host
   const peer = plainAddress(c.env?.incoming?.socket.remoteAddress ?? "")
   if (!isTrusted(trusted, peer)) return { address: peer || undefined, host, scheme: undefined }
-  const scheme = nearest(c, "x-forwarded-proto")?.toLowerCase()
+  const scheme = lastHop(c, "x-forwarded-proto")?.toLowerCase()
   return {
     address: addressOf(c, trusted, peer),
-    host: nearest(c, "x-forwarded-host") || host,
+    host: lastHop(c, "x-forwarded-host") || host,
     scheme: scheme === "http" || scheme === "https" ? scheme : undefined,
   }
 }
 
-/** What the proxy that speaks to us has said; what stands before it may be a stranger's. */
-const nearest = (c: Context<Env>, name: string) => c.req.header(name)?.split(",").at(-1)?.trim()
+/** The value that our own proxy appended; earlier values may be forged. */
+const lastHop = (c: Context<Env>, name: string) => c.req.header(name)?.split(",").at(-1)?.trim()
 
-/** Read from our end: what stands left of the first address that is not trusted was written by a stranger. */
+/** Walks from our end. Everything left of the first untrusted address may be forged. */
 function addressOf(c: Context<Env>, trusted: BlockList, peer: string): string {
   const hops = (c.req.header("x-forwarded-for") ?? "").split(",").map((hop) => plainAddress(hop.trim()))
   let address = peer
@@ -52,11 +52,11 @@ export function toBlockList(networks: readonly string[]): BlockList {
   return list
 }
 
-/** `10.0.0.0/8` as its parts; an address alone is a network of one. Throws what is neither. */
+/** Splits `10.0.0.0/8`; an address alone is a network of one. Throws if it is neither. */
 export function toNetwork(text: string): { address: string; bits: number } {
-  const [, address = "", given] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? []
+  const [, address = "", written] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? []
   const most = isIP(address) === 4 ? 32 : 128
-  const bits = given === undefined ? most : Number(given)
+  const bits = written === undefined ? most : Number(written)
   if (isIP(address) === 0 || bits > most) throw new Error(`${text} is neither an address nor a network`)
   return { address, bits }
 }
@@ -66,32 +66,38 @@ export const isTrusted = (list: BlockList, address: string) =>
 
 const family = (address: string) => (isIP(address) === 4 ? "ipv4" : "ipv6")
 
-/** A server on both families sees IPv4 peers as `::ffff:1.2.3.4`. */
+/** A dual-stack server sees IPv4 peers as `::ffff:1.2.3.4`. */
 export const plainAddress = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, "")
 
 const UNSAFE = new Set(["POST", "PUT", "PATCH", "DELETE"])
 const EVERY_ADDRESS = new Set(["0.0.0.0", "::"])
 
 /**
- * Refuses requests that a web page has tricked a browser into (promise 16). A page can point a name of its own at this
- * machine, but then the Host header says that name; and it cannot hide its Origin when it changes something or opens a
- * socket.
+ * Refuses requests that a web page tricked a browser into sending (promise 16). A page can point a domain of its own at
+ * this machine, but then the Host header names that domain; and it cannot hide its Origin when it changes something or
+ * opens a socket.
  */
 export function checkHostAndOrigin({ host, publicUrl, allowedOrigins = [] }: ServerAddress): MiddlewareHandler<Env> {
   const published = publicUrl ? new URL(publicUrl) : undefined
   const names = new Set([host.toLowerCase(), ...(published ? [published.hostname.toLowerCase()] : [])])
-  // A name can be made to point here, an address cannot: whoever listens on every address is reached by any of them.
+  // A domain can be made to resolve to this machine; a literal address cannot. So a server on all addresses accepts any
+  // literal address.
   const anyAddress = EVERY_ADDRESS.has(host)
   const isOurs = (name: string) => isLoopback(name) || names.has(name) || (anyAddress && isIP(name) !== 0)
   const origins = new Set(allowedOrigins)
 
   return async (c, next) => {
-    const { host: asked, scheme } = c.get("source")
-    const name = toName(asked)
-    if (name === undefined || !isOurs(name)) throw failure("wrong_host", { host: asked.slice(0, 200) })
+    const { host: requestedHost, scheme } = c.get("source")
+    const name = toName(requestedHost)
+    if (name === undefined || !isOurs(name)) throw failure("wrong_host", { host: requestedHost.slice(0, 200) })
     const origin = c.req.header("origin")
     const asks = UNSAFE.has(c.req.method) || isUpgrade(c)
-    if (origin !== undefined && asks && !origins.has(origin) && !isOwn(origin, { asked, scheme, published })) {
+    if (
+      origin !== undefined &&
+      asks &&
+      !origins.has(origin) &&
+      !isSameOrigin(origin, { requestedHost, scheme, published })
+    ) {
       throw failure("wrong_origin", { origin: origin.slice(0, 200) })
     }
     await next()
@@ -99,60 +105,59 @@ export function checkHostAndOrigin({ host, publicUrl, allowedOrigins = [] }: Ser
 }
 
 /**
- * Refuses a cookie that a page of another site makes the browser send. Asked only about callers with a cookie, which a
- * browser adds by itself; a token has to be known to be sent.
+ * Refuses a cookie that a page of another site made the browser send. Checked only for cookies, which browsers add by
+ * themselves; a token must be known to be sent.
  */
 export function refuseCrossSite(c: Context<Env>, { allowedOrigins = [] }: ServerAddress): void {
   const site = c.req.header("sec-fetch-site")
   const origin = c.req.header("origin")
-  // The operator's other origins have tokens: a session is for the pages of this server.
+  // The operator's other origins use tokens: sessions are for the pages of this server.
   if (origin !== undefined && allowedOrigins.includes(origin)) throw failure("cross_site")
   if (UNSAFE.has(c.req.method)) {
-    // An origin that is here has been found to be ours. Where browsers tell both, `same-origin` also means the scheme.
+    // The origin was already checked to be ours. If the browser sends both headers, `same-origin` also covers the scheme.
     const fine = site === undefined ? origin !== undefined : site === "same-origin"
     if (!fine) throw failure("cross_site")
     return
   }
-  // Browsers send it to every https and loopback address; where it is missing a program asks, or one that cannot say, and
-  // then SameSite=Strict has kept the cookie of other sites' requests at home.
+  // Browsers send this header to every https and loopback address. Without it the caller is a program or an old browser,
+  // and there SameSite=Strict withholds the cookie from requests of other sites.
   if (site === undefined || site === "same-origin" || site === "none") return
   throw failure("cross_site")
 }
 
 export const isUpgrade = (c: Context): boolean => c.req.header("upgrade")?.toLowerCase() === "websocket"
 
-/** The name in `name:port`, brackets of an IPv6 address taken off. */
+/** The host name in `name:port`, without the brackets of an IPv6 address. */
 export function toName(host: string): string | undefined {
   return URL.parse(`http://${host}`)?.hostname.replace(/^\[(.*)\]$/, "$1")
 }
 
-export function isLoopback(name: string): boolean {
+function isLoopback(name: string): boolean {
   return name === "localhost" || name === "::1" || (isIP(name) === 4 && name.startsWith("127."))
 }
 
-interface Place {
-  readonly asked: string
+interface RequestTarget {
+  readonly requestedHost: string
   readonly scheme: string | undefined
   readonly published: URL | undefined
 }
 
 /**
- * A page of ours: it came from the very name and port that it asks, and from our scheme where we know it. Otherwise
- * whoever sits on the way to the plain http page of our name could drive the https one.
+ * Whether a page is ours: same host and port as requested, and our scheme if we know it. Otherwise an attacker on the
+ * network could use the plain http page to drive the https one.
  */
-function isOwn(origin: string, { asked, scheme, published }: Place): boolean {
-  const at = URL.parse(`${scheme ?? "http"}://${asked}`)
-  if (published && URL.parse(`${published.protocol}//${asked}`)?.host === published.host)
+function isSameOrigin(origin: string, { requestedHost, scheme, published }: RequestTarget): boolean {
+  const at = URL.parse(`${scheme ?? "http"}://${requestedHost}`)
+  if (published && URL.parse(`${published.protocol}//${requestedHost}`)?.host === published.host)
     return origin === published.origin
   return scheme === undefined ? URL.parse(origin)?.host === at?.host : origin === at?.origin
 }
 
 /**
- * Where people reach this server: what its operator says, or the name that was asked for where that can only be this machine.
- * No slash at its end. Undefined where whoever asks has named another address: what is said of the server, and kept by a
- * program, would follow whatever somebody has written into a header.
+ * The server's base URL without a final slash: the configured one, or the requested host if that can only be this
+ * machine. Otherwise undefined, because a forged Host header would end up in URLs that programs store.
  */
-export function knownBase(c: Context<Env>, { publicUrl, host: listening }: ServerAddress): string | undefined {
+export function findBaseUrl(c: Context<Env>, { publicUrl, host: listening }: ServerAddress): string | undefined {
   if (publicUrl) return publicUrl.replace(/\/$/, "")
   const { host, scheme = "http" } = c.get("source")
   const name = toName(host)
@@ -160,9 +165,9 @@ export function knownBase(c: Context<Env>, { publicUrl, host: listening }: Serve
   return isOurs ? `${scheme}://${host}` : undefined
 }
 
-/** The same where there is no way without it. Throws `public_url_needed`. */
-export function publicBase(c: Context<Env>, address: ServerAddress): string {
-  const base = knownBase(c, address)
+/** The same. Throws `public_url_needed` if it is not known. */
+export function requireBaseUrl(c: Context<Env>, address: ServerAddress): string {
+  const base = findBaseUrl(c, address)
   if (base === undefined) throw failure("public_url_needed", { host: c.get("source").host.slice(0, 200) })
   return base
 }
@@ -170,35 +175,37 @@ export function publicBase(c: Context<Env>, address: ServerAddress): string {
 const isOfThisMachine = (name: string) =>
   Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === name))
 
-/** What a stranger is told at `/mcp`: where to learn how to sign in (RFC 9728). */
+/** The `WWW-Authenticate` header at `/mcp`: where a client learns how to sign in (RFC 9728). */
 export function mcpChallenge(c: Context<Env>, address: ServerAddress): string {
-  const base = knownBase(c, address)
+  const base = findBaseUrl(c, address)
   const metadata = base ? `, resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"` : ""
   return `Bearer realm="pawl", scope="read chat"${metadata}`
 }
 
 const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
-/** What our own client and those of the dialects send. Not the page's half of a session: a session is for our own pages. */
-const SENT = [
+/**
+ * Headers that our client and clients of the adapters send. `x-pawl-session` is missing on purpose: sessions are for our
+ * own pages.
+ */
+const REQUEST_HEADERS = [
   ...["authorization", "content-type", "accept", "cache-control", "if-none-match", "last-event-id", "idempotency-key"],
   ...["x-file-name", "x-pawl-conversation", "x-pawl-writes", "x-request-id"],
   ...["mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"],
 ]
-/** Families of headers that official clients add to say which they are; a preflight has to name each. */
-const SENT_BY_CLIENTS = /^(?:(?:x-stainless|openai)-[a-z-]{1,40}|user-agent)$/
-/** What a page may read of an answer beside its body. */
-const SHOWN = [
+/** Families of headers by which official clients identify themselves; a preflight must name each. */
+const CLIENT_HEADERS = /^(?:(?:x-stainless|openai)-[a-z-]{1,40}|user-agent)$/
+/** Response headers that a page may read. */
+const RESPONSE_HEADERS = [
   ...["content-disposition", "etag", "location", "mcp-protocol-version", "mcp-session-id", "retry-after"],
   ...["www-authenticate", "x-pawl-conversation", "x-pawl-ignored", "x-request-id", "x-should-retry"],
   "x-vercel-ai-ui-message-stream",
 ].join(", ")
-/** How long a browser need not ask again; Chromium believes nothing longer. */
+/** How long a browser may cache a preflight; Chromium's maximum. */
 const PREFLIGHT_SECONDS = "7200"
 
 /**
- * Lets pages of the operator's other origins (`PAWL_ALLOWED_ORIGINS`) read what they ask for with a token. There is no
- * `Access-Control-Allow-Credentials`: a browser sends no cookie of ours with such a request, and a session counts for no page
- * but ours. Nobody is answered with `*`, so who is not listed learns nothing.
+ * Lets pages of `PAWL_ALLOWED_ORIGINS` read answers to requests with a token. `Access-Control-Allow-Credentials` is never
+ * sent, so browsers send no cookie with such requests. Never answers `*`, so other origins learn nothing.
  */
 export function answerOrigins({ allowedOrigins = [] }: ServerAddress): MiddlewareHandler<Env> {
   const allowed = new Set(allowedOrigins)
@@ -209,25 +216,27 @@ export function answerOrigins({ allowedOrigins = [] }: ServerAddress): Middlewar
     if (listed !== undefined && isPreflight(c)) return preflight(c, listed)
     await next()
     const { headers } = c.res
-    // Also where none was sent: what a cache keeps of it must not be given to who sends one.
+    // Also for requests without an Origin: a cache must not serve their answer to a request with one.
     headers.append("vary", "Origin")
     if (listed === undefined) return
     headers.set("access-control-allow-origin", listed)
-    headers.set("access-control-expose-headers", SHOWN)
+    headers.set("access-control-expose-headers", RESPONSE_HEADERS)
   }
 }
 
 const isPreflight = (c: Context<Env>) =>
   c.req.method === "OPTIONS" && c.req.header("access-control-request-method") !== undefined
 
-/** Before anybody is asked who they are: a browser sends no token with it. Whether the address exists, the request itself learns. */
+/**
+ * Answered before authentication: browsers send no token with a preflight. It does not reveal whether the address exists.
+ */
 function preflight(c: Context<Env>, origin: string): Response {
-  const asked = (c.req.header("access-control-request-headers") ?? "").toLowerCase().split(",")
-  const known = asked.map((name) => name.trim()).filter((name) => SENT_BY_CLIENTS.test(name))
+  const names = (c.req.header("access-control-request-headers") ?? "").toLowerCase().split(",")
+  const known = names.map((name) => name.trim()).filter((name) => CLIENT_HEADERS.test(name))
   return c.body(null, 204, {
     "access-control-allow-origin": origin,
     "access-control-allow-methods": METHODS,
-    "access-control-allow-headers": [...SENT, ...known].join(", "),
+    "access-control-allow-headers": [...REQUEST_HEADERS, ...known].join(", "),
     "access-control-max-age": PREFLIGHT_SECONDS,
     vary: "Origin, Access-Control-Request-Headers",
   })
@@ -235,7 +244,7 @@ function preflight(c: Context<Env>, origin: string): Response {
 
 const POLICY = "content-security-policy"
 const FRAMES = "x-frame-options"
-/** Data is no page: whatever a browser is made to take it for, nothing in it runs, loads or is framed. */
+/** For answers that are not pages: even if a browser renders one, nothing in it runs, loads or is framed. */
 const NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 const HEADERS = Object.entries({
@@ -246,7 +255,9 @@ const HEADERS = Object.entries({
   "cross-origin-resource-policy": "same-origin",
 })
 
-/** Headers that every answer has, refusals too. A page brings a policy of its own, which then counts, and may be in a frame. */
+/**
+ * Headers of every answer, including errors. A page sets its own policy and frame options, which then take precedence.
+ */
 export function secureHeaders(): MiddlewareHandler<Env> {
   return async (c, next) => {
     await next()

@@ -5,36 +5,39 @@ import type { Log } from "../../shared/log.ts"
 import type { ServerResponse } from "node:http"
 import type { UserId } from "../../protocol/ids.ts"
 
-/** How often somebody may ask. Kept in memory, so that no request waits for it; nodes that share a database tell each other. */
+/**
+ * Limits how often clients may call. Kept in memory, so that no request waits for it; nodes that share a database
+ * exchange their counts.
+ */
 export interface RateLimits {
-  /** Per person, all their credentials together. */
+  /** Per person, over all credentials. */
   readonly people: Buckets | undefined
-  /** Per address: requests that nobody stands behind. They cannot use up what others may ask. */
+  /** Per address: requests without a valid credential. They do not use up what authenticated people may send. */
   readonly strangers: Buckets | undefined
-  /** Per address: tries of a sign-in link. */
+  /** Per address: attempts to use a sign-in link. */
   readonly signIns: Buckets | undefined
-  /** Counts tries of a sign-in link once more, where nodes share a database: for all of them, and at once. */
+  /** Counts attempts at sign-in links a second time for all nodes at once, if nodes share a database. */
   readonly shared?: Pick<SharedBuckets, "take">
 }
 
-/** What the nodes that share a database have counted together. Implemented in store/. */
-export interface SharedBuckets {
-  /** Adds what was used up here, and tells of everybody whose bucket has changed since. */
+/** Counts shared by the nodes of one database. Implemented in store/. */
+interface SharedBuckets {
+  /** Adds what this node counted, and returns every bucket that changed since the last exchange. */
   exchange(used: readonly UsedUp[]): Promise<UsedUp[]>
-  /** Uses one up at once; otherwise says in how many milliseconds there is one. */
+  /** Takes one at once. Returns 0, or the milliseconds until one is available. */
   take(kind: string, who: string, eachMs: number): Promise<number>
 }
 
-/** `ms`: how long what somebody has used up takes to come back. */
-export interface UsedUp {
+/** `ms`: how long until the used amount has been refilled. */
+interface UsedUp {
   readonly kind: string
   readonly who: string
   readonly ms: number
 }
 
-const STRANGERS_PER_MINUTE = 120
+const UNAUTHENTICATED_PER_MINUTE = 120
 const SIGN_INS_PER_MINUTE = 20
-/** Beyond this the one who was quiet longest is forgotten: strangers can make up addresses, but not fill the memory. */
+/** Beyond this the bucket that was idle longest is dropped, so that made-up addresses cannot fill the memory. */
 const MAX_BUCKETS = 10_000
 const MINUTE = 60_000
 
@@ -43,21 +46,21 @@ export function createRateLimits(perMinute: number, clock: Clock, shared?: Share
   const isShared = shared !== undefined
   return {
     people: new Buckets(perMinute, clock, isShared),
-    strangers: new Buckets(STRANGERS_PER_MINUTE, clock, isShared),
+    strangers: new Buckets(UNAUTHENTICATED_PER_MINUTE, clock, isShared),
     signIns: new Buckets(SIGN_INS_PER_MINUTE, clock),
     ...(shared ? { shared } : {}),
   }
 }
 
-/** Takes one from somebody's bucket, or refuses with the time after which there is one again. */
+/** Takes one from a bucket. Throws `too_many_requests` with the seconds until one is available. */
 export function spend(buckets: Buckets | undefined, key: string | undefined): void {
   const seconds = buckets?.take(toNetwork(key ?? ""))
   if (seconds) throw failure("too_many_requests", { seconds })
 }
 
 /**
- * One try of a sign-in link. Who can be refused here is; for the others the database is asked, as for the link itself: no
- * number of nodes allows more tries than one.
+ * Counts one attempt at a sign-in link. Refused locally if possible; otherwise the database counts it, so that several
+ * nodes together allow no more attempts than one.
  */
 export async function spendSignIn({ signIns, shared }: RateLimits, address: string | undefined): Promise<void> {
   spend(signIns, address)
@@ -66,53 +69,55 @@ export async function spendSignIn({ signIns, shared }: RateLimits, address: stri
   if (ms > 0) throw failure("too_many_requests", { seconds: Math.ceil(ms / 1000) })
 }
 
-/** What is told to other nodes, and kept for a minute, names nobody. */
+/** Hashed, because other nodes see it and it is stored for a minute. */
 const nameOf = (key: string) => hash("sha256", key, "base64url").slice(0, 22)
 
-/** Token buckets: a whole minute's worth at once, then as many as drip in. */
+/** Token buckets: a whole minute's worth at once, then refilled evenly. */
 export class Buckets {
   readonly #perMinute: number
   readonly #clock: Clock
   readonly #buckets = new Map<string, { level: number; at: number }>()
-  /** What was taken here and other nodes have not been told; undefined where there are none. */
-  readonly #untold: Map<string, number> | undefined
+  /** Taken here and not yet reported to other nodes; undefined without other nodes. */
+  readonly #unreported: Map<string, number> | undefined
 
   constructor(perMinute: number, clock: Clock, shared = false) {
     this.#perMinute = perMinute
     this.#clock = clock
-    this.#untold = shared ? new Map() : undefined
+    this.#unreported = shared ? new Map() : undefined
   }
 
-  /** Takes one; otherwise says in how many seconds there is one. */
+  /** Takes one. Returns 0, or the seconds until one is available. */
   take(whose: string): number {
-    const key = this.#untold ? nameOf(whose) : whose
+    const key = this.#unreported ? nameOf(whose) : whose
     const now = monotonicOf(this.#clock)
     const { level, at } = this.#buckets.get(key) ?? { level: this.#perMinute, at: now }
     const filled = Math.min(this.#perMinute, level + (Math.max(0, now - at) * this.#perMinute) / MINUTE)
     this.#fill(key, filled >= 1 ? filled - 1 : filled)
-    if (filled >= 1) this.#untold?.set(key, (this.#untold.get(key) ?? 0) + 1)
+    if (filled >= 1) this.#unreported?.set(key, (this.#unreported.get(key) ?? 0) + 1)
     return filled >= 1 ? 0 : Math.max(1, Math.ceil(((1 - filled) * MINUTE) / this.#perMinute / 1000))
   }
 
-  /** What was taken since the last time, as the time in which it drips in again. Who gets it tells the others. */
-  takeUsed(): { who: string; ms: number }[] {
-    const used = [...(this.#untold ?? [])].map(([who, count]) => ({ who, ms: (count * MINUTE) / this.#perMinute }))
-    this.#untold?.clear()
+  /**
+   * Returns and clears what was taken since the last call, as refill times. The caller must report it to the other nodes.
+   */
+  takeUnreported(): { who: string; ms: number }[] {
+    const used = [...(this.#unreported ?? [])].map(([who, count]) => ({ who, ms: (count * MINUTE) / this.#perMinute }))
+    this.#unreported?.clear()
     return used
   }
 
-  /** The others could not be told. */
-  giveBack({ who, ms }: { who: string; ms: number }): void {
-    if ((this.#untold?.size ?? 0) >= MAX_BUCKETS && !this.#untold?.has(who)) return
-    this.#untold?.set(who, (this.#untold.get(who) ?? 0) + (ms * this.#perMinute) / MINUTE)
+  /** Reverts `takeUnreported` if the report failed. */
+  restoreUnreported({ who, ms }: { who: string; ms: number }): void {
+    if ((this.#unreported?.size ?? 0) >= MAX_BUCKETS && !this.#unreported?.has(who)) return
+    this.#unreported?.set(who, (this.#unreported.get(who) ?? 0) + (ms * this.#perMinute) / MINUTE)
   }
 
-  /** So much was taken at all nodes together, but for what was taken here and not told. */
-  settle(who: string, ms: number): void {
-    this.#fill(who, this.#perMinute - (ms * this.#perMinute) / MINUTE - (this.#untold?.get(who) ?? 0))
+  /** Sets a bucket to the total of all nodes, minus what was taken here since and is not yet reported. */
+  setTotal(who: string, ms: number): void {
+    this.#fill(who, this.#perMinute - (ms * this.#perMinute) / MINUTE - (this.#unreported?.get(who) ?? 0))
   }
 
-  /** Written anew each time, so that the first of the map is the one that was quiet longest. */
+  /** Deleted and inserted again, so that the map is ordered by last use. */
   #fill(key: string, level: number): void {
     this.#buckets.delete(key)
     this.#buckets.set(key, { level, at: monotonicOf(this.#clock) })
@@ -126,7 +131,7 @@ export class Buckets {
   }
 }
 
-/** One household has 2⁶⁴ IPv6 addresses, so a whole /64 shares one bucket. */
+/** A household has 2⁶⁴ IPv6 addresses, so each /64 shares one bucket. */
 function toNetwork(key: string): string {
   const [front = "", back] = key.split("::")
   if (!key.includes(":")) return key
@@ -137,10 +142,9 @@ function toNetwork(key: string): string {
   return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")
 }
 
-/** How often nodes tell each other what was asked of them. */
 const EXCHANGE_MS = 1000
 
-export interface SharedLimitsPorts {
+interface SharedLimitsPorts {
   readonly requestsPerMinute: number
   readonly buckets: SharedBuckets
   readonly clock: Clock
@@ -148,8 +152,8 @@ export interface SharedLimitsPorts {
 }
 
 /**
- * Keeps the limits of this node in step with what is asked of the others. Each refuses by what it knows, without asking
- * anybody; what was allowed too much in the second in between is owed, and comes back that much later.
+ * Synchronises the limits of this node with the other nodes. Each node refuses by what it knows; an excess of the last
+ * second is paid back later.
  */
 export class SharedLimits implements AsyncDisposable {
   readonly limits: RateLimits
@@ -158,7 +162,7 @@ export class SharedLimits implements AsyncDisposable {
   #exchanging: Promise<void> | undefined
   #cancel: () => void = () => {}
   #closed = false
-  /** The last exchange failed, which is said once and not every second. */
+  /** Set after a failed exchange, so that a repeated failure is logged once. */
   #failed = false
 
   constructor(ports: SharedLimitsPorts) {
@@ -169,7 +173,6 @@ export class SharedLimits implements AsyncDisposable {
     this.#wait()
   }
 
-  /** Tells the others, and hears from them, now. */
   exchange(): Promise<void> {
     return (this.#exchanging ??= this.#exchange().finally(() => (this.#exchanging = undefined)))
   }
@@ -186,29 +189,29 @@ export class SharedLimits implements AsyncDisposable {
   }
 
   async #exchange(): Promise<void> {
-    const used = [...this.#kinds].flatMap(([kind, each]) => each.takeUsed().map((one) => ({ kind, ...one })))
+    const used = [...this.#kinds].flatMap(([kind, each]) => each.takeUnreported().map((one) => ({ kind, ...one })))
     try {
-      for (const { kind, who, ms } of await this.#ports.buckets.exchange(used)) this.#kinds.get(kind)?.settle(who, ms)
+      for (const { kind, who, ms } of await this.#ports.buckets.exchange(used)) this.#kinds.get(kind)?.setTotal(who, ms)
       this.#failed = false
     } catch (error) {
-      for (const { kind, ...one } of used) this.#kinds.get(kind)?.giveBack(one)
+      for (const { kind, ...one } of used) this.#kinds.get(kind)?.restoreUnreported(one)
       if (!this.#failed) this.#ports.log.warn("limits_not_shared", { error })
       this.#failed = true
     }
   }
 }
 
-/** Bytes of answers that one person may leave unread. More than any program reads at once, far less than a server has. */
+/** Most unread bytes of one person's answers: more than a program reads at once, far less than a server's memory. */
 const MAX_UNREAD = 64 * 1024 * 1024
-/** What counts at least for one that is sent piece by piece: what it is made of waits in memory behind it. */
-const BEHIND_PIECES = 2 * 1024 * 1024
+/** Counted at least for a chunked answer: the data that it is generated from is in memory too. */
+const BUFFERED_CHUNKS = 2 * 1024 * 1024
 const SECONDS = 5
 
 /**
- * Answers that were written and not read. Each is in memory until its reader has taken it, and who asks for many and reads
- * none would fill it: so nobody is answered further who has left too much. How long one may lie there says `listen.ts`.
+ * Answers that were written but not yet read. Each occupies memory until its client has read it, so a person with too
+ * many unread bytes gets no further answers. `listen.ts` limits how long an answer may stay unread.
  */
-export class UnreadAnswers {
+export class UnreadResponses {
   readonly #most: number
   readonly #open = new Map<UserId, Set<ServerResponse>>()
 
@@ -216,8 +219,8 @@ export class UnreadAnswers {
     this.#most = most
   }
 
-  /** Throws `too_much_unread` where this person has to read first. */
-  demandRoom(user: UserId): void {
+  /** Throws `too_much_unread` if this person has too many unread bytes. */
+  requireRoom(user: UserId): void {
     if (this.isFull(user)) throw failure("too_much_unread", { bytes: this.#most, seconds: SECONDS })
   }
 
@@ -225,14 +228,13 @@ export class UnreadAnswers {
     return this.bytesOf(user) > this.#most
   }
 
-  /** What lies there. */
   bytesOf(user: UserId): number {
     let bytes = 0
     for (const answer of this.#open.get(user) ?? []) bytes += weightOf(answer)
     return bytes
   }
 
-  /** To be told of every answer before it is written. Most are read by the time it is looked at them. */
+  /** Call for every answer before it is written. Most are already read at the next turn and are not tracked. */
   watch(user: UserId, answer: ServerResponse): void {
     setImmediate(() => {
       if (answer.writableFinished || answer.destroyed) return
@@ -248,5 +250,5 @@ export class UnreadAnswers {
 
 function weightOf(answer: ServerResponse): number {
   const { writableLength, chunkedEncoding } = answer
-  return writableLength > 0 && chunkedEncoding ? Math.max(writableLength, BEHIND_PIECES) : writableLength
+  return writableLength > 0 && chunkedEncoding ? Math.max(writableLength, BUFFERED_CHUNKS) : writableLength
 }

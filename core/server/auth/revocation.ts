@@ -6,9 +6,15 @@ import type { UserId, ConversationId, DeviceRequestId } from "../../protocol/ids
 import type { Caller, Credentials, Streams } from "./credentials.ts"
 import type { Credential, DeviceRequest } from "../../protocol/account/sign-in.ts"
 
-/** How often credentials in use are looked at: what another process revokes reaches us in that time (promise 14: 5 s). */
-const LOOK_MS = 2000
-/** Streams and sockets in one process. Of one person: more than screens and programs need, less than others would feel. */
+/**
+ * How often the credentials in use are checked: the delay until a revocation by another process takes effect (promise 14:
+ * 5 s).
+ */
+const CHECK_MS = 2000
+/**
+ * Streams and sockets in one process: per person more than screens and programs need, few enough that others do not
+ * notice.
+ */
 const MAX_STREAMS = { ofOne: 1000, ofAll: 20_000 }
 
 interface Open {
@@ -22,17 +28,17 @@ interface RevocationPorts {
   readonly runtime: Runtime
   readonly clock: Clock
   readonly log: Log
-  /** Looked at with the rest: what another process has handed over. */
-  readonly devices?: { look(): Promise<void> }
-  /** The other processes, which need not wait for their own look. */
+  /** Checked in the same round: devices that another process assigned to a new credential. */
+  readonly devices?: { check(): Promise<void> }
+  /** Wakes the other processes, which otherwise notice in their next round. */
   readonly others?: { revoked(): void }
   readonly most?: { readonly ofOne: number; readonly ofAll: number }
 }
 
 /**
- * Lets nothing go on in the name of a credential that no longer counts. What this process revokes stops at once; what
- * another one does, what expires, and what was revoked while a run had no living writer, with the next look. While
- * nobody uses a credential nothing is asked.
+ * Stops everything that uses a credential which is no longer valid. A revocation in this process takes effect at once;
+ * one in another process, an expiry, and one that happened while a run had no living writer take effect in the next
+ * round. Without a credential in use, a round costs no query.
  */
 export class Revocation implements Streams, Disposable {
   readonly #ports: RevocationPorts
@@ -50,7 +56,7 @@ export class Revocation implements Streams, Disposable {
   admit({ person }: Caller): void {
     const { ofOne, ofAll } = this.#ports.most ?? MAX_STREAMS
     if ((this.#counts.get(person.id) ?? 0) >= ofOne) throw failure("too_many_streams", { most: ofOne })
-    // What comes to 20 KB each is no danger to the process; what has no end is.
+    // A stream takes about 20 KB; this bounds the sum.
     if (this.#open.size >= ofAll) throw failure("server_full", { most: ofAll })
   }
 
@@ -64,7 +70,7 @@ export class Revocation implements Streams, Disposable {
   async revoked(credential: string): Promise<void> {
     this.ended(credential)
     const { log } = this.#ports
-    // The revocation is durable by now: what cannot be stopped at once is stopped by the next look.
+    // The revocation is durable by now: the next round cancels what could not be cancelled here.
     await this.#cancelRuns(new Set([credential])).catch((error: unknown) => log.warn("cancel_failed", { error }))
   }
 
@@ -73,20 +79,20 @@ export class Revocation implements Streams, Disposable {
     this.#ports.others?.revoked()
   }
 
-  /** Closes everything that is open: whoever watches comes again, to whoever serves then. */
-  endAll(): void {
+  /** Closes every stream: clients reconnect, to whichever server answers then. */
+  closeAll(): void {
     this.#close(() => true)
   }
 
-  /** Looks again and again until disposed of. */
+  /** Checks in rounds until disposed. */
   start(): this {
-    // The next look is arranged when the last one is over: a slow store is not asked twice at a time.
-    this.#stop = this.#ports.clock.alarm(LOOK_MS, () => void this.#round(), "background")
+    // The next round is scheduled when this one is over, so that a slow store gets one query at a time.
+    this.#stop = this.#ports.clock.alarm(CHECK_MS, () => void this.#round(), "background")
     return this
   }
 
-  /** As soon as another process says that something was revoked. What is said during a look is looked at once after it. */
-  async lookNow(): Promise<void> {
+  /** Checks at once, when another process reports a revocation. A report that comes during a check causes one more. */
+  async checkNow(): Promise<void> {
     if (this.#looking) {
       this.#again = true
       return
@@ -95,8 +101,8 @@ export class Revocation implements Streams, Disposable {
     do {
       this.#again = false
       try {
-        await this.look()
-        await this.#ports.devices?.look()
+        await this.check()
+        await this.#ports.devices?.check()
       } catch (error) {
         this.#ports.log.warn("revocation_poll_failed", { error })
       }
@@ -104,11 +110,11 @@ export class Revocation implements Streams, Disposable {
     this.#looking = false
   }
 
-  /** Closes and cancels what no longer counts. One query, and none while no credential is in use. */
-  async look(): Promise<void> {
+  /** Closes and cancels what is no longer valid, with one query. */
+  async check(): Promise<void> {
     const { credentials, runtime, clock } = this.#ports
     const now = clock.now()
-    // We keep no JWTs: how long one counts, it says itself.
+    // JWTs are not stored: each contains its expiry.
     const day = machineTimeOf(clock)
     this.#close(({ credential: { type, expiresAt } }) => type === "jwt" && expiresAt !== undefined && expiresAt <= day)
     const runs = await runtime.runsByCredential()
@@ -125,7 +131,7 @@ export class Revocation implements Streams, Disposable {
   }
 
   async #round(): Promise<void> {
-    await this.lookNow()
+    await this.checkNow()
     if (!this.#over) this.start()
   }
 
@@ -136,15 +142,15 @@ export class Revocation implements Streams, Disposable {
     else this.#counts.delete(open.user)
   }
 
-  #close(concerns: (open: Open) => boolean): void {
+  #close(isOutcomeOf: (open: Open) => boolean): void {
     const { log } = this.#ports
     for (const open of this.#open) {
-      if (!concerns(open)) continue
+      if (!isOutcomeOf(open)) continue
       this.#leave(open)
       try {
         open.close()
       } catch (error) {
-        log.warn("close_failed", { error }) // the others have to be closed all the same
+        log.warn("close_failed", { error }) // the others must still be closed
       }
     }
   }
@@ -153,7 +159,7 @@ export class Revocation implements Streams, Disposable {
     if (revoked.size === 0) return
     const { runtime, log } = this.#ports
     const runs = (await runtime.runsByCredential()).filter(({ credential }) => revoked.has(credential))
-    // The cancel names the credential: a run that somebody else has set going meanwhile is not hit by it.
+    // The cancel names the credential, so it does not hit a run that someone else started in the meantime.
     const cancels = runs.map(({ id, user, credential }) => runtime.submit(id, { type: "cancel", by: user, credential }))
     const failed = (await Promise.allSettled(cancels)).flatMap((cancel) =>
       cancel.status === "rejected" ? [cancel] : [],
@@ -162,22 +168,25 @@ export class Revocation implements Streams, Disposable {
   }
 }
 
-/** Which credential may be which device of a person. */
+/** Which credential may act as which device of a person. */
 export interface DeviceOwners {
-  /** Binds a name that is free, and otherwise asks the person for it. */
+  /** Binds a name that is free; otherwise asks the person to approve. */
   claim(user: UserId, name: string, credential: Credential): Promise<DeviceClaim>
   requests(user: UserId): Promise<DeviceRequest[]>
-  /** Both throw `not_found` for what is not theirs or no longer waits. */
+  /** Both throw `not_found` if the request is another person's or no longer pending. */
   allow(user: UserId, request: DeviceRequestId, by: Credential): Promise<{ name: string; lineage: string }>
   refuse(user: UserId, request: DeviceRequestId): Promise<void>
-  /** Devices of these people that were handed over from one credential to another, and whose they are now. */
+  /** Devices of these people that were reassigned to another credential, with the new owner's lineage. */
   handedOver(users: readonly UserId[]): Promise<{ user: UserId; name: string; lineage: string }[]>
-  /** The conversation that a device was last spoken in. It need not be there: it is noted before it begins. */
+  /**
+   * The conversation in which the device last received a message. It may not exist yet: it is stored before it is
+   * created.
+   */
   lastConversation(user: UserId, name: string): Promise<ConversationId | undefined>
   speaksIn(user: UserId, name: string, conversation: ConversationId): Promise<void>
 }
 
-/** `takenAt`: since when it is this credential's, where it was another's before. */
-export type DeviceClaim =
+/** `takenAt`: when it was reassigned to this credential, if it belonged to another before. */
+type DeviceClaim =
   | { readonly owned: true; readonly takenAt: number | null }
   | { readonly owned: false; readonly asked: "now" | "before" }

@@ -3,8 +3,8 @@ import { toClientContext } from "./client-context.ts"
 
 const of = (context: Record<string, unknown>) => toClientContext(Object.entries(context))
 
-describe("what a client sends along", () => {
-  test("is told line by line, what is usual first", () => {
+describe("the context of a client", () => {
+  test("is one line per entry, the usual names first", () => {
     const brought = of({
       locale: "de",
       conversation_history: [
@@ -22,11 +22,11 @@ describe("what a client sends along", () => {
     ])
   })
 
-  test("is nothing where it says nothing", () => {
+  test("is empty if the client sends nothing", () => {
     expect(of({ a: null, b: "", c: [], d: {}, e: "  ", f: [""] })).toEqual([])
   })
 
-  test("is bounded: of a history the newest is kept, of all else the first, and what is left out is counted", () => {
+  test("is limited: the newest of a history and the first of the rest are included, and omissions are counted", () => {
     const many = Array.from({ length: 5000 }, (_, index) => `line ${index}`)
     const [documents, history] = of({ conversation_history: many, relevant_documents: many })
     expect(documents?.text).toMatch(/^line 0\nline 1\n[^]*\n\(\d+ more left out\)$/)
@@ -38,7 +38,7 @@ describe("what a client sends along", () => {
     expect(long.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(25_000)
   })
 
-  test("names nothing that was not its own, and breaks no character in two", () => {
+  test("has only its own properties, and splits no character", () => {
     const [proto] = toClientContext(Object.entries(JSON.parse('{"__proto__": {"mode": "auto"}}') as object))
     expect(proto).toEqual({ name: "__proto__", text: "mode: auto" })
     const [cut] = of({ a: `x${"😀".repeat(5000)}` })

@@ -12,7 +12,7 @@ const say = (role: "user" | "assistant", content: string, tokens?: [number, numb
   ...(tokens ? { usage: { inputTokens: tokens[0], outputTokens: tokens[1], cost: null } } : {}),
 })
 
-/** Of a conversation that is too long to be folded whenever somebody opens it. */
+/** For a conversation that is too long to be replayed whenever it is opened. */
 const meterOf = (newest: readonly Message[]) => {
   const journal = { load: () => Promise.reject(new Error("all of it was read")) }
   const models = { list: async () => [{ name: "small", contextTokens: 8000 }] }
@@ -20,12 +20,12 @@ const meterOf = (newest: readonly Message[]) => {
   return readMeter({ journal, models, conversations } as never, user, { id, model: "small", position: 5000, newest })
 }
 
-test("a long conversation is as full as its provider counted for the last reply, and what came since", async () => {
+test("a long conversation counts as the provider's count for the last reply plus later messages", async () => {
   const newest = [say("user", "Hello"), say("assistant", "Hi", [700, 20]), say("user", "x".repeat(400))]
   expect(await meterOf(newest)).toEqual({ usedTokens: 820, estimated: false, limitTokens: 8000, costUsd: 0.5 })
 })
 
-test("where nobody has counted, its newest messages are estimated", async () => {
+test("without a provider's count, its newest messages are estimated", async () => {
   expect(await meterOf([say("user", "x".repeat(400)), say("assistant", "y".repeat(40))])).toMatchObject({
     usedTokens: 110,
     estimated: true,

@@ -4,23 +4,26 @@ import type { Message } from "../../protocol/conversation/message.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { ConversationPorts } from "./ports.ts"
 
-/** Of a longer one only its newest messages are looked at: to fold thousands of events takes longer than to show it. */
-const MAX_FOLDED = 1000
-/** As everywhere where nobody has counted. */
+/**
+ * For a longer conversation only its newest messages are counted: replaying thousands of events takes longer than showing
+ * it.
+ */
+const MAX_REPLAYED = 1000
+/** The usual estimate if a provider does not report tokens. */
 const CHARACTERS_A_TOKEN = 4
 
 type Used = Pick<ContextMeter, "usedTokens" | "estimated">
 
-/** How full a conversation is, for the model that would answer next. */
+/** How full the context window is, for the model that answers next. */
 export async function readMeter(
   { journal, models, conversations }: Pick<ConversationPorts, "journal" | "models" | "conversations">,
   user: UserId,
   seen: Pick<ConversationView, "id" | "model" | "position"> & { readonly newest: readonly Message[] },
 ): Promise<ContextMeter> {
   const { id, model, position, newest } = seen
-  const isShort = position <= MAX_FOLDED
+  const isShort = position <= MAX_REPLAYED
   const [used, listed, costUsd] = await Promise.all([
-    isShort ? journal.load(id, true).then(usedByFold) : usedByMessages(newest),
+    isShort ? journal.load(id, true).then(usedByState) : usedByMessages(newest),
     models.list(user),
     conversations.cost(id),
   ])
@@ -28,14 +31,14 @@ export async function readMeter(
   return { ...used, limitTokens, costUsd }
 }
 
-/** What the provider counted stands for all that it was shown; of what came and went since, only our estimate is known. */
-function usedByFold({ tokens, run }: Conversation): Used {
+/** The provider's count covers everything it was sent; changes since then are estimated. */
+function usedByState({ tokens, run }: Conversation): Used {
   if (!run?.counted) return { usedTokens: tokens, estimated: true }
   const { counted } = run
   return { usedTokens: Math.max(0, counted.tokens + tokens - counted.estimated), estimated: false }
 }
 
-/** The same, but for what has given way since the last reply; with the next one that is told too. */
+/** The same from messages alone. Ignores what compaction removed since the last reply; the next reply corrects that. */
 function usedByMessages(newest: readonly Message[]): Used {
   const at = newest.findLastIndex(({ usage }) => typeof usage?.inputTokens === "number")
   const { inputTokens = 0, outputTokens = 0 } = newest[at]?.usage ?? {}

@@ -10,29 +10,29 @@ import type { Clock } from "../../shared/time/clock.ts"
 import type { Proposals, ConversationPorts } from "./ports.ts"
 import { waitForEvent } from "./wait-for-event.ts"
 
-/** Who decides, and what they came in with, where that can be revoked. */
-export interface Decider {
+/** Who decides, and with which credential, if it can be revoked. */
+interface Decider {
   readonly by: UserId
   readonly credential?: string
 }
 
-export interface ApprovalBy extends Decider {
-  /** Which later writes of the same tool are agreed to with it, and how many. */
+interface ApprovalBy extends Decider {
+  /** How many later writes of the same tool are approved with it. */
   readonly grant?: Extract<Input, { type: "decide" }>["grant"]
 }
 
-/** Agrees to a proposal; resolves with what came of it. The loop alone carries it out. */
+/** Approves a proposal and returns its outcome. Only the loop executes it. */
 export async function approve(ports: DecidingPorts, proposal: Proposal, approval: ApprovalBy): Promise<Proposal> {
   const { id, callId, conversationId } = proposal
   const { grant, ...decider } = approval
-  await refuseOffline(ports, decider.by, proposal)
+  await requireDeviceOnline(ports, decider.by, proposal)
   const agreed = { type: "decide", proposalId: id, decision: "commit", ...decider } as const
   const input = grant === undefined ? agreed : { ...agreed, grant }
-  await decideAndWait(ports, { user: decider.by, input, conversationId, happens: (event) => settles(event, callId) })
-  return carriedOut(ports, decider.by, id)
+  await decideAndWait(ports, { user: decider.by, input, conversationId, happens: (event) => endsCall(event, callId) })
+  return readApplied(ports, decider.by, id)
 }
 
-export interface RejectionBy extends Decider {
+interface RejectionBy extends Decider {
   readonly reason?: string | null | undefined
 }
 
@@ -41,24 +41,24 @@ export async function reject(ports: DecidingPorts, proposal: Proposal, rejection
   const { reason, ...decider } = rejection
   const refused = { type: "decide", proposalId: id, decision: "reject", ...decider } as const
   const input = reason ? { ...refused, reason } : refused
-  await decideAndWait(ports, { user: decider.by, input, conversationId, happens: (event) => settles(event, callId) })
+  await decideAndWait(ports, { user: decider.by, input, conversationId, happens: (event) => endsCall(event, callId) })
   return proposalOf(ports, decider.by, id)
 }
 
-/** Replaces a proposal by one with other arguments, which waits for its own decision; resolves with that one. */
+/** Replaces a proposal by one with other arguments, which needs its own decision. Returns the new one. */
 export async function edit(
   ports: DecidingPorts,
   proposal: Proposal,
   { edited, ...decider }: Decider & { readonly edited: JsonObject },
 ): Promise<Proposal> {
-  await refuseOffline(ports, decider.by, proposal)
-  await refuseMisfit(ports, decider.by, { proposal, edited })
+  await requireDeviceOnline(ports, decider.by, proposal)
+  await checkArguments(ports, decider.by, { proposal, edited })
   let successor: ProposalId | undefined
   let problem = "it could not be proposed again"
   const happens = (event: JournalEvent) => {
-    successor ??= proposedIn(event).find(({ callId }) => callId === proposal.callId)?.id
+    successor ??= proposalsIn(event).find(({ callId }) => callId === proposal.callId)?.id
     if (event.type === "tool_end" && event.callId === proposal.callId) problem = event.text
-    return successor !== undefined || settles(event, proposal.callId)
+    return successor !== undefined || endsCall(event, proposal.callId)
   }
   const input = { type: "edit", proposalId: proposal.id, arguments: edited, ...decider } as const
   await decideAndWait(ports, { user: decider.by, input, conversationId: proposal.conversationId, happens })
@@ -67,13 +67,13 @@ export async function edit(
   return made
 }
 
-export function proposedIn(event: JournalEvent) {
+export function proposalsIn(event: JournalEvent) {
   if (event.type === "proposal") return [event.proposal]
   return event.type === "awaiting_confirmation" ? event.proposals : []
 }
 
-/** Arguments that the tool would not take are refused before anything is recorded. */
-async function refuseMisfit(
+/** Refuses arguments that the tool would reject, before anything is recorded. */
+async function checkArguments(
   { agents, conversations }: DecidingPorts,
   user: UserId,
   { proposal, edited }: { readonly proposal: Proposal; readonly edited: JsonObject },
@@ -85,7 +85,7 @@ async function refuseMisfit(
   if ("problem" in parsed) throw failure("bad_request", { problem: `arguments: ${parsed.problem}` })
 }
 
-/** Proposes an expired write once more; resolves with the new proposal, which shows what it would change now. */
+/** Proposes an expired write again. Returns the new proposal, which previews the change as it would be now. */
 export async function proposeAgain(
   ports: DecidingPorts & { readonly clock: Clock; readonly proposals: Pick<Proposals, "find" | "undoneBy"> },
   proposal: Proposal,
@@ -95,16 +95,16 @@ export async function proposeAgain(
   const { by: user } = decider
   requireExpired(proposal)
   await requireReachable(ports, user, proposal)
-  const { id, conversationId, summary, tool, arguments: given } = proposal
+  const { id, conversationId, summary, tool, arguments: args } = proposal
   const undoes = await proposals.undoneBy(proposal)
   const callId = newId("call", user, clock.now())
-  const call = { callId, tool, arguments: given, ...(undoes ? { undoes } : {}) }
+  const call = { callId, tool, arguments: args, ...(undoes ? { undoes } : {}) }
   const input: AgainInput = { type: "again", proposalId: id, summary, ...call, ...decider }
   const seen = watchProposal([proposal.callId, callId])
   const { position } = await conversationOf(ports, user, conversationId)
   using watching = waitForEvent(ports, { id: conversationId, position }, seen.happens)
   await runtime.submit(conversationId, input).catch(async (error: unknown) => {
-    // The first caller has it proposed by now, or is about to: the second one learns that, and not what that led to.
+    // A concurrent caller was first: this one gets `proposal_decided`, not the error that follows from it.
     const code = codeOf(error)
     if (code === "busy" || code === "still_pending") requireExpired(await proposalOf(ports, user, id))
     throw error
@@ -122,13 +122,13 @@ function requireExpired(proposal: Proposal): void {
   throw conflict(failure("proposal_decided", { id, status }), proposal)
 }
 
-/** Waits until the call is proposed anew, in its own run or in one made for it, or has ended without. */
+/** Waits until the call is proposed again, in its own run or in a new one, or ends without a proposal. */
 function watchProposal(calls: readonly AgainInput["callId"][]) {
   const seen = {
     proposal: undefined as ProposalId | undefined,
     problem: "it could not be proposed again",
     happens(event: JournalEvent): boolean {
-      seen.proposal ??= proposedIn(event).find(({ callId }) => calls.includes(callId))?.id
+      seen.proposal ??= proposalsIn(event).find(({ callId }) => calls.includes(callId))?.id
       const ended = event.type === "tool_end" && calls.includes(event.callId) && event.status !== "expired"
       if (ended) seen.problem = event.text
       return seen.proposal !== undefined || ended
@@ -137,13 +137,13 @@ function watchProposal(calls: readonly AgainInput["callId"][]) {
   return seen
 }
 
-export interface Resolving {
+interface Resolving {
   readonly by: UserId
   readonly credential?: string
   readonly choice: "retry" | "done" | "abandon"
 }
 
-/** Settles a write in doubt as a person says, by whichever door they came; resolves with what came of it. */
+/** Resolves a write in doubt with the person's answer. Returns the outcome. */
 export async function resolveDoubt(
   ports: DecidingPorts,
   proposal: Proposal,
@@ -151,35 +151,35 @@ export async function resolveDoubt(
 ): Promise<Proposal> {
   const { id, callId, conversationId, runId } = proposal
   if (choice === "retry") {
-    await refuseLateRetry(ports, by, runId)
-    await refuseOffline(ports, by, proposal)
+    await requireOpenRun(ports, by, runId)
+    await requireDeviceOnline(ports, by, proposal)
   }
   const input = { type: "resolve", proposalId: id, choice, by, ...(credential ? { credential } : {}) } as const
-  await decideAndWait(ports, { user: by, input, conversationId, happens: (event) => settles(event, callId) })
-  return carriedOut(ports, by, id)
+  await decideAndWait(ports, { user: by, input, conversationId, happens: (event) => endsCall(event, callId) })
+  return readApplied(ports, by, id)
 }
 
-/** A call is tried again by its own run; where that is over, only what became of it can still be said. */
-async function refuseLateRetry({ conversations }: DecidingPorts, user: UserId, runId: RunId): Promise<void> {
+/** Only the call's own run can retry it; when that run is over, the outcome can only be stated. */
+async function requireOpenRun({ conversations }: DecidingPorts, user: UserId, runId: RunId): Promise<void> {
   const run = await conversations.run(user, runId)
   if (run?.status === "paused" || run?.status === "running") return
   throw failure("bad_request", { problem: 'choice: the run of this call is over; choose "done" or "abandon".' })
 }
 
-/** What deciding takes of a server: no more, so that a program that embeds Pawl decides in the same way. */
-export type DecidingPorts = Pick<
+/** The services for a decision. A subset, so that a program that embeds Pawl decides in the same way. */
+type DecidingPorts = Pick<
   ConversationPorts,
   "runtime" | "bus" | "journal" | "agents" | "proposals" | "conversations" | "devices"
 >
 
-export interface DecisionRequest {
+interface DecisionRequest {
   readonly user: UserId
   readonly input: Extract<Input, { proposalId: ProposalId }>
   readonly conversationId: Proposal["conversationId"]
   happens(event: JournalEvent): boolean
 }
 
-/** Records a decision and waits for what comes of it. Whoever comes too late learns how it stands. */
+/** Records a decision and waits for its outcome. Throws a conflict with the proposal if it was already decided. */
 export async function decideAndWait(
   ports: DecidingPorts,
   { user, input, conversationId, happens }: DecisionRequest,
@@ -190,8 +190,8 @@ export async function decideAndWait(
   await watching.over()
 }
 
-/** The same for whoever watches already. */
-export async function recordDecision(
+/** The same without waiting. */
+async function recordDecision(
   ports: DecidingPorts,
   { user, input, conversationId }: Omit<DecisionRequest, "happens">,
 ): Promise<void> {
@@ -208,19 +208,19 @@ export async function recordDecision(
   }
 }
 
-/** Whether a row says what somebody has decided about a proposal, or what came of it. */
-export function concerns(event: JournalEvent, { id, callId }: Pick<Proposal, "id" | "callId">): boolean {
+/** Whether the event is a decision about the proposal, or its outcome. */
+export function isOutcomeOf(event: JournalEvent, { id, callId }: Pick<Proposal, "id" | "callId">): boolean {
   if (event.type === "decision") return event.proposalId === id
   return (event.type === "tool_end" || event.type === "resolution") && event.callId === callId
 }
 
-/** The call has its result, or it is certain that nobody knows it. */
-export function settles(event: JournalEvent, callId: CallId): boolean {
+/** Whether the call has its result, or is in doubt. */
+export function endsCall(event: JournalEvent, callId: CallId): boolean {
   return (event.type === "tool_end" || event.type === "in_doubt") && event.callId === callId
 }
 
-/** A committed proposal as it came out; 409 where nothing was applied because the world had moved on. */
-export async function carriedOut(ports: DecidingPorts, user: UserId, decided: ProposalId): Promise<Proposal> {
+/** The proposal after a commit. Throws a conflict if nothing was applied because its target has changed. */
+export async function readApplied(ports: DecidingPorts, user: UserId, decided: ProposalId): Promise<Proposal> {
   const proposal = await proposalOf(ports, user, decided)
   const { id, status, code } = proposal
   if (status === "failed" && (code === "proposal_stale" || code === "proposal_unmet"))
@@ -229,17 +229,17 @@ export async function carriedOut(ports: DecidingPorts, user: UserId, decided: Pr
   return proposal
 }
 
-/** A conflict about a proposal carries it, so that whoever lost sees how it stands. */
+/** A conflict that contains the proposal, so that the losing client sees its state. */
 export const conflict = (error: AppError, proposal: Proposal) =>
   new AppError(error.code, error.message, { ...error.details, proposal })
 
-/** Refuses to decide to what would run on a device that is not there: the proposal stays as it is until it comes. */
-export async function refuseOffline(ports: DecidingPorts, user: UserId, proposal: Proposal): Promise<void> {
+/** Refuses a decision about a write that runs on a device which is offline. The proposal stays open. */
+export async function requireDeviceOnline(ports: DecidingPorts, user: UserId, proposal: Proposal): Promise<void> {
   if (proposal.status === "pending" || proposal.status === "in_doubt") await requireReachable(ports, user, proposal)
 }
 
-/** The same whatever its status is: for what is about to be looked at anew. */
-export async function requireReachable(
+/** The same for any status, because the write will be previewed again. */
+async function requireReachable(
   { conversations, agents, devices }: Omit<DecidingPorts, "proposals">,
   user: UserId,
   proposal: Proposal,

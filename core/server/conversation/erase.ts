@@ -4,22 +4,22 @@ import { failure } from "../../protocol/errors.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import type { ConversationPorts } from "./ports.ts"
 
-/** A write that is under way gets this long to end before its conversation is erased around it. */
+/** How long a write may take to end before its conversation is erased. */
 const PATIENCE_MS = 10_000
 
 type Stopping = Pick<ConversationPorts, "runtime" | "journal" | "bus" | "clock">
 type Forgetting = Pick<ConversationPorts, "journal" | "bus">
 
 interface Erasing extends Stopping, Forgetting {
-  /** False: there was nothing of that id, or it is somebody else's. */
+  /** False if the conversation does not exist or is another person's. */
   readonly retention: { eraseConversation(user: UserId, id: ConversationId): Promise<boolean> }
 }
 
-/** Erases a conversation with all that was said in it. Throws `not_found` for another's. */
+/** Erases a conversation and everything in it. Throws `not_found` if it is another person's. */
 export async function eraseConversation(ports: Erasing, user: UserId, id: ConversationId): Promise<void> {
-  await stopWork(ports, user, [id])
+  await cancelRuns(ports, user, [id])
   if (!(await ports.retention.eraseConversation(user, id))) throw failure("not_found")
-  forgetConversations(ports, user, [id])
+  dropConversations(ports, user, [id])
 }
 
 interface ErasingPerson extends Stopping, Forgetting {
@@ -34,15 +34,15 @@ interface ErasingPerson extends Stopping, Forgetting {
 export async function erasePerson(ports: ErasingPerson, user: UserId): Promise<void> {
   const conversations = await ports.retention.conversationsOf(user)
   const active = conversations.filter(({ atWork }) => atWork).map(({ id }) => id)
-  await stopWork(ports, user, active)
+  await cancelRuns(ports, user, active)
   await ports.retention.erasePerson(user)
   ports.cache.forget(user)
   const ids = conversations.map(({ id }) => id)
-  forgetConversations(ports, user, ids)
+  dropConversations(ports, user, ids)
 }
 
-/** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */
-export async function stopWork(ports: Stopping, user: UserId, ids: readonly ConversationId[]): Promise<void> {
+/** Cancels runs as their person would, so that a write can end. Stops waiting after 10 seconds. */
+export async function cancelRuns(ports: Stopping, user: UserId, ids: readonly ConversationId[]): Promise<void> {
   const { runtime, clock } = ports
   const done = new AbortController()
   const stopped = ids.map(async (id) => {
@@ -53,8 +53,8 @@ export async function stopWork(ports: Stopping, user: UserId, ids: readonly Conv
   done.abort()
 }
 
-/** What this process still has of them in memory, and who still watches them. Writers elsewhere find their lease gone. */
-export function forgetConversations({ journal, bus }: Forgetting, user: UserId, ids: readonly ConversationId[]): void {
+/** Drops them from this process's memory and ends their streams. Writers on other nodes lose their lease. */
+export function dropConversations({ journal, bus }: Forgetting, user: UserId, ids: readonly ConversationId[]): void {
   for (const id of ids) {
     journal.drop(id)
     bus.publish(id, { type: "gone", user })

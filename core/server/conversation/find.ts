@@ -11,7 +11,10 @@ import type { Journal } from "../../engine/journal.ts"
 import { replay } from "../../engine/replay/replay.ts"
 import type { StateAnswer } from "../../protocol/answers.ts"
 
-/** What the address names, if it is the caller's; otherwise `not_found`, whether it exists or not (promise 13). */
+/**
+ * The conversation that the address names. Throws `not_found` if it is not the caller's, whether it exists or not
+ * (promise 13).
+ */
 export async function findConversation(
   c: Context<Env>,
   { conversations }: ConversationPorts,
@@ -20,7 +23,6 @@ export async function findConversation(
   return (isId("conv", id) && (await conversations.find(userOf(c), id))) || missing()
 }
 
-/** The same for whoever knows the id already. */
 export async function conversationOf(
   { conversations }: Pick<ConversationPorts, "conversations">,
   user: UserId,
@@ -37,7 +39,7 @@ export async function proposalOf(
   return (await proposals.find(user, id)) ?? missing()
 }
 
-/** Names a message, which may be none of the conversation. */
+/** The message id of the address. The conversation may have no such message. */
 export function messageOf(c: Context<Env>): MessageId {
   const message = c.req.param("messageId") ?? ""
   return isId("msg", message) ? message : missing()
@@ -62,14 +64,14 @@ function missing(): never {
   throw failure("not_found")
 }
 
-export interface Moment {
+interface StatePosition {
   readonly id: ConversationId
   readonly user: UserId
   readonly at: number
 }
 
-/** The state of a conversation as it was at a position: the same fold that the loop works with. */
-export async function readState(journal: Journal, { id, user, at }: Moment): Promise<StateAnswer> {
+/** The state of a conversation at a position, computed like the loop's state. */
+export async function readState(journal: Journal, { id, user, at }: StatePosition): Promise<StateAnswer> {
   const conversation = replay(id, user, await journal.read(id, { upTo: at }))
   const { agent, model, mode, title, connectionId, position, run, proposals, stages } = conversation
   return {

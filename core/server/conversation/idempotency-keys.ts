@@ -11,22 +11,21 @@ import type { ConversationPorts, MessageKeys } from "./ports.ts"
 const KEY_HEADER = "idempotency-key"
 const MAX_KEY = 255
 
-export const hasKey = (c: Context<Env>): boolean => c.req.header(KEY_HEADER) !== undefined
+export const hasIdempotencyKey = (c: Context<Env>): boolean => c.req.header(KEY_HEADER) !== undefined
 
-/** The key that the caller has sent, if any. */
-export function readKey(c: Context<Env>): string | undefined {
+export function readIdempotencyKey(c: Context<Env>): string | undefined {
   const key = c.req.header(KEY_HEADER)
   if (key !== undefined && (key === "" || key.length > MAX_KEY))
     throw failure("bad_request", { problem: `Idempotency-Key: 1 to ${MAX_KEY} characters.` })
   return key
 }
 
-/** A new id, or the one that the caller's key has stood for since it was first sent. */
+/** A new message id, or the one that was created when the caller first sent this key. */
 export const messageIdFor = (
   c: Context<Env>,
   ports: { readonly messageKeys: MessageKeys },
   { id, body }: { id: ConversationId; body: unknown },
-): Promise<KeyedMessage> => messageIdOfKey(ports, { user: userOf(c), id, key: readKey(c), body })
+): Promise<KeyedMessage> => messageIdOfKey(ports, { user: userOf(c), id, key: readIdempotencyKey(c), body })
 
 interface KeyedMessage {
   readonly messageId: MessageId
@@ -40,7 +39,7 @@ interface Keyed {
   readonly body: unknown
 }
 
-/** The same for a key that did not come as a header. */
+/** The same for a key that is not a header. */
 export async function messageIdOfKey(
   { messageKeys }: { readonly messageKeys: MessageKeys },
   { user, id, key, body }: Keyed,
@@ -53,11 +52,8 @@ export async function messageIdOfKey(
   return { messageId: claimed, repeated: claimed !== messageId }
 }
 
-/**
- * The conversation that a person's key begins. The same key makes the same one however often it comes; another person's
- * makes another, so that nobody finds a name taken by somebody else.
- */
-export function conversationOfKey(user: UserId, key: string): ConversationId {
+/** The conversation id for a person's key. Depends on the person, so that another person's equal key does not collide. */
+export function conversationIdOfKey(user: UserId, key: string): ConversationId {
   const digits = createHash("sha256")
     .update(JSON.stringify([user, key]))
     .digest("hex")
@@ -72,31 +68,31 @@ interface ConversationKey {
 }
 
 /**
- * That conversation, begun where it is not there yet. It is there before the words are: when the first request dies in
- * between, or two come at once, the next one finds it and says the same words in it.
+ * The conversation for a key, created if it does not exist. It exists before its message: if the first request dies in
+ * between, or two come at once, the next one finds it and sends the same message to it.
  */
 export async function conversationForKey(
   ports: Pick<ConversationPorts, "conversations">,
   { user, key, begin }: ConversationKey,
 ): Promise<ConversationView> {
-  const id = conversationOfKey(user, key)
+  const id = conversationIdOfKey(user, key)
   const known = await ports.conversations.find(user, id)
   if (known) return known
   try {
     await begin(id)
   } catch (error) {
-    const others = await ports.conversations.find(user, id)
-    if (!others) throw error
-    return others
+    const existing = await ports.conversations.find(user, id)
+    if (!existing) throw error
+    return existing
   }
   return conversationOf(ports, user, id)
 }
 
 /**
- * The message that a client's own name for it stands for in a conversation: the same however often it is sent, also days
- * later, so that words whose answer was lost are not said twice.
+ * The message id for a client's own name of it: the same however often it is sent, even days later, so that a message
+ * whose answer was lost is not recorded twice.
  */
-export function messageOfName(conversation: ConversationId, name: string): MessageId {
+export function messageIdOfName(conversation: ConversationId, name: string): MessageId {
   const digits = createHash("sha256")
     .update(JSON.stringify([conversation, name]))
     .digest("hex")

@@ -30,7 +30,7 @@ import type { ServerMetrics } from "../metrics/server-metrics.ts"
 import type { MessageInput } from "../../engine/input.ts"
 import type { MessageFiles } from "../../engine/stored-files.ts"
 
-/** What is needed to find a conversation, to set it, and to decide in it. */
+/** The services for finding, configuring and deciding in a conversation. */
 export interface ConversationPorts {
   readonly runtime: Runtime
   readonly clock: Clock
@@ -49,7 +49,7 @@ export interface ConversationPorts {
 }
 
 /** The model that each person chose last in each client, and their default for all clients. */
-export interface ChosenModels {
+interface ChosenModels {
   /** The last choice in this client, else the default; null if the person has neither. */
   read(user: UserId, client: ClientKind): Promise<string | null>
   remember(user: UserId, client: ClientKind, model: string): Promise<void>
@@ -57,41 +57,39 @@ export interface ChosenModels {
   setDefault(user: UserId, model: string | null): Promise<void>
 }
 
-/** Whether a database is somebody's: all that a conversation asks before it works on one. */
+/** Checks that a database belongs to the person. */
 export interface OwnedDatabases {
-  /** Throws `not_found`. */
   find(user: UserId, id: ConnectionId): Promise<unknown>
 }
 
-/** Which devices are there: all that a conversation asks before it works on one. */
+/** The devices that are connected. */
 export interface PresentDevices {
-  /** The newest first. */
   of(user: UserId): Promise<readonly { readonly introduced?: { readonly deviceId: string } | undefined }[]>
   isReachable(place: DevicePlace): Promise<boolean>
 }
 
 /** The last messages before a `seq` and up to a position. */
-export interface MessageRange {
+interface MessageRange {
   readonly before?: number | undefined
   readonly upTo?: number
   readonly limit: number
 }
 
-/** Conversations as people read them. What is somebody else's is undefined, like what does not exist. */
+/** Conversations as people read them. Another person's conversation is undefined, like one that does not exist. */
 export interface Conversations {
   list(user: UserId, page: ConversationQuery): Promise<Page<ConversationView>>
   find(user: UserId, id: ConversationId): Promise<ConversationView | undefined>
   messages(id: ConversationId, range: MessageRange): Promise<MessagesRead>
-  /** Undefined where the conversation has none of that id. */
+  /** Undefined if the conversation has no such message. */
   message(id: ConversationId, message: MessageId): Promise<Message | undefined>
   messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
   lastPause(id: ConversationId): Promise<number | undefined>
   handedOver(id: ConversationId, upTo: number): Promise<DelegatedCall[]>
   placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined>
   runStart(id: ConversationId, position: number): Promise<number>
-  /** Its first row, and the last that may be its own. */
+  /** Its first position, and the last that may belong to it. */
   rowsOfRun(id: ConversationId, run: RunId): Promise<{ readonly start: number; readonly upTo: number } | undefined>
-  /** Undefined where the conversation has no such message. */
+  /** Undefined if the conversation has no such message. */
   runOfMessage(id: ConversationId, message: MessageId): Promise<RunId | undefined>
   runs(id: ConversationId, page: PageQuery): Promise<Page<Run>>
   run(user: UserId, id: RunId): Promise<Run | undefined>
@@ -109,15 +107,15 @@ export interface Proposals {
   see(user: UserId, id: ProposalId): Promise<boolean>
 }
 
-export interface Audit {
+interface Audit {
   list(user: UserId, page: PageQuery): Promise<Page<AuditEntry>>
   find(user: UserId, id: AuditId): Promise<AuditEntry | undefined>
 }
 
-export interface ModelLook {
-  /** They are asked again, however lately they have answered. */
+interface ModelListOptions {
+  /** Asks the providers again, however recently they answered. */
   readonly refresh?: boolean
-  /** How long to wait for those that are being asked. */
+  /** How long to wait for providers that are being asked. */
   readonly waitMs?: number
 }
 
@@ -130,17 +128,17 @@ export interface SeenModels {
 
 /** The models as one person may use them. */
 export interface ModelCatalogue {
-  /** What is known. */
+  /** The models that are known without asking the providers. */
   list(user: UserId): Promise<ListedModel[]>
-  /** The same for somebody who looks at it, which has endpoints asked that list their models. */
-  look?(user: UserId, look: ModelLook): Promise<SeenModels>
-  /** Whose model this is, without a list of them all; null where there is none of this name. */
+  /** The same for a person who looks at the list: asks the endpoints that list their models. */
+  look?(user: UserId, options: ModelListOptions): Promise<SeenModels>
+  /** The provider of a model, without listing all; null if there is no such model. */
   providerOf?(name: string, user: UserId): Promise<string | null>
-  /** Throws `no_model_selected` where a conversation has to choose. */
+  /** Throws `no_model_selected` if there is no default. */
   defaultName(user: UserId): Promise<string>
 }
 
-/** What it takes to show a conversation, or all of them, for as long as somebody looks. */
+/** The services for a stream of one conversation, or of all. */
 export interface StreamPorts extends ConversationPorts {
   readonly streams: Streams
   readonly metrics: ServerMetrics
@@ -148,13 +146,13 @@ export interface StreamPorts extends ConversationPorts {
   readonly ingests: Ingests
 }
 
-/** Workspaces as a feed sees them: what changes, and how it stands now. */
-export interface WatchedWorkspaces {
+/** Workspaces as a feed sees them: their changes and their current rows. */
+interface WatchedWorkspaces {
   of(user: UserId): Pick<Workspace, "get"> & {
-    /** Those of these rows that are there, as a list has them. */
+    /** The rows that exist among these ids, as in a list. */
     listed(table: TableName, ids: readonly string[]): Promise<ListedRow[]>
   }
-  /** Told of every change in this process, whoever made it, once it is there. */
+  /** Called after every committed change in this process. */
   onChange(listener: (user: UserId, changes: readonly RowChange[]) => void): () => void
 }
 
@@ -166,9 +164,9 @@ export interface MessageKeys {
   ): Promise<MessageId | "misused" | "withdrawn">
 }
 
-/** Beside what every stream needs: messages that wait, and those that come twice. */
+/** The services of the conversation routes. */
 export interface ConversationRoutePorts extends StreamPorts {
-  /** Refuses a schema for answers that cannot be used. */
+  /** Refuses an answer schema that cannot be used. */
   readonly answerSchema?: Ports["answerSchema"]
   readonly queue: Queue
   readonly sharedRuns: SharedRuns
@@ -176,18 +174,18 @@ export interface ConversationRoutePorts extends StreamPorts {
   readonly messageFiles: Pick<MessageFiles, "use" | "shareUses">
 }
 
-/** Messages that wait for their turn; false where one no longer does. `release` ends the hold after a cancel. */
-export interface Queue {
+/** Messages that wait in the inbox; false if the message no longer waits. `release` ends the hold after a cancel. */
+interface Queue {
   list(id: ConversationId, page: PageQuery): Promise<Page<QueuedMessage>>
   find(id: ConversationId, message: MessageId): Promise<QueuedMessage | undefined>
-  edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean>
+  edit(id: ConversationId, message: MessageId, changed: Pick<MessageInput, "text" | "asks">): Promise<boolean>
   withdraw(id: ConversationId, message: MessageId): Promise<boolean>
   release(id: ConversationId, message: MessageId, by: Pick<MessageInput, "asks">): Promise<boolean>
 }
 
 /** Links to runs for other people. Implemented in store/. */
-export interface SharedRuns {
-  /** Undefined where the person has no such run. */
+interface SharedRuns {
+  /** Undefined if the person has no such run. */
   create(
     user: UserId,
     run: RunId,
@@ -195,6 +193,6 @@ export interface SharedRuns {
   ): Promise<{ readonly view: SharedRunView; readonly secret: string } | undefined>
   list(user: UserId, page: PageQuery): Promise<Page<SharedRunView>>
   revoke(user: UserId, id: SharedRunId): Promise<boolean>
-  /** Whose run a link leads to, while it does. */
+  /** The run that a link leads to, while it is valid. */
   find(secret: string): Promise<{ readonly user: UserId; readonly run: RunId } | undefined>
 }

@@ -8,19 +8,19 @@ import { failure, hasCode } from "../../protocol/errors.ts"
 import { type ConnectionId, isId, type UserId } from "../../protocol/ids.ts"
 import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import type { Mode } from "../../protocol/schema.ts"
-import { demandOf } from "../auth/caller.ts"
+import { requireScopeOf } from "../auth/caller.ts"
 import type { ConversationPorts, ModelCatalogue } from "./ports.ts"
 import type { Caller } from "../auth/credentials.ts"
 import type { ConversationView, Run } from "../../protocol/conversation/conversation.ts"
 
-/** Refuses a mode that this caller may not set: `auto` approves writes, so it takes who may approve and an operator who agrees. */
-export function allowMode(caller: Caller, { policy }: ConversationPorts, mode: Mode | null | undefined): void {
+/** Refuses the mode `auto`, which approves writes, without the scope `approve` or if the operator forbids it. */
+export function requireModeAllowed(caller: Caller, { policy }: ConversationPorts, mode: Mode | null | undefined): void {
   if (mode !== "auto") return
-  demandOf(caller, "approve")
+  requireScopeOf(caller, "approve")
   if (policy.forbidAuto) throw failure("mode_forbidden", { mode })
 }
 
-/** What a name or an alias stands for, if it can be used now. */
+/** Resolves a model's name or alias, if it can be used now. */
 export async function chooseModel(
   { person }: Caller,
   { models }: ConversationPorts,
@@ -35,15 +35,15 @@ export async function chooseModel(
   }
 }
 
-/** The same for a person who chooses it: their new conversations in this client start with it. */
+/** The same if a person chooses it: their new conversations in this client start with it. */
 export async function chooseAndRememberModel(caller: Caller, ports: ConversationPorts, name: string) {
   const chosen = await chooseModel(caller, ports, name)
   await ports.chosenModels.remember(caller.person.id, clientKindOf(caller.credential), chosen.model)
   return chosen
 }
 
-/** Who begins a conversation, and in which client. */
-export interface Chooser {
+/** Who starts a conversation, and in which client. */
+interface Chooser {
   readonly user: UserId
   readonly client: ClientKind
 }
@@ -73,7 +73,6 @@ export async function readLastChoice(
   }
 }
 
-/** The model that a person chose last, if it can still be used. */
 export async function lastChosenModel(
   chooser: Chooser,
   ports: ChoicePorts,
@@ -82,8 +81,8 @@ export async function lastChosenModel(
 }
 
 /**
- * Who answers where the chosen model cannot, by their names. One that cannot be used now may be on the list: it is passed
- * over until it can. Throws `unknown_model`.
+ * The models to use if the chosen one fails. A model that cannot be used now may be listed: it is skipped until it can.
+ * Throws `unknown_model`.
  */
 export async function chooseFallback(
   { person }: Caller,
@@ -102,10 +101,10 @@ export async function chooseFallback(
   return { fallback: [...new Set(await Promise.all(named))] }
 }
 
-/** Whom a conversation is with that names nobody: the assistant, or the first agent of a server that has none. */
-const usualAgent = ({ all }: Agents): string => (all.find(({ name }) => name === "workspace") ?? all[0])?.name ?? ""
+/** The default agent: the assistant, or the first agent of a server without one. */
+const defaultAgent = ({ all }: Agents): string => (all.find(({ name }) => name === "workspace") ?? all[0])?.name ?? ""
 
-export type Chosen = Partial<
+type ConversationChoices = Partial<
   Record<"agent" | "model" | "title" | "deviceId" | "connectionId", string | null | undefined>
 > & {
   readonly mode?: Mode | null | undefined
@@ -114,13 +113,17 @@ export type Chosen = Partial<
   readonly settings?: ReplySettings | null | undefined
 }
 
-/** What a conversation begins with that somebody wants so, if they may. */
-export async function toBeginning(caller: Caller, ports: ConversationPorts, chosen: Chosen): Promise<Beginning> {
+/** Checks the chosen settings of a new conversation and adds the defaults. */
+export async function toConversationStart(
+  caller: Caller,
+  ports: ConversationPorts,
+  chosen: ConversationChoices,
+): Promise<Beginning> {
   const { agent, model, mode, title, settings } = chosen
-  allowMode(caller, ports, mode)
+  requireModeAllowed(caller, ports, mode)
   return {
     user: caller.person.id,
-    agent: agent ?? usualAgent(ports.agents),
+    agent: agent ?? defaultAgent(ports.agents),
     ...(mode ? { mode } : {}),
     ...(title ? { title } : {}),
     ...(settings ? { settings } : {}),
@@ -131,7 +134,9 @@ export async function toBeginning(caller: Caller, ports: ConversationPorts, chos
   }
 }
 
-/** Which database it works on. Null takes it off again; undefined leaves it as it is. Throws `not_found` for another's. */
+/**
+ * The database of a conversation. Null removes it, undefined changes nothing. Throws `not_found` for another person's.
+ */
 export async function chooseConnection(
   { person }: Caller,
   { databases }: ConversationPorts,
@@ -144,11 +149,11 @@ export async function chooseConnection(
   return { connectionId: id }
 }
 
-/** Where tools are to run. A device without a name is the newest that is there: a conversation is bound to one, not to any. */
+/** Selects the device for tools. Without a device id it is the newest device: a conversation is bound to one device. */
 export async function chooseSite(
   { person }: Caller,
   { devices }: ConversationPorts,
-  { site, deviceId }: Pick<Chosen, "site" | "deviceId">,
+  { site, deviceId }: Pick<ConversationChoices, "site" | "deviceId">,
 ): Promise<{ site?: Site; deviceId?: string | null }> {
   if (site === "server" && deviceId)
     throw failure("bad_request", { problem: "deviceId: a conversation on the server has no device." })
@@ -160,7 +165,7 @@ export async function chooseSite(
   return { site, deviceId: newest.deviceId }
 }
 
-/** Another model is asked from now on, where a request names one. Throws `busy` while a run is at work with the one before. */
+/** Switches the model if a request names one. Throws `busy` while a run is using the current one. */
 export async function changeModel(
   caller: Caller,
   ports: ConversationPorts,
@@ -174,7 +179,7 @@ export async function changeModel(
   await ports.runtime.submit(id, { type: "settings", ...chosen })
 }
 
-/** What a conversation gets that chose none; null where it has to choose first. */
+/** The default model of a conversation without one; null if the person has to choose first. */
 export async function defaultOf(models: ModelCatalogue, user: UserId): Promise<string | null> {
   try {
     return await models.defaultName(user)
@@ -185,10 +190,10 @@ export async function defaultOf(models: ModelCatalogue, user: UserId): Promise<s
 }
 
 /**
- * Conversations as they are answered: one that chose no model names the one that answers all the same. In the store it
- * stays open, so that it follows the default when that becomes another.
+ * Fills in the default model of conversations that chose none. In the store the model stays null, so that it follows the
+ * default when that changes.
  */
-export async function nameModels<View extends ConversationView>(
+export async function withDefaultModels<View extends ConversationView>(
   models: ModelCatalogue,
   user: UserId,
   views: readonly View[],
@@ -206,29 +211,33 @@ async function providerOf(models: ModelCatalogue, user: UserId, model: string): 
   return (await models.list(user)).find(({ name }) => name === model)?.provider ?? null
 }
 
-export async function nameModel<View extends ConversationView>(
+export async function withDefaultModel<View extends ConversationView>(
   models: ModelCatalogue,
   user: UserId,
   view: View,
 ): Promise<View> {
-  const [named] = await nameModels(models, user, [view])
+  const [named] = await withDefaultModels(models, user, [view])
   return named ?? view
 }
 
-/** Runs that are not over and have no reply yet are answered by the model that is next asked; what is past stays as it was. */
-export async function nameModelsOfRuns(models: ModelCatalogue, user: UserId, runs: readonly Run[]): Promise<Run[]> {
+/** Fills in the default model of open runs without a reply; finished runs stay as they are. */
+export async function withDefaultModelsOfRuns(
+  models: ModelCatalogue,
+  user: UserId,
+  runs: readonly Run[],
+): Promise<Run[]> {
   const isOpen = ({ model, status }: Run) => model === null && (status === "running" || status === "paused")
   if (!runs.some(isOpen)) return [...runs]
   const model = await defaultOf(models, user)
   return runs.map((run) => (isOpen(run) ? { ...run, model } : run))
 }
 
-interface Asked extends Pick<ConversationView, "id" | "model"> {
+interface ModelQuestion extends Pick<ConversationView, "id" | "model"> {
   readonly user: UserId
 }
 
-/** Which model a conversation has, and which it could have. */
-export async function modelAnswer(models: ModelCatalogue, { id, model, user }: Asked): Promise<ModelAnswer> {
+/** The model of a conversation, and the models it could use. */
+export async function toModelAnswer(models: ModelCatalogue, { id, model, user }: ModelQuestion): Promise<ModelAnswer> {
   const listed = await models.list(user)
   const names = Object.fromEntries(listed.map(({ name, available }) => [name, available]))
   return { conversationId: id, model: model ?? (await defaultOf(models, user)), models: names }

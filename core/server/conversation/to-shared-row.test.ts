@@ -38,7 +38,7 @@ test.each([
     row("run_started", { runId: "HIDDEN", credential: "HIDDEN", undoes: "HIDDEN", timeZone: "HIDDEN" }),
   ],
   ["a summary", row("compaction", { what: "summary", summary: "HIDDEN", messages: 40, kept: { files: ["HIDDEN"] } })],
-])("of %s only what is listed is shown, counted from the run's first row", (_what, event) => {
+])("of %s only the listed fields are shown, counted from the run's first row", (_what, event) => {
   expect(JSON.stringify(event)).toContain("HIDDEN")
   const shown = toSharedRow(event, 10)
   expect(shown).toMatchObject({ type: event.type, position: 3 })
@@ -51,6 +51,6 @@ test.each([
   ["what a newer Pawl has written", row("run_ended", { body: {} }, EVENT_VERSION + 1)],
   ["a type that nobody knows", row("whispered", { text: "Hello" })],
   ["a name that every object has", row("constructor", {})],
-])("%s is not shown at all", (_what, event) => {
+])("%s is not shown", (_what, event) => {
   expect(toSharedRow(event, 10)).toBeUndefined()
 })

@@ -10,11 +10,11 @@ import type { RecordedEvent } from "../../protocol/conversation/conversation.ts"
 import { type RecordedModelCall, Waiting } from "../../protocol/conversation/stages.ts"
 import { own } from "../../shared/text/json.ts"
 
-/** What a row says to somebody else; undefined where it says nothing. */
+/** The shared fields of an event; undefined if it is not shown. */
 type Shared = Readonly<Record<string, unknown>> | undefined
 
 /**
- * What another person who opens a link to a run sees of each type of event. This is an allow-list of fields: a new field is
+ * The fields of each type of event that another person with a link to the run sees. This is an allow-list of fields: a new field is
  * hidden until it is added here, a new type does not compile without a line, and an event of a newer version is not shown.
  *
  * Shown are the text of messages and replies, tool calls with their arguments and results, and what each took and cost.
@@ -46,7 +46,7 @@ const shared: { readonly [Type in EventType]: (event: EventOf<Type>) => Shared }
     reusedFrom: reusedFrom && true,
   }),
   awaiting_confirmation: ({ proposals }) => ({ proposals: proposals.map(toSharedProposal) }),
-  // Nobody approves it beforehand but a rule, which has a name.
+  // An approval here is always by a rule, which has a name.
   proposal: ({ proposal, replaces, approvedBy }) => ({ proposal: toSharedProposal(proposal), replaces, approvedBy }),
   decision: ({ proposalId, decision, reason }) => ({ proposalId, decision, reason }),
   grant_revoked: () => undefined,
@@ -60,7 +60,10 @@ const shared: { readonly [Type in EventType]: (event: EventOf<Type>) => Shared }
   run_ended: ({ status, reason, error }) => ({ status, reason, error }),
 }
 
-/** A row of a run for somebody else, counted from the run's own `start`. Of a newer Pawl's rows nobody here knows what is in them. */
+/**
+ * One event of a shared run, with positions counted from the run's first event. Undefined for events of a newer version,
+ * whose fields are unknown.
+ */
 export function toSharedRow(event: JournalEvent | UnknownEvent, start: number): RecordedEvent | undefined {
   const { type, version, position, at } = event
   const show = version === EVENT_VERSION ? own(shared, type) : undefined

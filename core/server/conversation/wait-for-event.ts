@@ -9,13 +9,13 @@ import type { ConversationPorts } from "./ports.ts"
 const PAGE = { limit: 64, maxLength: 256 * 1024 }
 
 export interface Watch extends Disposable {
-  /** Resolves when it has happened, or when nothing is at work on the conversation any more. */
+  /** Resolves when the event has happened, or when the conversation is idle. */
   over(): Promise<void>
 }
 
 /**
- * Watches a conversation until `happens` says of an event that what was waited for has happened. Begun before the act
- * whose outcome is waited for, so that nothing can happen unseen in between.
+ * Watches a conversation until `happens` returns true for an event. Start it before the action whose outcome is awaited,
+ * so that no event is missed.
  */
 export function waitForEvent(
   { runtime, bus, journal }: Pick<ConversationPorts, "runtime" | "bus" | "journal">,
@@ -23,19 +23,19 @@ export function waitForEvent(
   happens: (event: JournalEvent) => boolean,
 ): Watch {
   const happened = Promise.withResolvers<void>()
-  let heard = position
-  const hear = (events: readonly (JournalEvent | UnknownEvent)[]) => {
+  let seen = position
+  const check = (events: readonly (JournalEvent | UnknownEvent)[]) => {
     for (const event of events) {
-      if (event.position <= heard) continue
-      heard = event.position
+      if (event.position <= seen) continue
+      seen = event.position
       if (happens(event as JournalEvent)) happened.resolve()
     }
   }
-  // What another process has written is only said to be there. By pages: nobody knows how much it is.
+  // Another process only reports that it wrote events. Read in pages: the amount is unknown.
   const readOn = onceMore(async () => {
     for (let more = true; more;) {
-      const { events } = await journal.readPage(id, { after: heard, ...PAGE })
-      hear(events)
+      const { events } = await journal.readPage(id, { after: seen, ...PAGE })
+      check(events)
       more = events.length > 0
     }
   })
@@ -44,21 +44,21 @@ export function waitForEvent(
       if (!hasCode(error, "not_found")) throw error // an erased conversation has ended
     })
   let missed = false
-  const listen = (live: Live) => {
+  const onLive = (live: Live) => {
     const position = live.type === "events" ? live.events[0]?.position : undefined
-    // What lies between was written before its writer knew of this watch, or was lost on its way here.
-    const isGap = position !== undefined && position > heard + 1
+    // The events in between were written before their writer knew of this watch, or their message was lost.
+    const isGap = position !== undefined && position > seen + 1
     missed ||= isGap
-    if (live.type === "events" && !isGap) hear(live.events)
-    else if (isGap || (live.type === "recorded" && live.position > heard)) readOn().catch(() => {}) // with the next look
+    if (live.type === "events" && !isGap) check(live.events)
+    else if (isGap || (live.type === "recorded" && live.position > seen)) readOn().catch(() => {}) // retried at the next report
   }
-  const unsubscribe = bus.subscribe(id, listen)
+  const unsubscribe = bus.subscribe(id, onLive)
   return {
     async over() {
-      const rested = whenIdleAnywhere({ runtime, journal, bus }, id).then((where) =>
+      const idle = whenIdleAnywhere({ runtime, journal, bus }, id).then((where) =>
         where === "elsewhere" || missed ? readToEnd() : undefined,
       )
-      await Promise.race([happened.promise, rested])
+      await Promise.race([happened.promise, idle])
     },
     [Symbol.dispose]: unsubscribe,
   }

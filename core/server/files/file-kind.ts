@@ -2,21 +2,21 @@ import { binaryKind } from "../../shared/encoding/binary-kind.ts"
 import { failure } from "../../protocol/errors.ts"
 import { isImageType } from "../../protocol/conversation/message.ts"
 
-/** What a file is by its content; of an image with its size. */
+/** The type of a file by its content, and the size of an image. */
 export interface FoundKind {
   readonly type: string
   readonly width?: number
   readonly height?: number
 }
 
-/** An image that is larger takes hundreds of megabytes to draw, however small its file is. */
+/** A larger image takes hundreds of megabytes to decode, however small its file is. */
 const MAX_PIXELS = 50_000_000
 const MAX_SIDE = 16_384
 
-/** All of one is searched for what runs, on the thread that everybody is served by. */
+/** The whole SVG is searched for active content, on the main thread. */
 const MAX_SVG = 1_000_000
 
-/** What a name may say of a text. Of anything else it says nothing. */
+/** Types that a text file's name may determine. */
 const TEXT_TYPES: ReadonlyMap<string, string> = new Map([
   ["csv", "text/csv"],
   ["tsv", "text/tab-separated-values"],
@@ -25,24 +25,24 @@ const TEXT_TYPES: ReadonlyMap<string, string> = new Map([
   ["json", "application/json"],
 ])
 
-/** What somebody says it is: of what they call it, and of the header it came with. */
+/** The sender's claims: the file's name, and the content type of the request. */
 export interface ClaimedKind {
   readonly name: string
   readonly type: string
 }
 
 /**
- * What a file is, told by its bytes: its name and its header only say what it must not contradict. Nothing of it is
- * unpacked, decoded or run. Throws `file_refused`, with a sentence for whoever sent it.
+ * Detects the type of a file from its bytes; the name and the header must only not contradict it. Nothing is unpacked,
+ * decoded or run. Throws `file_refused` with a sentence for the sender.
  */
 export function kindOfFile(bytes: Uint8Array, claimed: ClaimedKind): FoundKind {
   if (bytes.length === 0) throw refused("it is empty, 0 bytes")
   const kind = kindByContent(bytes, claimed.name)
   const family = familyOf(kind.type)
-  const said = familyOfClaim(claimed)
-  if (said !== undefined && said !== family)
+  const claimedFamily = familyOfClaim(claimed)
+  if (claimedFamily !== undefined && claimedFamily !== family)
     throw refused(
-      `it is called ${said === "image" ? "an image" : said} and holds ${family === "image" ? "an image" : family}`,
+      `it is called ${claimedFamily === "image" ? "an image" : claimedFamily} and holds ${family === "image" ? "an image" : family}`,
     )
   return kind
 }
@@ -71,22 +71,22 @@ function pdf(bytes: Uint8Array): FoundKind {
   return { type: "application/pdf" }
 }
 
-/** What is two things at once is shown as the one and read as the other. */
+/** Refuses polyglot files, which are shown as one type and read as another. */
 function refuseTwoInOne(bytes: Uint8Array, head: string): void {
   const two = (what: string) => refused(`it is two things at once: there is ${what} in it too`)
   if (head.includes("%PDF-")) throw two("a PDF")
-  // Where whoever unpacks an archive looks for it: in the last 64 KB.
+  // Programs that unpack an archive look for this in the last 64 KB.
   if (latin1(bytes, bytes.length - 66_000, bytes.length).includes("PK\x05\x06")) throw two("an archive (ZIP)")
 }
 
 function text(bytes: Uint8Array, name: string): FoundKind {
   if (bytes.includes(0))
     throw refused("it is none of what is taken here: images (PNG, JPEG, GIF, WebP), PDFs, and text")
-  const { text: words, problem } = decode(bytes)
+  const { text: markup, problem } = decode(bytes)
   if (problem) throw refused(problem)
-  if (isSvg(words.slice(0, 4096))) {
-    if (words.length > MAX_SVG) throw refused("it is an SVG of more than a million characters; send it as PNG")
-    if (ACTIVE_SVG.test(words))
+  if (isSvg(markup.slice(0, 4096))) {
+    if (markup.length > MAX_SVG) throw refused("it is an SVG of more than a million characters; send it as PNG")
+    if (ACTIVE_SVG.test(markup))
       throw refused("it is an SVG with script or foreign content in it; send it as PNG, or without")
     return { type: "image/svg+xml" }
   }
@@ -103,7 +103,7 @@ function decode(bytes: Uint8Array): { readonly text: string; readonly problem?: 
 }
 
 const isSvg = (head: string): boolean => /<svg[\s>:]/i.test(head) && /^\uFEFF?\s{0,100}</.test(head)
-/** What can run, load or include something. */
+/** Elements and attributes that can run, load or include something. */
 const ACTIVE_SVG =
   /<[\w:]{0,20}script|<[\w:]{0,20}foreignObject|\son\w{1,30}\s{0,10}=|javascript:|<!ENTITY|<[\w:]{0,20}handler/i
 
@@ -111,7 +111,7 @@ type Family = "image" | "a PDF" | "text"
 
 const familyOf = (type: string): Family => (isImageType(type) ? "image" : type === "application/pdf" ? "a PDF" : "text")
 
-/** Undefined where neither says anything that could be wrong: a text may be called anything. */
+/** Undefined if neither contradicts any content: a text may have any name. */
 function familyOfClaim({ name, type }: ClaimedKind): Family | undefined {
   if (isImageType(type)) return "image"
   if (type === "application/pdf") return "a PDF"
@@ -125,16 +125,13 @@ const latin1 = (bytes: Uint8Array, from: number, to: number): string =>
 
 const refused = (problem: string) => failure("file_refused", { problem })
 
-/** What an image says of itself in its first bytes, or what is wrong with them. */
-export type ImageHead =
+/** An image's type and size from its first bytes, or what is wrong with it. */
+type ImageHead =
   | { readonly type: string; readonly width: number; readonly height: number }
   | { readonly problem: string }
 
-/**
- * Reads type and size of an image without decoding any of it: only lengths and marks are followed. Undefined where it does
- * not begin like one of the four kinds.
- */
-export function readImageHead(bytes: Uint8Array): ImageHead | undefined {
+/** Reads type and size of an image without decoding it. Undefined if it does not begin like one of the four kinds. */
+function readImageHead(bytes: Uint8Array): ImageHead | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const starts = (...signs: number[]) => signs.every((sign, at) => bytes[at] === sign)
   const image =
@@ -153,7 +150,7 @@ const IEND = 0x49454e44
 const CUT = { problem: "it is an image whose end is missing" } as const
 const MORE = { problem: "it is an image with something else behind its end" } as const
 
-/** Chunk by chunk to the last one, which has to be the end of the file. */
+/** Follows the chunks to the last one, which must end the file. */
 function png(view: DataView): ImageHead {
   if (view.byteLength < 33 || view.getUint32(12) !== IHDR) return CUT
   for (let at = 8; at + 12 <= view.byteLength;) {
@@ -167,10 +164,10 @@ function png(view: DataView): ImageHead {
   return CUT
 }
 
-/** Bytes between segments that say nothing, of which there are usually none: a file of nothing else is not walked through. */
+/** Most fill bytes between segments; usually there are none. Bounds the scan of a file that contains nothing else. */
 const MAX_FILLS = 1000
 
-/** Segment by segment to the one with the size. Behind the end cameras put things of their own: they are let be. */
+/** Follows the segments to the frame header. Data after the end is allowed: cameras append some. */
 function jpeg(view: DataView): ImageHead {
   let fills = 0
   for (let at = 2; at + 9 < view.byteLength;) {
@@ -192,19 +189,21 @@ function jpeg(view: DataView): ImageHead {
   return { problem: "it begins like a JPEG and is none" }
 }
 
-/** From the end, where it usually is. By hand: `includes` takes ten times as long where half of the sign is all there is. */
+/**
+ * Scans from the end, where it usually is. By hand: `includes` takes ten times as long if many bytes match the first half.
+ */
 function hasLastMarker(view: DataView): boolean {
   for (let at = view.byteLength - 1; at > 2; at--)
     if (view.getUint8(at) === 0xd9 && view.getUint8(at - 1) === 0xff) return true
   return false
 }
 
-/** Block by block to the end of the file. */
+/** Follows the blocks to the end of the file. */
 function gif(view: DataView): ImageHead {
   if (view.byteLength < 14) return CUT
   const colours = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
   let at = 13 + colours(view.getUint8(10))
-  // Whoever draws it makes room for each frame, whatever the screen is said to be.
+  // A decoder allocates memory for each frame, whatever the header says.
   let [width, height] = [view.getUint16(6, true), view.getUint16(8, true)]
   const skipData = () => {
     while (at < view.byteLength && view.getUint8(at) !== 0) at += 1 + view.getUint8(at)

@@ -5,7 +5,7 @@ import { cleanName, sha256Of } from "./uploads.ts"
 
 const UNKNOWN = "application/octet-stream"
 
-/** What sounds, archives and films begin with, and where. Nothing of them is played or unpacked here: it is only what to call them. */
+/** Signatures of audio, video and archives. Used for the name and type only; nothing is played or unpacked. */
 const SIGNS: readonly (readonly [at: number, sign: string, type: string])[] = [
   [8, "WAVE", "audio/wav"],
   [0, "ID3", "audio/mpeg"],
@@ -20,7 +20,7 @@ const SIGNS: readonly (readonly [at: number, sign: string, type: string])[] = [
   [0, "PK\x03\x04", "application/zip"],
 ]
 
-/** With which endings a file of a kind is saved; the first is given to what has none of them. */
+/** File extensions of each type; the first is added to a name without one of them. */
 const ENDINGS: ReadonlyMap<string, readonly string[]> = new Map([
   ["image/png", ["png"]],
   ["image/jpeg", ["jpg", "jpeg"]],
@@ -37,20 +37,19 @@ const ENDINGS: ReadonlyMap<string, readonly string[]> = new Map([
   ["application/zip", ["zip", "docx", "xlsx", "pptx", "odt", "ods", "odp", "epub"]],
   [UNKNOWN, ["bin"]],
 ])
-/** Of all that is text: none of these runs when it is opened. */
+/** Extensions of texts: none of these runs when it is opened. */
 const TEXT_ENDINGS = ["txt", "md", "csv", "tsv", "json", "xml", "yaml", "yml", "log"]
 
 /**
- * Bytes that a program gave us, as a file. Unlike what a person sends it is refused for nothing that it is: whatever is not
- * one of the kinds that are shown is only there to be saved. What it was said to be counts for nothing, and its name ends
- * in a way that fits what it is, so that nothing runs because somebody opened it.
+ * Converts bytes from a program to a file. Unlike an upload it is never refused: an unknown type is saved as bytes. The
+ * claimed type is ignored, and the extension is made to match the content, so that opening the file runs nothing.
  */
-export async function toResultFile(bytes: Uint8Array, said: string): Promise<NewMessageFile> {
-  const given = cleanName(said)
-  const kind = kindOf(bytes, given)
+export async function toResultFile(bytes: Uint8Array, claimedName: string): Promise<NewMessageFile> {
+  const named = cleanName(claimedName)
+  const kind = kindOf(bytes, named)
   const endings = ENDINGS.get(kind.type) ?? TEXT_ENDINGS
-  const ending = /\.([A-Za-z0-9]{1,10})$/.exec(given)?.[1]?.toLowerCase()
-  const name = ending !== undefined && endings.includes(ending) ? given : cleanName(`${given}.${endings[0] as string}`)
+  const ending = /\.([A-Za-z0-9]{1,10})$/.exec(named)?.[1]?.toLowerCase()
+  const name = ending !== undefined && endings.includes(ending) ? named : cleanName(`${named}.${endings[0] as string}`)
   return { name, ...kind, bytes, sha256: await sha256Of(bytes), isNamedByProgram: true }
 }
 
@@ -59,7 +58,7 @@ function kindOf(bytes: Uint8Array, name: string): FoundKind {
   const sign = SIGNS.find(([at, letters]) => head.startsWith(letters, at))
   if (sign) return { type: sign[2] }
   try {
-    // Only its ending, which says which kind of text it is: what it claims to be beyond that is not held against it.
+    // Only the extension is used, to tell kinds of text apart; a name that contradicts the content is no error here.
     return kindOfFile(bytes, { name: name.replace(/\.(png|jpe?g|gif|webp|pdf)$/i, ""), type: "" })
   } catch (error) {
     if (!hasCode(error, "file_refused")) throw error

@@ -16,32 +16,32 @@ import { setImmediate as nextTurn } from "node:timers/promises"
 import { showHidden } from "../../shared/text/show-hidden.ts"
 import type { FileId, UserId } from "../../protocol/ids.ts"
 
-/** What a form puts around its file. */
+/** Room for the multipart framing around the file. */
 const FORM_BYTES = 16 * 1024
 
-/** The file in a request's body, looked at and named. Nothing of it is kept yet, whatever is wrong with it. */
+/** Reads and checks the file in a request's body. Stores nothing. */
 export async function readUpload(c: Context<Env>, queryName: string | undefined): Promise<NewMessageFile> {
   const contentType = c.req.header("content-type") ?? ""
   const isForm = /^multipart\/form-data\b/i.test(contentType.trim())
   const body = await readBytes(c, { bytes: MAX_MESSAGE_FILE_BYTES + (isForm ? FORM_BYTES : 0), tooLarge })
   const form = isForm ? readForm(body, contentType) : undefined
   const bytes = form?.bytes ?? body
-  const said = c.req.header("x-file-name")
-  const name = form?.name || (said === undefined ? queryName : decoded(said)) || ""
+  const nameHeader = c.req.header("x-file-name")
+  const name = form?.name || (nameHeader === undefined ? queryName : decoded(nameHeader)) || ""
   return toNewFile(bytes, { name, type: form?.type ?? contentType })
 }
 
-/** Bytes of somebody's as a file of a message, looked at and named. Throws what is wrong with them. */
-export async function toNewFile(bytes: Uint8Array, said: ClaimedKind): Promise<NewMessageFile> {
+/** Checks a person's bytes as a file of a message. Throws what is wrong with them. */
+export async function toNewFile(bytes: Uint8Array, nameHeader: ClaimedKind): Promise<NewMessageFile> {
   if (bytes.length > MAX_MESSAGE_FILE_BYTES) throw tooLarge()
-  const name = cleanName(said.name || "file")
-  const kind = kindOfFile(bytes, { name, type: said.type.split(";")[0]!.trim().toLowerCase() })
+  const name = cleanName(nameHeader.name || "file")
+  const kind = kindOfFile(bytes, { name, type: nameHeader.type.split(";")[0]!.trim().toLowerCase() })
   return { name, ...kind, bytes, sha256: await sha256Of(bytes) }
 }
 
 const tooLarge = () => failure("message_file_too_large", { most: MAX_MESSAGE_FILE_BYTES })
 
-/** A header holds plain letters only, so names are sent percent-encoded; one that is not is taken as it is. */
+/** Headers are ASCII, so names are percent-encoded; a name that is not is used as it is. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)
@@ -50,21 +50,21 @@ function decoded(name: string): string {
   }
 }
 
-/** One file out of a form, with what its sender calls it. */
-export interface FormFile {
+/** The file of a form, with its claimed name and type. */
+interface FormFile {
   readonly name: string
   readonly type: string
   readonly bytes: Uint8Array
 }
 
-/** What stands before the bytes of one field. */
+/** Most bytes of a field's headers. */
 const MAX_HEAD = 8 * 1024
 
 /**
- * The field `file` of a form (`multipart/form-data`) that is all there. Only the first field is looked at, so that a body of
- * a million of them costs no more than one.
+ * The field `file` of a complete form (`multipart/form-data`). Only the first field is read, so that a body of a million
+ * fields costs no more than one.
  */
-export function readForm(body: Uint8Array, contentType: string): FormFile {
+function readForm(body: Uint8Array, contentType: string): FormFile {
   const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;,"]{1,70}))/i.exec(contentType)
   const mark = boundary?.[1] ?? boundary?.[2]
   if (mark === undefined) throw bad("its content-type names no boundary")
@@ -83,7 +83,7 @@ export function readForm(body: Uint8Array, contentType: string): FormFile {
   if (all.toString("latin1", end + mark.length + 4, end + mark.length + 6) !== "--")
     throw bad("it has more than one field; send one file at a time")
   const type = /^content-type:[ \t]*([^;\r\n]{1,200})/im.exec(head)?.[1]?.trim() ?? ""
-  // Browsers write quotation marks in it as %22.
+  // Browsers encode quotation marks as %22.
   const name = /;\s*filename="([^"]{0,2000})"/i.exec(line)?.[1]?.replaceAll("%22", '"') ?? ""
   return { name, type, bytes: all.subarray(Math.min(headEnd + 4, end), end) }
 }
@@ -92,7 +92,7 @@ const bad = (problem: string) => failure("bad_request", { problem: `The form can
 
 const HASHED_AT_ONCE = 4 * 1024 * 1024
 
-/** The last part of a path, on one line, without what hides or cannot be stored. */
+/** The last segment of a path on one line, with hidden characters made visible. */
 export function cleanName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? ""
   const plain = showHidden(last.toWellFormed().replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")).trim()
@@ -101,7 +101,7 @@ export function cleanName(name: string): string {
   return `${plain.slice(0, MAX_MESSAGE_FILE_NAME - ending.length - 1).toWellFormed()}…${ending}`
 }
 
-/** In hexadecimal digits; others get a turn in between. */
+/** In hexadecimal digits. Yields to other work between chunks. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256")
   for (let at = 0; at < bytes.length; at += HASHED_AT_ONCE) {
@@ -111,38 +111,40 @@ export async function sha256Of(bytes: Uint8Array): Promise<string> {
   return hash.digest("hex")
 }
 
-/** A file of a message: one that was uploaded before, or one whose bytes are in the request. */
 export type RequestFile =
   | { readonly type: "uploaded"; readonly id: FileId }
   | { readonly type: "bytes"; readonly name: string; readonly mediaType: string; readonly bytes: Uint8Array }
 
-export interface FileKeeping {
+interface FileStorage {
   readonly messageFiles: Pick<MessageFiles, "keep" | "use">
   readonly bytesOfFiles: number
 }
 
-/** Stores the files that came inside a message, and returns the ids of all its files. The same bytes twice are the same file. */
-export async function keepFiles(
+/** Stores the files that came inside a message, and returns the ids of all its files. Equal bytes are stored once. */
+export async function storeFiles(
   user: UserId,
-  { messageFiles, bytesOfFiles }: FileKeeping,
+  { messageFiles, bytesOfFiles }: FileStorage,
   files: readonly RequestFile[],
 ): Promise<FileId[]> {
   if (files.length > MAX_FILES)
     throw failure("bad_request", { problem: `A message has at most ${MAX_FILES} files; these are ${files.length}.` })
-  const kept: FileId[] = []
+  const stored: FileId[] = []
   for (const file of files) {
-    if (file.type === "uploaded") kept.push(file.id)
+    if (file.type === "uploaded") stored.push(file.id)
     else {
       const { name, mediaType: type, bytes } = file
-      const looked = await toNewFile(bytes, { name, type })
-      kept.push((await messageFiles.keep(user, looked, bytesOfFiles)).id)
+      const checked = await toNewFile(bytes, { name, type })
+      stored.push((await messageFiles.keep(user, checked, bytesOfFiles)).id)
     }
   }
-  return kept
+  return stored
 }
 
-/** The files that a message names, each of which stays from now on. Throws `not_found` for one that is not there, or another's. */
-export async function namedFiles(
+/**
+ * Marks the files that a message names as used, so that they are not cleaned up. Throws `not_found` for a file that does not
+ * exist or is another person's.
+ */
+export async function useFiles(
   { messageFiles }: { readonly messageFiles: Pick<MessageFiles, "use"> },
   user: UserId,
   use: FileUse,
@@ -154,7 +156,7 @@ export async function namedFiles(
   return { files }
 }
 
-/** The files of a message, with what its client says of those that are of the work folder. */
+/** Adds the client's paths to those files that are in the work folder. */
 export function withPaths(
   { files }: { readonly files?: readonly MessageFile[] },
   workFiles: readonly WorkFile[] | null | undefined,

@@ -4,7 +4,7 @@ import type { UserId } from "../../protocol/ids.ts"
 import { observedModels } from "./run-meter.ts"
 import { createServerMetrics } from "./server-metrics.ts"
 
-test("calls are counted by provider, and at an endpoint that a person has named without its name", async () => {
+test("calls are counted by provider, and at a person's own endpoint without its name", async () => {
   const metrics = createServerMetrics()
   const model = (provider: string, more: Partial<Model> = {}): Model => ({
     ...{ name: `${provider}/m`, provider, contextTokens: 1000, ...more },

@@ -15,14 +15,14 @@ interface OpenCall {
 interface Options {
   readonly metrics: ServerMetrics
   readonly log: Log
-  /** Names that may become labels; a model can call anything. */
+  /** Whether this name may be a label; a model can call tools that do not exist. */
   isTool(name: string): boolean
 }
 
-/** Open calls and runs remembered at most; older ones are counted without their names. */
+/** Most open calls and runs in memory; older ones are counted without their names. */
 const MAX_OPEN = 10_000
 
-/** Hears what is committed and counts it. The loop knows nothing of it. */
+/** Counts committed events. The loop does not depend on it. */
 export class RunMeter {
   readonly #options: Options
   readonly #calls = new Map<CallId, OpenCall>()
@@ -32,7 +32,7 @@ export class RunMeter {
     this.#options = options
   }
 
-  readonly hear = (id: ConversationId, live: Live): void => {
+  readonly onEvents = (id: ConversationId, live: Live): void => {
     if (live.type === "gone") this.#runs.delete(id)
     if (live.type !== "events" || live.events.length === 0) return
     const { commits, events } = this.#options.metrics
@@ -114,8 +114,8 @@ function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): voi
   if (oldest !== undefined) map.delete(oldest)
 }
 
-/** Counts what stages have decided. Details are read as anybody's: a step of a newer Pawl counts as none. */
-export function countStep(metrics: ServerMetrics, { step, detail }: EventOf<"step">, nameOf: (tool: string) => string) {
+/** Counts the decisions of stages. Details are validated: a step of a newer version is not counted. */
+function countStep(metrics: ServerMetrics, { step, detail }: EventOf<"step">, nameOf: (tool: string) => string) {
   const { verdicts, choices, grades, citations } = metrics
   switch (step) {
     case "guardrail": {
@@ -141,7 +141,7 @@ export function countStep(metrics: ServerMetrics, { step, detail }: EventOf<"ste
   }
 }
 
-/** The same models, with every call counted: by provider, because names of models are anybody's choice. */
+/** Wraps models to count every call by provider, because names of models are arbitrary. */
 export function observedModels(models: ModelSource, metrics: ServerMetrics): ModelSource {
   const observed = new WeakMap<Model, Model>()
   const observe = (model: Model): Model => {
@@ -152,7 +152,7 @@ export function observedModels(models: ModelSource, metrics: ServerMetrics): Mod
   return { get: async (...given: Parameters<ModelSource["get"]>) => observe(await models.get(...given)) }
 }
 
-/** Reads everything through the model itself, whatever it has besides. */
+/** A proxy, so that every other property is read from the model itself. */
 function observedModel(model: Model, metrics: ServerMetrics): Model {
   return new Proxy(model, {
     get(target, name) {
@@ -169,7 +169,7 @@ interface Counting {
   readonly metrics: ServerMetrics
 }
 
-/** Hands on every part as it is; only how the call ends is looked at. */
+/** Passes every part through and counts how the call ends. */
 function observedStream(
   stream: AsyncIterable<ReplyPart | StatusPart>,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { Metrics } from "./server-metrics.ts"
 
-test("numbers come out as Prometheus reads them", () => {
+test("metrics are in the format of Prometheus", () => {
   const metrics = new Metrics()
   const calls = metrics.counter("calls_total", "Calls.")
   calls.add(1, { tool: 'a "quoted"\\name\n', status: 200 })
@@ -29,7 +29,7 @@ test("numbers come out as Prometheus reads them", () => {
   )
 })
 
-test("a name that grows without end stops growing", () => {
+test("a metric with too many labels stops growing", () => {
   const metrics = new Metrics()
   const calls = metrics.counter("calls_total", "Calls.")
   const seconds = metrics.histogram("seconds", "Seconds.", [1])

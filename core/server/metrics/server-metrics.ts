@@ -2,7 +2,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 
 export type ServerMetrics = ReturnType<typeof createServerMetrics>
 
-/** What a server counts. Labels are names of ours, never an id or anything else that a caller can choose. */
+/** The metrics of a server. Label values are fixed names, never ids or other values that a caller can choose. */
 export function createServerMetrics() {
   const all = new Metrics()
   return {
@@ -46,7 +46,7 @@ export function createServerMetrics() {
       "pawl_takeovers_total",
       "Conversations that another node had left and this one went on with.",
     ),
-    lookAge: all.gauge("pawl_look_age_seconds", "How long ago this node last saw what others have recorded."),
+    pollAge: all.gauge("pawl_look_age_seconds", "How long ago this node last saw what others have recorded."),
     busUp: all.gauge("pawl_bus_up", "Whether NATS carries words of this node to others."),
     busLag: all.gauge(
       "pawl_bus_lag_seconds",
@@ -62,17 +62,17 @@ export function createServerMetrics() {
 
 export type Labels = Readonly<Record<string, string | number>>
 
-/** More series than this of one name would be somebody's mistake, or somebody's doing: the rest is not counted. */
+/** More series of one metric are not counted: labels must not grow without bound. */
 const MAX_SERIES = 2000
 
 interface Family {
   readonly help: string
   readonly type: "counter" | "gauge" | "histogram"
-  /** Lines as `suffix{labels} value`, without the name. */
+  /** Lines as `suffix{labels} value`, without the metric's name. */
   lines(): Iterable<readonly [suffix: string, labels: string, value: number]>
 }
 
-/** Numbers for Prometheus, in its text format. By hand, because counting is adding one to a number in a map. */
+/** Metrics in Prometheus' text format. By hand: counting is one addition in a map. */
 export class Metrics {
   readonly #families = new Map<string, Family>()
 
@@ -88,7 +88,7 @@ export class Metrics {
     return this.#add(name, new Histogram(help, buckets))
   }
 
-  /** Everything there is, in the text format 0.0.4. */
+  /** All metrics in the text format 0.0.4. */
   text(): string {
     let text = ""
     for (const [name, family] of this.#families) {
@@ -106,7 +106,7 @@ export class Metrics {
   }
 }
 
-export class Counter implements Family {
+class Counter implements Family {
   readonly help: string
   readonly type: "counter" | "gauge"
   readonly #values = new Map<string, number>()
@@ -126,7 +126,6 @@ export class Counter implements Family {
     this.#values.set(toText(labels), value)
   }
 
-  /** Nothing is known any more. */
   clear(): void {
     this.#values.clear()
   }
@@ -136,7 +135,7 @@ export class Counter implements Family {
   }
 }
 
-export class Histogram implements Family {
+class Histogram implements Family {
   readonly type = "histogram"
   readonly help: string
   readonly #buckets: readonly number[]

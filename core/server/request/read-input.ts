@@ -5,29 +5,28 @@ import { MAX_BODY_BYTES } from "../../protocol/requests.ts"
 import { JsonLimitError, type JsonLimits, jsonLimits, readJson, readJsonInTurns } from "../../shared/text/read-json.ts"
 import { isStorable, mendValue } from "../../shared/text/text.ts"
 
-/** What a body may hold. */
-export interface BodyLimits {
+interface BodyLimits {
   readonly bytes: number
   readonly json: JsonLimits
-  /** The error for a body with more bytes, instead of one that says how many it may have. */
+  /** The error for a larger body. Default: one that names the limit. */
   readonly tooLarge?: () => AppError
 }
 const usualBody: BodyLimits = { bytes: MAX_BODY_BYTES, json: jsonLimits.message }
-/** For whole workspaces, of which somebody sends one in a lifetime. */
+/** For a whole workspace. */
 export const largeBody: BodyLimits = { bytes: jsonLimits.workspace.characters, json: jsonLimits.workspace }
-/** For a file, such as a paper with its pictures, written in a body. */
+/** For a file in a JSON body, such as a paper with its images. */
 export const fileBody: BodyLimits = {
   bytes: jsonLimits.file.characters,
   json: jsonLimits.file,
   tooLarge: () => failure("upload_too_large", { most: "32 MB, which is 24 MB of a file in base64" }),
 }
-/** More than nearly all bodies have. To look through a larger one takes long enough to be felt. */
+/** Larger than nearly all bodies. Parsing a larger one takes noticeable time. */
 const LARGE = 64 * 1024
-/** Of what is told about a body: its own words may be in it. */
+/** Bounds error messages, which may quote the body. */
 const MAX_PROBLEM = 500
 const UTF8 = new TextDecoder("utf-8", { fatal: true })
 
-/** The JSON body of a request as its schema reads it. No body is the same as `{}`. */
+/** Parses and validates the JSON body of a request. An empty body is `{}`. */
 export async function readBody<Schema extends z.ZodType>(
   c: Context,
   schema: Schema,
@@ -39,7 +38,7 @@ export async function readBody<Schema extends z.ZodType>(
   return check(schema, body)
 }
 
-/** A text that came by a socket, as the JSON it is. `mayBeLarge`: an answer that was asked for may hold as much as a whole workspace. */
+/** Parses a frame of a socket. `mayBeLarge`: a requested result may be as large as a whole workspace. */
 export function parseFrame(text: string, { mayBeLarge }: { readonly mayBeLarge: boolean }): unknown {
   if (text.trim() === "") return {}
   try {
@@ -49,10 +48,7 @@ export function parseFrame(text: string, { mayBeLarge }: { readonly mayBeLarge: 
   }
 }
 
-/**
- * What a schema reads of a parsed frame. `isAnswer`: a tool speaks, not a person, so what cannot be stored is mended and
- * can still be reported.
- */
+/** Validates a parsed frame. `isAnswer`: a tool's result, so text that cannot be stored is repaired instead of refused. */
 export function readFrame<Schema extends z.ZodType>(
   { text, frame, isAnswer }: { readonly text: string; readonly frame: unknown; readonly isAnswer: boolean },
   schema: Schema,
@@ -63,13 +59,13 @@ export function readFrame<Schema extends z.ZodType>(
   return check(schema, frame)
 }
 
-/** The query of a request as its schema reads it. `?cursor=` is the same as none. */
+/** Validates the query of a request. `?cursor=` is the same as no cursor. */
 export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema): z.infer<Schema> {
-  const given = Object.entries(c.req.query()).filter(([, value]) => value !== "")
-  return check(schema, Object.fromEntries(given))
+  const params = Object.entries(c.req.query()).filter(([, value]) => value !== "")
+  return check(schema, Object.fromEntries(params))
 }
 
-/** What a schema reads of a value; what does not fit is refused with where and why. */
+/** Validates a value. Throws `bad_request` with where and why it does not fit. */
 export function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
@@ -85,7 +81,7 @@ const shorten = (text: string) =>
 
 async function readText(c: Context, limits: BodyLimits): Promise<string> {
   const bytes = await readBytes(c, limits)
-  if (bytes.byteLength > LARGE) await ownTurn()
+  if (bytes.byteLength > LARGE) await nextTurn()
   try {
     return UTF8.decode(bytes)
   } catch {
@@ -93,19 +89,19 @@ async function readText(c: Context, limits: BodyLimits): Promise<string> {
   }
 }
 
-/** A whole body as it is, where it is not larger than it may be. */
+/** Reads a whole body of limited size. */
 export async function readBytes(
   c: Context,
   { bytes: most, ...limits }: Pick<BodyLimits, "bytes" | "tooLarge">,
 ): Promise<Uint8Array> {
-  const told = () => failure("bad_request", { problem: `The body is larger than ${most} bytes.` })
-  const tooLarge = limits.tooLarge ?? told
-  const said = c.req.header("content-length")
-  if (Number(said ?? 0) > most) throw tooLarge()
-  // HTTP holds a sender to the length it has said, and reading in one go spares a stream.
-  const reading = said === undefined ? readCounted(c, most, tooLarge) : c.req.raw.arrayBuffer()
+  const tooManyBytes = () => failure("bad_request", { problem: `The body is larger than ${most} bytes.` })
+  const tooLarge = limits.tooLarge ?? tooManyBytes
+  const lengthHeader = c.req.header("content-length")
+  if (Number(lengthHeader ?? 0) > most) throw tooLarge()
+  // Node enforces the declared length, and reading it at once is faster than a stream.
+  const reading = lengthHeader === undefined ? readCounted(c, most, tooLarge) : c.req.raw.arrayBuffer()
   const bytes = await reading.catch((error: unknown) => {
-    // Whoever hangs up in the middle is no fault of ours, and must not fill the log with what looks like one.
+    // A client that disconnects is no server error, and must not appear in the log as one.
     throw error instanceof AppError
       ? error
       : failure("bad_request", { problem: "The request body ended too early. Send it again." })
@@ -116,13 +112,13 @@ export async function readBytes(
 
 let lastTurn = Promise.resolve()
 
-/** Large bodies are looked through one in a turn of the event loop: thirty that come together hold nobody up for longer than one. */
-function ownTurn(): Promise<void> {
+/** Large bodies are parsed one per turn of the event loop: thirty at once block others no longer than one. */
+function nextTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
   return lastTurn
 }
 
-/** Counted while it comes: a sender that does not say how much there is must not fill the memory. */
+/** Counted while it is read: without a declared length it must not fill the memory. */
 async function readCounted(c: Context, most: number, tooLarge: () => Error): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -137,7 +133,7 @@ async function readCounted(c: Context, most: number, tooLarge: () => Error): Pro
 async function parseBody(text: string, limits: JsonLimits): Promise<unknown> {
   if (text.trim() === "") return {}
   try {
-    return await readJsonInTurns(text, limits, ownTurn)
+    return await readJsonInTurns(text, limits, nextTurn)
   } catch (error) {
     throw toRefusal(error)
   }
@@ -146,15 +142,15 @@ async function parseBody(text: string, limits: JsonLimits): Promise<unknown> {
 function toRefusal(error: unknown): AppError {
   const { message } = error as Error
   if (error instanceof JsonLimitError) return failure("bad_request", { problem: `The body is too large: ${message}.` })
-  // The parser quotes what it could not read, which may be half a key.
+  // The parser quotes its input, which may contain part of a secret.
   const problem = message.replace(/, (\.\.\.)?"[^]*"(\.\.\.)? is not/, " is not")
   return failure("bad_request", { problem: `The body is not JSON: ${problem.slice(0, 200)}.` })
 }
 
-/** How JSON writes what cannot be stored, among other things. As itself it is no UTF-8, or no JSON. */
+/** The JSON escapes of text that may not be storable. Unescaped it would be invalid UTF-8 or JSON. */
 const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/i
 
-/** What people write is refused where it cannot be stored, never mended. */
+/** A person's text is refused if it cannot be stored, never changed. */
 function refuseUnstorable(body: unknown): void {
   const left: { value: unknown; field: string }[] = [{ value: body, field: "" }]
   for (let next = left.pop(); next; next = left.pop()) {

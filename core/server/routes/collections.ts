@@ -8,16 +8,15 @@ import type { Env } from "../auth/credentials.ts"
 import type { DataPorts } from "./stored-data.ts"
 import { asLargeBody, serveRoute } from "../request/serve-route.ts"
 
-/** Files of one person read at a time: a PDF takes seconds, and other people wait too. */
+/** Files of one person parsed at a time: a PDF takes seconds, and other people wait too. */
 const MAX_AT_ONCE = 4
 const MAX_TEXT = 8 * 1024 * 1024
 
-/** Collections of documents, under their person's own hand. */
 export function collectionRoutes(app: Hono<Env>, { library, messageFiles }: DataPorts): void {
   const { records } = library
   const underWay = new Map<UserId, number>()
   const ingest: typeof library.ingest = (place, file) => {
-    // These are mostly pictures; so much text is more than a document may hold.
+    // Files with images may be larger; more text than this exceeds a document's limit.
     if (file.bytes.byteLength > MAX_TEXT && !mayHoldPictures(file.name, file.bytes))
       throw failure("upload_too_large", { most: "8 MB of text" })
     return library.ingest(place, file)
@@ -27,7 +26,7 @@ export function collectionRoutes(app: Hono<Env>, { library, messageFiles }: Data
 
   serveRoute(app, routes.createCollection, (c, { body }) => records.createCollection(userOf(c), body.name))
 
-  // Before the one with an id in its place.
+  // Before the route with an id in this place.
   serveRoute(app, routes.searchCollections, (c, { body }) => library.search(userOf(c), body, c.req.raw.signal))
 
   serveRoute(app, routes.readCollection, async (c) => (await records.collection(userOf(c), idOf(c))) ?? missing())
@@ -61,7 +60,7 @@ export function collectionRoutes(app: Hono<Env>, { library, messageFiles }: Data
         })
       }
       const bytes = await bytesOf(body)
-      // Whoever called us holds the body until the end: without this its letters stay in memory beside its bytes.
+      // The caller holds the body until the end: without this both the text and its bytes stay in memory.
       delete body.content
       return await ingest(place, { ...about, bytes })
     } finally {
@@ -88,7 +87,7 @@ export function collectionRoutes(app: Hono<Env>, { library, messageFiles }: Data
     return (isId("psg", id) ? await records.passage(userOf(c), id) : undefined) ?? missing()
   })
 
-  /** In the collection that the address names, or not at all. */
+  /** The document, if it is in the addressed collection. Throws `not_found`. */
   async function documentOf(c: Context<Env>) {
     const collection = idOf(c)
     const found = await records.document(userOf(c), documentIdOf(c))
@@ -101,7 +100,7 @@ const mayHoldPictures = (name: string, bytes: Uint8Array) =>
 
 /** Base64 digits checked in one turn of the event loop, so that other requests are not held up. */
 const DIGITS = 1024 * 1024
-/** Signs of the end, and perhaps a few empty lines: more is no base64, and would be looked at in one go. */
+/** Room for padding and a few line breaks. More is not base64, and checking it would take one long turn. */
 const MAX_BEHIND = 1000
 
 async function bytesOf({ content, encoding }: NewDocument): Promise<Uint8Array> {
@@ -119,11 +118,11 @@ async function bytesOf({ content, encoding }: NewDocument): Promise<Uint8Array> 
   return Buffer.from(content, "base64")
 }
 
-/** What is here already is not sent a second time. */
+/** Reads an uploaded file, so that it need not be sent again. */
 async function bytesOfFile(files: DataPorts["messageFiles"], user: UserId, id: FileId): Promise<Uint8Array> {
   const file = (await files.find(user, id)) ?? missing()
   const bytes = Buffer.concat(await Array.fromAsync(files.read(user, id)))
-  // Removed while it was read.
+  // Removed during the read.
   return bytes.length === file.size ? bytes : missing()
 }
 

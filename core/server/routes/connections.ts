@@ -8,7 +8,7 @@ import type { Env } from "../auth/credentials.ts"
 import type { DataPorts } from "./stored-data.ts"
 import { serveRoute } from "../request/serve-route.ts"
 
-/** Databases of people, which are only ever read. */
+/** People's databases, which are read only. */
 export function connectionRoutes(app: Hono<Env>, { databases, results }: DataPorts): void {
   serveRoute(app, routes.listConnections, (c, { query }) => databases.list(userOf(c), query))
 
@@ -46,20 +46,20 @@ export function connectionRoutes(app: Hono<Env>, { databases, results }: DataPor
     return null
   })
 
-  serveRoute(app, routes.testConnection, (c) => databases.test(asked(c)))
+  serveRoute(app, routes.testConnection, (c) => databases.test(scopeOf(c)))
 
-  serveRoute(app, routes.readSchema, (c, { query }) => databases.schema(asked(c), query))
+  serveRoute(app, routes.readSchema, (c, { query }) => databases.schema(scopeOf(c), query))
 
   serveRoute(app, routes.queryConnection, async (c, { body: { sql, timeZone } }) => {
-    const request = { ...asked(c), timeZone }
+    const request = { ...scopeOf(c), timeZone }
     const answer = await databases.query(request, sql)
     const { id } = await results.keep(request.user, { connectionId: request.id, conversationId: null, sql, answer })
     return { ...answer, resultId: id }
   })
 }
 
-/** When the client hangs up the query is stopped. */
-const asked = (c: Context<Env>) => ({ user: userOf(c), id: idOf(c), signal: c.req.raw.signal })
+/** A query stops when its client disconnects. */
+const scopeOf = (c: Context<Env>) => ({ user: userOf(c), id: idOf(c), signal: c.req.raw.signal })
 
 function idOf(c: Context<Env>): ConnectionId {
   const id = c.req.param("id") ?? ""

@@ -4,17 +4,17 @@ import { failure } from "../../protocol/errors.ts"
 import { withSettings } from "../../protocol/conversation/reply-settings.ts"
 import { type MessageId, newId } from "../../protocol/ids.ts"
 import { routes } from "../../protocol/routes/index.ts"
-import { doneBy, userOf } from "../auth/caller.ts"
+import { actorOf, userOf } from "../auth/caller.ts"
 import type { Env } from "../auth/credentials.ts"
 import {
-  allowMode,
+  requireModeAllowed,
   chooseConnection,
   chooseFallback,
   chooseSite,
   chooseAndRememberModel,
-  toBeginning,
-  nameModel,
-  nameModels,
+  toConversationStart,
+  withDefaultModel,
+  withDefaultModels,
 } from "../conversation/settings.ts"
 import { readMeter } from "../conversation/context-meter.ts"
 import { findConversation, messageOf, readState } from "../conversation/find.ts"
@@ -24,35 +24,34 @@ import type { Message, Reasoning } from "../../protocol/conversation/message.ts"
 import { wholeUnits } from "../stream/frame-maker.ts"
 import type { FrameSource } from "../stream/event-stream.ts"
 import { Feed } from "../stream/feed.ts"
-import { demandStore, streamFrames, subscribe, toStreamCursor } from "../stream/open-stream.ts"
+import { requireStore, streamFrames, subscribe, toStreamCursor } from "../stream/open-stream.ts"
 
 const NEWEST_MESSAGES = 50
 const MAX_EXPIRED = 50
 
-/** Beginning, finding, setting and forking conversations. */
 export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
   const { runtime, journal, conversations, proposals, models } = ports
 
   serveRoute(app, routes.createConversation, async (c, { body }) => {
-    const { id } = await runtime.begin(await toBeginning(c.get("caller"), ports, body))
+    const { id } = await runtime.begin(await toConversationStart(c.get("caller"), ports, body))
     return reread(c, ports, id)
   })
 
   serveRoute(app, routes.listConversations, async (c, { query }) => {
     const page = await conversations.list(userOf(c), query)
-    return { ...page, items: await nameModels(models, userOf(c), page.items) }
+    return { ...page, items: await withDefaultModels(models, userOf(c), page.items) }
   })
 
   serveRoute(app, routes.readConversation, async (c) => {
-    // The position is read first: whoever goes on from it may see something twice, but misses nothing.
+    // The position is read first: a client that continues from it may see an event twice, but misses none.
     const conversation = await findConversation(c, ports)
     const { id, position, status } = conversation
-    // Open proposals before settled ones: one that is settled in between is in both lists, and never in none.
+    // Open proposals before settled ones: a proposal that is settled in between appears in both lists, never in neither.
     const open = await proposals.open(id)
     const { items, ...beside } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
     const expired = await proposals.lapsed(id, MAX_EXPIRED)
     const handedOver = status === "awaiting_confirmation" ? await conversations.handedOver(id, position) : []
-    const named = await nameModel(models, userOf(c), conversation)
+    const named = await withDefaultModel(models, userOf(c), conversation)
     const context = await readMeter(ports, userOf(c), { ...named, newest: items })
     return { ...named, messages: items.map(cutMessage), ...beside, proposals: open, expired, handedOver, context }
   })
@@ -75,7 +74,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
     const conversation = await findConversation(c, ports)
     const { title, mode, model, settings: reply } = body
     const caller = c.get("caller")
-    allowMode(caller, ports, mode)
+    requireModeAllowed(caller, ports, mode)
     const settings = {
       title,
       mode,
@@ -84,24 +83,24 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
       ...(await chooseSite(caller, ports, body)),
       ...(await chooseConnection(caller, ports, body.connectionId)),
     }
-    const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+    const definedSettings = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
     await runtime.submit(conversation.id, {
       type: "settings",
-      ...given,
+      ...definedSettings,
       ...(reply ? { settings: reply } : {}),
       ...(mode && !caller.scopes.has("approve") ? { mayNotWiden: true } : {}),
     })
-    // A conversation at work takes it over with its next step; it is durable now, so it is shown now.
-    const { fallback: _, ...shown } = given // told with the model: `readModel`
+    // A running conversation applies it with its next step. It is durable already, so the answer shows it.
+    const { fallback: _, ...shown } = definedSettings // shown by `readModel`
     const now = await findConversation(c, ports)
     const changed = reply ? { settings: withSettings(now.settings ?? {}, reply) } : {}
-    return nameModel(models, userOf(c), { ...now, ...shown, ...changed })
+    return withDefaultModel(models, userOf(c), { ...now, ...shown, ...changed })
   })
 
   serveRoute(app, routes.compactConversation, async (c) => {
     const { id } = await findConversation(c, ports)
-    await runtime.submit(id, { type: "compact", ...doneBy(c) })
-    return nameModel(models, userOf(c), await findConversation(c, ports))
+    await runtime.submit(id, { type: "compact", ...actorOf(c) })
+    return withDefaultModel(models, userOf(c), await findConversation(c, ports))
   })
 
   serveRoute(app, routes.readState, async (c, { query }) => {
@@ -121,7 +120,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
     return reread(c, ports, forked.id)
   })
 
-  /** Messages are named by their ids wherever they are shown; positions are the journal's own business. */
+  /** Clients name messages by id; positions are internal to the journal. */
   async function placeBefore(id: ConversationView["id"], message: MessageId): Promise<number> {
     const place = await conversations.placeOf(id, message)
     if (typeof place !== "number") throw failure("not_found")
@@ -129,7 +128,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
   }
 }
 
-/** As the store shows it, which is how every other answer will show it too. */
+/** The conversation as the store returns it, like every later answer. */
 async function reread(
   c: Context<Env>,
   ports: ConversationRoutePorts,
@@ -137,50 +136,49 @@ async function reread(
 ): Promise<ConversationView> {
   const view = await ports.conversations.find(userOf(c), id)
   if (!view) throw new Error(`${id} was made and cannot be found`)
-  return nameModel(ports.models, userOf(c), view)
+  return withDefaultModel(ports.models, userOf(c), view)
 }
 
-/** Characters of a message that a list of messages shows; the message's own route gives all of them. */
-const TOLD_CHARACTERS = 100_000
+/** Most characters of a message in a list; the message's own route returns all. */
+const MAX_LISTED_CHARACTERS = 100_000
 
-/** And of what was thought before it, which is folded away at first. */
-const TOLD_REASONING = 20_000
+/** The same for reasoning, which is collapsed at first. */
+const MAX_LISTED_REASONING = 20_000
 
 /**
- * A message as lists tell it: of a long one its beginning, so that opening a conversation costs what a screen can show.
- * Results of tools are bounded where they are made.
+ * A message for lists: a long one is cut, so that opening a conversation costs what a screen can show. Tool results are
+ * already bounded.
  */
-export function cutMessage(whole: Message): Message {
+function cutMessage(whole: Message): Message {
   const { role, content, reasoning } = whole
   const message = reasoning ? { ...whole, reasoning: cutReasoning(reasoning) } : whole
-  if (role === "tool" || content.length <= TOLD_CHARACTERS) return message
-  const beginning = content.slice(0, wholeUnits(content, TOLD_CHARACTERS))
+  if (role === "tool" || content.length <= MAX_LISTED_CHARACTERS) return message
+  const beginning = content.slice(0, wholeUnits(content, MAX_LISTED_CHARACTERS))
   return { ...message, content: beginning, truncated: true, length: content.length }
 }
 
 function cutReasoning(reasoning: Reasoning): Reasoning {
   const { text } = reasoning
-  if (text.length <= TOLD_REASONING) return reasoning
-  return { ...reasoning, text: text.slice(0, wholeUnits(text, TOLD_REASONING)), truncated: true }
+  if (text.length <= MAX_LISTED_REASONING) return reasoning
+  return { ...reasoning, text: text.slice(0, wholeUnits(text, MAX_LISTED_REASONING)), truncated: true }
 }
 
-/** Watching a conversation. */
 export function eventRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
   serveRoute(app, routes.watchConversation, async (c, { query }) => {
     const conversation = await findConversation(c, ports)
-    // A browser that reconnects by itself repeats the address it began with, and says in the header where it is now.
+    // A browser that reconnects repeats the original address and sends its current cursor in the header.
     const last = c.req.header("last-event-id")
     const after = toStreamCursor(last || query.after, conversation)
     return watched(c, ports, await subscribe(ports, { id: conversation.id, after, cutOff: Boolean(last) }))
   })
 
   serveRoute(app, routes.watchFeed, async (c) => {
-    await demandStore(c, ports)
+    await requireStore(c, ports)
     return watched(c, ports, new Feed(ports, userOf(c)))
   })
 }
 
-/** A stream that does nothing but show: refused where there are too many, in the moment in which it would be counted. */
+/** A stream without a request to the agent. Refused if too many are open. */
 function watched(c: Context<Env>, ports: ConversationRoutePorts, source: FrameSource): Response {
   try {
     ports.streams.admit(c.get("caller"))

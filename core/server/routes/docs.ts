@@ -19,7 +19,7 @@ interface DocsPorts extends PackRoutes, Pick<PagePorts, "docs"> {
   readonly version: string
 }
 
-/** The documentation as it was built, and the reference of this server's API, which includes the routes of its packs. */
+/** The built documentation, and the API reference including the routes of packs. */
 export function docsRoutes(app: Hono<Env>, { version, docs, packRoutes = [] }: DocsPorts): void {
   const added = Object.fromEntries(packRoutes.map((route) => [`${route.pack}_${route.name}`, toRoute(route)]))
   let document: string | undefined
@@ -32,11 +32,11 @@ export function docsRoutes(app: Hono<Env>, { version, docs, packRoutes = [] }: D
 
   serveRoute(app, routes.apiReference, (c) => {
     reference ??= toReferencePage(version, added)
-    // No script may run here, whatever a description says.
+    // No script may run here, whatever a description contains.
     return c.html(reference, 200, { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'" })
   })
 
-  // Relative, because a proxy may have put the server below a path.
+  // Relative, because of proxies with a path prefix.
   serveRoute(app, routes.docs, (c) => c.redirect(docs?.get("index.html") ? "docs/" : "docs/api"))
   app.get("/docs/api.html", (c) => c.redirect("api"))
   app.get("/llms.txt", (c) => c.redirect("docs/llms.txt"))
@@ -49,7 +49,7 @@ export function docsRoutes(app: Hono<Env>, { version, docs, packRoutes = [] }: D
 
 type Json = Record<string, unknown>
 
-/** What appears under a name of its own; everything else is written out where it is used. */
+/** Schemas with a name of their own; all others are inlined. */
 const named = {
   Conversation: ConversationView,
   ConversationDetail,
@@ -61,7 +61,7 @@ const named = {
   Problem: ProblemAnswer,
 }
 
-/** The reference for programs, OpenAPI 3.1, printed from the very schemas that requests are checked with. */
+/** The OpenAPI 3.1 document, generated from the schemas that validate requests. */
 export function toOpenApi(version: string, added: Readonly<Record<string, Route>> = {}): Json {
   const printer = new Printer()
   const paths: Record<string, Json> = {}
@@ -155,9 +155,9 @@ class Printer {
       metadata: this.#registry,
       unrepresentable: "any",
       override: ({ zodSchema, jsonSchema, path }) => {
-        // A check by hand says nothing of itself; its `meta` says what fits.
+        // A custom check has no JSON Schema; its `meta` contains one.
         if (zodSchema._zod.def.type === "custom") Object.assign(jsonSchema, z.globalRegistry.get(zodSchema))
-        // An answer may gain fields: whoever is strict about it would break with the next release.
+        // An answer may gain fields: a strict client would break with the next release.
         if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
         if (path.length > 0) delete jsonSchema.$schema
       },
@@ -167,13 +167,13 @@ class Printer {
     }
     const id = this.#registry.get(schema)?.id
     if (id === undefined) return pointed(json) as Json
-    // One with a name may be printed as a pointer to its definition, which stands there by now: it must not point to itself.
+    // A named schema may be printed as a reference to its own definition, which must not be stored under that name.
     if (json.$ref === undefined) this.#schemas[id] = pointed(json)
     return { $ref: `#/components/schemas/${id}` }
   }
 }
 
-/** Named schemas stand in one place in an OpenAPI document, and `id` is not a word of it. */
+/** OpenAPI keeps named schemas in another place, and does not know `id`. */
 function pointed(json: unknown): unknown {
   if (Array.isArray(json)) return json.map(pointed)
   if (typeof json !== "object" || json === null) return json
@@ -195,16 +195,16 @@ function pathParameters(path: string): Json[] {
 const streamOf = ({ path }: Route) => `#/components/schemas/${path === "/api/feed" ? "FeedFrame" : "Frame"}`
 
 function describe(status: number): string {
-  const words: Record<number, string> = {
+  const descriptions: Record<number, string> = {
     101: "From here on it is a socket.",
     201: "Made.",
     202: "Kept; it will be answered later.",
     204: "Done.",
   }
-  return words[status] ?? "The answer."
+  return descriptions[status] ?? "The answer."
 }
 
-/** The reference for people: one page without a script, printed from the same table as everything else. */
+/** The HTML reference: one page without a script, from the same table. */
 export function toReferencePage(version: string, added: Readonly<Record<string, Route>> = {}): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -253,7 +253,7 @@ function toSchema(title: string, schema: z.ZodType, io: "input" | "output"): str
   return `<h4>${title}</h4><pre>${escape(JSON.stringify(json, undefined, 2))}</pre>`
 }
 
-/** A sentence with its `names` set as such. */
+/** Escapes a sentence and renders its `code`. */
 const withCode = (sentence: string) => escape(sentence).replaceAll(/`([^`]+)`/g, "<code>$1</code>")
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" }

@@ -13,7 +13,6 @@ import { setImmediate as turn } from "node:timers/promises"
 import { RESULT_DAYS, type StoredResult } from "../../protocol/databases/connections.ts"
 import { toCsv } from "../../protocol/databases/csv.ts"
 
-/** Files of messages, each seen by its person only. */
 export function fileRoutes(app: Hono<Env>, { messageFiles, bytesOfFiles }: DataPorts): void {
   serveRoute(app, routes.uploadFile, (c, { query }) =>
     boundLargeBodies(c, async () => {
@@ -29,12 +28,12 @@ export function fileRoutes(app: Hono<Env>, { messageFiles, bytesOfFiles }: DataP
     const headers = {
       "content-type": shownType(file.type),
       "content-length": String(file.size),
-      // Nothing but an image is opened by a browser, and in nothing of it does anything run.
+      // Browsers open images only; everything else is downloaded, and nothing in it runs.
       "content-disposition": `${isImageType(file.type) ? "inline" : "attachment"}; filename*=UTF-8''${encoded(file.name)}`,
       "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
     }
     if (c.req.method === "HEAD") return c.body(null, 200, headers)
-    return c.body(await begun(messageFiles.read(user, file.id)), 200, headers)
+    return c.body(await startReading(messageFiles.read(user, file.id)), 200, headers)
   })
 
   serveRoute(app, routes.removeFile, async (c) => {
@@ -43,8 +42,8 @@ export function fileRoutes(app: Hono<Env>, { messageFiles, bytesOfFiles }: DataP
   })
 }
 
-/** What is wrong with a file shows at its first bytes: asked for before the answer begins, so that it can be told. */
-async function begun(bytes: AsyncIterable<Uint8Array>): Promise<ReadableStream> {
+/** Reads the first chunk before the answer begins, so that an error still has a status. */
+async function startReading(bytes: AsyncIterable<Uint8Array>): Promise<ReadableStream> {
   const iterator = bytes[Symbol.asyncIterator]()
   let first: IteratorResult<Uint8Array> | undefined = await iterator.next()
   return new ReadableStream(
@@ -55,14 +54,14 @@ async function begun(bytes: AsyncIterable<Uint8Array>): Promise<ReadableStream> 
         if (done) controller.close()
         else controller.enqueue(value)
       },
-      // Not left to whoever iterates: of a stream that nobody has begun to read nothing would be closed.
+      // Explicitly: a stream that was never read would not close its iterator.
       cancel: async () => void (await iterator.return?.()),
     },
     { highWaterMark: 0 },
   )
 }
 
-/** A page, a drawing or a program of somebody's is shown as letters, never as what it is; what has no letters is saved. */
+/** Text of any kind is shown as plain text; binary files are downloaded. */
 function shownType(type: string): string {
   if (isImageType(type) || type === "application/pdf") return type
   return isTextType(type) ? "text/plain; charset=utf-8" : "application/octet-stream"
@@ -77,7 +76,7 @@ function idOf(c: Context<Env>): FileId {
   return id
 }
 
-/** Whole results of queries. They outlive the connection they came through. */
+/** Complete results of queries. They outlive their connection. */
 export function resultRoutes(app: Hono<Env>, { results }: DataPorts): void {
   const find = async (c: Context<Env>, resultId: string): Promise<StoredResult> => {
     const connection = c.req.param("id") ?? ""
@@ -90,7 +89,7 @@ export function resultRoutes(app: Hono<Env>, { results }: DataPorts): void {
 
   serveRoute(app, routes.exportResult, async (c) => {
     const { id, columns, rows, truncated } = await find(c, (c.req.param("resultId") ?? "").replace(/\.csv$/, ""))
-    // In the name, which stays with the file: a sum over rows that are not all of them is wrong.
+    // In the file name, which stays with the data: a sum over part of the rows is wrong.
     const part = truncated ? `-first-${rows.length}-rows-only` : ""
     return c.body(ReadableStream.from(inTurns(toCsv(columns, rows))), 200, {
       "content-type": "text/csv; charset=utf-8; header=present",

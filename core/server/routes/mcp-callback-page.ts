@@ -1,13 +1,13 @@
 import type { Context } from "hono"
 import type { Env } from "../auth/credentials.ts"
-import { doorPage, nameBox, keptSession, showName, sendPage, sendScript } from "./account/sign-in-page.ts"
+import { standalonePage, nameBox, pageSecretScript, showName, sendPage, sendScript } from "./account/sign-in-page.ts"
 
 /**
- * The page that people are sent back to when they have signed in to an MCP server. It takes the answer out of the address and
- * sends it in a body, with the two halves of their session: only who began a sign-in finishes it. Otherwise somebody could
- * have another person sign in for them.
+ * The page that an MCP server's sign-in redirects to. It takes the answer out of the address and sends it in a body with
+ * both halves of the session: only the person who started a sign-in can finish it, otherwise one could have another person
+ * sign in for them.
  */
-const page = doorPage({
+const page = standalonePage({
   title: "Sign in to an MCP server",
   script: "callback.js",
   body: `<h1 id="title">Sign in to an MCP server</h1>
@@ -38,7 +38,7 @@ function end(heading, text) {
   settings.focus()
 }
 
-${keptSession}
+${pageSecretScript}
 
 ${showName}
 
@@ -49,7 +49,7 @@ async function finish() {
   try {
     const response = await fetch("../api/mcp-sign-in", {
       method: "POST",
-      headers: { "x-pawl-session": kept(), "content-type": "application/json" },
+      headers: { "x-pawl-session": pageSecret(), "content-type": "application/json" },
       body: JSON.stringify({ answer }),
     })
     const result = await response.json()

@@ -3,13 +3,13 @@ import { routes } from "../../protocol/routes/index.ts"
 import { userOf } from "../auth/caller.ts"
 import type { Page } from "../../protocol/answers.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
-import { publicBase } from "../auth/origins.ts"
+import { requireBaseUrl } from "../auth/origins.ts"
 import type { Env, ServerAddress } from "../auth/credentials.ts"
 import { serveRoute } from "../request/serve-route.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { ChangedMcpServer, McpDecision, McpServerView, NewMcpServer } from "../../protocol/mcp-servers.ts"
 
-/** MCP servers whose tools agents may have. */
+/** MCP servers whose tools agents may use. */
 export function mcpServerRoutes(app: Hono<Env>, { mcpServers, address }: McpServerRoutePorts): void {
   serveRoute(app, routes.listMcpServers, (c, { query }) => mcpServers.list(userOf(c), query))
 
@@ -28,8 +28,8 @@ export function mcpServerRoutes(app: Hono<Env>, { mcpServers, address }: McpServ
 
   serveRoute(app, routes.beginMcpSignIn, async (c, { body }) => {
     const { redirect } = body
-    const base = publicBase(c, address)
-    // Only what the world can reach by a name that the operator has given can be read by others.
+    const base = requireBaseUrl(c, address)
+    // A client document must be reachable from the internet, so it needs a public https address.
     const isRead = redirect === undefined && address.publicUrl?.startsWith("https:")
     const from = {
       redirect: redirect ?? `${base}${CALLBACK}`,
@@ -54,10 +54,10 @@ export function mcpServerRoutes(app: Hono<Env>, { mcpServers, address }: McpServ
   })
 }
 
-/** Before the door: who we are, for servers that read it, and the page that they send people back to. */
+/** Routes before authentication: our client metadata, which MCP servers read, and the page that they redirect to. */
 export function mcpSignInRoutes(app: Hono<Env>, { address }: Pick<McpServerRoutePorts, "address">): void {
   serveRoute(app, routes.readMcpClient, (c) => {
-    const base = publicBase(c, address)
+    const base = requireBaseUrl(c, address)
     return {
       ...{ client_id: `${base}${routes.readMcpClient.path}`, client_name: "Pawl", client_uri: base },
       ...{ redirect_uris: [`${base}${CALLBACK}`], grant_types: ["authorization_code", "refresh_token"] },
@@ -70,7 +70,7 @@ export function mcpSignInRoutes(app: Hono<Env>, { address }: Pick<McpServerRoute
 
 const CALLBACK = "/mcp-sign-in/callback"
 
-/** Of a browser; a program has none, and its person's browser finishes what it began. */
+/** The browser session; a program has none, and its person's browser finishes the sign-in. */
 function sessionOf(c: Context<Env>): string | undefined {
   const { credential } = c.get("caller")
   return credential.type === "session" ? credential.id : undefined
@@ -83,16 +83,16 @@ export interface McpServerRoutePorts {
   readonly address: ServerAddress
 }
 
-/** Where the answer of a sign-in goes, and of which browser it is. */
-export interface McpSignInBegins {
+/** The address that a sign-in returns to, and the browser session that may finish it. */
+interface McpSignInStart {
   readonly redirect: string
-  /** Where the world can read who we are; only where it can. */
+  /** The public address of our client metadata, if there is one. */
   readonly clientDocument: string | undefined
   readonly session: string | undefined
 }
 
-/** The MCP servers of people, and those of the operator as people see them. Throws `not_found` for one that there is not. */
-export interface McpServers {
+/** The MCP servers of a person, including the operator's. Throws `not_found` for an unknown name. */
+interface McpServers {
   list(user: UserId, page: PageQuery): Promise<Page<McpServerView>>
   add(user: UserId, server: NewMcpServer, signal: AbortSignal): Promise<McpServerView>
   change(
@@ -101,11 +101,11 @@ export interface McpServers {
     asked: { readonly change: ChangedMcpServer; readonly signal: AbortSignal },
   ): Promise<McpServerView>
   look(user: UserId, name: string, signal: AbortSignal): Promise<McpServerView>
-  /** `isAdmin`: they may decide about what the operator has named. */
+  /** `isAdmin`: may decide about the operator's servers. */
   decide(user: UserId, name: string, decision: McpDecision & { readonly isAdmin: boolean }): Promise<McpServerView>
   remove(user: UserId, name: string): Promise<void>
-  /** Where the person's browser goes. */
-  beginSignIn(user: UserId, name: string, from: McpSignInBegins): Promise<string>
+  /** Returns the address for the person's browser. */
+  beginSignIn(user: UserId, name: string, from: McpSignInStart): Promise<string>
   finishSignIn(
     user: UserId,
     came: { readonly answer: string; readonly session: string | undefined; readonly signal: AbortSignal },

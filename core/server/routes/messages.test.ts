@@ -9,7 +9,7 @@ const event = (type: JournalEvent["type"], fields: object = {}) =>
 const started = () => event("run_started", { runId: newId("run"), maxIterations: 5 })
 const ended = (status: string) => event("run_ended", { status })
 
-test("a run is not over with its last event, for then its conversation is still busy, but when the next begins", () => {
+test("a run is over when the next one starts, not at its last event, because its conversation is still busy then", () => {
   const message = newId("msg")
   const run = followRun(message)
   const start = started()
@@ -28,7 +28,7 @@ test("the run that a message replaces is not the one that it starts", () => {
   expect([run.started, run.ended]).toEqual([start, undefined])
 })
 
-test("without a message it is the run under way, or the next to start", () => {
+test("without a message it is the current run, or the next one to start", () => {
   const underWay = followRun()
   expect([ended("cancelled"), started()].map(underWay.isOver)).toEqual([false, true])
   expect([underWay.started, underWay.ended?.status]).toEqual([undefined, "cancelled"])

@@ -4,45 +4,45 @@ import { isWorkingAnywhere, whenIdleAnywhere } from "../../engine/runtime/idle-a
 import { unfinishedRun } from "../../engine/accept/accept.ts"
 import { failure } from "../../protocol/errors.ts"
 import { routes } from "../../protocol/routes/index.ts"
-import { spokenBy, userOf } from "../auth/caller.ts"
+import { senderFields, userOf } from "../auth/caller.ts"
 import type { Env } from "../auth/credentials.ts"
 import { streamFrames, wantsStream } from "../stream/open-stream.ts"
 import { findConversation, messageOf } from "../conversation/find.ts"
-import { hasKey, messageIdFor } from "../conversation/idempotency-keys.ts"
-import { namedFiles, withPaths } from "../files/uploads.ts"
+import { hasIdempotencyKey, messageIdFor } from "../conversation/idempotency-keys.ts"
+import { useFiles, withPaths } from "../files/uploads.ts"
 import type { ConversationRoutePorts, ConversationPorts } from "../conversation/ports.ts"
-import { RunFrames, sayAndWatch, watchWhile, type Repeated, watchRepeated } from "../stream/send-message.ts"
+import { RunFrames, sendAndWatch, subscribeDuring, type Repeated, watchSentMessage } from "../stream/send-message.ts"
 import { waitForEvent } from "../conversation/wait-for-event.ts"
 import { serveRoute } from "../request/serve-route.ts"
 import type { QueuedAnswer, RunAnswer } from "../../protocol/answers.ts"
 import type { EventOf, JournalEvent } from "../../protocol/events.ts"
 import { type MessageId, type ConversationId, type RunId, type UserId, isId } from "../../protocol/ids.ts"
-import { nameModel, nameModelsOfRuns } from "../conversation/settings.ts"
+import { withDefaultModel, withDefaultModelsOfRuns } from "../conversation/settings.ts"
 import { refuseText } from "../../engine/accept/refuse-input.ts"
 import { canonicalJson } from "../../shared/text/json.ts"
 import { QUESTION_SETTLED, SettledQuestion, answerProblem } from "../../protocol/conversation/questions.ts"
 
-/** Speaking to a conversation, and waiting for what it answers. */
+/** Sending messages, and waiting for the answer. */
 export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
   const { runtime, conversations } = ports
 
   serveRoute(app, routes.sendMessage, async (c, { body }) => {
     const { id, position } = await findConversation(c, ports)
     const { text, when, maxIterations, timeZone, settings, attended, schema } = body
-    if (schema) await ports.answerSchema?.(schema, userOf(c)) // refused now, not with the answer
-    if (wantsStream(c)) ports.streams.admit(c.get("caller")) // before anything is done that a refusal would deny
+    if (schema) await ports.answerSchema?.(schema, userOf(c)) // refuse now, not when the answer is due
+    if (wantsStream(c)) ports.streams.admit(c.get("caller")) // before anything is recorded
     const { messageId, repeated } = await messageIdFor(c, ports, { id, body })
-    // What is there already has its files, or had them: a repetition is answered also when they are removed.
+    // A repeated message already has its files. They are not checked again: they may have been removed since.
     const isThere = repeated && (await conversations.placeOf(id, messageId)) !== undefined
-    // Before it is said: a crash in between leaves a use without a message, which is swept up.
+    // Before the message: a crash in between leaves a use without a message, which is cleaned up.
     const named = isThere ? [] : body.files
-    const files = await namedFiles(ports, userOf(c), { conversation: id, message: messageId }, named)
+    const files = await useFiles(ports, userOf(c), { conversation: id, message: messageId }, named)
     const message: MessageInput = {
       type: "message",
       id: messageId,
       text,
       when: when ?? "queue",
-      ...spokenBy(c.get("caller")),
+      ...senderFields(c.get("caller")),
       ...(maxIterations ? { maxIterations } : {}),
       ...(timeZone ? { timeZone } : {}),
       ...(settings ? { settings } : {}),
@@ -51,18 +51,21 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
       ...(schema ? { schema } : {}),
     }
     if (repeated) return await answerRepeated(c, ports, { id, message, position })
-    if (wantsStream(c)) return streamFrames(c, ports, await sayAndWatch(ports, { id, position }, message))
+    if (wantsStream(c)) return streamFrames(c, ports, await sendAndWatch(ports, { id, position }, message))
     const run = followRun(message.id)
     using watching = waitForEvent(ports, { id, position }, run.isOver)
     if ((await runtime.submit(id, message)) === "taken") {
       await watching.over()
       const answer = run.started && (await answerOfRun(ports, { user: userOf(c), id, ...run.started }))
-      // Still running: this server is going down and another life will finish it. The message is safe, no more can be said.
+      // Still running: this server is shutting down and another continues the run. The message is durable; there is no
+      // answer yet.
       if (answer && answer.run.status !== "running") return answer
       return c.json(toQueued(message), 202)
     }
-    // With a key it may have been sent twice at once, and the other one was taken: then its run is this one's too.
-    if (hasKey(c) && message.when !== "steer") return await answerRepeated(c, ports, { id, message, position })
+    // With a key it may have been sent twice at once, and the other request was accepted: then this one waits for the same
+    // run.
+    if (hasIdempotencyKey(c) && message.when !== "steer")
+      return await answerRepeated(c, ports, { id, message, position })
     return c.json(toQueued(message), 202)
   })
 
@@ -75,23 +78,23 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
     const position = await conversations.lastPause(id)
     const [newest] = (await conversations.runs(id, { limit: 1 })).items
     if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
-    const goOn = async () => {
-      // The store shows that it has come to rest before its writer here has heard of its own commit: not at work any more.
+    const resume = async () => {
+      // The store may show the end of a run before its writer here has processed its own commit.
       if (newest.status !== "running") await whenIdleAnywhere(ports, id)
-      // One that is at work goes on by itself; all there is to do is wait.
+      // A run that is working continues by itself; only wait for it.
       return (
         (await isWorkingAnywhere(ports, id)) ||
-        (await runtime.submit(id, { type: "resume", by: userOf(c), ...spokenBy(c.get("caller")) }))
+        (await runtime.submit(id, { type: "resume", by: userOf(c), ...senderFields(c.get("caller")) }))
       )
     }
     if (wantsStream(c)) {
-      // A failed or cancelled run is behind us, and so is a summary that was made since: what follows is a run of its own.
+      // After a failed or cancelled run, or a later summary, what follows is a new run.
       const over = unfinishedRun(await ports.journal.load(id, true)) !== undefined
       const from = { id, position: over ? conversation.position : position }
-      const { source } = await watchWhile(ports, from, goOn)
+      const { source } = await subscribeDuring(ports, from, resume)
       return streamFrames(c, ports, new RunFrames(source, conversation))
     }
-    await goOn()
+    await resume()
     await watching.over()
     const started = run.started ?? { runId: newest.id, position }
     return await answerOfRun(ports, { user: userOf(c), id, ...started })
@@ -108,21 +111,21 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
   })
 }
 
-/** The same answer as the first request gets, or would have got: attached to its run, which is not begun again. */
-export async function answerRepeated(
+/** Answers a repeated message like the first request: attached to its run, which is not started again. */
+async function answerRepeated(
   c: Context<Env>,
   ports: ConversationRoutePorts,
   { id, message, position }: Repeated,
 ): Promise<Response> {
   const streams = wantsStream(c)
-  const watched = await watchRepeated(ports, { id, message, position })
+  const watched = await watchSentMessage(ports, { id, message, position })
   if (watched.waits && !streams) {
     watched.frames.close()
     return c.json(toQueued(message), 202)
   }
   const { frames, start, from } = watched
   if (streams) return streamFrames(c, ports, frames)
-  // Like a stream it ends when the server goes down, and when its caller no longer counts.
+  // Like a stream it ends when the server shuts down or the credential is no longer valid.
   const letGo = ports.streams.register(c.get("caller"), () => frames.close())
   try {
     while (await frames.next());
@@ -133,7 +136,7 @@ export async function answerRepeated(
   const [started] = await ports.journal.read(id, { after: start - 1, upTo: start })
   if (started?.type !== "run_started" || !("runId" in started)) throw failure("internal")
   const answer = await answerOfRun(ports, { user: userOf(c), id, runId: started.runId, position: from })
-  // Still running: another life will finish it, as for whoever sent the message first.
+  // Still running: another process continues it, as in `sendMessage`.
   return answer.run.status === "running" ? c.json(toQueued(message), 202) : c.json(answer)
 }
 
@@ -142,18 +145,18 @@ export function toQueued({ id, text, when }: MessageInput): QueuedAnswer {
 }
 
 export interface FollowedRun {
-  /** Where the run began, if that was seen. */
+  /** The start of the run, if it was seen. */
   started: Pick<EventOf<"run_started">, "runId" | "position"> | undefined
   ended: EventOf<"run_ended"> | undefined
-  /** To be told every event; true when there is nothing left to wait for. */
+  /** Pass every event; true when there is nothing left to wait for. */
   isOver(event: JournalEvent): boolean
 }
 
 /**
- * Follows the run that a message starts; without one, the run that is under way or the next to start.
+ * Follows the run that a message starts; without a message, the current run or the next to start.
  *
- * It is over when the conversation rests, which whoever watches learns anyway, or sooner, where queued messages keep that
- * from happening: when the next run begins. Not with its last event: the conversation would still be found busy.
+ * It is not over with its last event, because the conversation is still busy then. It is over when the conversation is idle,
+ * which the caller detects anyway, or when queued messages start the next run.
  */
 export function followRun(message?: MessageId): FollowedRun {
   let newest: EventOf<"run_started"> | undefined
@@ -166,7 +169,7 @@ export function followRun(message?: MessageId): FollowedRun {
       if (event.type === "run_started") newest = event
       if (followed.ended) return event.type === "run_started"
       if (isMine(event)) followed.started ??= newest
-      // A message that replaces open proposals first ends their run, which is not the one that it starts.
+      // A message that replaces open proposals first ends their run, which is not the run it starts.
       if (event.type === "run_ended" && (followed.started || message === undefined)) followed.ended = event
       return false
     },
@@ -174,16 +177,16 @@ export function followRun(message?: MessageId): FollowedRun {
   return followed
 }
 
-export interface AnswerRange {
+interface AnswerRange {
   readonly user: UserId
   readonly id: ConversationId
   readonly runId: RunId
-  /** Where what the caller has not seen yet begins. */
+  /** The first position that the caller has not seen. */
   readonly position: number
 }
 
-/** A run with the messages it brought from a position on, and what waits for a person now. */
-export async function answerOfRun(
+/** A run with its messages from a position on, and the proposals that are open now. */
+async function answerOfRun(
   ports: ConversationRoutePorts,
   { user, id, runId, position }: AnswerRange,
 ): Promise<RunAnswer> {
@@ -196,13 +199,13 @@ export async function answerOfRun(
   ])
   if (!conversation || !run) throw failure("not_found")
   const [named, [shown = run]] = await Promise.all([
-    nameModel(models, user, conversation),
-    nameModelsOfRuns(models, user, [run]),
+    withDefaultModel(models, user, conversation),
+    withDefaultModelsOfRuns(models, user, [run]),
   ])
   return { conversation: named, run: shown, messages, proposals: open }
 }
 
-/** Messages that wait while a run works. */
+/** Messages that wait in the inbox while a run works. */
 export function queueRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
   const { queue, bus } = ports
 
@@ -216,7 +219,8 @@ export function queueRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void
     const message = messageOf(c)
     refuseText({ type: "message", id: message, text, when: "queue" })
     const before = await queue.find(id, message)
-    if (!before || !(await queue.edit(id, message, { text, ...asksOf(c) }))) throw await whyNot(ports, id, message)
+    if (!before || !(await queue.edit(id, message, { text, ...askingOf(c) })))
+      throw await toSignInError(ports, id, message)
     bus.wake(id)
     return { ...before, text }
   })
@@ -224,7 +228,7 @@ export function queueRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void
   serveRoute(app, routes.withdrawQueued, async (c) => {
     const { id } = await findConversation(c, ports)
     const message = messageOf(c)
-    if (!(await queue.withdraw(id, message))) throw await whyNot(ports, id, message)
+    if (!(await queue.withdraw(id, message))) throw await toSignInError(ports, id, message)
     bus.wake(id)
     return null
   })
@@ -233,27 +237,27 @@ export function queueRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void
     const { id, status } = await findConversation(c, ports)
     const message = messageOf(c)
     const before = await queue.find(id, message)
-    if (!before) throw await whyNot(ports, id, message)
-    // A run that works or waits for a person is not overtaken: what waits behind it has its turn when that is over.
+    if (!before) throw await toSignInError(ports, id, message)
+    // A running or paused run is not overtaken: the message has its turn when that run is over.
     if (status === "running" || status === "awaiting_confirmation") throw failure("busy", { id })
-    if (!(await queue.release(id, message, asksOf(c)))) throw await whyNot(ports, id, message)
+    if (!(await queue.release(id, message, askingOf(c)))) throw await toSignInError(ports, id, message)
     bus.wake(id)
     return c.json(before, 202)
   })
 }
 
-/** Words that were changed or let go by somebody who may not approve are no longer those of who may. */
-const asksOf = (c: Context<Env>): { asks?: true } => {
-  const { asks } = spokenBy(c.get("caller"))
+/** A message that someone without the scope `approve` changed or released no longer approves anything. */
+const askingOf = (c: Context<Env>): { asks?: true } => {
+  const { asks } = senderFields(c.get("caller"))
   return asks ? { asks } : {}
 }
 
-async function whyNot({ conversations }: ConversationRoutePorts, id: ConversationId, message: MessageId) {
+async function toSignInError({ conversations }: ConversationRoutePorts, id: ConversationId, message: MessageId) {
   const place = await conversations.placeOf(id, message)
   return place === undefined ? failure("not_found") : failure("message_taken", { id: message })
 }
 
-/** Answers to what servers of tools ask: each waits until it is on record that it, or another one, was the first. */
+/** Answers to questions of MCP servers. Each request waits until an answer is recorded, its own or another. */
 export function questionRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   const { runtime, journal } = ports
 
@@ -273,16 +277,16 @@ export function questionRoutes(app: Hono<Env>, ports: ConversationPorts): void {
         const { data } = SettledQuestion.safeParse(event.detail)
         if (data?.questionId === questionId) settled = data
       }
-      // Its call has ended, or was begun anew after a crash: nobody waits for this answer any more.
+      // The call ended, or was started again after a crash: the question is obsolete.
       return settled !== undefined || ("callId" in event && event.callId === question.callId)
     }
     using watching = waitForEvent(ports, conversation, isOver)
     await runtime.submit(id, { type: "answer", questionId, by: userOf(c), ...body })
     await watching.over()
-    // The same answer from two devices is one answer.
-    const isOurs =
+    // The same answer from two devices counts as one.
+    const isServerRun =
       settled?.outcome === body.action && canonicalJson(settled.content ?? {}) === canonicalJson(body.content ?? {})
-    if (!settled || !isOurs) throw failure("question_settled", { id: questionId })
+    if (!settled || !isServerRun) throw failure("question_settled", { id: questionId })
     return settled
   })
 }

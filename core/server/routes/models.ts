@@ -11,7 +11,7 @@ import {
   chooserOf,
   readLastChoice,
   defaultOf,
-  modelAnswer,
+  toModelAnswer,
 } from "../conversation/settings.ts"
 import { findConversation } from "../conversation/find.ts"
 import type { SeenModels, ConversationPorts } from "../conversation/ports.ts"
@@ -21,14 +21,14 @@ import { failure } from "../../protocol/errors.ts"
 import type { ChangedEndpoint, NewAccess, ProviderView } from "../../protocol/models/providers.ts"
 import type { UsageAnswer } from "../../protocol/models/usage.ts"
 
-/** The models of this server, and which of them a conversation has. */
+/** The models of this server, and the model of a conversation. */
 export function modelRoutes(app: Hono<Env>, ports: ModelRoutePorts): void {
   const { models, runtime } = ports
 
   serveRoute(app, routes.listModels, async (c, { query: { refresh, wait } }) => {
     const user = userOf(c)
-    const look = { refresh: refresh === "true", waitMs: wait * 1000 }
-    const found: SeenModels = (await models.look?.(user, look)) ?? { items: await models.list(user) }
+    const options = { refresh: refresh === "true", waitMs: wait * 1000 }
+    const found: SeenModels = (await models.look?.(user, options)) ?? { items: await models.list(user) }
     const { localServers, ...seen } = found
     const { scopes } = c.get("caller")
     const mayConnect = scopes.has("manage") && scopes.has("admin")
@@ -37,7 +37,7 @@ export function modelRoutes(app: Hono<Env>, ports: ModelRoutePorts): void {
     return {
       ...seen,
       default: suggested,
-      // Programs use the default alone.
+      // Programs use the default only.
       chosenDefault: await ports.chosenModels.read(user, "program"),
       ...(unavailable ? { unavailableChoice: unavailable } : {}),
       ...(localServers ? { localServers: { items: localServers, mayConnect } } : {}),
@@ -59,14 +59,14 @@ export function modelRoutes(app: Hono<Env>, ports: ModelRoutePorts): void {
 
   serveRoute(app, routes.readModel, async (c) => {
     const { id, model } = await findConversation(c, ports)
-    return { ...(await modelAnswer(models, { id, model, user: userOf(c) })), fallback: await readFallback(id) }
+    return { ...(await toModelAnswer(models, { id, model, user: userOf(c) })), fallback: await readFallback(id) }
   })
 
   serveRoute(app, routes.chooseModel, async (c, { body }) => {
     const { id } = await findConversation(c, ports)
     const chosen = await chooseAndRememberModel(c.get("caller"), ports, body.name)
     await runtime.submit(id, { type: "settings", ...chosen })
-    const answer = await modelAnswer(models, { id, model: chosen.model, user: userOf(c) })
+    const answer = await toModelAnswer(models, { id, model: chosen.model, user: userOf(c) })
     return { ...answer, fallback: await readFallback(id) }
   })
 
@@ -80,7 +80,7 @@ export function modelRoutes(app: Hono<Env>, ports: ModelRoutePorts): void {
 
 const MAX_EXAMPLES = 6
 
-/** Which agents there are, and what they can do. */
+/** The agents and their tools. */
 export function agentRoutes(app: Hono<Env>, { agents }: ModelRoutePorts): void {
   serveRoute(app, routes.listAgents, () => {
     const items = agents.all.map(({ name, description, tools, maxIterations }) => {
@@ -117,7 +117,7 @@ function spread<Item>(all: readonly Item[], most: number): Item[] {
   return Array.from({ length: most }, (_, at) => all[Math.floor(((at + 0.5) * all.length) / most)] as Item)
 }
 
-/** Keys and addresses that people bring for themselves. */
+/** People's own keys and endpoints. */
 export function providerRoutes(app: Hono<Env>, { providers }: ModelRoutePorts): void {
   serveRoute(app, routes.listProviders, async (c) => ({ items: await providers.list(userOf(c)) }))
 
@@ -142,14 +142,13 @@ export function providerRoutes(app: Hono<Env>, { providers }: ModelRoutePorts): 
 }
 
 const DAY_MS = 86_400_000
-const USUAL_DAYS = 30
+const DEFAULT_DAYS = 30
 const MAX_DAYS = 366
 
-/** What models have cost. */
 export function usageRoutes(app: Hono<Env>, { usage, clock }: ModelRoutePorts): void {
   serveRoute(app, routes.readUsage, (c, { query }) => {
     const to = query.to ?? toDay(clock.now())
-    const from = query.from ?? toDay(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS)
+    const from = query.from ?? toDay(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY_MS)
     const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
     if (days < 1) throw failure("bad_request", { problem: `from: ${from} is after ${to}.` })
     if (days > MAX_DAYS) throw failure("bad_request", { problem: `from: at most ${MAX_DAYS} days at a time.` })
@@ -159,26 +158,25 @@ export function usageRoutes(app: Hono<Env>, { usage, clock }: ModelRoutePorts): 
 
 const toDay = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-/** Beside the conversations that choose a model: who provides them, and what they have cost. */
+/** The services of the model routes. */
 export interface ModelRoutePorts extends ConversationPorts {
-  /** Who answers where a conversation's model cannot, if neither it nor its agent says who does. */
+  /** Fallback models, if neither the conversation nor its agent names any. */
   readonly fallback?: readonly string[]
   readonly providers: Providers
   readonly usage: UsageRecords
 }
 
-/** The providers of models, and what people have brought for them. A key goes in and never comes out. */
+/** Model providers and people's access to them. Keys are write-only. */
 export interface Providers {
   list(user: UserId): Promise<ProviderView[]>
-  /** Throws `not_found` for a provider that there is not. */
+  /** Throws `not_found` if there is no such provider. */
   find(user: UserId, name: string): Promise<ProviderView>
   save(user: UserId, name: string, access: NewAccess, by: { readonly isAdmin: boolean }): Promise<void>
-  /** An endpoint of the person's own. */
+  /** Changes the person's own endpoint. */
   change(user: UserId, name: string, changed: ChangedEndpoint, by: { readonly isAdmin: boolean }): Promise<void>
   remove(user: UserId, name: string): Promise<void>
 }
 
-/** What people's model calls have used. */
-export interface UsageRecords {
+interface UsageRecords {
   read(user: UserId, days: { from: string; to: string }): Promise<UsageAnswer>
 }

@@ -1,26 +1,25 @@
 import type { Hono, Context } from "hono"
 import { AppError, failure } from "../../protocol/errors.ts"
 import { routes } from "../../protocol/routes/index.ts"
-import type { Env, DoorPorts } from "../auth/credentials.ts"
+import type { Env, AuthPorts } from "../auth/credentials.ts"
 import type { Log } from "../../shared/log.ts"
 import { serveRoute } from "../request/serve-route.ts"
 import { monitorEventLoopDelay } from "node:perf_hooks"
-import { demand, identify } from "../auth/caller.ts"
+import { requireScope, identify } from "../auth/caller.ts"
 import type { RateLimits } from "../auth/rate-limits.ts"
 import type { ServerMetrics } from "../metrics/server-metrics.ts"
 
 export interface HealthPorts {
   readonly log: Log
-  /** Aborted, with the reason, when only a new start can make this process serve again. */
+  /** Aborted, with the reason, if only a restart can make this process work again. */
   readonly broken: AbortSignal
-  /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
+  /** Rejects, with the reason if known, while the store is unreachable or the node drains. */
   ready(): Promise<{ readonly warnings: readonly string[]; readonly bus: "ok" | "partial" | "down" | "none" }>
 }
 
-/** For whoever looks after the server. */
 export function healthRoutes(app: Hono<Env>, { ready, log, broken }: HealthPorts): void {
   serveRoute(app, routes.healthz, () => {
-    // A store that is away comes back by itself: a process that was killed for it would only be away longer.
+    // A store that is unreachable recovers by itself: killing the process would only prolong the outage.
     if (broken.aborted) throw failure("store_unavailable", { problem: "only a new start of the server can help" })
     return { status: "alive" as const }
   })
@@ -40,13 +39,13 @@ export function healthRoutes(app: Hono<Env>, { ready, log, broken }: HealthPorts
 const FORWARDED = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"]
 const RESOLUTION_MS = 20
 
-/** What this process has to do with the others that share its database. */
+/** The work of this process, of all that share its database. */
 export interface NodeWork {
   readonly leases: number
   readonly takeovers: number
-  /** Undefined where no other process can write to the database. */
-  readonly lookAgeMs: number | undefined
-  /** Undefined where there is no bus to hear others by. */
+  /** Undefined if no other process can write to the database. */
+  readonly pollAgeMs: number | undefined
+  /** Undefined without a bus. */
   readonly busLag: BusLag | undefined
 }
 
@@ -57,13 +56,13 @@ interface BusLag {
   readonly refused: ReadonlyMap<string, number>
 }
 
-interface MetricsPorts extends DoorPorts {
+interface MetricsPorts extends AuthPorts {
   readonly metrics: ServerMetrics
   nodeWork(): NodeWork
   readonly devices: { readonly size: { readonly devices: number; readonly calls: number } }
 }
 
-/** Numbers for Prometheus: for whoever asks on this very machine, and from elsewhere for whoever has the scope. */
+/** Metrics for Prometheus: without authentication from this machine, otherwise with the scope `admin`. */
 export function metricsRoute(app: Hono<Env>, ports: MetricsPorts, limits: RateLimits): void {
   const { metrics } = ports
   const ask = identify(ports, limits)
@@ -71,23 +70,23 @@ export function metricsRoute(app: Hono<Env>, ports: MetricsPorts, limits: RateLi
 
   app.use(routes.metrics.path, async (c, next) => (isLocal(c) ? next() : ask(c, next)))
   serveRoute(app, routes.metrics, (c) => {
-    if (!isLocal(c)) demand(c, "admin")
+    if (!isLocal(c)) requireScope(c, "admin")
     measure()
     const { devices, calls } = ports.devices.size
     metrics.devices.set(devices)
     metrics.deviceCalls.set(calls)
-    const { leases, takeovers, lookAgeMs, busLag } = ports.nodeWork()
+    const { leases, takeovers, pollAgeMs, busLag } = ports.nodeWork()
     metrics.leases.set(leases)
     metrics.takeovers.set(takeovers)
-    if (lookAgeMs !== undefined) metrics.lookAge.set(lookAgeMs / 1000)
+    if (pollAgeMs !== undefined) metrics.pollAge.set(pollAgeMs / 1000)
     if (busLag) busGauges(metrics, busLag)
     return c.body(metrics.all.text(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" })
   })
 }
 
 /**
- * Whether the other end of the connection is this machine. What a proxy on this machine hands on comes from elsewhere;
- * a header can only take the privilege away, never give it.
+ * Whether the peer is this machine. A proxy on this machine forwards requests from others, so any forwarding header removes
+ * the privilege; no header can grant it.
  */
 function isLocal(c: Context<Env>): boolean {
   if (FORWARDED.some((name) => c.req.header(name) !== undefined)) return false
@@ -96,7 +95,7 @@ function isLocal(c: Context<Env>): boolean {
   return peer === "::1" || /^(::ffff:)?127\./.test(peer)
 }
 
-/** What nobody knows at the moment, because the bus is down or nobody is there, is not told: an old number would look like a good one. */
+/** Unknown values are cleared, not repeated: an old number would look like a current one. */
 function busGauges(metrics: ServerMetrics, { serverMs, nodesMs, unheard, refused }: BusLag): void {
   const { busUp, busLag, busUnheard, busRefused } = metrics
   for (const [reason, count] of refused) busRefused.set(count, { reason })
@@ -108,7 +107,7 @@ function busGauges(metrics: ServerMetrics, { serverMs, nodesMs, unheard, refused
   if (nodesMs.size > 0) busLag.set(Math.max(...nodesMs.values()) / 1000, { to: "nodes" })
 }
 
-/** What is measured when somebody asks. The first time there is no lag to tell: it is watched from then on. */
+/** Measured when metrics are read. The first read starts the measurement of event-loop lag, so it has no value yet. */
 function processGauges({ lag, memory, uptime }: ServerMetrics): () => void {
   let watched: ReturnType<typeof monitorEventLoopDelay> | undefined
   return () => {

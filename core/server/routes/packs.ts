@@ -5,13 +5,13 @@ import type { Env } from "../auth/credentials.ts"
 import { serveRoute } from "../request/serve-route.ts"
 
 export interface PackRoutes {
-  /** Addresses that packs bring. */
+  /** Routes that packs add. */
   readonly packRoutes?: readonly NamedPackRoute[]
 }
 
 /**
- * Addresses of packs stand beside the one table of routes and are served as those are: behind the same door, with the same
- * limits, and what is sent is checked before the pack sees it.
+ * Serves the routes of packs like those of the table: with the same authentication and limits, and validated before the pack
+ * sees a request.
  */
 export function servePackRoutes(app: Hono<Env>, { packRoutes = [] }: PackRoutes): void {
   for (const each of packRoutes) {
@@ -25,13 +25,13 @@ export function servePackRoutes(app: Hono<Env>, { packRoutes = [] }: PackRoutes)
         body,
         signal,
       })
-      // What is not in the schema does not leave: it may be a column that is nobody's business.
+      // Fields that are not in the schema are removed: they may be private.
       return each.answer ? each.answer.parse(answered) : null
     })
   }
 }
 
-/** The same as every route of the server is written down, for the reference. */
+/** The route as an entry of the table, for the API reference. */
 export function toRoute({ pack, path, answer, handle: _, name: __, ...route }: NamedPackRoute): Route {
   return { ...route, path: `/api/packs/${pack}${path}`, answers: answer ? { 200: answer } : { 204: null } }
 }

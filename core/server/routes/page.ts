@@ -7,12 +7,11 @@ import { routes } from "../../protocol/routes/index.ts"
 import type { Env, ServerAddress } from "../auth/credentials.ts"
 import { serveRoute } from "../request/serve-route.ts"
 
-/** One file of the built page, as it is sent. */
 export interface PageFile {
   readonly body: Uint8Array<ArrayBuffer>
   readonly type: string
   readonly etag: string
-  /** The same, packed when it was built: nobody waits for it. */
+  /** Compressed at build time. */
   readonly packed: { readonly br?: Uint8Array<ArrayBuffer>; readonly gzip?: Uint8Array<ArrayBuffer> }
 }
 
@@ -21,7 +20,7 @@ export interface PageFiles {
   get(path: string): PageFile | undefined
 }
 
-/** What may be in it. A file of another kind is none of the page and is not served. */
+/** The types that are served; other files are not part of the page. */
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -35,9 +34,8 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * A built page; undefined where there is none, as in a checkout that nobody has built. It is read whole, three megabytes
- * and a few hundredths of a second, when the first of it is asked for: many a server is never asked. From then on it is
- * held in memory, so that all of it stays of one version while another is built or installed.
+ * The built page; undefined if it was not built, as in a fresh checkout. Read completely (3 MB, about 50 ms) with the first
+ * request, and then held in memory, so that all files are of one version while another is installed.
  */
 export function openPageFiles(folder: string): PageFiles | undefined {
   if (!existsSync(join(folder, "index.html"))) return undefined
@@ -45,7 +43,7 @@ export function openPageFiles(folder: string): PageFiles | undefined {
   return { get: (path) => (files ??= readAll(folder))?.get(path) }
 }
 
-/** Undefined while it is being built or installed: then it is read the next time. */
+/** Undefined while it is being built or installed: retried with the next request. */
 function readAll(folder: string): Map<string, PageFile> | undefined {
   try {
     const files = readFiles(folder)
@@ -78,28 +76,28 @@ export function etagOf(body: Uint8Array): string {
   return `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`
 }
 
-/** Only what we serve ourselves runs, and only we are asked: whatever a model writes, a browser does nothing with it. */
-export const PAGE_POLICY = [
+/** Only our own files run, and they can only call us: whatever a model writes, a browser does nothing with it. */
+const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self'",
   "font-src 'self'",
-  // The frame that charts are drawn in, and nothing else: it could not be led elsewhere either.
+  // The frame for charts, and nothing else.
   "frame-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join("; ")
 
-/** Their names change with what is in them. */
+/** Their names change with their content. */
 const FOR_EVER = "public, max-age=31536000, immutable"
 
 export interface PagePorts {
-  /** The page as it was built; undefined where nobody has. */
+  /** The built page; undefined if it was not built. */
   readonly page?: PageFiles | undefined
-  /** The documentation as it was built; undefined if it was not. */
+  /** The built documentation; undefined if it was not built. */
   readonly docs?: PageFiles | undefined
   readonly address: ServerAddress
 }
@@ -122,13 +120,13 @@ export function pageRoutes(app: Hono<Env>, ports: PagePorts): void {
   })
 }
 
-/** Answers what a person opens in a browser and no route knows with the page, which finds its way by the address. */
+/** Answers unknown addresses that a person opens in a browser with the page, which has its own router. */
 export function createPage(ports: PagePorts): (c: Context<Env>) => Response | undefined {
   const home = lazyHome(ports)
   return (c) => (isOpened(c) ? sendFile(c, home()) : undefined)
 }
 
-/** A person opens an address, and asks for a page: not a program, not a script of ours, and nothing below /api. */
+/** A person who opens an address accepts HTML. Not below /api and the adapters' paths. */
 function isOpened(c: Context<Env>): boolean {
   const { method, path } = c.req
   if (method !== "GET" || /^\/(api|assets|v1|mcp|ag-ui|ai-sdk)(\/|$)/.test(path)) return false
@@ -144,8 +142,8 @@ function lazyHome(ports: PagePorts): () => PageFile {
 }
 
 /**
- * The page's own file names its others relative to itself. It is sent for addresses of any depth, so they are named from
- * the top here: below the path that a proxy has put us under, if any.
+ * The built page names its files relative to itself. It is served at addresses of any depth, so the paths are made absolute,
+ * including a proxy's path prefix.
  */
 function toHome(file: PageFile, address: ServerAddress): PageFile {
   const top = address.publicUrl ? new URL(address.publicUrl).pathname.replace(/\/$/, "") : ""
@@ -190,11 +188,10 @@ Everything else works: see <a href="docs">the reference</a>.</p>
 const unbuilt = toHtml(UNBUILT)
 
 /**
- * Under what the document is sent that charts are drawn in. Its one script is known by its hash, and it makes a worker of
- * text that it holds; beyond that nothing runs, loads or is asked, not even of us. `sandbox` also where somebody opens it
- * by itself: it never has an origin, so neither cookies nor storage.
+ * Headers of the frame for charts. Its only script is allowed by hash and starts a worker from text it contains; nothing
+ * else runs, loads or connects. `sandbox` also when it is opened directly: it never has an origin, cookies or storage.
  */
-export function chartFrameHeaders(html: string): Readonly<Record<string, string>> {
+function chartFrameHeaders(html: string): Readonly<Record<string, string>> {
   const script = /<script>(?<source>[\s\S]*?)<\/script>/.exec(html)?.groups?.source ?? ""
   const hash = createHash("sha256").update(script).digest("base64")
   const policy = [

@@ -1,23 +1,31 @@
 import type { Hono, Context } from "hono"
 import { DEFAULT_GRANT_USES } from "../../protocol/proposals/proposal.ts"
 import { routes } from "../../protocol/routes/index.ts"
-import { doneBy, userOf } from "../auth/caller.ts"
+import { actorOf, userOf } from "../auth/caller.ts"
 import type { Env } from "../auth/credentials.ts"
-import { approve, edit, reject, resolveDoubt, refuseOffline, proposeAgain, proposedIn } from "../conversation/decide.ts"
+import {
+  approve,
+  edit,
+  reject,
+  resolveDoubt,
+  requireDeviceOnline,
+  proposeAgain,
+  proposalsIn,
+} from "../conversation/decide.ts"
 import { findProposal, findConversation, conversationOf, findAudit } from "../conversation/find.ts"
 import type { ConversationPorts } from "../conversation/ports.ts"
 import { serveRoute } from "../request/serve-route.ts"
 import { decideAll } from "../../engine/runtime/runtime.ts"
 import { whenIdleAnywhere } from "../../engine/runtime/idle-anywhere.ts"
 import { failure, AppError, hasCode } from "../../protocol/errors.ts"
-import { allowMode } from "../conversation/settings.ts"
+import { requireModeAllowed } from "../conversation/settings.ts"
 import type { UndoInput } from "../../engine/input.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
 import { newId, type ProposalId } from "../../protocol/ids.ts"
 import { waitForEvent } from "../conversation/wait-for-event.ts"
 import { grantsOf } from "../../engine/gate/grants.ts"
 
-/** Looking at proposals and deciding them. A decision is recorded here; the loop alone carries it out. */
+/** Reading proposals and deciding them. A decision is recorded here; only the loop executes it. */
 export function proposalRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   serveRoute(app, routes.listProposals, (c, { query }) => {
     return ports.proposals.list(userOf(c), query)
@@ -27,42 +35,42 @@ export function proposalRoutes(app: Hono<Env>, ports: ConversationPorts): void {
 
   serveRoute(app, routes.commitProposal, async (c, { body: { always } }) => {
     const grant = always && { uses: DEFAULT_GRANT_USES, ...(always === true ? {} : always) }
-    return approve(ports, await findProposal(c, ports), { ...doneBy(c), ...(grant ? { grant } : {}) })
+    return approve(ports, await findProposal(c, ports), { ...actorOf(c), ...(grant ? { grant } : {}) })
   })
 
   serveRoute(app, routes.rejectProposal, async (c, { body: { reason } }) => {
-    return reject(ports, await findProposal(c, ports), { ...doneBy(c), reason })
+    return reject(ports, await findProposal(c, ports), { ...actorOf(c), reason })
   })
 
   serveRoute(app, routes.resolveProposal, async (c, { body: { choice } }) => {
-    return resolveDoubt(ports, await findProposal(c, ports), { choice, ...doneBy(c) })
+    return resolveDoubt(ports, await findProposal(c, ports), { choice, ...actorOf(c) })
   })
 
   serveRoute(app, routes.editProposal, async (c, { body }) => {
-    return edit(ports, await findProposal(c, ports), { edited: body.arguments, ...doneBy(c) })
+    return edit(ports, await findProposal(c, ports), { edited: body.arguments, ...actorOf(c) })
   })
 }
 
-/** One answer to several proposals, as a person gives it: yes, no, and the two that are meant for good. */
+/** One decision for several proposals: yes, no, or for the rest of the conversation. */
 export function shortcutRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   serveRoute(app, routes.decideAll, async (c, { body: { decision, proposalIds } }) => {
     const { id } = await findConversation(c, ports)
-    if (decision === "all") allowMode(c.get("caller"), ports, "auto")
+    if (decision === "all") requireModeAllowed(c.get("caller"), ports, "auto")
     const shown = await Promise.all(proposalIds.map((proposal) => ports.proposals.find(userOf(c), proposal)))
     if (shown.some((proposal) => proposal?.conversationId !== id)) throw failure("not_found")
     if (decision === "yes" || decision === "all") {
-      for (const proposal of shown) if (proposal) await refuseOffline(ports, userOf(c), proposal)
+      for (const proposal of shown) if (proposal) await requireDeviceOnline(ports, userOf(c), proposal)
     }
-    await decideAll(ports.runtime, id, { decision, proposalIds, ...doneBy(c) })
+    await decideAll(ports.runtime, id, { decision, proposalIds, ...actorOf(c) })
     await whenIdleAnywhere(ports, id)
     const decided = await Promise.all(proposalIds.map((proposal) => ports.proposals.find(userOf(c), proposal)))
     return { proposals: decided.filter((proposal) => proposal !== undefined) }
   })
 }
 
-/** What expired before anybody decided it: proposing it again, and having seen that it did. */
-export function againRoutes(app: Hono<Env>, ports: ConversationPorts): void {
-  serveRoute(app, routes.proposeAgain, async (c) => proposeAgain(ports, await findProposal(c, ports), doneBy(c)))
+/** Proposes expired writes again, and marks them as seen. */
+export function repeatRoutes(app: Hono<Env>, ports: ConversationPorts): void {
+  serveRoute(app, routes.proposeAgain, async (c) => proposeAgain(ports, await findProposal(c, ports), actorOf(c)))
 
   serveRoute(app, routes.seeProposal, async (c) => {
     const { id, conversationId } = await findProposal(c, ports)
@@ -72,7 +80,7 @@ export function againRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   })
 }
 
-/** Taking back what was done: proposes the inverse, which a person then decides like any other write. */
+/** Undo: proposes the inverse of a write, which needs a decision like any other write. */
 export function undoRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   serveRoute(app, routes.undoWrite, async (c) => {
     const { runtime, proposals } = ports
@@ -83,7 +91,7 @@ export function undoRoutes(app: Hono<Env>, ports: ConversationPorts): void {
     const seen = watchProposal(callId)
     const { position } = await conversationOf(ports, userOf(c), conversationId)
     using watching = waitForEvent(ports, { id: conversationId, position }, seen.happens)
-    const input: UndoInput = { type: "undo", auditId: id, summary, callId, inverse, ...doneBy(c) }
+    const input: UndoInput = { type: "undo", auditId: id, summary, callId, inverse, ...actorOf(c) }
     await runtime.submit(conversationId, input).catch(async (error: unknown) => {
       throw hasCode(error, "already_undone") ? await conflict(c, ports, error as AppError) : error
     })
@@ -94,13 +102,13 @@ export function undoRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   })
 }
 
-/** Waits until the call is proposed, or has ended without: its target is gone, or its tool is. */
+/** Waits until the call is proposed, or ends without a proposal because its target or tool is gone. */
 function watchProposal(callId: UndoInput["callId"]) {
   const seen = {
     proposal: undefined as ProposalId | undefined,
     problem: "it could not be proposed.",
     happens(event: JournalEvent): boolean {
-      seen.proposal ??= proposedIn(event).find((proposed) => proposed.callId === callId)?.id
+      seen.proposal ??= proposalsIn(event).find((proposed) => proposed.callId === callId)?.id
       const ended = event.type === "tool_end" && event.callId === callId
       if (ended) seen.problem = event.text
       return seen.proposal !== undefined || ended
@@ -109,13 +117,13 @@ function watchProposal(callId: UndoInput["callId"]) {
   return seen
 }
 
-/** A second caller is told which proposal was first, and its status. */
+/** Tells a second caller which proposal was first, and its status. */
 async function conflict(c: Context<Env>, { proposals }: ConversationPorts, error: AppError): Promise<AppError> {
   const proposal = await proposals.find(userOf(c), error.details.by as ProposalId)
   return new AppError(error.code, error.message, { ...error.details, proposal })
 }
 
-/** What a person has agreed to beforehand: read from the fold, taken back like any other input. */
+/** Approvals in advance. */
 export function grantRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   const { runtime, journal } = ports
 
@@ -138,7 +146,6 @@ export function grantRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   })
 }
 
-/** What was done. */
 export function auditRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   serveRoute(app, routes.listAudit, (c, { query }) => ports.audit.list(userOf(c), query))
 

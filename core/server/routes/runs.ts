@@ -6,7 +6,7 @@ import { routes } from "../../protocol/routes/index.ts"
 import { userOf } from "../auth/caller.ts"
 import type { Env } from "../auth/credentials.ts"
 import { findConversation, findRun, messageOf } from "../conversation/find.ts"
-import { nameModelsOfRuns } from "../conversation/settings.ts"
+import { withDefaultModelsOfRuns } from "../conversation/settings.ts"
 import type { ConversationRoutePorts } from "../conversation/ports.ts"
 import { serveRoute } from "../request/serve-route.ts"
 import { toSharedRow } from "../conversation/to-shared-row.ts"
@@ -16,15 +16,14 @@ import { rowsLength } from "../../shared/text/json.ts"
 import { JournalPages } from "../stream/journal-runs.ts"
 import { isKnown } from "../../engine/replay/replay.ts"
 
-/** Looking at runs. */
 export function runRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
   serveRoute(app, routes.listRuns, async (c, { query }) => {
     const { id } = await findConversation(c, ports)
     const page = await ports.conversations.runs(id, query)
-    return { ...page, items: await nameModelsOfRuns(ports.models, userOf(c), page.items) }
+    return { ...page, items: await withDefaultModelsOfRuns(ports.models, userOf(c), page.items) }
   })
 
-  const named = async (user: UserId, run: Run) => (await nameModelsOfRuns(ports.models, user, [run]))[0] ?? run
+  const named = async (user: UserId, run: Run) => (await withDefaultModelsOfRuns(ports.models, user, [run]))[0] ?? run
 
   serveRoute(app, routes.readRun, async (c) => named(userOf(c), await findRun(c, ports)))
 
@@ -45,14 +44,14 @@ export function runRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
 
 const DAY = 24 * 60 * 60_000
 
-/** Links to runs: made, listed and taken back by whose run it is, opened by anybody who is signed in and has one. */
+/** Links to runs: created, listed and revoked by the run's owner, opened by anyone who is signed in and has the link. */
 export function sharedRunRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
   const { sharedRuns, conversations, models, clock } = ports
 
   serveRoute(app, routes.shareRun, async (c, { body: { days } }) => {
     const { id } = await findRun(c, ports)
     const made = await sharedRuns.create(userOf(c), id, days === null ? null : clock.now() + days * DAY)
-    if (!made) throw failure("not_found") // erased in this very moment
+    if (!made) throw failure("not_found") // erased concurrently
     return { ...made.view, secret: made.secret, path: sharedRunPath(made.secret) }
   })
 
@@ -65,16 +64,18 @@ export function sharedRunRoutes(app: Hono<Env>, ports: ConversationRoutePorts): 
   })
 
   serveRoute(app, routes.openSharedRun, async (_, { body: { secret, after } }) => {
-    // What never was, has expired, was taken back and was erased look the same.
+    // Unknown, expired, revoked and erased links look the same.
     const found = await sharedRuns.find(secret)
     const run = found && (await conversations.run(found.user, found.run))
     const place = run && (await conversations.rowsOfRun(run.conversationId, run.id))
     if (!place) throw failure("not_found")
-    const [{ status, model, error, startedAt, endedAt } = run] = await nameModelsOfRuns(models, found.user, [run])
+    const [{ status, model, error, startedAt, endedAt } = run] = await withDefaultModelsOfRuns(models, found.user, [
+      run,
+    ])
     const { start } = place
     const { id, conversationId } = run
     const { rows, nextAfter } = await readRunJournal(ports, { id, conversationId, after: after + start - 1 })
-    const own = await ownRows(ports, { conversationId, start }, rows)
+    const own = await rowsOfOwnCalls(ports, { conversationId, start }, rows)
     return {
       run: { status, model, error, startedAt, endedAt },
       items: own.flatMap((row) => toSharedRow(row, start) ?? []),
@@ -83,7 +84,7 @@ export function sharedRunRoutes(app: Hono<Env>, ports: ConversationRoutePorts): 
   })
 }
 
-/** As many rows as one answer holds, fewer where they are long. */
+/** Most rows of an answer, fewer if they are long. */
 const MAX_ROWS = 500
 const MAX_LENGTH = 1_000_000
 
@@ -91,50 +92,50 @@ type Row = EventPage["events"][number]
 
 interface RowsOfRun {
   readonly rows: readonly Row[]
-  /** What to ask for next; null behind the last there is now. */
+  /** The cursor for the next page; null at the current end. */
   readonly nextAfter: number | null
 }
 
-interface Behind {
+interface RunCursor {
   readonly id: RunId
   readonly conversationId: ConversationId
   readonly after: number
 }
 
-/** The rows of a run behind a position. What was said between this run and the next belongs to this one. */
+/** The rows of a run after a position. Rows between this run and the next belong to this one. */
 export async function readRunJournal(
   { conversations, journal }: Pick<ConversationRoutePorts, "conversations" | "journal">,
-  { id, conversationId, after }: Behind,
+  { id, conversationId, after }: RunCursor,
 ): Promise<RowsOfRun> {
   const place = await conversations.rowsOfRun(conversationId, id)
-  // The row of a run is written with its first event: without one, the conversation was erased a moment ago.
+  // A run's row is written with its first event: without it, the conversation was just erased.
   if (!place) return { rows: [], nextAfter: null }
   const pages = new JournalPages(journal, conversationId)
   const rows: Row[] = []
   let length = 0
-  for (let behind = Math.max(after, place.start - 1); ;) {
-    const { events, more } = await pages.read({ after: behind, upTo: place.upTo })
+  for (let sentUpTo = Math.max(after, place.start - 1); ;) {
+    const { events, more } = await pages.read({ after: sentUpTo, upTo: place.upTo })
     rows.push(...events)
-    behind = events.at(-1)?.position ?? behind
+    sentUpTo = events.at(-1)?.position ?? sentUpTo
     if (!more || events.length === 0) return { rows, nextAfter: null }
-    length += rowsLength(events as readonly JournalEvent[]) // one of a newer Pawl has a length too
-    if (rows.length >= MAX_ROWS || length >= MAX_LENGTH) return { rows, nextAfter: behind }
+    length += rowsLength(events as readonly JournalEvent[]) // events of a newer version have a length too
+    if (rows.length >= MAX_ROWS || length >= MAX_LENGTH) return { rows, nextAfter: sentUpTo }
   }
 }
 
-interface RunPlace {
+interface RunStart {
   readonly conversationId: ConversationId
-  /** Its first row. */
+  /** Its first position. */
   readonly start: number
 }
 
 /**
- * The rows among those of a run that are about it. A write of an earlier run may end, or be settled by its person, while
- * this one is at work: what that says is no part of this run. Only then its calls are looked for.
+ * Removes rows that belong to calls of earlier runs: their writes may end or be resolved while this run works. The run's
+ * calls are only read if there is such a row.
  */
-export async function ownRows(
+async function rowsOfOwnCalls(
   { journal }: Pick<ConversationRoutePorts, "journal">,
-  { conversationId, start }: RunPlace,
+  { conversationId, start }: RunStart,
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
   const last = rows.findLast(isOfAnyRun)

@@ -28,7 +28,7 @@ import type { DeviceFilters } from "../../protocol/socket.ts"
 import type { RowCounts, SampleRemoval, WorkspaceFile } from "../../protocol/workspace-file.ts"
 import type { TableName } from "../../protocol/workspace-tables.ts"
 
-/** What people keep here, or have connected. */
+/** The services of the routes for stored data. */
 export interface DataPorts {
   readonly databases: Databases
   readonly results: QueryResults
@@ -36,19 +36,19 @@ export interface DataPorts {
   readonly workspaces: Workspaces
   readonly embedder: Embedder
   readonly messageFiles: MessageFiles
-  /** How many bytes the files of one person may take together. */
+  /** Most bytes of one person's files. */
   readonly bytesOfFiles: number
 }
 
-/** Which database is meant, and for how long the answer is of interest. */
-export interface DatabaseRequest {
+/** A database, and the signal that ends the request. */
+interface DatabaseRequest {
   readonly user: UserId
   readonly id: ConnectionId
   readonly signal: AbortSignal
   readonly timeZone?: string | undefined
 }
 
-/** A CSV file on its way in. */
+/** A CSV upload. */
 export interface CsvUpload {
   readonly user: UserId
   readonly name: string
@@ -58,33 +58,33 @@ export interface CsvUpload {
   readonly signal: AbortSignal
 }
 
-/** Databases of people, which are only ever read. What is somebody else's is `not_found`, like what does not exist. */
+/** People's databases, which are read only. Another person's database is `not_found`, like one that does not exist. */
 export interface Databases {
   list(user: UserId, page: PageQuery): Promise<Page<ConnectionView>>
   create(user: UserId, connection: NewConnection): Promise<ConnectionView>
-  /** The connection to the sample database, made where the person has none. */
+  /** The connection to the sample database, created if the person has none. */
   sample(user: UserId): Promise<ConnectionView>
   find(user: UserId, id: ConnectionId): Promise<ConnectionView>
   change(user: UserId, id: ConnectionId, patch: ConnectionPatch): Promise<ConnectionView>
   remove(user: UserId, id: ConnectionId): Promise<void>
   previewCsv(upload: CsvUpload): Promise<CsvPreview>
   uploadCsv(upload: CsvUpload): Promise<ConnectionView>
-  /** Removes the files that the person has uploaded. */
+  /** Removes the files that the person uploaded. */
   eraseFiles(user: UserId): Promise<void>
-  /** Removes from this machine what has been deleted on another. */
+  /** Removes files from this machine that were deleted on another. */
   tidyFiles(): Promise<void>
   test(request: DatabaseRequest): Promise<ConnectionTest>
-  /** The same for one that is not stored, and is not by this. */
+  /** Tests a connection without storing it. */
   try(user: UserId, connection: NewConnection, signal: AbortSignal): Promise<ConnectionTest>
   schema(request: DatabaseRequest, query: SchemaQuery): Promise<SchemaAnswer>
   query(request: DatabaseRequest, sql: string): Promise<QueryAnswer>
 }
 
-/** People's collections of documents: what is in them, what is found in them, and the hand that fills them. */
-export interface OwnLibrary {
+/** People's collections of documents. */
+interface OwnLibrary {
   readonly records: Omit<LibraryRecords, "keep" | "fail" | "search">
   search(user: UserId, search: PassageSearch, signal: AbortSignal): Promise<SearchAnswer>
-  /** Throws `document_too_large` or `library_full`; what could not be read is an answer. */
+  /** Throws `document_too_large` or `library_full`; a file that cannot be parsed is reported in the answer. */
   ingest(
     place: { readonly user: UserId; readonly collection: CollectionId; readonly signal: AbortSignal },
     file: Omit<NewDocument, "content" | "encoding" | "file"> & { readonly bytes: Uint8Array },
@@ -94,27 +94,27 @@ export interface OwnLibrary {
 /** People's workspaces on this server. */
 export interface Workspaces {
   of(user: UserId): OwnWorkspace
-  /** Told of every change in this process, whoever made it, once it is there. */
+  /** Called after every committed change in this process. */
   onChange(listener: (user: UserId, changes: readonly RowChange[]) => void): () => void
 }
 
-/** A workspace under its person's own hand. */
-export interface OwnWorkspace extends Pick<Workspace, "get" | "nearest" | "indexing"> {
-  /** The texts are shortened, and the page bounded in bytes. */
+/** A workspace, edited by its person directly. */
+interface OwnWorkspace extends Pick<Workspace, "get" | "nearest" | "indexing"> {
+  /** Texts are shortened, and the page is bounded in bytes. */
   page(
     table: TableName,
     filters: DeviceFilters,
     page: { limit: number; cursor?: string | undefined },
   ): Promise<ListedPage>
-  /** Those of these rows that are there, as a list has them. */
+  /** The rows that exist among these ids, as in a list. */
   listed(table: TableName, ids: readonly string[]): Promise<ListedRow[]>
   edit(write: WorkspaceWrite): Promise<Applied>
-  /** Those of these rows that were written by a run which had read content from outside. */
+  /** The ids among these that were written by a run which had read untrusted content. */
   tainted(ids: readonly string[]): Promise<readonly string[]>
   /** The JSON text of a `WorkspaceFile`. */
   export(): Promise<AsyncIterable<string>>
   import(file: WorkspaceFile): Promise<RowCounts>
-  /** `timeZone`: where something of it is due today; without, on this machine. Throws `sample_loaded`. */
+  /** `timeZone`: determines what is due today. Default: the server's. Throws `sample_loaded`. */
   loadSample(timeZone?: string): Promise<RowCounts>
   removeSample(): Promise<SampleRemoval>
 }

@@ -14,20 +14,20 @@ import { readJson } from "../../shared/text/read-json.ts"
 type Row = AnyRow & { readonly [column: string]: unknown }
 
 /**
- * The person's own hand on their workspace on this server: no proposal, because nobody proposes to oneself, and no audit,
- * which is about what agents did.
+ * Direct edits of a person's workspace: no proposal, because the person makes the change, and no audit, which records what
+ * agents did.
  */
 export function workspaceRoutes(app: Hono<Env>, { workspaces }: DataPorts): void {
   const own = (c: Context<Env>) => workspaces.of(userOf(c))
   const edit = (c: Context<Env>, write: WorkspaceWrite): Promise<Applied> => orMissing(own(c).edit(write))
 
-  /** With `taint` on each row that was written by a run which had read content from outside. */
+  /** Adds `taint` to rows that were written by a run which had read untrusted content. */
   const marked = async (c: Context<Env>, rows: readonly Row[]): Promise<Row[]> => {
     const tainted = new Set(await own(c).tainted(rows.map(({ id }) => id)))
     return rows.map((row) => (tainted.has(row.id) ? { ...row, taint: "untrusted" } : row))
   }
 
-  // Before those with a table in their address, which would take these words for one.
+  // Before the routes with a table in this place.
   serveRoute(app, routes.exportWorkspace, async (c) => {
     const text = ReadableStream.from(await own(c).export()).pipeThrough(new TextEncoderStream())
     return c.body(text, 200, { "content-type": "application/json" })
@@ -38,8 +38,8 @@ export function workspaceRoutes(app: Hono<Env>, { workspaces }: DataPorts): void
 
   serveRoute(app, routes.listRows, async (c, { query: { includeArchived, cursor, limit, ...filters } }) => {
     const archived = includeArchived === undefined ? {} : { includeArchived: includeArchived === "true" }
-    const given = { ...filters, ...archived } as DeviceFilters
-    const { items, nextCursor } = await own(c).page(tableOf(c), given, { limit, cursor })
+    const chosen = { ...filters, ...archived } as DeviceFilters
+    const { items, nextCursor } = await own(c).page(tableOf(c), chosen, { limit, cursor })
     return { items: await marked(c, items as readonly Row[]), nextCursor }
   })
 
@@ -80,7 +80,7 @@ export function workspaceRoutes(app: Hono<Env>, { workspaces }: DataPorts): void
   })
 }
 
-/** A row as it was listed, without what the server adds to it. */
+/** A row as it was listed, without the fields that the server adds. */
 function unmarked({ taint: _, truncated: __, ...row }: JsonObject): JsonObject {
   return row
 }
@@ -103,7 +103,7 @@ function readExpect(text: string): JsonObject {
   }
 }
 
-/** What is not there and what is somebody else's are one answer, as everywhere. */
+/** Another person's row and a missing row get the same answer. */
 async function orMissing<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -8,11 +8,11 @@ import type { MessageInput } from "../../engine/input.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import { type ConversationId, type FileId, newId, type MessageId } from "../../protocol/ids.ts"
 import type { ChatContext } from "../../protocol/chat-context.ts"
-import { namedFiles } from "../files/uploads.ts"
-import { chooseModel, toBeginning, defaultOf } from "../conversation/settings.ts"
+import { useFiles } from "../files/uploads.ts"
+import { chooseModel, toConversationStart, defaultOf } from "../conversation/settings.ts"
 import type { DeviceConnection } from "./device-connection.ts"
 import { subscribe } from "../stream/open-stream.ts"
-import { watchWhile } from "../stream/send-message.ts"
+import { subscribeDuring } from "../stream/send-message.ts"
 import { conversationOf } from "../conversation/find.ts"
 import type { Subscription } from "../stream/subscription.ts"
 import { failure } from "../../protocol/errors.ts"
@@ -21,7 +21,7 @@ import type { Frame } from "../../protocol/frames.ts"
 import type { ServerFrame } from "../../protocol/socket.ts"
 import type { AnyFrame } from "../stream/frame-maker.ts"
 
-/** Beside what every stream needs: the devices that a socket may be. */
+/** The services of sockets: those of streams, and devices. */
 export interface SocketPorts extends StreamPorts {
   readonly devices: Devices
   readonly deviceOwners: DeviceOwners
@@ -29,16 +29,16 @@ export interface SocketPorts extends StreamPorts {
   readonly messageFiles: Pick<MessageFiles, "use">
 }
 
-export interface SentMessage {
+interface SentMessage {
   readonly id: ConversationId
   readonly source: Subscription
-  /** Others have to be answered first, and meanwhile it can be taken back. */
+  /** Other messages come first; until then it can be withdrawn. */
   readonly waits: boolean
 }
 
 /**
- * Which conversation the words of a socket belong to, and how they get there. It goes on with the one it last spoke in; a
- * device that has said who it is does so also after it was away. A token is no such name: several devices may share one.
+ * Finds the conversation for a socket's messages and submits them. The default is the conversation of the previous message;
+ * a device with a name also continues it after reconnecting. A token is not enough, because several devices may share one.
  */
 export class ChatConversation {
   readonly #ports: SocketPorts
@@ -52,31 +52,31 @@ export class ChatConversation {
     this.#device = device
   }
 
-  /** The conversation that is meant; undefined where one has to begin. */
+  /** The conversation that a message belongs to; undefined if a new one must be created. */
   async find(context: ChatContext): Promise<ConversationView | undefined> {
     const { person } = this.#caller
     if (context.conversationId) return conversationOf(this.#ports, person.id, context.conversationId)
     if (context.newConversation) return undefined
     const id = this.#last ?? (await this.#lastOfDevice())
     const last = id && (await this.#ports.conversations.find(person.id, id))
-    return last && fits(last, context) ? last : undefined
+    return last && canContinue(last, context) ? last : undefined
   }
 
-  /** Resolves when the words are durable. */
-  async say(
+  /** Resolves when the message is durable. */
+  async send(
     { input, files }: { readonly input: MessageInput; readonly files: readonly FileId[] | null | undefined },
     context: ChatContext,
     conversation: ConversationView | undefined,
   ): Promise<SentMessage> {
     const id = conversation?.id ?? newId("conv", this.#caller.person.id, this.#ports.clock.now())
     const use = { conversation: id, message: input.id }
-    const words = { ...input, ...(await namedFiles(this.#ports, this.#caller.person.id, use, files)) }
-    if (!conversation) return this.#begin(id, words, context)
-    const { source, done } = await watchWhile(this.#ports, conversation, async () => {
-      await this.goOnWith(id)
-      const spoken = await this.#fromHere(words, conversation)
+    const withFiles = { ...input, ...(await useFiles(this.#ports, this.#caller.person.id, use, files)) }
+    if (!conversation) return this.#begin(id, withFiles, context)
+    const { source, done } = await subscribeDuring(this.#ports, conversation, async () => {
+      await this.continueWith(id)
+      const prepared = await this.#withDevice(withFiles, conversation)
       if (!context.conversationId) await this.#switchModel(conversation, context)
-      return this.#ports.runtime.submit(id, spoken)
+      return this.#ports.runtime.submit(id, prepared)
     })
     return { id, source, waits: done === "kept" }
   }
@@ -88,15 +88,18 @@ export class ChatConversation {
   async #begin(id: ConversationId, input: MessageInput, context: ChatContext): Promise<SentMessage> {
     const { runtime } = this.#ports
     const { site, brought: _, ...chosen } = context
-    const beginning = await toBeginning(this.#caller, this.#ports, chosen)
+    const beginning = await toConversationStart(this.#caller, this.#ports, chosen)
     const place = site === "server" ? {} : await this.#placeOf(id)
-    await this.goOnWith(id)
+    await this.continueWith(id)
     await runtime.begin({ ...beginning, id, ...place }, place.site === "device" ? this.#approving(input) : input)
     return { id, source: await this.watch(id, 0), waits: false }
   }
 
-  /** Before the words are said: should we die in between, the device begins anew and does not go on with the one before. */
-  async goOnWith(id: ConversationId): Promise<void> {
+  /**
+   * Before the message is submitted: after a crash in between, the device starts a new conversation instead of continuing
+   * the previous one.
+   */
+  async continueWith(id: ConversationId): Promise<void> {
     const { introduced } = this.#device
     if (introduced && (this.#last ?? (await this.#lastOfDevice())) !== id)
       await this.#ports.deviceOwners.speaksIn(this.#caller.person.id, introduced.deviceId, id)
@@ -108,19 +111,19 @@ export class ChatConversation {
     return introduced && this.#ports.deviceOwners.lastConversation(this.#caller.person.id, introduced.deviceId)
   }
 
-  /** Where the tools of a conversation run that is spoken in from here: on this device, if it has what they need. */
+  /** Selects the device for a new conversation's tools: this one if it has a workspace. */
   async #placeOf(id: ConversationId): Promise<{ site?: Site; deviceId?: string | null }> {
     if (!this.#device.offers("workspace")) return {}
     const { introduced } = this.#device
-    if (!introduced) await this.#ports.devices.speaks(id, this.#device)
+    if (!introduced) await this.#ports.devices.bindConversation(id, this.#device)
     return { site: "device", deviceId: introduced?.deviceId ?? null }
   }
 
   /**
-   * A conversation that works on devices works on the one it is spoken in from; one on the server stays there. The words
-   * carry the name also where it is this device now: others that wait before them may move it.
+   * A device conversation moves to the device that sends the message; a server conversation stays. The message names the
+   * device even if it is the current one, because queued messages before it may move the conversation.
    */
-  async #fromHere(input: MessageInput, { id, site, deviceId: bound }: ConversationView): Promise<MessageInput> {
+  async #withDevice(input: MessageInput, { id, site, deviceId: bound }: ConversationView): Promise<MessageInput> {
     if (site !== "device") return input
     const { site: here, deviceId } = await this.#placeOf(id)
     if (here !== "device") return input
@@ -128,14 +131,14 @@ export class ChatConversation {
     return bound === null ? this.#approving(input) : input
   }
 
-  /** What is said from a device that its operator lets agree by itself to what is written on it. */
+  /** Marks messages from a device that the operator allows to approve writes to itself. */
   #approving(input: MessageInput): MessageInput {
     const { scopes } = this.#caller
     if (!scopes.has("self-approve") || !scopes.has("approve")) return input
     return { ...input, approves: this.#device.introduced?.deviceId ?? "" }
   }
 
-  /** Another model is no other conversation: it is asked from now on. */
+  /** Another model does not start another conversation. */
   async #switchModel({ id, model }: ConversationView, context: ChatContext): Promise<void> {
     if (!context.model) return
     const chosen = await chooseModel(this.#caller, this.#ports, context.model)
@@ -144,32 +147,34 @@ export class ChatConversation {
   }
 }
 
-/** Whether one can go on in it: what cannot be changed, or may not be unasked, is chosen by beginning anew, never passed over. */
-function fits(last: ConversationView, { agent, mode, site }: ChatContext): boolean {
+/**
+ * Whether the conversation can be continued. A setting that cannot be changed later starts a new conversation instead of
+ * being ignored.
+ */
+function canContinue(last: ConversationView, { agent, mode, site }: ChatContext): boolean {
   return (!agent || agent === last.agent) && (!mode || mode === last.mode) && (!site || site === last.site)
 }
 
-export interface ChatSubject {
+interface ChatSubject {
   readonly conversationId: ConversationId
-  /** Whose answer it is; undefined for one that goes on with a run that waits. */
+  /** The message that is answered; undefined for a paused run that continues. */
   readonly message?: MessageId
-  /** Whether others have to be answered first: then how they end matters. */
+  /** Other messages come first, so how their runs end matters. */
   readonly waits?: boolean
 }
 
-/** Turns the frames of a conversation into those that a `chat_request` is answered with. */
+/** Converts the frames of a conversation to the answer of a `chat_request`. */
 export class ChatFrames {
   readonly #answered: ChatSubject
-  /** `waiting` until the words have been taken up; `paused` while a person has to decide. */
+  /** `waiting` until the message is taken up; `paused` while a person has to decide. */
   state: "waiting" | "working" | "paused" | "over"
-  /** The run has come to wait for a person, and nobody has been told in words. */
-  #mustAsk = false
-  /** It has been told, and a `final` with it: what comes now is more than was waited for. */
-  #hasAsked = false
-  /** Somebody has answered since, and waits for the end of it. */
+  /** The run is paused, and the question has not been sent as text. */
+  #mustSendQuestion = false
+  /** The question was sent with a `final`: what follows is extra. */
+  #hasSentQuestion = false
+  /** A decision came since, and its sender waits for a `final`. */
   owesFinal = false
   #response = ""
-  /** The last reply. */
   #last: Message | undefined
 
   constructor(answered: ChatSubject) {
@@ -182,37 +187,37 @@ export class ChatFrames {
     if (this.state === "waiting") {
       if (isMessage(frame) && frame.data.message.id === this.#answered.message) this.state = "working"
       if (!this.#answered.waits) return []
-      // What it waits behind waits for a person itself.
-      this.#mustAsk ||= isPause(frame as Frame)
+      // The run that it waits for is paused itself.
+      this.#mustSendQuestion ||= isPause(frame as Frame)
       return stopsQueue(frame as Frame) ? this.#hold() : []
     }
-    // Also after a pause: somebody has decided, and it goes on.
+    // Also after a pause: a decision came, and the run continues.
     this.state = "working"
-    return this.#tell(frame as Frame)
+    return this.#convert(frame as Frame)
   }
 
-  /** Once for each pause: whether it has to be told what the run waits for. */
+  /** Whether the text of the question must be sent. True once per pause. */
   takeQuestion(): boolean {
-    const must = this.#mustAsk && this.state !== "over"
-    this.#mustAsk = false
+    const must = this.#mustSendQuestion && this.state !== "over"
+    this.#mustSendQuestion = false
     return must
   }
 
-  /** What waits for the person, in words, behind what was said before it. */
-  ask(words: string): ServerFrame[] {
-    const said = this.#response
-    this.#hasAsked = true
+  /** Sends the question as text, after the reply so far. */
+  ask(question: string): ServerFrame[] {
+    const finished = this.#response
+    this.#hasSentQuestion = true
     this.owesFinal = false
     this.#response = ""
     const { conversationId } = this.#answered
-    const text = said === "" ? words : `\n\n${words}`
+    const text = finished === "" ? question : `\n\n${question}`
     return [
       { type: "text_chunk", text, conversationId },
-      { type: "final", response: said + text, status: "paused", conversationId },
+      { type: "final", response: finished + text, status: "paused", conversationId },
     ]
   }
 
-  #tell(frame: Frame): ServerFrame[] {
+  #convert(frame: Frame): ServerFrame[] {
     const { conversationId } = this.#answered
     switch (frame.type) {
       case "text_delta":
@@ -225,12 +230,12 @@ export class ChatFrames {
       case "awaiting_confirmation":
         return [{ type: "awaiting_confirmation", proposals: frame.data.proposals, conversationId }]
       case "proposal":
-        // One that a person has changed, and that waits in place of the first.
+        // A person's edit, which replaces the first proposal. With `approvedBy` there is no question.
         if (frame.data.approvedBy) return []
         return [{ type: "awaiting_confirmation", proposals: [frame.data.proposal], conversationId }]
       case "run_ended":
-        // The person said something else instead, and that is answered: this one has had its final.
-        if (this.#hasAsked && !this.owesFinal && frame.data.reason === "superseded") this.state = "over"
+        // The person sent another message instead, which has its own answer: this one already had its final.
+        if (this.#hasSentQuestion && !this.owesFinal && frame.data.reason === "superseded") this.state = "over"
         return []
       case "error":
         return this.#end(frame.data.message, frame.data)
@@ -245,11 +250,11 @@ export class ChatFrames {
     if (status === "completed") return this.#end(this.#response || (missingAnswer(this.#last) ?? ""))
     if (status === "cancelled") return this.#end("The run was cancelled.", failure("cancelled"))
     this.state = "paused"
-    this.#mustAsk = true
+    this.#mustSendQuestion = true
     return []
   }
 
-  /** It stays in the queue, and nobody can tell here when it will be taken up: whoever waits for a `final` must not wait for that. */
+  /** It stays queued for an unknown time, so its sender gets a `final` now. */
   #hold(): ServerFrame[] {
     const held = failure("message_held")
     return this.#end(held.message, held)
@@ -262,7 +267,7 @@ export class ChatFrames {
   }
 }
 
-/** After one that failed or was stopped, what waits is held until somebody speaks again or resumes it. */
+/** After a failed or cancelled run, queued messages are held until the next message or a resume. */
 const stopsQueue = (frame: Frame): boolean =>
   frame.type === "error" || (frame.type === "done" && frame.data.status === "cancelled")
 const isPause = (frame: Frame): boolean => frame.type === "done" && frame.data.status === "paused"

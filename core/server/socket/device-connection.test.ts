@@ -15,23 +15,23 @@ function connected(...knows: string[]) {
   return { line, stopping, asking: { ms: 1000, signal: stopping.signal }, told: () => sent.map(({ type }) => type) }
 }
 
-test("what nobody wants any more is stopped on a device that knows how, and heard of to its end", async () => {
+test("a cancelled call is stopped on a device that supports it, and watched to its end", async () => {
   const { line, asking, stopping, told } = connected("cancel")
-  const heard = line.write(call, asking)
+  const reply = line.write(call, asking)
   stopping.abort("cancel")
   expect(told()).toEqual(["tool_call", "tool_cancel"])
-  line.hear({ type: "tool_result", id: call.id, row: { text: "It was stopped." } })
-  expect(await heard).toEqual({ row: { text: "It was stopped." } })
+  line.receive({ type: "tool_result", id: call.id, row: { text: "It was stopped." } })
+  expect(await reply).toEqual({ row: { text: "It was stopped." } })
 })
 
-test("of a read nothing more is wanted then", async () => {
+test("the result of a cancelled read is ignored", async () => {
   const { line, asking, stopping, told } = connected("cancel")
-  const heard = line.read(call, asking)
+  const reply = line.read(call, asking)
   stopping.abort("cancel")
-  expect([await heard, told()]).toEqual(["stopped", ["tool_call", "tool_cancel"]])
+  expect([await reply, told()]).toEqual(["stopped", ["tool_call", "tool_cancel"]])
 })
 
-test("a server that goes down still wants it, and an older device is sent nothing that it does not know", async () => {
+test("calls of a stopping server are not cancelled, and an older device gets no frames that it does not know", async () => {
   for (const [knows, reason] of [
     [["cancel"], "shutdown"],
     [["pages"], "cancel"],
@@ -43,10 +43,10 @@ test("a server that goes down still wants it, and an older device is sent nothin
   }
 })
 
-test("what has been answered is stopped no more", async () => {
+test("an answered call is not stopped", async () => {
   const { line, asking, stopping, told } = connected("cancel")
-  const heard = line.write(call, asking)
-  line.hear({ type: "tool_result", id: call.id, ok: true })
+  const reply = line.write(call, asking)
+  line.receive({ type: "tool_result", id: call.id, ok: true })
   stopping.abort("cancel")
-  expect([await heard, told()]).toEqual([{ ok: true }, ["tool_call"]])
+  expect([await reply, told()]).toEqual([{ ok: true }, ["tool_call"]])
 })

@@ -1,17 +1,65 @@
 import type { Clock } from "../../shared/time/clock.ts"
-import { DEVICE_STATUS_SECONDS, type Introduced } from "../../engine/devices.ts"
+import { type ArrivingDevice, DEVICE_STATUS_SECONDS, type Introduced, type WhichDevice } from "../../engine/devices.ts"
 import { failure } from "../../protocol/errors.ts"
-import type { UserId, CallId } from "../../protocol/ids.ts"
+import type { CallId, ConversationId, UserId } from "../../protocol/ids.ts"
 import type { CallOutcome, CallReport, ClientFrameOf, ServerFrame, ToolCall } from "../../protocol/socket.ts"
-import { type Asking, type CallEnd, type DeviceLine, outcomeOf } from "./ask-device.ts"
 
-/** Whose a socket is: the person, and what their credential has in common with those that follow it. */
-export interface LineOwner {
+/** The device answered, but its answer is malformed in this way. */
+export interface Unreadable {
+  readonly unreadable: string
+}
+
+/** How a call ended: with an outcome, or without one. */
+export type CallEnd = CallOutcome | "closed" | "silent" | "stopped" | "unknown" | Unreadable
+
+export const isUnreadable = (end: CallEnd): end is Unreadable => typeof end === "object" && "unreadable" in end
+
+export interface CallLimits {
+  readonly ms: number
+  readonly signal: AbortSignal
+  /** For a write: aborts when the result is no longer needed. Default: `signal`. */
+  readonly unwanted?: AbortSignal
+}
+
+/** A socket of a device, in this process or another. */
+export interface ConnectedDevice {
+  readonly user: UserId
+  readonly lineage: string
+  readonly introduced: Introduced | undefined
+  readonly open: boolean
+  /** Its number in the registry, if it is connected to another process. */
+  readonly number?: number
+  offers(what: string): boolean
+  /** Sends a call that may be repeated. */
+  read(call: ToolCall, asking: CallLimits): Promise<CallEnd>
+  /**
+   * Sends a call whose outcome must be known. If it throws, nothing was sent. `signal` counts until it is sent: a sent call
+   * is not revoked. A device that knows `cancel` is notified, and its result is awaited.
+   */
+  write(call: ToolCall, asking: CallLimits): Promise<CallEnd>
+  /** The device's report about a call; undefined if it does not answer. */
+  report(id: string): Promise<CallReport | undefined>
+  notifyClaim(status: "asked" | "allowed"): void
+}
+
+export function isSameDevice(one: ConnectedDevice | undefined, other: ConnectedDevice): boolean {
+  return one === other || (one?.number !== undefined && one.number === other.number)
+}
+
+/** The outcome in a report. */
+export function outcomeOf({ type: _, id: __, status: ___, ...outcome }: CallReport): CallOutcome {
+  return outcome
+}
+
+export const nameOf = (deviceId: string | null): string => (deviceId === null ? "A device" : `The device "${deviceId}"`)
+
+/** The owner of a socket: the person, and what consecutive credentials of one program have in common. */
+interface LineOwner {
   readonly user: UserId
   readonly lineage: string
 }
 
-/** What a device was asked about a call, by however many. */
+/** A status question about a call, shared by all who ask it. */
 interface Question {
   readonly answer: Promise<CallReport | undefined>
   settle(report: CallReport | undefined): void
@@ -21,34 +69,31 @@ interface FrameSender {
   send(frame: ServerFrame): void
 }
 
-/** Calls that may be open on one socket. */
+/** Most open calls on one socket. */
 const MAX = 256
 
-/**
- * One socket as a device: what was asked over it and not answered yet. An answer counts once, and only here, where it
- * was asked for; everything else that looks like one belongs to nobody.
- */
-export class DeviceConnection implements DeviceLine {
+/** A socket of a device, with its open calls. A result counts once, and only on the socket that the call was sent to. */
+export class DeviceConnection implements ConnectedDevice {
   readonly user: UserId
   readonly lineage: string
   readonly connectedAt: number
-  readonly #mouth: FrameSender
+  readonly #sender: FrameSender
   readonly #clock: Clock
-  readonly #calls = new Map<string, (heard: CallEnd) => void>()
+  readonly #calls = new Map<string, (ended: CallEnd) => void>()
   readonly #questions = new Map<string, Question>()
-  /** Calls that ended without an answer: it may still come, and may then be as large as any other. Writes are noted. */
+  /** Calls that were given up; a result may still arrive and may be large. For writes the call is stored. */
   readonly #unanswered = new Map<string, ToolCall | undefined>()
-  /** Called when a write that was given up is answered after all. Returns whether the answer counts. */
-  onLateAnswer: (call: ToolCall, outcome: CallOutcome) => boolean = () => false
+  /** Called with the result of a write that was given up. Returns whether it was accepted. */
+  onLateResult: (call: ToolCall, outcome: CallOutcome) => boolean = () => false
   readonly #onAnswered: (() => void)[] = []
   #introduced: Introduced | undefined
   #lostName = false
   #open = true
 
-  constructor({ user, lineage }: LineOwner, mouth: FrameSender, clock: Clock) {
+  constructor({ user, lineage }: LineOwner, sender: FrameSender, clock: Clock) {
     this.user = user
     this.lineage = lineage
-    this.#mouth = mouth
+    this.#sender = sender
     this.#clock = clock
     this.connectedAt = clock.now()
   }
@@ -61,17 +106,17 @@ export class DeviceConnection implements DeviceLine {
     return this.#open
   }
 
-  /** How many calls and questions wait for an answer. */
+  /** How many calls and status questions are open. */
   get waiting(): number {
     return this.#calls.size + this.#questions.size
   }
 
-  /** Resolves when no call waits for an answer; at once if none does. */
+  /** Resolves when no call is open. */
   answered(): Promise<void> {
     return this.#calls.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onAnswered.push(resolve))
   }
 
-  /** Whether an answer may come that was asked for. */
+  /** Whether a requested result may still arrive. */
   get expectsAnswer(): boolean {
     return this.#calls.size + this.#questions.size + this.#unanswered.size > 0
   }
@@ -83,49 +128,48 @@ export class DeviceConnection implements DeviceLine {
     return this.#introduced
   }
 
-  /** Another credential wants to be this device, or is by now. */
-  tellOfClaim(status: "asked" | "allowed"): void {
-    if (this.#introduced) this.#mouth.send({ type: "device_claim", deviceId: this.#introduced.deviceId, status })
+  /** Notifies the device that another credential asks to use its name, or got it. */
+  notifyClaim(status: "asked" | "allowed"): void {
+    if (this.#introduced) this.#sender.send({ type: "device_claim", deviceId: this.#introduced.deviceId, status })
   }
 
-  /** Its name is another credential's now: what it says in that name, and agrees to, would count for the other machine. */
+  /** Another credential owns the name now: this socket no longer acts as the device. */
   loseName(): void {
-    this.tellOfClaim("allowed")
+    this.notifyClaim("allowed")
     this.#introduced = undefined
     this.#lostName = true
   }
 
-  /** One that has not introduced itself is an older client: it has a workspace, or it would not have asked. */
+  /** A socket without `hello` is an older client, which has a workspace. */
   offers(what: string): boolean {
     return this.#introduced?.offers.includes(what) ?? (what === "workspace" && !this.#lostName)
   }
 
-  /** Asks for something that may be asked again: whoever does not answer in time has not answered. */
-  read(call: ToolCall, { ms, signal }: Asking): Promise<CallEnd> {
+  /** Sends a call that may be repeated: no answer in time counts as none. */
+  read(call: ToolCall, { ms, signal }: CallLimits): Promise<CallEnd> {
     const stop = () => {
-      this.#tellUnwanted(call.id, signal)
+      this.#sendCancel(call.id, signal)
       this.#settle(call.id, "stopped")
     }
     signal.addEventListener("abort", stop, { once: true })
-    const heard = this.#send(call, () => this.#settle(call.id, "silent"), ms, "read")
+    const ended = this.#send(call, () => this.#settle(call.id, "silent"), ms, "read")
     if (signal.aborted) stop()
-    return heard.finally(() => signal.removeEventListener("abort", stop))
+    return ended.finally(() => signal.removeEventListener("abort", stop))
   }
 
-  /** Asks for something that may not be lost sight of: without an answer in time the device is asked what became of it. */
-  write(call: ToolCall, { ms, signal, unwanted = signal }: Asking): Promise<CallEnd> {
-    const heard = this.#send(call, () => void this.#find(call.id, ms), ms, "write")
-    const stop = () => this.#tellUnwanted(call.id, unwanted)
+  /** Sends a call whose outcome must be known: without an answer in time the device is asked for its status. */
+  write(call: ToolCall, { ms, signal, unwanted = signal }: CallLimits): Promise<CallEnd> {
+    const ended = this.#send(call, () => void this.#findOutcome(call.id, ms), ms, "write")
+    const stop = () => this.#sendCancel(call.id, unwanted)
     unwanted.addEventListener("abort", stop, { once: true })
     if (unwanted.aborted) stop()
-    return heard.finally(() => unwanted.removeEventListener("abort", stop))
+    return ended.finally(() => unwanted.removeEventListener("abort", stop))
   }
 
-  /** What the device says about a call; undefined where it says nothing. */
   report(id: string): Promise<CallReport | undefined> {
     if (!this.#open) return Promise.resolve(undefined)
-    const asked = this.#questions.get(id)
-    if (asked) return asked.answer // one answer comes, and it is for both
+    const pending = this.#questions.get(id)
+    if (pending) return pending.answer // one answer serves all who ask
     const { promise, resolve } = Promise.withResolvers<CallReport | undefined>()
     const settle = (report: CallReport | undefined) => {
       giveUp()
@@ -134,22 +178,22 @@ export class DeviceConnection implements DeviceLine {
     }
     const giveUp = this.#clock.alarm(DEVICE_STATUS_SECONDS * 1000, () => settle(undefined))
     this.#questions.set(id, { answer: promise, settle })
-    this.#mouth.send({ type: "tool_status", id })
+    this.#sender.send({ type: "tool_status", id })
     return promise
   }
 
-  /** False where nobody has asked for it here. */
-  hear(frame: ClientFrameOf<"tool_result"> | ClientFrameOf<"tool_status">): boolean {
+  /** False if the frame answers nothing that was sent here. */
+  receive(frame: ClientFrameOf<"tool_result"> | ClientFrameOf<"tool_status">): boolean {
     if (frame.type === "tool_result") {
       const { type: _, id, ...outcome } = frame
-      return this.#settle(id, outcome) || this.#hearLate(id, outcome)
+      return this.#settle(id, outcome) || this.#receiveLate(id, outcome)
     }
-    const asked = this.#questions.get(frame.id)
-    asked?.settle(frame)
-    return asked !== undefined
+    const pending = this.#questions.get(frame.id)
+    pending?.settle(frame)
+    return pending !== undefined
   }
 
-  /** Fails the call that such an answer is for, and no other. False if it is for none that was asked here. */
+  /** Fails the call that a malformed result names. False if it names none that was sent here. */
   failUnreadable(text: string, problem: string): boolean {
     const isNamed = (id: string) => text.includes(JSON.stringify(id))
     const question = [...this.#questions.keys()].find(isNamed)
@@ -162,76 +206,73 @@ export class DeviceConnection implements DeviceLine {
   close(): void {
     this.#open = false
     for (const id of [...this.#calls.keys()]) this.#settle(id, "closed")
-    for (const asked of [...this.#questions.values()]) asked.settle(undefined)
+    for (const pending of [...this.#questions.values()]) pending.settle(undefined)
   }
 
-  /** The answer to a write in doubt: it says what became of it, whenever it comes. */
-  #hearLate(id: string, outcome: CallOutcome): boolean {
+  /** The result of a write in doubt resolves it, whenever it arrives. */
+  #receiveLate(id: string, outcome: CallOutcome): boolean {
     if (!this.#unanswered.has(id)) return false
     const call = this.#unanswered.get(id)
     this.#unanswered.delete(id)
-    return call !== undefined && this.onLateAnswer(call, outcome) // a read has failed by now
+    return call !== undefined && this.onLateResult(call, outcome) // a read has failed by now
   }
 
-  /** A server that goes down still wants it: the next one asks what became of it. */
-  #tellUnwanted(id: string, { reason }: AbortSignal): void {
+  /** Not when the server shuts down: the next one asks for the status. */
+  #sendCancel(id: string, { reason }: AbortSignal): void {
     if (reason === "shutdown" || !this.#calls.has(id) || !this.#introduced?.knows.includes("cancel")) return
-    this.#mouth.send({ type: "tool_cancel", id })
+    this.#sender.send({ type: "tool_cancel", id })
   }
 
-  #send(call: ToolCall, late: () => void, ms: number, effect: "read" | "write"): Promise<CallEnd> {
+  #send(call: ToolCall, onTimeout: () => void, ms: number, effect: "read" | "write"): Promise<CallEnd> {
     if (!this.#open) return Promise.resolve("closed")
-    // Tried again while it is under way: not sent twice, and no failure either. What became of it is the first one's to hear.
+    // A retry of a call that is still open: it is not sent twice. The first attempt gets the result.
     if (this.#calls.has(call.id)) return Promise.resolve("silent")
     if (this.#calls.size >= MAX) return Promise.reject(failure("too_many", { what: "calls to one device", most: MAX }))
     const { promise, resolve } = Promise.withResolvers<CallEnd>()
-    const takeBack = this.#clock.alarm(ms, late)
-    this.#calls.set(call.id, (heard) => {
-      takeBack()
-      if (typeof heard === "string") noteNewest(this.#unanswered, [call.id, effect === "write" ? call : undefined], MAX)
-      resolve(heard)
+    const cancelTimer = this.#clock.alarm(ms, onTimeout)
+    this.#calls.set(call.id, (ended) => {
+      cancelTimer()
+      if (typeof ended === "string") setBounded(this.#unanswered, [call.id, effect === "write" ? call : undefined], MAX)
+      resolve(ended)
     })
-    this.#mouth.send(call)
+    this.#sender.send(call)
     return promise
   }
 
-  /** The call stays open meanwhile: its answer may be on its way. */
-  async #find(id: string, ms: number, again = true): Promise<void> {
-    if (!this.#calls.has(id)) return // answered while we waited once more
+  /** Asks for a call's status. The call stays open, because its result may be on its way. */
+  async #findOutcome(id: string, ms: number, mayRepeat = true): Promise<void> {
+    if (!this.#calls.has(id)) return // answered during the second wait
     const report = await this.report(id)
     if (!this.#calls.has(id)) return
-    if (report?.status === "running" && again) {
-      this.#clock.alarm(ms, () => void this.#find(id, ms, false), "background")
+    if (report?.status === "running" && mayRepeat) {
+      this.#clock.alarm(ms, () => void this.#findOutcome(id, ms, false), "background")
       return
     }
     if (report?.status === "applied") this.#settle(id, outcomeOf(report))
     else this.#settle(id, report?.status === "unknown" && this.#introduced?.ledger ? "unknown" : "silent")
   }
 
-  #settle(id: string, heard: CallEnd): boolean {
+  #settle(id: string, ended: CallEnd): boolean {
     const settle = this.#calls.get(id)
     this.#calls.delete(id)
-    settle?.(heard)
+    settle?.(ended)
     if (this.#calls.size === 0) for (const resolve of this.#onAnswered.splice(0)) resolve()
     return settle !== undefined
   }
 }
 
-/** How many answers wait in memory, and how large each may be. They are asked for as soon as they arrive. */
+/** Most stored results, and the size of one. They are fetched as soon as they arrive. */
 const MAX_ANSWERS = 256
 const MAX_CHARACTERS = 256 * 1024
 
-/**
- * Answers to writes that came when nobody waited for them any more. Each says what became of its write, which is in doubt
- * until then, so whoever asks about the write is answered from here first.
- */
-export class LateAnswers {
+/** Results of writes that arrived after their call was given up. Until one is fetched, its write is in doubt. */
+export class LateResults {
   readonly #answers = new Map<string, CallOutcome>()
 
   /** False if it is too large to be stored. */
   add(user: UserId, callId: CallId, outcome: CallOutcome): boolean {
     if (JSON.stringify(outcome).length > MAX_CHARACTERS) return false
-    noteNewest(this.#answers, [`${user} ${callId}`, outcome], MAX_ANSWERS)
+    setBounded(this.#answers, [`${user} ${callId}`, outcome], MAX_ANSWERS)
     return true
   }
 
@@ -240,16 +281,36 @@ export class LateAnswers {
   }
 }
 
-/** Adds an entry to a map that holds at most so many: the oldest one goes. */
-export function noteNewest<Key, Value>(
-  noted: Map<Key, Value>,
-  [key, value]: readonly [Key, Value],
-  most: number,
-): void {
+/** Adds an entry to a map of at most `most` entries; the oldest is removed. */
+function setBounded<Key, Value>(noted: Map<Key, Value>, [key, value]: readonly [Key, Value], most: number): void {
   noted.delete(key)
   noted.set(key, value)
   for (const oldest of noted.keys()) {
     if (noted.size <= most) return
     noted.delete(oldest)
   }
+}
+
+/** The services of other processes with the same database that this process's devices use. */
+export interface RemoteDevices {
+  /** Resolves when other processes can find it by name. */
+  registered(line: DeviceConnection): Promise<void>
+  /** Throws `device_taken` if an open socket of another credential is the device of that conversation on any node. */
+  bindConversation(conversation: ConversationId, line: DeviceConnection): Promise<void>
+  /** The socket lost its name. */
+  lostName(line: DeviceConnection): void
+  left(line: DeviceConnection): void
+  /** The newest socket of the device, here or on another node. */
+  newest(which: WhichDevice, here: DeviceConnection | undefined): Promise<ConnectedDevice | undefined>
+  /** Calls back with each open socket of that device. The returned function stops the watch. */
+  watchFor(
+    which: WhichDevice,
+    here: () => DeviceConnection | undefined,
+    onDevice: (line: ConnectedDevice) => void,
+  ): () => void
+  /** The named devices of a person on all nodes, including the local ones passed in; the newest first. */
+  listAll(user: UserId, here: readonly DeviceConnection[]): Promise<readonly ArrivingDevice[]>
+  taken(user: UserId, deviceId: string, lineage: string): Promise<void>
+  bar(callId: CallId): void
+  untilBarred(): Promise<boolean>
 }

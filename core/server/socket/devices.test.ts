@@ -1,39 +1,40 @@
 import { expect, test } from "vitest"
 import { TurnedClock } from "../../../test/support/loop/world.ts"
 import type { DevicePlace } from "../../engine/devices.ts"
-import type { CallEnd, DeviceLine } from "./ask-device.ts"
-import { Devices, type LinesElsewhere } from "./devices.ts"
+import type { CallEnd, ConnectedDevice } from "./device-connection.ts"
+import type { RemoteDevices } from "./device-connection.ts"
+import { Devices } from "./devices.ts"
 
 const user = "user_ada" as never
 const place: DevicePlace = { user, conversation: "conv_1" as never, deviceId: "laptop", offer: "workspace" }
 const introduced = { deviceId: "laptop", ledger: true, offers: ["workspace"], knows: [], takenAt: null }
 
-/** A socket at another node that ends each write in one way. */
+/** A socket on another node that ends each write in this way. */
 function lineOf(number: number, end: CallEnd) {
   const written: string[] = []
-  const line: DeviceLine = {
+  const line: ConnectedDevice = {
     ...{ number, user, introduced, lineage: "tok_1", open: true },
     offers: () => true,
     read: async () => end,
     write: async ({ id }) => (written.push(id), end),
     report: async () => undefined,
-    tellOfClaim: () => {},
+    notifyClaim: () => {},
   }
   return { line, written }
 }
 
-test("a socket elsewhere that is closed is not taken for the next one, though the record has it still", async () => {
+test("a closed socket of another node is not taken for the next one, though it is still stored", async () => {
   const [closed, next] = [lineOf(1, "closed"), lineOf(2, { row: { id: "t1" } })]
   const devices = new Devices(new TurnedClock())
-  const elsewhere: Partial<LinesElsewhere> = {
+  const remote: Partial<RemoteDevices> = {
     newest: async () => closed.line,
-    watchFor: (_which, _here, tell) => {
-      tell(closed.line)
-      queueMicrotask(() => tell(next.line))
+    watchFor: (_which, _here, onDevice) => {
+      onDevice(closed.line)
+      queueMicrotask(() => onDevice(next.line))
       return () => {}
     },
   }
-  devices.join(elsewhere as LinesElsewhere)
+  devices.join(remote as RemoteDevices)
   const call = { callId: "call_1" as never, action: "insert", table: "tasks" }
   const { signal } = new AbortController()
   expect(await devices.call(place, call, { effect: "write", signal })).toEqual({ row: { id: "t1" } })

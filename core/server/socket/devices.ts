@@ -1,113 +1,126 @@
-import type { Clock } from "../../shared/time/clock.ts"
-import type {
-  ArrivingDevice,
-  DeviceCall,
-  DeviceCallOptions,
-  DeviceCalls,
-  DevicePlace,
-  WhichDevice,
+import { createHash } from "node:crypto"
+import { type Clock, monotonicOf } from "../../shared/time/clock.ts"
+import {
+  type ArrivingDevice,
+  DEVICE_GRACE_SECONDS,
+  type DeviceCall,
+  type DeviceCallOptions,
+  type DeviceCalls,
+  type DevicePlace,
+  deviceSeconds,
+  type WhichDevice,
 } from "../../engine/devices.ts"
+import { approvalText } from "../../protocol/calls/follow-calls.ts"
 import { failure } from "../../protocol/errors.ts"
-import type { CallId, ConversationId, UserId } from "../../protocol/ids.ts"
+import { type CallId, type ConversationId, newId, TIME_DIGITS, type UserId } from "../../protocol/ids.ts"
 import type { CallOutcome, DeviceKnowledge, ToolCall } from "../../protocol/socket.ts"
 import {
-  type ApprovalSigning,
-  AskDevice,
-  type DeviceLines,
-  GRACE_MS,
-  type DeviceLine,
-  isSameLine,
-} from "./ask-device.ts"
-import { type DeviceConnection, LateAnswers } from "./device-connection.ts"
+  type CallEnd,
+  type DeviceConnection,
+  type ConnectedDevice,
+  isSameDevice,
+  isUnreadable,
+  LateResults,
+  type RemoteDevices,
+  nameOf,
+  outcomeOf,
+  type Unreadable,
+} from "./device-connection.ts"
 import type { DeviceOwners } from "../auth/revocation.ts"
 
-/**
- * The devices that are connected to this process; and, where others share its database, those that are connected to them
- * as far as they are asked from here.
- */
-export class Devices implements DeviceCalls, DeviceLines {
-  readonly #clock: Clock
-  readonly #asks: AskDevice
-  readonly #signer: ApprovalSigning | undefined
-  /** By person and name; of several sockets of one device the newest is last, and is the device. */
-  readonly #lines = new Map<string, DeviceConnection[]>()
-  /** Sockets that speak in a conversation without having said who they are. */
-  readonly #speakers = new Map<ConversationId, DeviceConnection>()
-  /** What each line is found under, so that nobody else's are looked through when it comes or goes. */
-  readonly #keys = new Map<DeviceConnection, string>()
-  readonly #spoken = new Map<DeviceConnection, Set<ConversationId>>()
-  readonly #lateAnswers = new LateAnswers()
-  readonly #arrivals = new Set<(line: DeviceLine) => void>()
-  #elsewhere: LinesElsewhere | undefined
+/** Signs what is sent to devices, so that a device can verify that the server approved it. */
+interface ApprovalSigning {
+  /** The keys to verify signatures with. */
+  publicKeys(): Promise<readonly string[]>
+  sign(text: string): Promise<readonly string[]>
+}
 
-  /** Without a signer devices cannot tell what this server has approved, and carry out what they are sent. */
+const GRACE_MS = DEVICE_GRACE_SECONDS * 1000
+
+/** The devices that are connected to this process, and those of other processes as far as this one calls them. */
+export class Devices implements DeviceCalls {
+  readonly #clock: Clock
+  readonly #startedAt: { readonly monotonic: number; readonly day: number }
+  #reads = 0
+  readonly #signer: ApprovalSigning | undefined
+  /** By person and name. Of several sockets of a device the newest is last, and is used. */
+  readonly #lines = new Map<string, DeviceConnection[]>()
+  /** Sockets without `hello`, by the conversation that they send messages to. */
+  readonly #byConversation = new Map<ConversationId, DeviceConnection>()
+  /** The key of each socket in `#lines`. */
+  readonly #keys = new Map<DeviceConnection, string>()
+  readonly #conversations = new Map<DeviceConnection, Set<ConversationId>>()
+  readonly #lateResults = new LateResults()
+  readonly #reconnectListeners = new Set<(line: ConnectedDevice) => void>()
+  #remote: RemoteDevices | undefined
+
+  /** Without a signer devices cannot verify approvals, and execute what they are sent. */
   constructor(clock: Clock, signer?: ApprovalSigning) {
     this.#clock = clock
     this.#signer = signer
-    this.#asks = new AskDevice(this, clock, signer)
+    this.#startedAt = { monotonic: monotonicOf(clock), day: clock.now() }
   }
 
-  /** Called when a device has answered a write that was given up: what became of it can be learned now. */
-  onLateAnswer: (conversation: ConversationId, callId: CallId) => void = () => {}
+  /** Called when a device answers a write that was given up: its outcome can be read now. */
+  onLateResult: (conversation: ConversationId, callId: CallId) => void = () => {}
 
-  /** Whether the answer counts. */
-  answeredLate(user: UserId, { conversationId, id }: ToolCall, outcome: CallOutcome): boolean {
-    if (!conversationId || !this.#lateAnswers.add(user, id as CallId, outcome)) return false
-    this.onLateAnswer(conversationId, id as CallId)
+  /** Whether the result was accepted. */
+  addLateResult(user: UserId, { conversationId, id }: ToolCall, outcome: CallOutcome): boolean {
+    if (!conversationId || !this.#lateResults.add(user, id as CallId, outcome)) return false
+    this.onLateResult(conversationId, id as CallId)
     return true
   }
 
-  lateAnswer(user: UserId, callId: CallId): CallOutcome | undefined {
-    return this.#lateAnswers.find(user, callId)
-  }
-
-  /** Others that share the database are looked at already. */
+  /** Whether devices of other processes can be called. */
   get isJoined(): boolean {
-    return this.#elsewhere !== undefined
+    return this.#remote !== undefined
   }
 
-  /** From now on devices are looked for at other processes, too. The returned function ends that. */
-  join(elsewhere: LinesElsewhere): () => void {
-    this.#elsewhere = elsewhere
+  /** Enables calls to devices of other processes. The returned function disables them. */
+  join(remote: RemoteDevices): () => void {
+    this.#remote = remote
     return () => {
-      if (this.#elsewhere === elsewhere) this.#elsewhere = undefined
+      if (this.#remote === remote) this.#remote = undefined
     }
   }
 
   /**
-   * The newest socket of a device is the device; what an older one was asked it may still answer, and when the newer one
-   * is gone it is the device again.
+   * Registers a socket. The newest socket of a device is used; an older one may still answer its open calls, and is used
+   * again when the newer one closes.
    */
-  async arrive(line: DeviceConnection): Promise<void> {
+  async register(line: DeviceConnection): Promise<void> {
     const { deviceId = "" } = line.introduced ?? {}
     const key = keyOf(line.user, deviceId)
     this.#forget(line) // it may have had another name
     const older = this.#lines.get(key) ?? []
-    this.#lines.delete(key) // so that the newest stands last among all
+    this.#lines.delete(key) // so that the map stays ordered by age
     this.#lines.set(key, [...older, line])
     this.#keys.set(line, key)
-    for (const tell of this.#arrivals) tell(line)
-    await this.#elsewhere?.arrived(line)
+    for (const onDevice of this.#reconnectListeners) onDevice(line)
+    await this.#remote?.registered(line)
   }
 
-  /** What devices verify signatures of this server with. */
+  /** The keys that devices verify signatures of this server with. */
   async approvalKeys(): Promise<readonly string[]> {
     return (await this.#signer?.publicKeys()) ?? []
   }
 
-  /** A credential has asked to be a device: the one that is, where it is there, hears of it. */
-  async asked(user: UserId, deviceId: string): Promise<void> {
+  /** Notifies a device that another credential asks to use its name. */
+  async announceClaim(user: UserId, deviceId: string): Promise<void> {
     const line = await this.newest(user, deviceId)
-    line?.tellOfClaim("asked")
+    line?.notifyClaim("asked")
   }
 
-  /** From now on a device is this credential's: sockets of any other are told, and are no device until they say hello anew. */
+  /**
+   * Makes a credential the owner of a device: sockets of other credentials are notified and are no device until their next
+   * `hello`.
+   */
   async taken(user: UserId, deviceId: string, lineage: string): Promise<void> {
     this.takenHere(user, deviceId, lineage)
-    await this.#elsewhere?.taken(user, deviceId, lineage)
+    await this.#remote?.taken(user, deviceId, lineage)
   }
 
-  /** The same for those of this process alone. */
+  /** The same in this process only. */
   takenHere(user: UserId, deviceId: string, lineage: string): void {
     for (const line of this.#lines.get(keyOf(user, deviceId)) ?? []) {
       if (line.lineage === lineage) continue
@@ -116,33 +129,34 @@ export class Devices implements DeviceCalls, DeviceLines {
     }
   }
 
-  /** Lets go of sockets that are no longer the device they were: what another process has allowed is seen here. */
-  async look(owners: Pick<DeviceOwners, "handedOver">): Promise<void> {
+  /** Applies reassignments that another process approved. */
+  async applyReassignments(owners: Pick<DeviceOwners, "handedOver">): Promise<void> {
     const users = new Set([...this.#keys.keys()].map(({ user }) => user))
     if (users.size === 0) return
     for (const { user, name, lineage } of await owners.handedOver([...users])) this.takenHere(user, name, lineage)
   }
 
-  /** Throws `device_taken` where a socket of another credential is the device of this conversation, and still there. */
-  async speaks(conversation: ConversationId, line: DeviceConnection): Promise<void> {
-    const before = this.#speakers.get(conversation)
+  /** Throws `device_taken` if an open socket of another credential is the device of this conversation. */
+  async bindConversation(conversation: ConversationId, line: DeviceConnection): Promise<void> {
+    const before = this.#byConversation.get(conversation)
     if (before?.open && before.lineage !== line.lineage) throw failure("device_taken", { device: conversation })
-    if (this.#elsewhere) await this.#elsewhere.speaks(conversation, line)
-    if (!line.open) return // gone meanwhile, and nobody would ever take it off the list
-    this.#speakers.set(conversation, line)
-    const spoken = this.#spoken.get(line) ?? new Set()
-    this.#spoken.set(line, spoken.add(conversation))
+    if (this.#remote) await this.#remote.bindConversation(conversation, line)
+    if (!line.open) return // closed in the meantime: it would never be removed
+    this.#byConversation.set(conversation, line)
+    const conversations = this.#conversations.get(line) ?? new Set()
+    this.#conversations.set(line, conversations.add(conversation))
   }
 
-  leave(line: DeviceConnection): void {
+  unregister(line: DeviceConnection): void {
     line.close()
     this.#forget(line)
-    for (const id of this.#spoken.get(line) ?? []) if (this.#speakers.get(id) === line) this.#speakers.delete(id)
-    this.#spoken.delete(line)
-    this.#elsewhere?.left(line)
+    for (const id of this.#conversations.get(line) ?? [])
+      if (this.#byConversation.get(id) === line) this.#byConversation.delete(id)
+    this.#conversations.delete(line)
+    this.#remote?.left(line)
   }
 
-  /** How much of it is known now; all zero when everybody has left. */
+  /** Counts for metrics and tests; all zero when no device is connected. */
   get size(): {
     readonly devices: number
     readonly speakers: number
@@ -151,10 +165,15 @@ export class Devices implements DeviceCalls, DeviceLines {
   } {
     let calls = 0
     for (const line of this.#connections()) calls += line.waiting
-    return { devices: this.#lines.size, speakers: this.#spoken.size, calls, awaited: this.#arrivals.size }
+    return {
+      devices: this.#lines.size,
+      speakers: this.#conversations.size,
+      calls,
+      awaited: this.#reconnectListeners.size,
+    }
   }
 
-  /** Resolves when no device of this process is carrying out a call. */
+  /** Resolves when no device of this process is executing a call. */
   async answered(): Promise<void> {
     await Promise.all([...this.#connections()].map((line) => line.answered()))
   }
@@ -162,7 +181,7 @@ export class Devices implements DeviceCalls, DeviceLines {
   /** The newest first. */
   async of(user: UserId): Promise<readonly ArrivingDevice[]> {
     const newest = [...this.#lines.values()].flatMap((lines) => lines.slice(-1).filter((line) => line.user === user))
-    return this.#elsewhere ? this.#elsewhere.listAll(user, newest) : newest.reverse()
+    return this.#remote ? this.#remote.listAll(user, newest) : newest.reverse()
   }
 
   async isReachable(place: DevicePlace): Promise<boolean> {
@@ -173,67 +192,137 @@ export class Devices implements DeviceCalls, DeviceLines {
     return (await this.find(place))?.introduced?.knows.includes(what) ?? false
   }
 
-  call(place: DevicePlace, call: DeviceCall, asking: DeviceCallOptions): Promise<CallOutcome> {
-    return this.#asks.call(place, call, asking)
+  async call(place: DevicePlace, { callId, ...asked }: DeviceCall, asking: DeviceCallOptions): Promise<CallOutcome> {
+    const found = this.find(place)
+    const line = (found instanceof Promise ? await found : found) ?? (await this.#waitAfterStart(place, asking.signal))
+    const [ms, { signal }] = [deviceSeconds(asking.seconds) * 1000, asking]
+    if (asking.effect === "write") signal.throwIfAborted() // a write that has not started when the run stops is not sent
+    const call = { type: "tool_call", ...asked, conversationId: place.conversation } as const
+    const ended =
+      asking.effect === "write"
+        ? await this.#write(line, await this.#sign(line, { ...call, id: callId }, signal), { ms, signal })
+        : await line.read({ ...call, id: `${callId}.${++this.#reads}` }, { ms, signal })
+    if (typeof ended === "string" || isUnreadable(ended)) throw toError(ended, asking, ms)
+    if (ended.error !== undefined) throw new Error(ended.error.slice(0, 2000))
+    return ended
   }
 
-  outcome(place: DevicePlace, callId: CallId): Promise<CallOutcome | "not-applied"> {
-    return this.#asks.outcome(place, callId)
+  async outcome(place: DevicePlace, callId: CallId): Promise<CallOutcome | "not-applied"> {
+    const reported = await this.#ask(place, callId)
+    if (reported !== "not-applied" || !(await this.#remote?.untilBarred())) return reported
+    return this.#ask(place, callId)
   }
 
-  find(place: DevicePlace): DeviceLine | undefined | Promise<DeviceLine | undefined> {
+  async #ask(place: DevicePlace, callId: CallId): Promise<CallOutcome | "not-applied"> {
+    const unknown = (problem: string) => failure("outcome_unknown", { problem })
+    const late = this.#lateResults.find(place.user, callId)
+    if (late) return late.error === undefined ? late : "not-applied"
+    // The device is identified by name only, and without a ledger it knows only what is in its memory.
+    if (place.deviceId === null) throw unknown("The device it was sent to has no name, so it cannot be asked.")
+    // Before the question: a call that arrives after the answer would make the answer wrong.
+    this.#remote?.bar(callId)
+    const line = (await this.find(place)) ?? (await this.#waitForReconnect(place.user, place.deviceId, {}))
+    if (!line) throw unknown(`${nameOf(place.deviceId)} is not connected, and only it knows whether this was done.`)
+    const report = await line.report(callId)
+    // The ledger says that it ended with an error: nothing was done, so it may be retried.
+    if (report?.status === "applied") return report.error === undefined ? outcomeOf(report) : "not-applied"
+    if (report?.status === "unknown" && line.introduced?.ledger && !mayBeOfPreviousOwner(callId, line))
+      return "not-applied"
+    throw unknown(`${nameOf(place.deviceId)} cannot say whether this was done.`)
+  }
+
+  /**
+   * Right after the server's start, devices of earlier conversations are reconnecting. Wait for one as long as after a cut
+   * connection; nothing has been sent yet.
+   */
+  async #waitAfterStart(place: DevicePlace, signal: AbortSignal): Promise<ConnectedDevice> {
+    const { user, conversation, deviceId } = place
+    const age = monotonicOf(this.#clock) - this.#startedAt.monotonic
+    if (deviceId === null || age >= GRACE_MS || !isBefore(conversation, this.#startedAt.day))
+      throw failure("device_offline", { device: nameOf(deviceId) })
+    await this.#waitForReconnect(user, deviceId, { signal })
+    const line = await this.find(place)
+    if (line) return line
+    signal.throwIfAborted()
+    const waited = `The server has just started and has waited ${DEVICE_GRACE_SECONDS} s for it, but the device "${deviceId}"`
+    throw failure("device_offline", { device: waited })
+  }
+
+  /**
+   * Signs a call. Only the node that runs the conversation gets here, after its gate; other nodes forward the signed call.
+   */
+  async #sign(line: ConnectedDevice, call: ToolCall, signal: AbortSignal): Promise<ToolCall> {
+    const { deviceId, knows = [] } = line.introduced ?? {}
+    if (!this.#signer || deviceId === undefined || !knows.includes("approvals")) return call
+    const approvals = [...(await this.#signer.sign(approvalText(call, deviceId, sha256)))]
+    // The run may have stopped, or the device left, in the meantime: nothing was sent yet.
+    signal.throwIfAborted()
+    if (!line.open) throw failure("device_offline", { device: nameOf(deviceId) })
+    return approvals.length > 0 ? { ...call, approvals } : call
+  }
+
+  async #write(line: ConnectedDevice, call: ToolCall, asking: { ms: number; signal: AbortSignal }): Promise<CallEnd> {
+    const { introduced, user } = line // as it was when the call was sent
+    const ended = await line.write(call, asking)
+    // Sent a second time only to a device with a ledger, and only to the same device.
+    if (!introduced?.ledger || (ended !== "closed" && ended !== "silent")) return ended
+    const { deviceId } = introduced
+    const reconnected = await (ended === "silent"
+      ? this.newest(user, deviceId)
+      : this.#waitForReconnect(user, deviceId, { not: line }))
+    // A silent connection may be dead while the device is already back on a new one.
+    if (!reconnected || isSameDevice(reconnected, line)) return ended
+    // Another credential may be another machine, whose ledger does not contain this call.
+    if (!reconnected.introduced?.ledger || reconnected.lineage !== line.lineage) return ended
+    // If it cannot be sent again, all that is known is that it was sent once.
+    return reconnected.write(call, { ...asking, signal: NEVER, unwanted: asking.signal }).catch(() => ended)
+  }
+
+  find(place: DevicePlace): ConnectedDevice | undefined | Promise<ConnectedDevice | undefined> {
     const { user, conversation, deviceId } = place
     const which = deviceId === null ? { user, conversation } : { user, deviceId }
     const here = this.#here(which)
-    if (!this.#elsewhere) return fitting(here, place)
-    return this.#elsewhere.newest(which, here).then((line) => fitting(line, place))
+    if (!this.#remote) return fitting(here, place)
+    return this.#remote.newest(which, here).then((line) => fitting(line, place))
   }
 
-  newest(user: UserId, deviceId: string): DeviceLine | undefined | Promise<DeviceLine | undefined> {
+  newest(user: UserId, deviceId: string): ConnectedDevice | undefined | Promise<ConnectedDevice | undefined> {
     const here = this.#here({ user, deviceId })
-    return this.#elsewhere ? this.#elsewhere.newest({ user, deviceId }, here) : here
+    return this.#remote ? this.#remote.newest({ user, deviceId }, here) : here
   }
 
-  /** The device's next socket, if it comes within the time of grace and nobody says meanwhile that it is not wanted. */
-  comesBack(
+  /** The device's next socket, if it connects within the grace period and before `signal` aborts. */
+  #waitForReconnect(
     user: UserId,
     deviceId: string,
-    { signal, not }: { signal?: AbortSignal; not?: DeviceLine },
-  ): Promise<DeviceLine | undefined> {
+    { signal, not }: { signal?: AbortSignal; not?: ConnectedDevice },
+  ): Promise<ConnectedDevice | undefined> {
     const here = () => this.#here({ user, deviceId })
     const is = here()
-    if (!this.#elsewhere && is?.open) return Promise.resolve(is)
-    const { promise, resolve } = Promise.withResolvers<DeviceLine | undefined>()
-    const end = (line: DeviceLine | undefined) => {
+    if (!this.#remote && is?.open) return Promise.resolve(is)
+    const { promise, resolve } = Promise.withResolvers<ConnectedDevice | undefined>()
+    const end = (line: ConnectedDevice | undefined) => {
       giveUp()
       signal?.removeEventListener("abort", stop)
-      this.#arrivals.delete(arrived)
+      this.#reconnectListeners.delete(registered)
       stopWatching?.()
       resolve(line)
     }
-    const arrived = (line: DeviceLine) => {
+    const registered = (line: ConnectedDevice) => {
       const isIt = line.user === user && line.introduced?.deviceId === deviceId
-      if (isIt && !(not && isSameLine(line, not))) end(line)
+      if (isIt && !(not && isSameDevice(line, not))) end(line)
     }
     const stop = () => end(undefined)
     const giveUp = this.#clock.alarm(GRACE_MS, stop, "background")
-    this.#arrivals.add(arrived)
-    const stopWatching = this.#elsewhere?.watchFor({ user, deviceId }, here, arrived)
+    this.#reconnectListeners.add(registered)
+    const stopWatching = this.#remote?.watchFor({ user, deviceId }, here, registered)
     signal?.addEventListener("abort", stop, { once: true })
     if (signal?.aborted) stop()
     return promise
   }
 
-  bar(callId: CallId): void {
-    this.#elsewhere?.bar(callId)
-  }
-
-  async untilBarred(): Promise<boolean> {
-    return (await this.#elsewhere?.untilBarred()) ?? false
-  }
-
   #connections(): Set<DeviceConnection> {
-    return new Set([...this.#keys.keys(), ...this.#spoken.keys()])
+    return new Set([...this.#keys.keys(), ...this.#conversations.keys()])
   }
 
   #forget(line: DeviceConnection): void {
@@ -243,39 +332,60 @@ export class Devices implements DeviceCalls, DeviceLines {
     const left = (this.#lines.get(key) ?? []).filter((other) => other !== line)
     if (left.length > 0) this.#lines.set(key, left)
     else this.#lines.delete(key)
-    this.#elsewhere?.lostName(line)
+    this.#remote?.lostName(line)
   }
 
   #here(which: WhichDevice): DeviceConnection | undefined {
     const line =
       "deviceId" in which
         ? this.#lines.get(keyOf(which.user, which.deviceId))?.at(-1)
-        : this.#speakers.get(which.conversation)
+        : this.#byConversation.get(which.conversation)
     return line?.user === which.user ? line : undefined
   }
 }
 
 const keyOf = (user: UserId, deviceId: string) => `${user} ${deviceId}`
 
-const fitting = (line: DeviceLine | undefined, { user, offer }: DevicePlace): DeviceLine | undefined =>
+const fitting = (line: ConnectedDevice | undefined, { user, offer }: DevicePlace): ConnectedDevice | undefined =>
   line && line.user === user && line.offers(offer) ? line : undefined
 
-/** What the devices of this process need of those that are connected to others, where several share the database. */
-export interface LinesElsewhere {
-  /** Resolves when the others can find it by its name. */
-  arrived(line: DeviceConnection): Promise<void>
-  /** Throws `device_taken` where a socket of another credential is the device of that conversation, wherever it is. */
-  speaks(conversation: ConversationId, line: DeviceConnection): Promise<void>
-  /** It has its name no longer. */
-  lostName(line: DeviceConnection): void
-  left(line: DeviceConnection): void
-  /** Of the socket that is the device here, if any is, and those elsewhere, the newest. */
-  newest(which: WhichDevice, here: DeviceConnection | undefined): Promise<DeviceLine | undefined>
-  /** Tells of a socket that is that device, and is open, as soon as there is one. The returned function ends it. */
-  watchFor(which: WhichDevice, here: () => DeviceConnection | undefined, tell: (line: DeviceLine) => void): () => void
-  /** The named devices of a person at all processes, given those that are here; the newest first. */
-  listAll(user: UserId, here: readonly DeviceConnection[]): Promise<readonly ArrivingDevice[]>
-  taken(user: UserId, deviceId: string, lineage: string): Promise<void>
-  bar(callId: CallId): void
-  untilBarred(): Promise<boolean>
+/** For a call that was sent: its result is awaited even if the run stops. */
+const NEVER = new AbortController().signal
+
+/** Ids begin with their time. False for ids of the same moment. */
+function isBefore(conversation: ConversationId, at: number): boolean {
+  const length = "conv_".length + TIME_DIGITS
+  return conversation.slice(0, length) < newId("conv", null, at).slice(0, length)
+}
+
+/** Nodes share one clock, which may jump after a failover; a call from around the reassignment counts as earlier. */
+const CLOCK_MARGIN_MS = 10 * 60_000
+
+/**
+ * Whether the call may have gone to the previous owner of the device name, so that this device's ledger proves nothing. Ids
+ * begin with their time.
+ */
+function mayBeOfPreviousOwner(callId: CallId, { introduced }: ConnectedDevice): boolean {
+  const takenAt = introduced?.takenAt ?? null
+  return takenAt !== null && callId <= newId("call", null, takenAt + CLOCK_MARGIN_MS)
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+function toError(
+  ended: Exclude<CallEnd, CallOutcome> | Unreadable,
+  { effect, signal }: DeviceCallOptions,
+  ms: number,
+): unknown {
+  if (ended === "stopped") return signal.reason
+  if (typeof ended === "object") {
+    if (effect === "read") return new Error(`the device's answer cannot be read: ${ended.unreadable}`)
+    const problem = `It was sent, but the device's answer cannot be read: ${ended.unreadable}.`
+    return failure("outcome_unknown", { problem })
+  }
+  const how = ended === "closed" ? "the device was disconnected" : `the device did not answer within ${ms / 1000} s`
+  if (effect === "read") return new Error(`${how}; try again when it is there`)
+  // The ledger says that the call never arrived, so nothing was done.
+  if (ended === "unknown") return new Error(`${how}, and says that it has not done it`)
+  return failure("outcome_unknown", { problem: `It was sent, but ${how}, and it is unknown whether it was done.` })
 }

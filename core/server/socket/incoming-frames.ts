@@ -1,39 +1,38 @@
 import type { Duplex } from "node:stream"
 
-/** What is known of a message that is too large to be read. */
-export interface OversizedMessage {
+/** A message that was skipped because it is too large. */
+interface OversizedMessage {
   readonly bytes: number
-  /** Its first and last characters: an answer names its call in one of them. */
+  /** Its first and last characters: a result names its call in one of them. */
   readonly ends: string
 }
 
-export interface SizeLimits {
-  /** The bytes that a message may have now. Asked when the header of each of its frames arrives. */
+interface SizeLimits {
+  /** Most bytes of a message at the moment. Read at the header of each frame. */
   allowedBytes(): number
-  /** Whether a larger message is skipped: then its bytes are read and dropped. False when the socket is closed for it. */
+  /** Whether to skip a larger message, which reads and drops its bytes. False if the socket was closed. */
   onTooLarge(): boolean
-  /** A message was skipped. */
   onSkipped(message: OversizedMessage): void
 }
 
 const HEAD_BYTES = 64 * 1024
 const TAIL_BYTES = 4 * 1024
 const FIRST_FRAGMENTS = Buffer.alloc(0)
-/** An empty last frame, which ends a message whose first fragments have been passed on already. */
+/** An empty last frame, which ends a message whose first fragments were already passed on. */
 const LAST_FRAME = Buffer.from([0x80, 0x80, 0, 0, 0, 0])
 
 /**
- * Stands between a connection and its WebSocket parser, and takes out messages that are too large. The parser has one fixed
- * limit and closes the connection for a larger message; here the limit depends on whether an answer is expected, and a
- * larger answer costs one call instead of the connection. Of what is taken out only the ends are held.
+ * Filters messages that are too large between a connection and its WebSocket parser. The parser has one fixed limit and
+ * closes the connection for a larger message. Here the limit depends on whether a result is expected, and a larger result
+ * fails one call instead of the connection. Only the ends of a skipped message are stored.
  */
 export class IncomingFrames {
   limits: SizeLimits | undefined
-  /** Set while the parser is handed the end of a message that was cut short. */
+  /** Set while the parser receives the artificial end of a message. */
   #isCutting = false
   #cutHead = ""
   readonly #next: (chunk: Buffer) => void
-  /** A header that has not all arrived. */
+  /** An incomplete header. */
   #waiting: Buffer = FIRST_FRAGMENTS
   /** Bytes of the current frame's payload that have not arrived. */
   #left = 0
@@ -42,10 +41,10 @@ export class IncomingFrames {
   /** Bytes of the current message so far, as its headers declare them. */
   #bytes = 0
   #message: Skipped | undefined
-  /** These are no frames: the parser says so, and closes the connection. */
+  /** Invalid frames: pass everything on, so that the parser closes the connection. */
   #isOff = false
 
-  /** Puts itself before the parser that reads from `socket`; nothing may have been read yet. */
+  /** Replaces the parser's listener on `socket`; nothing may have been read yet. */
   constructor(socket: Duplex) {
     const parsers = socket.listeners("data") as ((chunk: Buffer) => void)[]
     socket.removeAllListeners("data")
@@ -55,7 +54,7 @@ export class IncomingFrames {
     socket.on("data", (chunk: Buffer) => this.#read(chunk))
   }
 
-  /** Whether what the parser has emitted is only the beginning of a message, and no frame. */
+  /** Whether the parser emitted only the beginning of a message that was cut. */
   takeCut(message: Buffer): boolean {
     if (this.#isCutting) this.#cutHead = message.toString("utf8", 0, HEAD_BYTES)
     return this.#isCutting
@@ -64,7 +63,7 @@ export class IncomingFrames {
   #read(arrived: Buffer): void {
     const chunk = this.#waiting.length > 0 ? Buffer.concat([this.#waiting, arrived]) : arrived
     this.#waiting = FIRST_FRAGMENTS
-    let passed = 0 // up to here everything was passed on or skipped
+    let passed = 0 // everything before this was passed on or skipped
     let at = 0
     while (at < chunk.length && !this.#isOff) {
       if (this.#left > 0) {
@@ -98,11 +97,11 @@ export class IncomingFrames {
     if (end > passed) this.#next(passed === 0 ? chunk : chunk.subarray(passed, end))
   }
 
-  /** Whether the frame is skipped. */
+  /** Starts a frame. Returns whether it is skipped. */
   #begin({ opcode, isLast, length, mask }: Header): boolean {
     this.#left = length
     this.#isSkipping = false
-    if (opcode > 2) return false // ping, pong and close may stand between the fragments of a message
+    if (opcode > 2) return false // control frames may come between the fragments of a message
     this.#isLast = isLast
     if (opcode !== 0) {
       this.#bytes = 0
@@ -135,10 +134,10 @@ export class IncomingFrames {
   }
 }
 
-/** The two ends of a message, as they go by. */
+/** Stores the two ends of a skipped message. */
 class Skipped {
   readonly isWanted: boolean
-  /** Its first fragments were passed on, and the parser waits for more of them. */
+  /** Its first fragments were passed on, so the parser waits for more. */
   isCut: boolean
   readonly #head: Buffer[] = []
   #headLeft = HEAD_BYTES
@@ -185,14 +184,14 @@ interface Header {
   readonly mask: Buffer | undefined
 }
 
-/** Reserved bits, a reserved opcode, or a control frame that is too large to be one. Otherwise its header may still be under way. */
+/** Reserved bits, a reserved opcode, or a control frame that is too large. */
 function isNonsense(chunk: Buffer, at: number): boolean {
   const [first = 0, second = 0] = [chunk[at], chunk[at + 1]]
   const opcode = first & 15
   return (first & 0x70) !== 0 || (opcode > 2 && opcode < 8) || opcode > 10 || (opcode > 7 && (second & 127) > 125)
 }
 
-/** RFC 6455, 5.2. Undefined while not all of it is there. */
+/** RFC 6455, 5.2. Undefined if it is incomplete. */
 function readHeader(chunk: Buffer, at: number): Header | undefined {
   const [first, second] = [chunk[at], chunk[at + 1]]
   if (first === undefined || second === undefined) return undefined

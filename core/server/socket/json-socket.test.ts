@@ -12,7 +12,7 @@ const sockets = new WebSocketServer({ server, autoPong: false })
 const peers: WebSocket[] = []
 afterEach(() => void peers.splice(0).forEach((peer) => peer.terminate()))
 
-/** A JSON socket over a real socket, to somebody who reads nothing of it. */
+/** A JSON socket over a real socket, to a peer that reads nothing. */
 async function open() {
   const peer = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
   peers.push(peer)
@@ -34,11 +34,11 @@ const MEGABYTE = 1024 * KILOBYTE
 const frameOf = (bytes: number) => ({ type: "text_chunk", text: "x".repeat(bytes) }) as const
 
 describe("to a peer that does not read", () => {
-  test("what comes by itself waits up to four megabytes, then the peer is dropped, with a word", async () => {
+  test("pushed frames are buffered up to four megabytes, then the connection is closed with a reason", async () => {
     const { sender, socket, peer, closedCount } = await open()
     let most = 0
     for (let sent = 0; sent < 256 && sender.open; sent++) {
-      // A turn of the event loop: the system takes in what it has room for.
+      // A turn of the event loop, in which the system accepts what it has room for.
       await new Promise((resolve) => setImmediate(resolve))
       sender.send(frameOf(MEGABYTE / 4))
       most = Math.max(most, socket.bufferedAmount)
@@ -46,7 +46,7 @@ describe("to a peer that does not read", () => {
     expect([sender.open, closedCount()]).toEqual([false, 1])
     expect(most).toBeGreaterThan(3 * MEGABYTE)
     expect(most).toBeLessThan(5 * MEGABYTE)
-    // Whatever is sent now is for nobody.
+    // A closed peer gets no more frames.
     const before = socket.bufferedAmount
     sender.send(frameOf(MEGABYTE))
     expect(socket.bufferedAmount).toBe(before)
@@ -55,7 +55,7 @@ describe("to a peer that does not read", () => {
     expect(await closed).toMatchObject([CLOSE.silent, Buffer.from("you do not read what you are sent")])
   })
 
-  test("what is pulled is made into bytes only as far as there is room, and all of it arrives", async () => {
+  test("pulled frames are serialized only while there is room, and all of them arrive", async () => {
     const { sender, socket, peer } = await open()
     const frames = Array.from({ length: 2000 }, () => frameOf(16 * KILOBYTE))
     let most = 0
@@ -67,7 +67,7 @@ describe("to a peer that does not read", () => {
       most = Math.max(most, socket.bufferedAmount)
     }) as typeof socket.send
     const sent = sender.sendAll(frames)
-    // It stands still when nothing has moved for a while of turns.
+    // It is blocked when nothing was sent for many turns.
     for (let last = -1; last !== sends;) {
       last = sends
       for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
@@ -85,7 +85,7 @@ describe("to a peer that does not read", () => {
   test.each([
     ["pings of the socket", (peer: WebSocket) => peer.ping()],
     ["pings in JSON", (peer: WebSocket) => peer.send('{"type":"ping"}')],
-  ])("no answers to its %s are heaped up", async (_what, ping) => {
+  ])("answers to its %s do not pile up", async (_what, ping) => {
     const { sender, socket, peer } = await open()
     while (socket.bufferedAmount < MEGABYTE) {
       sender.send(frameOf(MEGABYTE / 4))

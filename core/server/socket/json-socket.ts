@@ -14,30 +14,30 @@ import {
 import { parseFrame, readFrame } from "../request/read-input.ts"
 import type { IncomingFrames } from "./incoming-frames.ts"
 
-/** From a ping to the moment when its sender counts as gone: with the time between pings 40 s at most. */
+/** From a ping to the moment when its peer counts as gone; with the time between pings 40 s at most. */
 const ANSWER_MS = 10_000
-/** A peer that does not close its end when we have closed ours is cut off. */
+/** A peer that does not close its end after ours is cut off. */
 const CLOSING_MS = 2000
-/** Unsent bytes at which we stop pulling frames, and at which a peer that does not read is dropped. */
+/** Unsent bytes at which pulling stops, and at which a peer that does not read is dropped. */
 const MAX_PULLED = 64 * 1024
 const MAX_WAITING = 4 * 1024 * 1024
 
-export interface FrameHandler {
-  /** True where it is the answer to something that was asked over this socket: then it costs the peer nothing. */
+interface FrameHandler {
+  /** Returns true if the frame answers a call over this socket: then it does not count against the peer's rate. */
   onFrame(frame: ClientFrame): boolean
-  /** A frame of that type, but with text that cannot be stored or a malformed `context`: the next frame is read all the same. */
+  /** A valid frame, except for text that cannot be stored or a malformed `context`: the socket stays open. */
   onRefused(error: AppError, type: unknown): void
-  /** `text` cannot be read as a frame. True if it answers an open call, which fails with that problem. */
+  /** `text` is not a valid frame. Returns true if it answers an open call, which fails with that problem. */
   onUnreadable(text: string, problem: string): boolean
-  /** Whether something was asked over this socket and not answered. */
+  /** Whether a call or status question over this socket is open. */
   expectsAnswer(): boolean
-  /** Once, as soon as nothing more will be heard. */
+  /** Called once, as soon as no more frames are delivered. */
   onClose(): void
 }
 
 /**
- * JSON frames over a socket. Whatever the peer does (floods, silence, nonsense, not reading) costs it the connection or
- * its own speed, and nobody else anything.
+ * JSON frames over a socket. A peer that floods, is silent, sends garbage or does not read loses its connection or its own
+ * speed; others are not affected.
  */
 export class JsonSocket {
   readonly #socket: WebSocket
@@ -45,11 +45,11 @@ export class JsonSocket {
   readonly #handler: FrameHandler
   readonly #throttle: Throttle
   #sending: Promise<unknown> = Promise.resolve()
-  #takeBack: () => void = () => {}
+  #cancelTimer: () => void = () => {}
   #over = false
-  /** What has not been answered of the last ping, and whether ours is waited for. */
-  #asked = { socket: false, json: false }
-  /** Set once a device has said hello: it has to answer `ping` by itself, not only its connection. */
+  /** Which answers to the last ping are missing. */
+  #unanswered = { socket: false, json: false }
+  /** Set after a device's `hello`: the program itself must answer `ping`, not only its connection. */
   answersPings = false
 
   constructor(
@@ -61,36 +61,39 @@ export class JsonSocket {
     this.#clock = clock
     this.#handler = handler
     this.#throttle = new Throttle(clock, socket)
-    socket.on("message", (data: Buffer, binary) => incoming?.takeCut(data) || this.#hear(data, binary))
+    socket.on("message", (data: Buffer, binary) => incoming?.takeCut(data) || this.#receive(data, binary))
     if (incoming) incoming.limits = this.#sizeLimits()
     socket.on("ping", (data: Buffer) => this.#answerPing(data))
-    socket.on("pong", (data: Buffer) => this.#hearPong(data))
+    socket.on("pong", (data: Buffer) => this.#receivePong(data))
     socket.on("close", () => this.#end())
-    this.#takeBack = clock.alarm(PING_SECONDS * 1000, () => this.#ping(), "background")
+    this.#cancelTimer = clock.alarm(PING_SECONDS * 1000, () => this.#ping(), "background")
   }
 
   get open(): boolean {
     return !this.#over
   }
 
-  /** For what comes by itself. A peer that leaves megabytes of it unread is dropped. */
+  /** Sends a frame at once. A peer that leaves megabytes unread is dropped. */
   send(frame: ServerFrame): void {
     if (this.#over) return
     if (this.#socket.bufferedAmount > MAX_WAITING) return this.close(CLOSE.silent, "you do not read what you are sent")
     this.#socket.send(JSON.stringify(frame), ignore)
   }
 
-  /** For what is pulled: resolves when the peer has room for more, false when it is gone. One after the other. */
+  /**
+   * Sends frames as fast as the peer reads. Resolves when there is room for more, or with false when the peer is gone. Calls
+   * are executed one after another.
+   */
   sendAll(frames: readonly ServerFrame[]): Promise<boolean> {
     const sent = this.#sending.then(() => this.#write(frames))
     this.#sending = sent
     return sent
   }
 
-  /** The same for frames that are only made when it is their turn: whoever waits behind a slow reader holds nothing meanwhile. */
+  /** The same with frames that are created when their turn comes, so that nothing is buffered behind a slow reader. */
   pull(take: () => Promise<readonly ServerFrame[]>): Promise<boolean> {
     const sent = this.#sending.then(async () => !this.#over && this.#write(await take()))
-    this.#sending = sent.catch(ignore) // what could not be made is the matter of who would have made it
+    this.#sending = sent.catch(ignore) // the error is handled by the caller
     return sent
   }
 
@@ -99,16 +102,16 @@ export class JsonSocket {
     this.send({ type: "error", code, message, ...(id === undefined ? {} : { id }) })
   }
 
-  /** Hears nothing more from now on. */
+  /** Delivers no more frames from now on. */
   close(code: number, reason: string): void {
     if (this.#over) return
     this.#end()
     this.#socket.close(code, reason)
-    const takeBack = this.#clock.alarm(CLOSING_MS, () => this.#socket.terminate(), "background")
-    this.#socket.on("close", takeBack)
+    const cancel = this.#clock.alarm(CLOSING_MS, () => this.#socket.terminate(), "background")
+    this.#socket.on("close", cancel)
   }
 
-  /** Holds back reading while `work` lasts, where too much is under way. */
+  /** Pauses reading during `work` if too much is in progress. */
   during(work: Promise<unknown>): void {
     this.#throttle.during(work)
   }
@@ -123,7 +126,7 @@ export class JsonSocket {
     return !this.#over
   }
 
-  /** Larger messages are read while an answer is expected; an answer that is larger still fails its call, not the socket. */
+  /** The limit is higher while a result is expected. A larger result fails its call, not the socket. */
   #sizeLimits(): IncomingFrames["limits"] {
     const handler = this.#handler
     return {
@@ -143,9 +146,9 @@ export class JsonSocket {
     }
   }
 
-  #hear(data: Buffer, binary: boolean): void {
+  #receive(data: Buffer, binary: boolean): void {
     if (this.#over) return
-    this.#asked.socket = false
+    this.#unanswered.socket = false
     this.#throttle.count(data.length)
     const text = data.toString()
     let raw: unknown
@@ -154,10 +157,10 @@ export class JsonSocket {
       raw = parseFrame(text, { mayBeLarge: this.#handler.expectsAnswer() })
       const frame = readFrame({ text, frame: raw, isAnswer: isAnswerType(typeOf(raw)) }, ClientFrame)
       if (frame.type === "ping") return this.#answerJson()
-      if (frame.type === "pong") this.#asked.json = false
-      else if (this.#handler.onFrame(frame)) this.#throttle.forgive()
+      if (frame.type === "pong") this.#unanswered.json = false
+      else if (this.#handler.onFrame(frame)) this.#throttle.refund()
     } catch (error) {
-      if (error instanceof AppError && isForgiven(error, raw)) return this.#handler.onRefused(error, typeOf(raw))
+      if (error instanceof AppError && isRecoverable(error, raw)) return this.#handler.onRefused(error, typeOf(raw))
       const problem = error instanceof AppError ? error.message : "it cannot be read"
       if (error instanceof AppError && this.#handler.onUnreadable(endsOf(text), problem)) return
       this.fail(error)
@@ -170,9 +173,9 @@ export class JsonSocket {
     if (!this.#over && this.#socket.bufferedAmount < MAX_PULLED) this.#socket.pong(data, undefined, ignore)
   }
 
-  #hearPong(data: Buffer): void {
-    this.#throttle.count(data.length) // one that nobody asked for costs as much as any other frame
-    this.#asked.socket = false
+  #receivePong(data: Buffer): void {
+    this.#throttle.count(data.length) // an unsolicited pong counts like any other frame
+    this.#unanswered.socket = false
   }
 
   #answerJson(): void {
@@ -180,78 +183,78 @@ export class JsonSocket {
   }
 
   #ping(): void {
-    this.#asked = { socket: true, json: this.answersPings }
+    this.#unanswered = { socket: true, json: this.answersPings }
     this.#socket.ping(undefined, undefined, ignore)
     this.send({ type: "ping" })
     if (this.#over) return
-    this.#takeBack = this.#clock.alarm(ANSWER_MS, () => this.#judge(), "background")
+    this.#cancelTimer = this.#clock.alarm(ANSWER_MS, () => this.#checkAnswers(), "background")
   }
 
-  #judge(): void {
-    // Where we are the ones who do not read, an answer may wait unread.
-    const silent = (this.#asked.socket || this.#asked.json) && !this.#throttle.holding
+  #checkAnswers(): void {
+    // While we have paused reading, an answer may be waiting unread.
+    const silent = (this.#unanswered.socket || this.#unanswered.json) && !this.#throttle.holding
     if (silent) return this.close(CLOSE.silent, "no answer to a ping")
-    this.#takeBack = this.#clock.alarm(PING_SECONDS * 1000 - ANSWER_MS, () => this.#ping(), "background")
+    this.#cancelTimer = this.#clock.alarm(PING_SECONDS * 1000 - ANSWER_MS, () => this.#ping(), "background")
   }
 
   #end(): void {
     if (this.#over) return
     this.#over = true
-    this.#takeBack()
+    this.#cancelTimer()
     this.#throttle.close()
     this.#handler.onClose()
   }
 }
 
 const MEBIBYTE = 1024 * 1024
-/** Characters at each end of a frame in which an answer names its call. */
+/** A result names its call within this many characters of either end. */
 const END = 4096
 const endsOf = (text: string) => (text.length > 2 * END ? `${text.slice(0, END)} ${text.slice(-END)}` : text)
 
-/** A person's mistake, and no sign of a broken client: its frame is refused, and the next one is read. */
-function isForgiven({ code }: AppError, frame: unknown): boolean {
+/** A person's mistake rather than a broken client: its frame is refused, and the socket stays open. */
+function isRecoverable({ code }: AppError, frame: unknown): boolean {
   if (code === "unstorable_text") return true
-  // Everything but its context is as it should be.
+  // Everything except its context is valid.
   return typeOf(frame) === "chat_request" && ChatRequest.safeParse({ ...(frame as object), context: null }).success
 }
 
 const typeOf = (frame: unknown): unknown => ((frame ?? {}) as { type?: unknown }).type
 
-/** What a device answers is a tool's word, not a person's. */
+/** A device's result is not a person's text. */
 const isAnswerType = (type: unknown): boolean => type === "tool_result" || type === "tool_status"
 
 function ignore(): void {}
 
-/** What a peer may send: a burst, and then so much a second. A large frame counts as many small ones. */
+/** The rate of a peer: a burst, then so many units a second. A large frame counts as many. */
 const BURST = 500
 const PER_SECOND = 250
 const BYTES_PER_UNIT = 4 * 1024
-/** Requests of one socket that may be under way at a time. */
+/** Most requests of one socket in progress. */
 const MAX_UNDER_WAY = 32
 
-interface Tap {
+interface Pausable {
   pause(): void
   resume(): void
 }
 
-/** Reads on from a peer only as fast as its frames can be dealt with: the rest waits where it is sent from. */
-export class Throttle {
+/** Pauses reading from a peer that sends faster than its frames are processed; the rest waits at the sender. */
+class Throttle {
   readonly #clock: Clock
-  readonly #tap: Tap
+  readonly #source: Pausable
   #level = BURST
   #at: number
   #underWay = 0
-  #takeBack: (() => void) | undefined
+  #cancelTimer: (() => void) | undefined
   #over = false
 
-  constructor(clock: Clock, tap: Tap) {
+  constructor(clock: Clock, source: Pausable) {
     this.#clock = clock
-    this.#tap = tap
+    this.#source = source
     this.#at = monotonicOf(clock)
   }
 
   get holding(): boolean {
-    return this.#takeBack !== undefined || this.#underWay >= MAX_UNDER_WAY
+    return this.#cancelTimer !== undefined || this.#underWay >= MAX_UNDER_WAY
   }
 
   count(bytes: number): void {
@@ -259,34 +262,34 @@ export class Throttle {
     const filled = this.#level + (Math.max(0, now - this.#at) * PER_SECOND) / 1000
     this.#level = Math.min(BURST, filled) - Math.max(1, bytes / BYTES_PER_UNIT)
     this.#at = now
-    if (this.#level >= 0 || this.#takeBack) return
+    if (this.#level >= 0 || this.#cancelTimer) return
     const ms = Math.ceil((-this.#level * 1000) / PER_SECOND)
-    this.#takeBack = this.#clock.alarm(ms, () => this.#goOn(), "background")
-    this.#tap.pause()
+    this.#cancelTimer = this.#clock.alarm(ms, () => this.#resume(), "background")
+    this.#source.pause()
   }
 
-  /** Takes one back of what was counted: we have asked for it, and do not ask faster than we can bear. */
-  forgive(): void {
+  /** Returns one unit: the frame was requested by us. */
+  refund(): void {
     this.#level = Math.min(BURST, this.#level + 1)
   }
 
   during(work: Promise<unknown>): void {
-    if (++this.#underWay >= MAX_UNDER_WAY) this.#tap.pause()
+    if (++this.#underWay >= MAX_UNDER_WAY) this.#source.pause()
     const done = () => {
       this.#underWay--
-      if (!this.holding && !this.#over) this.#tap.resume()
+      if (!this.holding && !this.#over) this.#source.resume()
     }
     work.then(done, done)
   }
 
   close(): void {
     this.#over = true
-    this.#takeBack?.()
-    this.#tap.resume() // so that the peer's close is read
+    this.#cancelTimer?.()
+    this.#source.resume() // so that the peer's close is read
   }
 
-  #goOn(): void {
-    this.#takeBack = undefined
-    if (!this.holding && !this.#over) this.#tap.resume()
+  #resume(): void {
+    this.#cancelTimer = undefined
+    if (!this.holding && !this.#over) this.#source.resume()
   }
 }

@@ -30,10 +30,10 @@ const proposal = (changes: Partial<Proposal> = {}) =>
     ...changes,
   }) as Proposal
 
-describe("what waits, in words", () => {
+describe("the text of a question", () => {
   const asking = { mayDecide: true, page: undefined }
 
-  test("says what, exactly what is done, whether it can be undone, and where to decide", () => {
+  test("has the exact action, whether it can be undone, and where to decide", () => {
     const { words, ids } = toQuestionText([proposal()], { mayDecide: true, page: "https://pawl.example" })!
     expect(words).toBe(
       'Waiting for your yes:\n1. Pay Bob\n   pay {"to":"bob","cents":5}\n   This cannot be undone.\n' +
@@ -42,7 +42,7 @@ describe("what waits, in words", () => {
     expect(ids).toEqual(["prop_1"])
   })
 
-  test("what cannot be shown whole, or by whom it cannot be decided, is decided elsewhere", () => {
+  test("refers to another client if it cannot be shown completely or decided here", () => {
     const long = toQuestionText([proposal({ arguments: { note: "x".repeat(5000) } })], asking)
     expect(long?.ids).toEqual([])
     expect(long?.words).toContain("too long to be shown here")
@@ -52,14 +52,14 @@ describe("what waits, in words", () => {
     expect(powerless?.words).not.toContain("Answer yes")
   })
 
-  test("what hides itself is seen", () => {
+  test("shows invisible characters", () => {
     const hidden = [..."evil"].map((c) => String.fromCodePoint(0xe0000 + c.charCodeAt(0))).join("")
     expect(toQuestionText([proposal({ arguments: { to: `bob${hidden}` } })], asking)?.words).toContain(
       "⟨4 hidden characters⟩",
     )
   })
 
-  test("what is in doubt is told, and no yes is about it", () => {
+  test("reports calls in doubt, which a yes cannot decide", () => {
     const question = toQuestionText([proposal({ status: "in_doubt" })], asking)
     expect(question?.words).toMatch(/^It is not known whether this was done: Pay Bob/)
     expect(question?.ids).toEqual([])

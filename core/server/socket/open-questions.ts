@@ -5,94 +5,93 @@ import { showHidden } from "../../shared/text/show-hidden.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { mendText } from "../../shared/text/text.ts"
 
-/** What is told of a conversation over a socket, from words that were said there to their end. */
+/** The answer to a message, until its run ends. */
 export interface OpenAnswer {
   readonly id: ConversationId
   readonly source: Subscription
   readonly frames: ChatFrames
 }
 
-/** A question as it was put, and the answer that goes on when it is decided. */
+/** A question as it was sent, and the answer that continues after the decision. */
 export interface OpenQuestion extends QuestionText {
   readonly answer: OpenAnswer
 }
 
-/** What whoever is at the other end has been asked since they last spoke, by conversation. Never changed, only replaced. */
+/** The questions of this socket since its last message, by conversation. Immutable. */
 export type OpenQuestions = ReadonlyMap<ConversationId, OpenQuestion>
 
-export function withoutQuestion(asked: OpenQuestions, id: ConversationId): OpenQuestions {
-  return new Map([...asked].filter(([other]) => other !== id))
+export function withoutQuestion(questions: OpenQuestions, id: ConversationId): OpenQuestions {
+  return new Map([...questions].filter(([other]) => other !== id))
 }
 
-/** Of all that was asked, what was asked after words had left that know only of `before`: it is still to be answered. */
-export function askedSince(asked: OpenQuestions, before: OpenQuestions): OpenQuestions {
-  return new Map([...asked].filter(([id, put]) => put !== before.get(id)))
+/** The questions that were asked after a message which knew only `before`: they are still open. */
+export function questionsSince(questions: OpenQuestions, before: OpenQuestions): OpenQuestions {
+  return new Map([...questions].filter(([id, put]) => put !== before.get(id)))
 }
 
 /**
- * Characters of one change, and of all of them, that are written out in a chat; longer ones are decided on the page,
- * where all of it can be seen.
+ * Most characters of one proposal, and of all, in a chat; longer ones must be decided on the page, which shows everything.
  */
 const MAX_OF_ONE = 4000
 const MAX = 16_000
 
 export interface QuestionText {
   readonly words: string
-  /** What a yes or a no is about: all of it was shown. Empty where it cannot be answered in words. */
+  /** The proposals that a yes or no decides: all of them were shown. Empty if they cannot be decided here. */
   readonly ids: readonly ProposalId[]
 }
 
-interface Asking {
+interface QuestionContext {
   /** The reader may decide. */
   readonly mayDecide: boolean
-  /** They have said something that waits until this is decided. */
-  readonly isBehind?: boolean
-  /** Where the page is, if that is known. */
+  /** The reader's message waits for this decision. */
+  readonly isSlow?: boolean
+  /** The address of the page, if known. */
   readonly page: string | undefined
 }
 
-/** What waits for a person, for one who sees nothing but words. Undefined where nothing does. */
+/** The open proposals as text. Undefined if there are none. */
 export function toQuestionText(
   open: readonly Proposal[],
-  { mayDecide, page, isBehind }: Asking,
+  { mayDecide, page, isSlow }: QuestionContext,
 ): QuestionText | undefined {
   const pending = open.filter(({ status }) => status === "pending")
   const doubtful = open.filter(({ status }) => status === "in_doubt")
   if (pending.length + doubtful.length === 0) return undefined
-  const shown = pending.map(wordsOf)
-  const isWhole = shown.every((words) => words.length <= MAX_OF_ONE) && shown.join("").length <= MAX
-  const elsewhere = `on Pawl's page${page ? ` (${page})` : ""}`
-  const lines = (isWhole ? shown : pending.map(({ tool }) => tool)).map((words, index) => `${index + 1}. ${words}`)
+  const shown = pending.map(toText)
+  const isWhole = shown.every((line) => line.length <= MAX_OF_ONE) && shown.join("").length <= MAX
+  const onPage = `on Pawl's page${page ? ` (${page})` : ""}`
+  const lines = (isWhole ? shown : pending.map(({ tool }) => tool)).map((line, index) => `${index + 1}. ${line}`)
   const here = mayDecide && isWhole
   const how = here
-    ? `Answer yes or no here, or decide ${elsewhere}.`
-    : `Decide ${elsewhere}: ${isWhole ? "this connection may not" : "it is too long to be shown here"}.`
+    ? `Answer yes or no here, or decide ${onPage}.`
+    : `Decide ${onPage}: ${isWhole ? "this connection may not" : "it is too long to be shown here"}.`
   const paragraphs = [
     ...(pending.length > 0 ? [`Waiting for your yes:\n${lines.join("\n")}\n${how}`] : []),
     ...doubtful.map(
       ({ summary }) =>
-        `It is not known whether this was done: ${showHidden(summary)}\nLook, and then say ${elsewhere} what became of it.`,
+        `It is not known whether this was done: ${showHidden(summary)}\nLook, and then say ${onPage} what became of it.`,
     ),
-    ...(isBehind ? ["Until then your words wait; they are answered after it."] : []),
+    ...(isSlow ? ["Until then your words wait; they are answered after it."] : []),
   ]
   return { words: paragraphs.join("\n\n"), ids: here ? pending.map(({ id }) => id) : [] }
 }
 
-/** Whether a question was about just these, and no other. */
+/** Whether a question was about exactly these proposals. */
 export const isAbout = ({ ids }: QuestionText, waiting: readonly ProposalId[]): boolean =>
   ids.length === waiting.length && ids.every((id) => waiting.includes(id))
 
-/** What it is, exactly what is done, and whether that can be taken back. */
-function wordsOf({ summary, tool, arguments: given, undoable, reason }: Proposal): string {
-  const exactly = Object.keys(given).length > 0 ? ` ${JSON.stringify(given)}` : ""
+/** The summary, the exact arguments, and whether it can be undone. */
+function toText({ summary, tool, arguments: args, undoable, reason }: Proposal): string {
+  const exactly = Object.keys(args).length > 0 ? ` ${JSON.stringify(args)}` : ""
   const why = reason === undefined ? "" : `\n   ${reason}`
   return mendText(showHidden(`${summary}\n   ${tool}${exactly}${why}${undoable ? "" : "\n   This cannot be undone."}`))
 }
 
 const YES_OR_NO = /^["'(\s]{0,4}(yes|no)[.,!;"')\s]{0,8}$/i
 
-/** Whether words are a yes or a no and nothing else. A question mark asks back, and any other word may mean anything. */
-export function verdictOf(words: string): "yes" | "no" | undefined {
-  const [, verdict] = (words.length <= 20 && YES_OR_NO.exec(words)) || []
+/** A yes or a no and nothing else. A question mark or any other word may change the meaning. */
+export function verdictOf(answer: string): "yes" | "no" | undefined {
+  const [, verdict] = (answer.length <= 20 && YES_OR_NO.exec(answer)) || []
   return verdict?.toLowerCase() as "yes" | "no" | undefined
 }

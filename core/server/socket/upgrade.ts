@@ -3,36 +3,34 @@ import type { Duplex } from "node:stream"
 import { type WebSocket, WebSocketServer } from "ws"
 import { CLOSE, MAX_ANSWER_BYTES } from "../../protocol/socket.ts"
 import { TICKET } from "../auth/caller.ts"
-import type { Takeover } from "../stream/event-stream.ts"
+import type { ConnectionHooks } from "../stream/event-stream.ts"
 
-/** A frame of a mebibyte comes in some hundred packets; who sends it byte by byte means harm. */
+/** A legitimate frame of 1 MiB arrives in about a hundred packets; one in single bytes is an attack. */
 const MAX_FRAGMENTS = 1024
 const MAX_CHUNKS = 8192
 
 type Fetch = (request: Request, env?: object) => Response | Promise<Response>
 
-export interface Upgrades {
+interface Upgrades {
   readonly upgrade: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /**
-   * Accepts no new sockets. Closes the open ones when `working` has resolved; those still open after `graceMs` are cut off.
-   */
+  /** Accepts no new sockets. Closes the open ones when `working` resolves; those still open after `graceMs` are cut off. */
   close(graceMs: number, working: Promise<unknown>): void
 }
 
 /**
- * Turns requests into sockets. The app is asked first, as for any other request, so a socket passes the same checks; what it
- * refuses is answered with a real status. Nothing a peer sends may reach the process as an unheard `error`.
+ * Upgrades requests to sockets. The app handles the request first, so a socket passes the same checks, and a refusal has a
+ * real status. No input of a peer may reach the process as an unhandled `error`.
  */
 export function createUpgrades(fetch: Fetch): Upgrades {
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: MAX_ANSWER_BYTES, // most messages may have less: `IncomingFrames`
-    perMessageDeflate: false, // a small frame could be a huge one
-    // Each piece of a frame that has not all come yet costs far more memory than its one byte.
+    maxPayload: MAX_ANSWER_BYTES, // most messages have a lower limit: `IncomingFrames`
+    perMessageDeflate: false, // a small frame could expand to a huge one
+    // Each fragment costs far more memory than its bytes.
     maxFragments: MAX_FRAGMENTS,
     maxBufferedChunks: MAX_CHUNKS,
-    skipUTF8Validation: true, // a message that is cut short may end in the middle of a character; `JsonSocket` validates
-    autoPong: false, // an answer to every ping, unread, would fill the memory
+    skipUTF8Validation: true, // a message that is cut may end inside a character; `JsonSocket` validates
+    autoPong: false, // unread answers to pings would fill the memory
     handleProtocols: choose,
   })
   sockets.on("error", ignore)
@@ -41,21 +39,21 @@ export function createUpgrades(fetch: Fetch): Upgrades {
   return { upgrade, close }
 
   function upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on("error", ignore) // whoever is gone before the answer closes; nobody else has to hear of it
+    socket.on("error", ignore) // a peer that is gone closes by itself
     void answer(incoming, socket, head).catch(() => socket.destroy())
   }
 
   async function answer(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const line: Takeover = {}
+    const line: ConnectionHooks = {}
     let served = false
     try {
       const response = await fetch(toRequest(incoming), { incoming, line })
       if (socket.destroyed) return
       const { serve } = line
       if (!serve || closing) return await refuse(socket, response)
-      // Calls back at once, or never: where the handshake is none it has been answered.
+      // Calls back synchronously, or never: then the failed handshake was already answered.
       sockets.handleUpgrade(incoming, socket, head, (opened: WebSocket) => {
-        opened.on("error", ignore) // a bad frame closes the socket with its code; without a listener it ends the process
+        opened.on("error", ignore) // an invalid frame closes the socket with its code; without a listener it would end the process
         served = true
         serve(opened, socket)
       })
@@ -86,10 +84,10 @@ async function refuse(socket: Duplex, response: Response): Promise<void> {
   const headers = [...response.headers, ["connection", "close"], ["content-length", String(body.length)]]
   const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${head}\r\n`), body]))
-  socket.once("finish", () => socket.destroy()) // a peer that never closes its end does not keep ours open
+  socket.once("finish", () => socket.destroy()) // a peer that never closes its end must not keep ours open
 }
 
-/** A browser wants one of the protocols that it has offered; a ticket is spent by now, so to repeat it tells nothing. */
+/** Browsers require one of the offered protocols. Echoing a ticket reveals nothing, because it is used by now. */
 function choose(offered: Set<string>): string | false {
   const [first] = offered
   return [...offered].find((name) => !name.startsWith(TICKET)) ?? first ?? false

@@ -10,39 +10,43 @@ import { waitForEvent } from "../conversation/wait-for-event.ts"
 import type { FrameSource } from "./event-stream.ts"
 import { PendingCalls } from "./frame-maker.ts"
 import type { StreamPorts } from "../conversation/ports.ts"
-import { runRows, withFirst } from "./journal-runs.ts"
-import { watchOn } from "./send-message.ts"
+import { runRows, prependFrames } from "./journal-runs.ts"
+import { watchFrom } from "./send-message.ts"
 
-export interface BroughtResults {
+interface SentResults {
   readonly user: UserId
   readonly id: ConversationId
   readonly results: readonly ClientResult[]
 }
 
-/** A run that goes on with results, and where it does. */
-export interface GoneOn {
+/** The frames of a run that continues with results, and the position of its first result. */
+interface ContinuedRun {
   readonly frames: FrameSource
   readonly part: number
 }
 
-/** How the calls of the newest run stand that were handed over to a program. */
-export interface HandedCalls {
+/** The calls of the newest run that were delegated to the client. */
+interface DelegatedCalls {
   readonly runId: RunId | undefined
   readonly ended: ReadonlyMap<CallId, EventOf<"tool_end">>
-  /** Those without a result, as frames that tell of them. */
+  /** Those without a result, as frames. */
   readonly waiting: ReadonlyMap<CallId, UnknownFrame>
 }
 
-export async function handedCalls(ports: StreamPorts, user: UserId, id: ConversationId): Promise<HandedCalls> {
+export async function readDelegatedCalls(
+  ports: StreamPorts,
+  user: UserId,
+  id: ConversationId,
+): Promise<DelegatedCalls> {
   const { position } = await conversationOf(ports, user, id)
   const start = await ports.conversations.runStart(id, position)
   const calls = new PendingCalls()
   const ended = new Map<CallId, EventOf<"tool_end">>()
   const waiting = new Map<CallId, UnknownFrame>()
   let runId: RunId | undefined
-  const see = (event: JournalEvent) => {
+  const apply = (event: JournalEvent) => {
     if (event.type === "run_started") runId = event.runId
-    calls.see(event)
+    calls.add(event)
     if (event.type === "handed_over") {
       const { name = "", input = {} } = calls.part(event.callId) ?? {}
       const at = new Date(event.at).toISOString()
@@ -51,37 +55,37 @@ export async function handedCalls(ports: StreamPorts, user: UserId, id: Conversa
     }
     if (event.type === "tool_end" && waiting.delete(event.callId)) ended.set(event.callId, event)
   }
-  for await (const rows of runRows(ports, { id, start, position })) for (const row of rows) if (isKnown(row)) see(row)
+  for await (const rows of runRows(ports, { id, start, position })) for (const row of rows) if (isKnown(row)) apply(row)
   return { runId, ended, waiting }
 }
 
 /**
- * Puts the results of a program on record, and gives the run as it goes on from there, with what it still waits for told
- * first. The same results sent again, because the answer was lost, are that run again; others come too late.
+ * Records the client's results and returns the continued run, beginning with the calls that still wait. Repeating the same
+ * results returns the same run; different results for a settled call throw `call_settled`.
  */
-export async function bringResults(ports: StreamPorts, brought: BroughtResults): Promise<GoneOn> {
-  const { user, id, results } = brought
-  const before = await handedCalls(ports, user, id)
+export async function sendResults(ports: StreamPorts, sent: SentResults): Promise<ContinuedRun> {
+  const { user, id, results } = sent
+  const before = await readDelegatedCalls(ports, user, id)
   const fresh = results.filter((result) => !isRepeated(before, result))
-  if (fresh.length > 0) await record(ports, { ...brought, results: fresh })
-  const { runId, waiting, ended } = await handedCalls(ports, user, id)
+  if (fresh.length > 0) await record(ports, { ...sent, results: fresh })
+  const { runId, waiting, ended } = await readDelegatedCalls(ports, user, id)
   const { position } = await conversationOf(ports, user, id)
   const ours = new Set(results.map(({ callId }) => callId))
   const isFirst = (event: JournalEvent) => event.type === "tool_end" && ours.has(event.callId)
-  const frames = await watchOn(ports, { id, position, isFirst })
+  const frames = await watchFrom(ports, { id, position, isFirst })
   const started = { id: "0", type: "run_started", data: { runId } }
   const part = ended.get(results[0]?.callId as CallId)?.position ?? position
-  return { part, frames: withFirst([started, ...waiting.values()], frames) }
+  return { part, frames: prependFrames([started, ...waiting.values()], frames) }
 }
 
-function isRepeated({ ended }: HandedCalls, { callId, text }: ClientResult): boolean {
+function isRepeated({ ended }: DelegatedCalls, { callId, text }: ClientResult): boolean {
   const end = ended.get(callId)
   if (end && end.text !== recordedResult(text)) throw failure("call_settled", { id: callId })
   return end !== undefined
 }
 
-/** Of two programs that bring the same result, one is first, and the other is told what came of it. */
-async function record(ports: StreamPorts, { user, id, results }: BroughtResults): Promise<void> {
+/** If two clients send the same result concurrently, one is recorded and the other gets its outcome. */
+async function record(ports: StreamPorts, { user, id, results }: SentResults): Promise<void> {
   const open = new Set(results.map(({ callId }) => callId))
   const happens = (event: JournalEvent) => {
     if (event.type === "tool_end") open.delete(event.callId)
@@ -93,13 +97,13 @@ async function record(ports: StreamPorts, { user, id, results }: BroughtResults)
     await ports.runtime.submit(id, { type: "client_results", results, by: user })
   } catch (error) {
     if (!hasCode(error, "call_settled")) throw error
-    const settled = await handedCalls(ports, user, id)
+    const settled = await readDelegatedCalls(ports, user, id)
     const left = results.filter((result) => !isRepeated(settled, result))
     if (left.length === results.length) throw error
     if (left.length > 0) await record(ports, { user, id, results: left })
     return
   }
   await watching.over()
-  const after = await handedCalls(ports, user, id)
+  const after = await readDelegatedCalls(ports, user, id)
   for (const result of results) if (!isRepeated(after, result)) throw failure("call_settled", { id: result.callId })
 }

@@ -3,14 +3,14 @@ import { createServer, get, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, test } from "vitest"
 import type { UserId } from "../../protocol/ids.ts"
-import { type OpenSource, type SentFrame, pulseOf, writeEventStream } from "./event-stream.ts"
+import { type OpenSource, type SentFrame, keepAliveOf, writeEventStream } from "./event-stream.ts"
 import { TurnedClock } from "../../../test/support/loop/world.ts"
 
-/** What one watcher's piece takes to write. */
+/** How long one watcher's frame takes to write. */
 const WORK_MS = 25
 const WATCHERS = 8
 
-test("one long piece for many watchers is written over many turns, in which others are heard; who may no longer look is cut off meanwhile", async () => {
+test("a long chunk for many watchers is written over many turns with other work between; a watcher without access is disconnected meanwhile", async () => {
   let turn = 0
   let counting = setImmediate(function count() {
     turn++
@@ -26,7 +26,7 @@ test("one long piece for many watchers is written over many turns, in which othe
   }
   const said = Promise.withResolvers<readonly SentFrame[]>()
   const sources: OpenSource[] = []
-  const pulse = pulseOf(new TurnedClock())
+  const pulse = keepAliveOf(new TurnedClock())
   const server = createServer((_, outgoing) => {
     const left = [said.promise, new Promise<undefined>(() => {})]
     const source: OpenSource = { user: "user_ada" as UserId, next: () => left.shift() as never, close() {} }
@@ -45,9 +45,9 @@ test("one long piece for many watchers is written over many turns, in which othe
   await Promise.all(watchers)
   said.resolve([{ id: "1", type: "text_delta", data: long }])
   await expect.poll(() => written.length, { interval: 1 }).toBeGreaterThan(0)
-  // Whose turn has not come by now never sees it.
+  // A watcher whose turn has not come yet never gets the frame.
   const seen = written.length
-  sources.at(-1)?.whenEnded?.()
+  sources.at(-1)?.onEnded?.()
   await expect.poll(() => [...read.values()].filter((text) => text.includes("long"))).toHaveLength(WATCHERS - 1)
   expect(seen).toBeLessThan(WATCHERS)
   expect(new Set(written).size).toBeGreaterThan(WATCHERS / 2)
@@ -56,7 +56,7 @@ test("one long piece for many watchers is written over many turns, in which othe
   server.close()
 })
 
-test("each beats every seven seconds from when it joined, by one alarm, which stops with the last", async () => {
+test("each sends a heartbeat every seven seconds after it joined, from one timer, which stops with the last", async () => {
   const clock = new TurnedClock()
   let alarms = 0
   const { alarm } = clock
@@ -66,14 +66,14 @@ test("each beats every seven seconds from when it joined, by one alarm, which st
   }
   const began = clock.now()
   const beats: Record<string, number[]> = { early: [], late: [] }
-  const join = (name: string) => pulseOf(clock).join(() => beats[name]?.push(clock.now() - began))
+  const join = (name: string) => keepAliveOf(clock).join(() => beats[name]?.push(clock.now() - began))
   const leaveEarly = join("early")
   await clock.turn(3000)
   const leaveLate = join("late")
   await clock.turn(18_000)
   expect(beats).toEqual({ early: [7000, 14_000, 21_000], late: [10_000, 17_000] })
   leaveEarly()
-  leaveEarly() // once is enough, twice no harm
+  leaveEarly() // a second call has no effect
   await clock.turn(7000)
   expect(beats.early).toHaveLength(3)
   expect(beats.late).toHaveLength(3)

@@ -13,49 +13,49 @@ export interface SentFrame {
   readonly data: unknown
 }
 
-/** Whatever has frames to show, one batch after the other. */
+/** Frames in batches, pulled by the reader. */
 export interface FrameSource<Frame extends SentFrame = SentFrame> {
-  /** Undefined: there will be no more. */
+  /** Undefined at the end. */
   next(): Promise<readonly Frame[] | undefined>
   close(): void
 }
 
-/** One that others may end than whoever shows it. */
+/** A source that others may end, not only its reader. */
 export interface OpenSource<Frame extends SentFrame = SentFrame> extends FrameSource<Frame> {
-  /** Who watches. */
+  /** The person who watches. */
   readonly user: UserId
-  /** To be set by who shows it: told when its caller no longer counts, or the server goes down. */
-  whenEnded?: () => void
+  /** Set by the reader: called when the credential is no longer valid, or the server shuts down. */
+  onEnded?: () => void
 }
 
-/** One that can say that there is something before it is taken, so that whoever has no room yet need not hold it. */
+/** A source that can announce frames before they are taken, so that a reader without room need not buffer them. */
 export interface WaitingSource<Frame extends SentFrame = SentFrame> {
-  /** Resolves as soon as there is something to take; false: there will be no more. */
+  /** Resolves when there may be frames; false at the end. */
   wait(): Promise<boolean>
-  /** What there is; perhaps nothing after all. */
+  /** The available frames, possibly none. */
   take(): Promise<readonly Frame[]>
   close(): void
 }
 
-/** A comment: goes out whenever nothing else has for a while, and at once, so that the watcher knows it is connected. */
-export const SIGN_OF_LIFE = ":\n\n"
+/** A comment, sent at once and during silence, which shows that the connection works. */
+const HEARTBEAT = ":\n\n"
 const encoder = new TextEncoder()
 
-/** Server-sent events of a source, pulled as fast as the watcher reads: its back-pressure reaches the source. */
+/** Server-sent events of a source, pulled as fast as the reader reads. */
 export function toEventStream(source: FrameSource, pulse: KeepAlive): ReadableStream<Uint8Array> {
-  let leavePulse = () => {}
+  let leaveKeepAlive = () => {}
   let quiet = true
   let over = false
   const end = () => {
     over = true
-    leavePulse()
+    leaveKeepAlive()
     source.close()
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      controller.enqueue(encoder.encode(SIGN_OF_LIFE))
-      leavePulse = pulse.join(() => {
-        if (quiet && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(SIGN_OF_LIFE))
+      controller.enqueue(encoder.encode(HEARTBEAT))
+      leaveKeepAlive = pulse.join(() => {
+        if (quiet && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(HEARTBEAT))
         quiet = true
       })
     },
@@ -68,7 +68,7 @@ export function toEventStream(source: FrameSource, pulse: KeepAlive): ReadableSt
         end()
         controller.close()
       } catch (error) {
-        end() // the watcher finds the connection cut and comes again with its cursor
+        end() // the reader sees a cut connection and reconnects with its cursor
         throw error
       }
     },
@@ -76,40 +76,40 @@ export function toEventStream(source: FrameSource, pulse: KeepAlive): ReadableSt
   })
 }
 
-export function toEventText({ id, type, data }: SentFrame): string {
+function toEventText({ id, type, data }: SentFrame): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
 export const STREAM_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
-  // Proxies that gather or compress an answer would hold back what is meant to be seen at once.
+  // Proxies that buffer or compress an answer would delay events.
   "cache-control": "no-store, no-transform",
   "x-accel-buffering": "no",
 } as const
 
-/** What the frames of a run are in another's words: texts to be sent as they are. */
+/** Converts frames of a run to texts of another format. */
 export interface Translation {
   translate(frame: UnknownFrame): readonly string[]
-  /** It has come to its end, good or bad. */
+  /** The run ended. */
   readonly isOver: boolean
 }
 
-/** A run in another's words, pulled as fast as its listener reads; a comment whenever nothing was said for a while. */
+/** A run in another format, pulled as fast as the reader reads, with a comment during silence. */
 export function toTextStream(
   source: FrameSource,
   translation: Translation,
   pulse: KeepAlive,
 ): ReadableStream<Uint8Array> {
-  let leavePulse = () => {}
+  let leaveKeepAlive = () => {}
   let quiet = false
   const end = () => {
-    leavePulse()
+    leaveKeepAlive()
     source.close()
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      leavePulse = pulse.join(() => {
-        if (quiet && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(SIGN_OF_LIFE))
+      leaveKeepAlive = pulse.join(() => {
+        if (quiet && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(HEARTBEAT))
         quiet = true
       })
     },
@@ -117,7 +117,7 @@ export function toTextStream(
       try {
         for (;;) {
           const frames = translation.isOver ? undefined : await source.next()
-          // Broken off by us: a listener that found a proper end would take half an answer for a whole one.
+          // An error cuts the connection: after a regular end the client would take half an answer for a complete one.
           if (!frames && !translation.isOver) throw new Error("the answer broke off")
           const text = (frames ?? []).flatMap((frame) => translation.translate(frame)).join("")
           quiet = false
@@ -135,14 +135,14 @@ export function toTextStream(
   })
 }
 
-/** Silence longer than this looks like a dead connection to whatever lies between us and the watcher. */
-const PULSE_MS = 7000 // so that no two signs of life are more than 14 s apart
-/** Streams beat in so many groups, one after the other: thousands at once would hold up everything else. */
+/** A longer silence looks like a dead connection to proxies. */
+const HEARTBEAT_MS = 7000 // at most 14 s between two heartbeats
+/** Heartbeats are sent in groups: thousands at once would block other work. */
 const GROUPS = 28
 
 const pulses = new WeakMap<Clock, KeepAlive>()
 
-export function pulseOf(clock: Clock): KeepAlive {
+export function keepAliveOf(clock: Clock): KeepAlive {
   const known = pulses.get(clock)
   if (known) return known
   const pulse = new KeepAlive(clock)
@@ -150,8 +150,8 @@ export function pulseOf(clock: Clock): KeepAlive {
   return pulse
 }
 
-/** One alarm for all streams, however many: an idle one costs a place in a set. */
-export class KeepAlive {
+/** One timer for all streams: an idle stream costs an entry of a set. */
+class KeepAlive {
   readonly #clock: Clock
   readonly #groups = Array.from({ length: GROUPS }, () => new Set<() => void>())
   #next = 0
@@ -162,9 +162,9 @@ export class KeepAlive {
     this.#clock = clock
   }
 
-  /** Calls back every `PULSE_MS` until the returned function is called. */
+  /** Calls back every `HEARTBEAT_MS` until the returned function is called. */
   join(beat: () => void): () => void {
-    // The group that has just had its turn: a whole round lies ahead.
+    // The group that was just served: its next turn is a full round away.
     const group = this.#groups.at(this.#next - 1) as Set<() => void>
     group.add(beat)
     if (this.#size++ === 0) this.#wait()
@@ -174,76 +174,76 @@ export class KeepAlive {
   }
 
   #wait(): void {
-    this.#stop = this.#clock.alarm(PULSE_MS / GROUPS, () => this.#turn(), "background")
+    this.#stop = this.#clock.alarm(HEARTBEAT_MS / GROUPS, () => this.#turn(), "background")
   }
 
   #turn(): void {
     const group = this.#groups[this.#next] as Set<() => void>
     this.#next = (this.#next + 1) % GROUPS
-    this.#wait() // first, so that whoever leaves as the last during the beat stops it
+    this.#wait() // first, so that a last stream that leaves during its heartbeat stops it
     for (const beat of group) beat()
   }
 }
 
 /**
- * What comes with a request that came by a socket: who answers it with a stream leaves the source here and an answer
- * without a body, and the frames are written to the socket itself. A web stream in between costs more than they do.
+ * Passed with a request that came over a socket: a handler that streams stores the source here and answers without a body,
+ * and the frames are written to the socket directly. A web stream in between costs more than writing.
  */
-export interface Takeover {
+export interface ConnectionHooks {
   stream?: { readonly source: OpenSource; readonly pulse: KeepAlive }
-  /** Whether what its watcher has not read may wait in memory. Without it, it may. */
+  /** Whether unread data may be buffered. Default: yes. */
   mayWait?: () => boolean
-  /** Takes over what the request becomes, where it asked to be a socket and may be one. */
+  /** Takes over an upgraded connection. */
   serve?: (socket: WebSocket, connection: Duplex) => void
-  /** Gives up the place that was kept for it, where it does not come to `serve`. */
+  /** Releases the reserved place if `serve` is not called. */
   drop?: () => void
 }
 
-/** Of all that is written in this process: a thousand who watch a long text would hold up everybody with one piece of it. */
+/** All writes of this process take turns: one event for a thousand watchers would block everything else. */
 export const writingTurns = new FairTurns()
 
-/** Held in memory for one watcher that does not read: what one write may leave behind. */
+/** Most bytes of one write: what a watcher that does not read holds in memory. */
 const MAX_WRITE = 64 * 1024
 
-/** Sends the head of the answer, then the frames that were left on the line; without any, the answer as it is. */
-export function writeEventStream(line: Takeover, answer: Response, outgoing: ServerResponse): Response {
+/** Sends the headers and then the frames, if the handler left a source; otherwise returns the answer. */
+export function writeEventStream(line: ConnectionHooks, answer: Response, outgoing: ServerResponse): Response {
   if (!line.stream) return answer
   const { source, pulse } = line.stream
-  // A refusal after all, or one who wanted to see the head alone.
+  // An error, or a HEAD request.
   if (answer.status !== 200 || outgoing.req.method === "HEAD") {
     source.close()
     return answer
   }
   outgoing.writeHead(200, Object.fromEntries(answer.headers))
-  outgoing.write(SIGN_OF_LIFE)
+  outgoing.write(HEARTBEAT)
   new EventStreamWriter(source, outgoing, { pulse, mayWait: line.mayWait })
   return RESPONSE_ALREADY_SENT
 }
 
-/** Writes frames as fast as the watcher reads: until it has, nothing more is taken from the source. */
+/** Writes frames as fast as the watcher reads: nothing is taken from the source before. */
 class EventStreamWriter {
   readonly #source: OpenSource
   readonly #outgoing: ServerResponse
-  readonly #leavePulse: () => void
+  readonly #leaveKeepAlive: () => void
   readonly #mayWait: (() => boolean) | undefined
   #quiet = true
-  /** Its watcher does not read, or has to wait for others. */
+  /** The watcher does not read, or its turn has not come. */
   #held = false
 
   constructor(
     source: OpenSource,
     outgoing: ServerResponse,
-    { pulse, mayWait }: { readonly pulse: KeepAlive; readonly mayWait: Takeover["mayWait"] },
+    { pulse, mayWait }: { readonly pulse: KeepAlive; readonly mayWait: ConnectionHooks["mayWait"] },
   ) {
     this.#source = source
     this.#outgoing = outgoing
     this.#mayWait = mayWait
-    // What it still holds is not for somebody who may no longer look.
-    source.whenEnded = () => this.#held && this.#cut()
-    this.#leavePulse = pulse.join(() => this.#beat())
+    // Unsent data must not reach a caller whose credential is revoked.
+    source.onEnded = () => this.#held && this.#cut()
+    this.#leaveKeepAlive = pulse.join(() => this.#heartbeat())
     outgoing.on("close", () => this.#end())
-    outgoing.on("error", ignore) // one that cannot be written to closes next; nobody else has to hear of it
-    if (outgoing.destroyed) this.#end() // gone before it was answered: there will be no "close"
+    outgoing.on("error", ignore) // a failed connection closes next
+    if (outgoing.destroyed) this.#end() // closed before it was answered: there will be no "close"
     else this.#next()
   }
 
@@ -278,7 +278,7 @@ class EventStreamWriter {
     return this.#outgoing.destroyed || this.#outgoing.write(text)
   }
 
-  /** Resolves when the watcher has read on, or is gone. */
+  /** Resolves when the watcher has read, or is gone. */
   #drained(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const outgoing = this.#outgoing
@@ -293,24 +293,24 @@ class EventStreamWriter {
     return promise
   }
 
-  #beat(): void {
-    if (this.#quiet && !this.#outgoing.writableNeedDrain) this.#send(SIGN_OF_LIFE)
+  #heartbeat(): void {
+    if (this.#quiet && !this.#outgoing.writableNeedDrain) this.#send(HEARTBEAT)
     this.#quiet = true
   }
 
-  /** The watcher finds the connection cut and comes again with its cursor. */
+  /** The watcher sees a cut connection and reconnects with its cursor. */
   #cut(): void {
     this.#outgoing.destroy()
   }
 
   #end(): void {
-    this.#leavePulse()
+    this.#leaveKeepAlive()
     this.#source.close()
   }
 }
 
 function ignore(): void {}
 
-// Made when its module was loaded: where the framework has put its own class in the place of Response by then, it is one
-// that would be sent after all, unless its body has been asked for.
+// Reading the body here, when the module is loaded, makes the framework recognise this response later, even if it has
+// replaced the global Response.
 if (RESPONSE_ALREADY_SENT.body) throw new Error("an answer that was sent has no body")

@@ -6,10 +6,13 @@ import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import type { RowChange } from "../../protocol/workspace.ts"
 import { type TableName, tableNames } from "../../protocol/workspace-tables.ts"
 import type { FrameSource, WaitingSource } from "./event-stream.ts"
-import { nameModel, nameModels } from "../conversation/settings.ts"
+import { withDefaultModel, withDefaultModels } from "../conversation/settings.ts"
 import type { StreamPorts } from "../conversation/ports.ts"
 
-/** Rows that change what a list of conversations or an inbox shows: the compiler asks about each that is not about calls. */
+/**
+ * Which events change a list of conversations or an inbox. The type requires an entry for each event that is not about
+ * calls.
+ */
 const SHOWN: Readonly<Record<Exclude<EventType, keyof CallEvents>, boolean>> = {
   conversation_started: true,
   settings: true,
@@ -23,36 +26,36 @@ const SHOWN: Readonly<Record<Exclude<EventType, keyof CallEvents>, boolean>> = {
   compaction: false,
 }
 
-/** What is about calls changes a proposal; only the start of a call leaves it as it was. */
+/** Every event about calls except `tool_start` changes a proposal. */
 const isShown = ({ type }: Happened): boolean =>
   isAboutCalls({ type }) ? type !== "tool_start" : (SHOWN as Readonly<Record<string, boolean>>)[type] === true
 const NEWEST = { limit: 50 }
-/** Of what waits, of what is in doubt, and of what expired unseen. */
+/** Most open, in-doubt and expired proposals. */
 const MAX_PROPOSALS = 200
-/** With more changes than this at once the whole list is sent again, which is shorter. */
+/** If more conversations changed, the whole list is sent, which is shorter. */
 const MAX_CHANGED = 200
-/** The same for rows of a table, which may be long: then it is only said that there are others now. */
+/** If more rows of a table changed, only the table's name is sent. */
 const MAX_ROWS = 50
 
-/** While documents are being read in, one looks so often how far they are. */
-const LOOK_EVERY_MS = 2000
+/** How often the progress of document ingestion is read. */
+const INGEST_POLL_MS = 2000
 
 /**
- * All conversations of a person at a glance, and what changes in their workspace. It tells how things stand, never what
- * happened, so that whoever was away has missed nothing, and a slow watcher only costs the names of what has changed.
+ * All conversations of a person at a glance, and changes of their workspace. It sends current states, not events, so a
+ * client that was away misses nothing, and a slow one costs only the ids of what changed.
  */
 export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
   readonly #ports: StreamPorts
   readonly #user: UserId
   readonly #unsubscribe: () => void
   readonly #changed = new Set<ConversationId>()
-  /** Of each table, whose rows to look at again; undefined where they are too many, or nobody knows which. */
+  /** The changed rows of each table; undefined if they are too many or unknown. */
   readonly #rows = new Map<TableName, Set<string> | undefined>()
   #everything = true
-  /** How far what is being read in is has to be looked at; and whether it was told that something is. */
+  /** Whether ingestion progress must be read; and whether the client was sent any. */
   #ingests = true
   #ingesting = false
-  #cancelLook: (() => void) | undefined
+  #cancelPoll: (() => void) | undefined
   #closed = false
   #wake: (() => void) | undefined
 
@@ -61,11 +64,11 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
     this.#user = user
     const { bus } = ports
     const stops = [
-      bus.subscribeNews(user, (kind) => this.#hearNews(kind)),
-      bus.subscribeUser(user, (id, happened) => this.#hear(id, happened)),
-      ports.workspaces.onChange((whose, changes) => whose === user && this.#see(changes)),
+      bus.subscribeNews(user, (kind) => this.#receiveNews(kind)),
+      bus.subscribeUser(user, (id, happened) => this.#receive(id, happened)),
+      ports.workspaces.onChange((whose, changes) => whose === user && this.#receiveRows(changes)),
       ports.ingests.watch(user, () => this.#expectIngests()),
-      () => this.#cancelLook?.(),
+      () => this.#cancelPoll?.(),
     ]
     this.#unsubscribe = () => stops.forEach((stop) => stop())
   }
@@ -86,7 +89,7 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
 
   async take(): Promise<FeedFrame[]> {
     if (this.#everything) return [await this.#snapshot()]
-    if (this.#ingests) return this.#lookAtIngests()
+    if (this.#ingests) return this.#readIngests()
     const [ids, tables] = [[...this.#changed], [...this.#rows]]
     this.#changed.clear()
     this.#rows.clear()
@@ -100,76 +103,76 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
     this.#wake?.()
   }
 
-  #hear(id: ConversationId, happened: readonly Happened[]): void {
+  #receive(id: ConversationId, happened: readonly Happened[]): void {
     if (happened.length > 0 && !happened.some(isShown)) return
     this.#changed.add(id)
     this.#everything ||= this.#changed.size > MAX_CHANGED
-    this.#stir()
+    this.#wakeUp()
   }
 
-  /** Another process has changed something, and what is not known: all of it is told anew. */
-  #hearNews(kind: NewsKind): void {
+  /** Another process changed something unknown: everything of that kind is sent again. */
+  #receiveNews(kind: NewsKind): void {
     if (kind === "conversations") this.#everything = true
-    else if (kind === "library") this.#hearLibrary()
+    else if (kind === "library") this.#receiveLibrary()
     else for (const table of tableNames) this.#rows.set(table, undefined)
-    this.#stir()
+    this.#wakeUp()
   }
 
-  #see(changes: readonly RowChange[]): void {
+  #receiveRows(changes: readonly RowChange[]): void {
     for (const { table, id } of changes) {
       const ids = this.#rows.has(table) ? this.#rows.get(table) : new Set<string>()
-      const isTold = ids?.add(id) && ids.size <= MAX_ROWS
-      this.#rows.set(table, isTold ? ids : undefined)
+      const isSent = ids?.add(id) && ids.size <= MAX_ROWS
+      this.#rows.set(table, isSent ? ids : undefined)
     }
-    this.#stir()
+    this.#wakeUp()
   }
 
-  /** A short document may have been read in by now: then it is told that it is over. */
-  #hearLibrary(): void {
+  /** A short document may already be ingested: then only the end is sent. */
+  #receiveLibrary(): void {
     this.#ingesting = true
     this.#expectIngests()
   }
 
-  /** Something of the person's is being read in: from now on it is looked at until it is over. */
+  /** Polls the progress until nothing is being ingested. */
   #expectIngests(): void {
-    if (this.#cancelLook) return
+    if (this.#cancelPoll) return
     this.#ingests = true
-    this.#stir()
+    this.#wakeUp()
   }
 
-  /** Nothing is told where nothing is read in, except that it is over. */
-  async #lookAtIngests(): Promise<FeedFrame[]> {
+  /** Sends nothing if nothing is being ingested, except the end. */
+  async #readIngests(): Promise<FeedFrame[]> {
     this.#ingests = false
     const collections = await this.#ports.ingests.of(this.#user)
     const isNews = collections.length > 0 || this.#ingesting
     this.#ingesting = collections.length > 0
-    this.#cancelLook?.()
-    this.#cancelLook = this.#ingesting && !this.#closed ? this.#lookLater() : undefined
+    this.#cancelPoll?.()
+    this.#cancelPoll = this.#ingesting && !this.#closed ? this.#pollLater() : undefined
     return isNews ? [{ ...this.#id(), type: "ingest", data: { collections } }] : []
   }
 
-  #lookLater(): () => void {
+  #pollLater(): () => void {
     const ring = () => {
-      this.#cancelLook = undefined
+      this.#cancelPoll = undefined
       this.#expectIngests()
     }
-    return this.#ports.clock.alarm(LOOK_EVERY_MS, ring, "background")
+    return this.#ports.clock.alarm(INGEST_POLL_MS, ring, "background")
   }
 
-  #stir(): void {
+  #wakeUp(): void {
     if (this.#wake) setImmediate(this.#wake)
     this.#wake = undefined
   }
 
   async #snapshot(): Promise<FeedFrame> {
-    this.#everything = false // what changes while we read is told again after it
+    this.#everything = false // changes during the read are sent again
     this.#changed.clear()
     const { conversations, proposals, models } = this.#ports
     const [listed, waiting] = await Promise.all([
       conversations.list(this.#user, NEWEST),
       proposals.inbox(this.#user, MAX_PROPOSALS),
     ])
-    const named = await nameModels(models, this.#user, listed.items)
+    const named = await withDefaultModels(models, this.#user, listed.items)
     return { ...this.#id(), type: "snapshot", data: { conversations: named, proposals: waiting } }
   }
 
@@ -178,7 +181,7 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
     const found = await conversations.find(this.#user, id)
     if (!found) return { ...this.#id(), type: "conversation_deleted", data: { conversationId: id } }
     const [open, expired] = await Promise.all([proposals.open(id), proposals.expired(id)])
-    const conversation = await nameModel(models, this.#user, found)
+    const conversation = await withDefaultModel(models, this.#user, found)
     return { ...this.#id(), type: "conversation", data: { conversation, proposals: [...open, ...expired] } }
   }
 
@@ -190,7 +193,7 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
     return { ...this.#id(), type: "workspace", data: { table, rows, deleted } }
   }
 
-  /** A feed needs no place to go on from: only when it was told. */
+  /** A feed has no cursor; its ids are times. */
   #id(): { id: string } {
     return { id: String(this.#ports.clock.now()) }
   }

@@ -2,23 +2,23 @@ import { expect, test } from "vitest"
 import type { JournalEvent } from "../../protocol/events.ts"
 import { PendingCalls } from "./frame-maker.ts"
 
-const see = (calls: PendingCalls, ...events: object[]) => {
-  for (const event of events) calls.see(event as JournalEvent)
+const add = (calls: PendingCalls, ...events: object[]) => {
+  for (const event of events) calls.add(event as JournalEvent)
   return calls.paused
 }
 const reply = { type: "message", parts: [{ type: "call", id: "call_1", name: "change", input: {} }] }
 const granted = { type: "proposal", proposal: { id: "prop_1", callId: "call_1" }, approvedBy: "grant" }
 
-test("a call that a grant has agreed to waits for a person again when the grant is taken back, unless it has begun", () => {
+test("a call allowed by a grant waits for a person again when the grant is revoked, unless it has started", () => {
   const calls = new PendingCalls()
-  expect(see(calls, reply, granted)).toBe(false)
-  expect(see(calls, { type: "grant_revoked", tool: "other" })).toBe(false)
-  expect(see(calls, { type: "grant_revoked", tool: "change" })).toBe(true)
+  expect(add(calls, reply, granted)).toBe(false)
+  expect(add(calls, { type: "grant_revoked", tool: "other" })).toBe(false)
+  expect(add(calls, { type: "grant_revoked", tool: "change" })).toBe(true)
   const begun = new PendingCalls()
-  expect(see(begun, reply, granted, { type: "tool_start", callId: "call_1" }, { type: "grant_revoked" })).toBe(false)
+  expect(add(begun, reply, granted, { type: "tool_start", callId: "call_1" }, { type: "grant_revoked" })).toBe(false)
 })
 
-test("calls that are the same in one reply wait for a person together, and end together", () => {
+test("identical calls in one reply wait for a person together, and end together", () => {
   const same = { type: "call", name: "change", input: { q: 1 } }
   const parts = [
     { ...same, id: "call_1" },
@@ -27,8 +27,8 @@ test("calls that are the same in one reply wait for a person together, and end t
   ]
   const proposals = ["call_1", "call_3"].map((callId) => ({ id: `prop_${callId}`, callId }))
   const calls = new PendingCalls()
-  expect(see(calls, { type: "message", parts })).toBe(false)
-  expect(see(calls, { type: "awaiting_confirmation", proposals })).toBe(true)
-  expect(see(calls, { type: "tool_end", callId: "call_1" }, { type: "tool_end", callId: "call_2" })).toBe(true)
-  expect(see(calls, { type: "tool_end", callId: "call_3" })).toBe(false)
+  expect(add(calls, { type: "message", parts })).toBe(false)
+  expect(add(calls, { type: "awaiting_confirmation", proposals })).toBe(true)
+  expect(add(calls, { type: "tool_end", callId: "call_1" }, { type: "tool_end", callId: "call_2" })).toBe(true)
+  expect(add(calls, { type: "tool_end", callId: "call_3" })).toBe(false)
 })

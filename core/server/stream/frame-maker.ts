@@ -20,12 +20,12 @@ import {
 export type AnyFrame = Frame | UnknownFrame
 
 /**
- * Turns rows of a journal into the frames that people are shown. It remembers what later rows of the same run refer to:
- * a call is named once, by the reply that made it. So it has to see a run from its start.
+ * Converts journal events to frames. It tracks what later events of a run refer to, such as the name of a call, so it must
+ * see a run from its start.
  */
 export class FrameMaker {
   readonly #conversation: ConversationId
-  /** None between runs: most watchers see nothing happen for most of the time, and there may be thousands. */
+  /** Undefined between runs: thousands of watchers may be idle. */
   #calls: PendingCalls | undefined
   #run: RunId | undefined
   #usage: Usage | undefined
@@ -34,13 +34,13 @@ export class FrameMaker {
     this.#conversation = conversation
   }
 
-  /** The frames of a row, for whoever has seen `offset` units of the reply that was open before it. */
+  /** The frames of an event, for a client that has seen `offset` characters of the reply before it. */
   rows(event: JournalEvent | UnknownEvent, offset: number): AnyFrame[] {
     const at = new Date(event.at).toISOString()
     if (!isKnown(event)) return [toPlainFrame(event, at)]
     const before = this.#calls?.paused ?? false
     if (event.type === "run_started" || event.type === "message") this.#calls ??= new PendingCalls()
-    this.#calls?.see(event)
+    this.#calls?.add(event)
     const frames = this.#toFrames(event, { at, offset })
     if (event.type === "run_ended") this.#calls = undefined
     if (before || !this.#calls?.paused) return frames
@@ -93,7 +93,7 @@ export class FrameMaker {
     }
   }
 
-  /** Text of the open reply; the cursor is where it ends. */
+  /** Text of the open reply; the cursor is its end. */
   static text(text: string, end: Cursor): Frame {
     return { id: toCursor(end), type: "text_delta", data: { text } }
   }
@@ -121,7 +121,7 @@ export class FrameMaker {
     const reasoning = reasoningOf(parts)
     const written = { finish, model, usage, ...(reasoning ? { reasoning } : {}) }
     const frame = { id, type: "message", data: { message: { ...message, ...written }, at } } as Frame
-    // Whoever has not seen all of the text gets the rest as if it were still coming: the same from any cursor.
+    // A client that has not seen the whole text gets the rest as a delta, the same from any cursor.
     const rest = role === "assistant" ? content.slice(wholeUnits(content, offset)) : ""
     if (rest === "") return [frame]
     return [FrameMaker.text(rest, { position: event.position - 1, offset: content.length }), frame]
@@ -168,10 +168,10 @@ export class FrameMaker {
   }
 }
 
-/** A row that says all by itself, also one of a newer Pawl. */
+/** An event that needs no context, also of a newer version. */
 function toPlainFrame(event: JournalEvent | UnknownEvent, at: string): UnknownFrame {
-  // Which credential did it is for whoever revokes it, what a dead attempt had shown for the loop, and whose trace it belongs to for
-  // whoever reads traces: not for a screen.
+  // Not for clients: the credential (for revocation), the text shown by a failed attempt (for the loop), the trace (for
+  // tracing).
   const {
     type,
     version: _,
@@ -185,7 +185,7 @@ function toPlainFrame(event: JournalEvent | UnknownEvent, at: string): UnknownFr
   return { id: String(position), type, data: { ...data, at } }
 }
 
-/** The offset, moved off the middle of a surrogate pair. */
+/** The offset, moved out of the middle of a surrogate pair. */
 export function wholeUnits(text: string, offset: number): number {
   const unit = text.charCodeAt(offset)
   return unit >= 0xdc00 && unit <= 0xdfff && offset > 0 ? offset - 1 : offset
@@ -194,13 +194,12 @@ export function wholeUnits(text: string, offset: number): number {
 interface Pending extends FollowedCall {
   part: CallPart
   state: CallState
-  /** The newest proposal of it. */
   proposal: ProposalId | undefined
 }
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
-/** The calls of a run's newest reply, by what their rows say: what they were called with, and how far they are. */
+/** The calls of a run's newest reply, with their arguments and states. */
 export class PendingCalls implements Followed {
   readonly #calls = new Map<CallId, Pending>()
   readonly #proposals = new Map<ProposalId, Mutable<FollowedProposal>>()
@@ -209,7 +208,7 @@ export class PendingCalls implements Followed {
     return this.#calls.get(id)?.part
   }
 
-  /** Whether nothing is left to do before a person decides. */
+  /** Whether the run waits for a person. */
   get paused(): boolean {
     return pauseReasonOf(this.#calls.values()) !== undefined
   }
@@ -228,7 +227,7 @@ export class PendingCalls implements Followed {
     return proposal && !isSettled(proposal.status) ? proposal : undefined
   }
 
-  see(event: JournalEvent): void {
+  add(event: JournalEvent): void {
     if (event.type === "run_started" || event.type === "run_ended") return this.#clear()
     if (event.type === "message") return this.#call(event.parts.filter((part) => part.type === "call"))
     if (!isAboutCalls(event)) return
@@ -257,7 +256,7 @@ export class PendingCalls implements Followed {
     const call = this.#calls.get(proposed.callId)
     if (!call) return
     call.proposal = proposed.id
-    // What a person has changed is what runs, and what the call is shown with from here on.
+    // From here on the call is shown with the arguments that a person edited.
     if (proposed.arguments) call.part = { ...call.part, input: proposed.arguments }
   }
 

@@ -4,12 +4,12 @@ import { newId } from "../../protocol/ids.ts"
 import type { Conversations } from "../conversation/ports.ts"
 import { newestRun } from "./journal-runs.ts"
 
-test("a run that begins while it is looked for is not told with the end of the one before it", async () => {
+test("a run that starts during the search does not get the end of the previous run", async () => {
   const id = newId("conv")
   const runs = [1, 5].map((start) => ({ id: newId("run"), start }))
   const [first, second] = runs as [(typeof runs)[number], (typeof runs)[number]]
   const rows = new Map(runs.map((run) => [run.start, run]))
-  // The second begins behind the first question.
+  // The second run starts after the first query.
   const conversations = {
     runs: async () => ({ items: [{ id: first.id, status: "completed", endedAt: "then" }], nextCursor: null }),
     runStart: async () => second.start,

@@ -12,11 +12,11 @@ import { rowsLength } from "../../shared/text/json.ts"
 
 export interface NewestRun extends Pick<Run, "status" | "endedAt"> {
   readonly runId: RunId
-  /** Where it begins. */
+  /** Its first position. */
   readonly start: number
 }
 
-/** The newest run that answers somebody: a summary is none. */
+/** The newest run that is not a compaction. */
 export async function newestRun(
   { conversations, journal }: Pick<StreamPorts, "conversations" | "journal">,
   id: ConversationId,
@@ -24,7 +24,7 @@ export async function newestRun(
   for (let cursor: string | undefined; ;) {
     const page = await conversations.runs(id, { limit: 1, ...(cursor === undefined ? {} : { cursor }) })
     const [run] = page.items
-    // By its id: the newest may be another by now, and how this one stands would be told of that.
+    // By id: a newer run may exist by now, and its status would be mistaken for this one's.
     const rows = run && (await conversations.rowsOfRun(id, run.id))
     if (!rows) return undefined
     const { start } = rows
@@ -37,21 +37,21 @@ export async function newestRun(
   }
 }
 
-/** It is at work, or waits for a person. */
+/** Whether it is working or paused. */
 export const isOpen = ({ status }: Pick<NewestRun, "status">): boolean => status === "running" || status === "paused"
 
-/** A run as far as it is told. */
+/** A run up to a position. */
 export interface RunRange {
   readonly id: ConversationId
-  /** Its first row. */
+  /** Its first position. */
   readonly start: number
-  /** The last one that counts. */
+  /** The last position to read. */
   readonly position: number
 }
 
 /**
- * The rows of a run, page after page. A run may hold the results of a thousand calls: nobody holds all of it, and nobody
- * else waits while it is read.
+ * The events of a run, in pages: a run may contain the results of a thousand calls, so it is never held completely and
+ * others get turns in between.
  */
 export async function* runRows(
   { journal }: Pick<StreamPorts, "journal">,
@@ -66,27 +66,27 @@ export async function* runRows(
   }
 }
 
-/** Rows are read so many at a time, fewer where they are long: a watcher that does not read on holds what was read. */
+/** Events per page, fewer if they are long, because a slow reader holds a page in memory. */
 const PAGES = { first: 8, most: 64 }
 const MAX_PAGE_LENGTH = 256 * 1024
 
-/** The rows of one conversation, page after page, for whoever has to catch up with it. */
+/** Reads a conversation's events in pages. */
 export class JournalPages {
   readonly #journal: Pick<Journal, "readPage">
   readonly #id: ConversationId
   readonly #first: number
   #limit = 0
 
-  /** `most`: for who holds nothing of what is read, and wants all of it: from the first page on as many rows as fit. */
+  /** `begins: "most"`: for readers that hold nothing and want everything; the first page is already large. */
   constructor(journal: Pick<Journal, "readPage">, id: ConversationId, begins: "few" | "most" = "few") {
     this.#journal = journal
     this.#id = id
     this.#first = begins === "few" ? PAGES.first : PAGES.most
   }
 
-  /** The next rows behind a position; `more` where there may be others behind them. */
+  /** The next events after a position; `more` if there may be others. */
   async read(range: { after: number; upTo?: number }): Promise<{ events: EventPage["events"]; more: boolean }> {
-    // An embedded store answers without a turn of the event loop: many pages in a row would hold up everybody else.
+    // An embedded store answers synchronously: many pages in a row would block others.
     if (this.#limit > 0) await turn()
     const limit = this.#limit || this.#first
     const page = await this.#journal.readPage(this.#id, { ...range, limit, maxLength: MAX_PAGE_LENGTH })
@@ -96,7 +96,7 @@ export class JournalPages {
   }
 }
 
-/** How many rows to read next, so that a page has about the intended length, judged by the rows just read. */
+/** How many events to read next for a page of the intended length, judged by the events just read. */
 function nextLimit(limit: number, { found, length }: EventPage): number {
   const fitting = length === 0 ? PAGES.most : Math.floor((found * MAX_PAGE_LENGTH) / length)
   return Math.max(1, Math.min(PAGES.most, 2 * limit, fitting))
@@ -105,10 +105,10 @@ function nextLimit(limit: number, { found, length }: EventPage): number {
 export type JournalRow = JournalEvent | UnknownEvent
 
 /**
- * The rows of a run that are on record, as frames from one of them on. A run that waited before it and waits still ends
- * with that pause too: results of some calls only have not let it go on.
+ * The recorded events of a run as frames, from a position on. A run that was paused before it and still is ends with that
+ * pause again: results of only some calls do not continue it.
  */
-export function toldRows(id: ConversationId, rows: readonly JournalRow[], from: number): AnyFrame[] {
+export function rowsToFrames(id: ConversationId, rows: readonly JournalRow[], from: number): AnyFrame[] {
   const maker = new FrameMaker(id)
   const frames = rows.flatMap((row) => {
     const made = maker.rows(row, 0)
@@ -118,56 +118,55 @@ export function toldRows(id: ConversationId, rows: readonly JournalRow[], from: 
   return [...frames, { id: String(rows.at(-1)?.position ?? from), type: "done", data: { status: "paused" } }]
 }
 
-/** Whether a run waited before one of its rows, and has done nothing else since. */
+/** Whether a run was paused before a position and did nothing since. */
 function staysPaused(rows: readonly JournalRow[], from: number): boolean {
   const calls = new PendingCalls()
   let waits = false
   for (const row of rows) {
     if (row.position >= from && !waits) return false
-    if (isKnown(row)) calls.see(row)
+    if (isKnown(row)) calls.add(row)
     waits = calls.paused
   }
   return waits
 }
 
-/** Frames that are known already, and no others. */
-export function toldSource(frames: readonly AnyFrame[]): FrameSource<AnyFrame> {
+export function fixedSource(frames: readonly AnyFrame[]): FrameSource<AnyFrame> {
   const left = [frames]
   return { next: async () => left.pop(), close() {} }
 }
 
-/** Frames that are known already, and then those of a source. */
-export function withFirst(first: readonly AnyFrame[], source: FrameSource): FrameSource {
-  let told = false
+/** Frames, followed by those of a source. */
+export function prependFrames(first: readonly AnyFrame[], source: FrameSource): FrameSource {
+  let isSent = false
   return {
     async next() {
-      if (told) return source.next()
-      told = true
+      if (isSent) return source.next()
+      isSent = true
       return first
     },
     close: () => source.close(),
   }
 }
 
-/** How many runs are told at once, the newest; fewer where they have more than so many characters. */
+/** Most runs per read, the newest; fewer if they have more characters than this. */
 const MAX_RUNS = 50
 const MAX_LENGTH = 1_000_000
 
 interface UpTo {
   readonly id: ConversationId
-  /** The last row of the newest run that is told. */
+  /** The last position of the newest run. */
   readonly position: number
 }
 
-export interface ToldRuns {
-  /** The frames of each, oldest first. */
+interface RecordedRuns {
+  /** The frames of each run, oldest first. */
   readonly runs: readonly (readonly UnknownFrame[])[]
-  /** The last row of those before them; null where there are none. */
+  /** The last position before them; null if there are none. */
   readonly before: number | null
 }
 
-/** The runs of a conversation up to a row, backwards from the newest, so that nothing is read that is not told. */
-export async function readToldRuns(ports: StreamPorts, { id, position }: UpTo): Promise<ToldRuns> {
+/** Reads the runs of a conversation backwards from a position. */
+export async function readRecordedRuns(ports: StreamPorts, { id, position }: UpTo): Promise<RecordedRuns> {
   const runs: UnknownFrame[][] = []
   let length = 0
   for (let end = position; ;) {
@@ -192,7 +191,7 @@ async function readRun(
   for (let [after, more] = [start - 1, true]; more;) {
     const page = await pages.read({ after, upTo: end })
     for (const row of page.events) frames.push(...maker.rows(row, 0))
-    length += rowsLength(page.events as readonly JournalEvent[]) // one of a newer Pawl has a length too
+    length += rowsLength(page.events as readonly JournalEvent[]) // events of a newer version have a length too
     after = page.events.at(-1)?.position ?? after
     more = page.more && after < end
   }
@@ -200,10 +199,10 @@ async function readRun(
 }
 
 /**
- * A run that waits, from one of its rows to that pause, with what has happened since it began to wait: a decision, or a
- * result of several. Read as it is taken.
+ * A paused run from a position to its pause, including what happened during it: a decision, or some of several results. Read
+ * as it is pulled.
  */
-export function toldPause(
+export function pausedRun(
   ports: Pick<StreamPorts, "journal">,
   run: RunRange & { readonly from: number },
 ): FrameSource<AnyFrame> {
@@ -235,28 +234,27 @@ async function* pausedFrames(
   yield [{ id: String(last), type: "done", data: { status: "paused" } }]
 }
 
-/** Follows a run row by row: whether it waits, and which of its pauses it has gone on from. */
-export class FollowedPauses {
+/** Tracks whether a run is paused, and which of its pauses it has left. */
+export class RunPauses {
   readonly #calls = new PendingCalls()
   #pausedAt: number | undefined
   #endedAt: number | undefined
 
-  see(row: JournalRow): void {
-    // The next run, and whatever it pauses at, is not this one's.
+  add(row: JournalRow): void {
+    // Events of the next run are ignored.
     if (this.#endedAt !== undefined || !isKnown(row)) return
     const before = this.#calls.paused
-    this.#calls.see(row)
+    this.#calls.add(row)
     if (this.#calls.paused && !before) this.#pausedAt = row.position
     if (row.type === "run_ended") this.#endedAt = row.position
   }
 
-  /** It waits for somebody. */
   get paused(): boolean {
     return this.#calls.paused
   }
 
-  /** Up to where it has gone on from its pauses, of a run that was read up to a position: all but the one that it is in. */
-  leftUpTo(position: number): number {
+  /** The last position whose pauses the run has left, if it was read up to `position`: all but the current pause. */
+  overUpTo(position: number): number {
     if (this.#endedAt !== undefined) return this.#endedAt
     return this.paused && this.#pausedAt !== undefined ? this.#pausedAt - 1 : position
   }

@@ -9,21 +9,23 @@ import {
   type OpenSource,
   STREAM_HEADERS,
   toEventStream,
-  pulseOf,
-  type Takeover,
+  keepAliveOf,
+  type ConnectionHooks,
 } from "./event-stream.ts"
 import type { StreamPorts } from "../conversation/ports.ts"
 import { Subscription, type SubscriptionTarget } from "./subscription.ts"
 
-/** Before a stream begins that reads only as it is pulled: once it has begun, no status can say that nothing can be read. */
-export async function demandStore(
+/**
+ * Throws if the store is unreachable. For streams that read when pulled: after their start no status can report an error.
+ */
+export async function requireStore(
   c: Context<Env>,
   { conversations }: Pick<StreamPorts, "conversations">,
 ): Promise<void> {
   await conversations.list(userOf(c), { limit: 1 })
 }
 
-/** Everything of a conversation from a cursor on. */
+/** A conversation from a cursor on. */
 export async function subscribe(
   { journal, bus, clock, conversations }: Pick<StreamPorts, "journal" | "bus" | "clock" | "conversations">,
   watched: Omit<SubscriptionTarget, "runStart">,
@@ -32,11 +34,11 @@ export async function subscribe(
   return new Subscription({ journal, bus, clock }, { ...watched, runStart })
 }
 
-/** Answers with the frames of a source, for as long as somebody listens. */
+/** Answers with the frames of a source until the client disconnects. */
 export function streamFrames(c: Context<Env>, ports: StreamPorts, shown: FrameSource): Response {
-  const source = openFor(c.get("caller"), ports, shown)
-  const pulse = pulseOf(ports.clock)
-  const { line } = (c.env ?? {}) as { line?: Takeover }
+  const source = registerStream(c.get("caller"), ports, shown)
+  const pulse = keepAliveOf(ports.clock)
+  const { line } = (c.env ?? {}) as { line?: ConnectionHooks }
   if (!line) return c.body(toEventStream(source, pulse), 200, STREAM_HEADERS)
   line.stream = { source, pulse }
   return c.body(null, 200, STREAM_HEADERS)
@@ -45,7 +47,7 @@ export function streamFrames(c: Context<Env>, ports: StreamPorts, shown: FrameSo
 export const wantsStream = (c: Context<Env>): boolean =>
   (c.req.header("accept") ?? "").toLowerCase().includes("text/event-stream")
 
-/** What a cursor of the caller's says about a conversation, or why it cannot. */
+/** Parses the client's cursor. Throws `bad_request` if it is invalid or ahead of the conversation. */
 export function toStreamCursor(text: string | undefined, { id, position }: ConversationView): Cursor {
   const cursor = parseCursor(text ?? "0")
   const known = `${id} has positions up to ${position}`
@@ -54,13 +56,13 @@ export function toStreamCursor(text: string | undefined, { id, position }: Conve
   return cursor
 }
 
-/** Counts a source among the open streams until it is closed. Whoever loses the right to look does not look on. */
-export function openFor(caller: Caller, { streams, metrics }: StreamPorts, source: FrameSource): OpenSource {
+/** Counts a source among the open streams until it is closed. It ends when the credential is revoked. */
+export function registerStream(caller: Caller, { streams, metrics }: StreamPorts, source: FrameSource): OpenSource {
   let open = true
   const opened: OpenSource = { user: caller.person.id, next: () => source.next(), close }
   const letGo = streams.register(caller, () => {
     close()
-    opened.whenEnded?.()
+    opened.onEnded?.()
   })
   metrics.streams.add(1)
   return opened

@@ -1,4 +1,5 @@
 import type { MessageInput } from "../../engine/input.ts"
+import { hasCode } from "../../protocol/errors.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import type { MessageId, ConversationId } from "../../protocol/ids.ts"
 import type { FrameSource } from "./event-stream.ts"
@@ -7,40 +8,63 @@ import type { StreamPorts } from "../conversation/ports.ts"
 import { type Subscription, isEnd } from "./subscription.ts"
 import { isKnown } from "../../engine/replay/replay.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
-import { FollowedPauses, type RunRange, runRows, toldPause, toldSource } from "./journal-runs.ts"
+import { RunPauses, type RunRange, runRows, pausedRun, fixedSource } from "./journal-runs.ts"
 import type { Frame } from "../../protocol/frames.ts"
 import type { AnyFrame } from "./frame-maker.ts"
 import { onceMore } from "../../shared/concurrency/locks.ts"
 
-/** Where to look from: the conversation as it was found. */
+/** The conversation's position before the message. */
 type Place = Pick<ConversationView, "id" | "position">
 
-/** Says something, and gives the frames of the run that it enters, to its end, also where it has to wait for its turn. */
-export async function sayAndWatch(ports: StreamPorts, place: Place, message: MessageInput): Promise<FrameSource> {
-  const { source, done } = await watchWhile(ports, place, () => ports.runtime.submit(place.id, message))
-  return framesOfRun(ports, source, { ...place, message: message.id, waits: done === "kept" })
-}
-
-interface Said extends Place {
-  readonly message: MessageId
-  /** Others have to be answered first, and meanwhile it can be taken back. */
-  readonly waits: boolean
-  /** Its run has gone on from the pauses up to here. */
-  readonly pausesUpTo?: number
-}
-
-/** The frames of the run that a message enters, out of those of its conversation. */
-export function framesOfRun(ports: StreamPorts, source: Subscription, { waits, ...said }: Said): FrameSource {
-  const { message, pausesUpTo } = said
-  const frames = new RunFrames(source, { message, ...(pausesUpTo === undefined ? {} : { pausesUpTo }) })
-  return waits ? unlessWithdrawn(ports, frames, said) : frames
+/** Submits a message and returns the frames of its run to the end, also if it has to wait in the inbox. */
+export async function sendAndWatch(ports: StreamPorts, place: Place, message: MessageInput): Promise<FrameSource> {
+  const { source, done } = await subscribeDuring(ports, place, () => ports.runtime.submit(place.id, message))
+  return framesOfMessage(ports, source, { ...place, message: message.id, waits: done === "kept" })
 }
 
 /**
- * Everything of a conversation from before something is done in it. The watch begins first, so that nothing that follows
- * from it is missed; where it is refused nobody is left watching.
+ * Sends a message, or attaches to its run if it was sent before. Of two concurrent requests both get the same run, from its
+ * beginning and without the pauses that are over.
  */
-export async function watchWhile<Done>(
+export async function sendOnce(
+  ports: StreamPorts,
+  { id, position }: Place,
+  message: MessageInput,
+): Promise<FrameSource> {
+  const isThere = async () => (await ports.conversations.placeOf(id, message.id)) !== undefined
+  const attach = async () => (await watchSentMessage(ports, { id, position, message, asItStands: true })).frames
+  if (await isThere()) return attach()
+  try {
+    return await sendAndWatch(ports, { id, position }, message)
+  } catch (error) {
+    if (!hasCode(error, "busy") || !(await isThere())) throw error
+    return attach()
+  }
+}
+
+/** The frames of the run that a new conversation's first message starts. */
+export async function watchFirstRun(ports: StreamPorts, id: ConversationId, message: MessageId): Promise<FrameSource> {
+  const source = await subscribe(ports, { id, after: { position: 0, offset: 0 } })
+  return framesOfMessage(ports, source, { id, position: 0, message, waits: false })
+}
+
+interface WatchedMessage extends Place {
+  readonly message: MessageId
+  /** Other messages come first; until then it can be withdrawn. */
+  readonly waits: boolean
+  /** Pauses up to this position are over. */
+  readonly pausesUpTo?: number
+}
+
+/** The frames of the run that contains a message. */
+function framesOfMessage(ports: StreamPorts, source: Subscription, { waits, ...subject }: WatchedMessage): FrameSource {
+  const { message, pausesUpTo } = subject
+  const frames = new RunFrames(source, { message, ...(pausesUpTo === undefined ? {} : { pausesUpTo }) })
+  return waits ? endIfWithdrawn(ports, frames, subject) : frames
+}
+
+/** Subscribes, then acts, so that no event of the act is missed. If the act fails, the subscription is closed. */
+export async function subscribeDuring<Done>(
   ports: StreamPorts,
   { id, position }: Place,
   act: () => Promise<Done>,
@@ -57,97 +81,94 @@ export async function watchWhile<Done>(
 export interface Repeated {
   readonly id: ConversationId
   readonly message: MessageInput
-  /** Where the conversation was when the request came. */
+  /** The conversation's position when the request arrived. */
   readonly position: number
-  /** To its end as it stands now: without the pauses that it has gone on from since. */
+  /** Omits pauses that the run has left since. */
   readonly asItStands?: boolean
 }
 
-export interface WatchedAgain {
+interface WatchedMessageRun {
   readonly frames: FrameSource
-  /** Others have to be answered first. */
+  /** Other messages come first. */
   readonly waits: boolean
-  /** Where its run begins, and where what it brought does; 0 where it has not begun. */
+  /** The run's first position, and the first position of the message's events; 0 if it has not started. */
   readonly start: number
   readonly from: number
 }
 
-/** The frames of the run that a message has entered which was sent before, from its beginning; it is not begun again. */
-export async function watchRepeated(ports: StreamPorts, repeated: Repeated): Promise<WatchedAgain> {
+/** The frames of the run of a message that was already sent, from its beginning. The run is not started again. */
+export async function watchSentMessage(ports: StreamPorts, repeated: Repeated): Promise<WatchedMessageRun> {
   const { id, message, position, asItStands } = repeated
   let place = await ports.conversations.placeOf(id, message.id)
   if (place === undefined) {
-    // It is on its way in, or its process died before it was kept. Sent now, it is taken once all the same.
+    // It is being submitted, or its process crashed before it was recorded. Submitting it again records it once.
     await ports.runtime.submit(id, message)
     place = (await ports.conversations.placeOf(id, message.id)) ?? "waiting"
   }
   const waits = place === "waiting"
   const start = place === "waiting" ? 0 : await ports.conversations.runStart(id, place)
-  // Words stand right behind the row that starts their run; those that were let into a working one stand alone.
+  // A message that starts a run follows the event that starts it; one that joined a working run stands alone.
   const from = place === "waiting" ? position + 1 : place === start + 1 ? start : place
   const left =
-    asItStands && !waits ? { pausesUpTo: (await pausesOf(ports, { id, start, position })).leftUpTo(position) } : {}
+    asItStands && !waits ? { pausesUpTo: (await pausesOf(ports, { id, start, position })).overUpTo(position) } : {}
   const source = await subscribe(ports, { id, after: { position: from - 1, offset: 0 } })
   return {
-    frames: framesOfRun(ports, source, { id, position, message: message.id, waits, ...left }),
+    frames: framesOfMessage(ports, source, { id, position, message: message.id, waits, ...left }),
     waits,
     start,
     from,
   }
 }
 
-interface GoingOn {
+interface RunSuffix {
   readonly id: ConversationId
-  /** Where the conversation stands. */
+  /** The conversation's position. */
   readonly position: number
-  /** Of the rows of its newest run: the first that is told. */
+  /** True for the first event of the newest run to return. */
   isFirst(event: JournalEvent): boolean
 }
 
-/**
- * The frames of the newest run from a row on, to its end as it stands now. Where it has no such row there is nothing to
- * tell: it is over.
- */
-export async function watchOn(ports: StreamPorts, { id, position, isFirst }: GoingOn): Promise<FrameSource> {
+/** The frames of the newest run from an event on. If there is no such event, the run is over. */
+export async function watchFrom(ports: StreamPorts, { id, position, isFirst }: RunSuffix): Promise<FrameSource> {
   const start = await ports.conversations.runStart(id, position)
-  const pauses = new FollowedPauses()
+  const pauses = new RunPauses()
   let from: number | undefined
   let stays = true
   for await (const rows of runRows(ports, { id, start, position }))
     for (const row of rows) {
       if (from === undefined && isKnown(row) && isFirst(row)) from = row.position
-      // Whether it waited before that row, and has done nothing else since.
+      // Whether it was paused before that event and did nothing since.
       if (from !== undefined) stays &&= pauses.paused
-      pauses.see(row)
+      pauses.add(row)
     }
-  if (from === undefined) return toldSource([{ id: String(position), type: "done", data: { status: "completed" } }])
-  if (stays && pauses.paused) return toldPause(ports, { id, start, position, from })
+  if (from === undefined) return fixedSource([{ id: String(position), type: "done", data: { status: "completed" } }])
+  if (stays && pauses.paused) return pausedRun(ports, { id, start, position, from })
   const source = await subscribe(ports, { id, after: { position: from - 1, offset: 0 } })
-  return new RunFrames(source, { position: pauses.leftUpTo(position) })
+  return new RunFrames(source, { position: pauses.overUpTo(position) })
 }
 
-/** The frames of the run that begins at a row, from there to its end as it stands now. */
+/** The frames of the run that starts at a position. */
 export async function watchRun(ports: StreamPorts, run: RunRange): Promise<FrameSource> {
   const { id, start, position } = run
   const pauses = await pausesOf(ports, run)
-  if (pauses.paused) return toldPause(ports, { ...run, from: start })
+  if (pauses.paused) return pausedRun(ports, { ...run, from: start })
   const source = await subscribe(ports, { id, after: { position: start - 1, offset: 0 } })
-  return new RunFrames(source, { position: pauses.leftUpTo(position) })
+  return new RunFrames(source, { position: pauses.overUpTo(position) })
 }
 
-async function pausesOf(ports: StreamPorts, run: RunRange): Promise<FollowedPauses> {
-  const pauses = new FollowedPauses()
-  for await (const rows of runRows(ports, run)) for (const row of rows) pauses.see(row)
+async function pausesOf(ports: StreamPorts, run: RunRange): Promise<RunPauses> {
+  const pauses = new RunPauses()
+  for await (const rows of runRows(ports, run)) for (const row of rows) pauses.add(row)
   return pauses
 }
 
 /**
- * Which run: the one a message enters, or the one that goes on from every pause up to a position. Of the first, too, pauses
- * can be left out that it has gone on from: those up to `pausesUpTo`.
+ * The run that contains a message, or the one that continues after the pauses up to a position. `pausesUpTo` omits the
+ * message's pauses that are over.
  */
-export type WhichRun = { readonly message: MessageId; readonly pausesUpTo?: number } | { readonly position: number }
+type WhichRun = { readonly message: MessageId; readonly pausesUpTo?: number } | { readonly position: number }
 
-/** The frames of one run out of those of its conversation, to its `done` or `error`. */
+/** The frames of one run out of a conversation's, up to its `done` or `error`. */
 export class RunFrames implements FrameSource<AnyFrame> {
   readonly #source: FrameSource<AnyFrame>
   readonly #which: WhichRun
@@ -177,7 +198,7 @@ export class RunFrames implements FrameSource<AnyFrame> {
     this.#source.close()
   }
 
-  /** Ends with `done`, unless its run has begun: there will be none, because its message was taken back. */
+  /** Ends with `done` unless its run has started: there will be none, because its message was withdrawn. */
   withdraw(position: number): void {
     if (this.#begun || this.#over) return
     this.#last = { id: String(position), type: "done", data: { status: "cancelled" } }
@@ -205,7 +226,7 @@ export class RunFrames implements FrameSource<AnyFrame> {
       this.#begun = true
       return this.#start ? [this.#start, frame] : [frame]
     }
-    // The words follow the row that starts their run; in a run that works already they stand alone.
+    // A message follows the event that starts its run; in a run that is already working it stands alone.
     this.#start = frame.type === "run_started" ? frame : undefined
     return []
   }
@@ -218,7 +239,7 @@ export class RunFrames implements FrameSource<AnyFrame> {
     )
   }
 
-  /** Between two decisions the run paused again: it has gone on since. */
+  /** A pause between two decisions that is over. */
   #wasPaused({ id, type, data }: AnyFrame): boolean {
     const left = "position" in this.#which ? this.#which.position : this.#which.pausesUpTo
     if (left === undefined || type !== "done" || (data as Frame<"done">["data"]).status !== "paused") return false
@@ -231,16 +252,13 @@ type WithdrawalPorts = Pick<StreamPorts, "bus" | "log" | "conversations">
 interface Waiting {
   readonly id: ConversationId
   readonly message: MessageId
-  /** Where the conversation was when the wait began. */
+  /** The conversation's position when the wait started. */
   readonly position: number
 }
 
-/**
- * The frames of the run that a queued message will start; where the message is taken back instead, the `done` that its
- * sender would otherwise wait for as long as the connection lasts.
- */
-export function unlessWithdrawn(ports: WithdrawalPorts, frames: RunFrames, waiting: Waiting): FrameSource {
-  const leave = whenWithdrawn(ports, waiting, {
+/** The frames of the run that a queued message will start. If the message is withdrawn, its sender gets a `done`. */
+export function endIfWithdrawn(ports: WithdrawalPorts, frames: RunFrames, waiting: Waiting): FrameSource {
+  const leave = onWithdrawn(ports, waiting, {
     begun: () => frames.begun,
     withdraw: () => frames.withdraw(waiting.position),
   })
@@ -253,29 +271,29 @@ export function unlessWithdrawn(ports: WithdrawalPorts, frames: RunFrames, waiti
   }
 }
 
-interface Waits {
-  /** The run has begun: there is nothing to take back any more. */
+interface WithdrawalHandler {
+  /** The run has started: the message can no longer be withdrawn. */
   begun(): boolean
   withdraw(): void
 }
 
-/** Tells who waits for the run of a queued message that it was taken back; what is returned ends the listening. */
-export function whenWithdrawn(
+/** Calls `withdraw` if a queued message is withdrawn. The returned function stops watching. */
+export function onWithdrawn(
   { bus, log, conversations }: WithdrawalPorts,
   { id, message }: Pick<Waiting, "id" | "message">,
-  waits: Waits,
+  waits: WithdrawalHandler,
 ): () => void {
-  const look = onceMore(async () => {
+  const check = onceMore(async () => {
     if (waits.begun()) return leave()
     if ((await conversations.placeOf(id, message)) === undefined && !waits.begun()) waits.withdraw()
   })
-  const orWarn = () => void look().catch((error: unknown) => log.warn("poll_failed", { conversation: id, error }))
+  const orWarn = () => void check().catch((error: unknown) => log.warn("poll_failed", { conversation: id, error }))
   const stops = [
-    // Whoever takes a message back wakes the conversation; of another node, that may not be heard, and then the record is looked at.
+    // A withdrawal wakes the conversation. A wake-up of another node may be lost; then its next event triggers the check.
     bus.onWake((woken) => woken === id && orWarn()),
     bus.subscribe(id, ({ type }) => type === "recorded" && orWarn()),
   ]
   const leave = () => stops.forEach((stop) => stop())
-  orWarn() // it may have been taken back before anybody listened
+  orWarn() // it may have been withdrawn before the watch
   return leave
 }

@@ -11,7 +11,7 @@ const user = "user_ada" as UserId
 
 type Fields = Record<string, unknown>
 
-/** Rows that are long in one of the ways in which a row can be. */
+/** Events that are long in each of the ways in which an event can be. */
 const kinds: Record<string, (text: string) => Fields> = {
   "a person's words": (text) => ({ type: "message", role: "user", parts: [{ type: "text", text }] }),
   "the arguments of a call": (text) => ({
@@ -61,11 +61,11 @@ interface Watching {
   readonly after?: number
   readonly runStart?: number
   readonly cutOff?: boolean
-  /** The reply that is open. */
+  /** The open reply. */
   readonly open?: LiveReply
 }
 
-/** A subscription to rows in memory, which notes how it reads them. */
+/** A subscription to events in memory, which records how it reads them. */
 function watch(rows: readonly JournalEvent[], { after = 0, runStart = 0, cutOff = false, open }: Watching = {}) {
   const reads: { limit: number; length: number }[] = []
   let tell: (live: Live) => void = () => {}
@@ -93,10 +93,10 @@ function watch(rows: readonly JournalEvent[], { after = 0, runStart = 0, cutOff 
   return { subscription, reads, tell: (events: readonly JournalEvent[]) => tell({ type: "events", user, events }) }
 }
 
-describe.each(Object.entries(kinds))("where %s may be long", (_kind, make) => {
+describe.each(Object.entries(kinds))("if %s may be long", (_kind, make) => {
   const [short, long] = [make("x"), make("x".repeat(MB))]
 
-  test("what is taken at once is short, also after many rows that were short", async () => {
+  test("each read is short, also after many short rows", async () => {
     const rows = toRows([...repeat(short, 200), ...repeat(long, 20), ...repeat(short, 50)])
     const { subscription, reads } = watch(rows)
     let position = 0
@@ -105,13 +105,13 @@ describe.each(Object.entries(kinds))("where %s may be long", (_kind, make) => {
       expect(jsonLength(frames)).toBeLessThan(MB + 64 * 1024)
       position = Number(frames.at(-1)?.id)
     }
-    // Little is read to be thrown away: the next pages are as long as the rows allow.
+    // Little is read twice: the next pages are as long as the events allow.
     expect(reads.filter(({ limit }) => limit > 1).length).toBeLessThan(20)
     subscription.close()
     expect(await subscription.wait()).toBe(false)
   })
 
-  test("rows that came are kept for a slow watcher while they are short, and read again when they are not", async () => {
+  test("buffered rows for a slow watcher stay in memory while they are short, and are read again when they are not", async () => {
     const known = 4
     for (const [row, kept] of [
       [short, true],
@@ -119,7 +119,7 @@ describe.each(Object.entries(kinds))("where %s may be long", (_kind, make) => {
     ] as const) {
       const rows = toRows([...repeat(short, known), row, row])
       const { subscription, reads, tell } = watch(rows.slice(0, known))
-      while ((await subscription.take()).length > 0); // all that was there
+      while ((await subscription.take()).length > 0); // everything available
       const caughtUp = reads.length
       for (const came of rows.slice(known)) tell([came])
       await subscription.take()
@@ -129,7 +129,7 @@ describe.each(Object.entries(kinds))("where %s may be long", (_kind, make) => {
   })
 })
 
-describe("a watcher who comes in the middle of a long run", () => {
+describe("a watcher who joins in the middle of a long run", () => {
   const results = 600
   const rows = toRows([
     { type: "run_started", runId: "run_1", maxIterations: 10 },
@@ -137,7 +137,7 @@ describe("a watcher who comes in the middle of a long run", () => {
     { type: "run_ended", status: "completed" },
   ])
 
-  test("costs a page at a time, and the event loop turns between them", async () => {
+  test("reads one page at a time, with turns of the event loop between them", async () => {
     const { subscription, reads } = watch(rows, { after: results, runStart: 1 })
     let turns = 0
     let next = setImmediate(function count() {
@@ -156,7 +156,7 @@ describe("a watcher who comes in the middle of a long run", () => {
     subscription.close()
   })
 
-  test("is told its end again where that may have been missed, and nothing of what lies before", async () => {
+  test("gets the end again if it may have been missed, and no earlier rows", async () => {
     const { subscription } = watch(rows, { after: rows.length, runStart: 1, cutOff: true })
     expect(await subscription.next()).toEqual([
       { id: String(rows.length), type: "done", data: { status: "completed" } },
@@ -169,7 +169,7 @@ test.each([
   ["the last row that was read", 3, ["so far"]],
   ["a row that is older", 2, []],
   ["a row that has not been read yet", 4, []],
-])("of the reply that is open after %s there is shown: position %i", async (_, position, shown) => {
+])("the position of the open reply after %s is %i", async (_, position, shown) => {
   const rows = toRows(repeat(kinds["a person's words"]!("x"), 3))
   const { subscription } = watch(rows, { open: { position, text: "so far" } })
   const frames = await subscription.take()

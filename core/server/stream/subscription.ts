@@ -13,11 +13,14 @@ import type { Frame } from "../../protocol/frames.ts"
 
 export interface SubscriptionTarget {
   readonly id: ConversationId
-  /** Where the watcher is: what it has seen. */
+  /** The client's cursor. */
   readonly after: Cursor
-  /** Where the run began that `after` lies in: rows from there are read again, silently, for what they name. */
+  /** The start of the run that contains `after`: its events up to there are read again for their names. */
   readonly runStart: number
-  /** The watcher was cut off: if that was behind the last row of a run, it may have missed the `done` that has no place of its own. */
+  /**
+   * The client reconnects: if its cursor is at the end of a run, it may have missed the `done`, which has no position of its
+   * own.
+   */
   readonly cutOff?: boolean
 }
 
@@ -27,23 +30,23 @@ interface Source {
   readonly clock: Pick<Clock, "alarm">
 }
 
-/** Rows that may wait in memory for a watcher; a slower one reads them from the journal when it is ready. */
+/** Events buffered for a watcher; a slower one reads them from the journal. */
 const MAX_WAITING = 64
 const MAX_WAITING_LENGTH = 512 * 1024
 const MAX_WAITING_TEXT = 64 * 1024
-/** Text that follows text waits for the next picture on a screen: a model may be faster than anyone can see. */
+/** Text that follows text waits for the next frame of a screen: a model may be faster than anyone can see. */
 const PACE_MS = 16
 const NO_ROWS: readonly never[] = []
 const NO_FRAMES: never[] = []
 const START: Cursor = { position: 0, offset: 0 }
 
 /**
- * Everything after a cursor, then what comes, for one watcher. It is pulled: however slow the watcher, nothing piles up
- * here, because what it has not taken can be read again. SSE and sockets are two mouths of it.
+ * Everything after a cursor, for one watcher. It is pulled: a slow watcher does not fill the memory, because what it has not
+ * taken can be read again. SSE and sockets both use it.
  */
 export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFrame> {
   readonly #source: Source
-  // Of what it was given only what it needs again: thousands of these wait for something to happen.
+  // Only the needed fields of the target: thousands of subscriptions are idle.
   readonly #id: ConversationId
   readonly #runStart: number
   readonly #cutOff: boolean
@@ -51,24 +54,24 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   readonly #unsubscribe: () => void
   #position: number
   #offset: number
-  /** Rows that came since the last pull, and text of the open reply that starts at `#textStart`. */
+  /** Events since the last pull, and text of the open reply from `#textAt` on. */
   #rows: readonly (JournalEvent | UnknownEvent)[] = NO_ROWS
   #rowsLength = 0
   #text = ""
   #textAt: Cursor = START
-  /** Only while the open reply thinks. */
+  /** Only while the open reply is reasoning. */
   #thinking: ThinkingStream | undefined
-  /** Only while calls tell how far they are. */
+  /** Only while calls report progress. */
   #progress: ProgressStream | undefined
-  /** The journal has to be read: at first, and whenever something came too fast or not in order. */
+  /** The journal must be read: at first, and after an overflow or a gap. */
   #behind = true
   #primed = false
   #closed = false
   #wake: (() => void) | undefined
   /** Only while it catches up. */
   #pages: JournalPages | undefined
-  /** Takes the alarm back that ends the pause after text was shown. */
-  #pausing: (() => void) | undefined
+  /** Cancels the timer that ends the pause after text. */
+  #cancelPause: (() => void) | undefined
 
   constructor(source: Source, watched: SubscriptionTarget) {
     this.#source = source
@@ -78,11 +81,11 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     this.#frames = new FrameMaker(watched.id)
     this.#position = watched.after.position
     this.#offset = watched.after.offset
-    // Before anything is read, so that nothing can come unseen in between.
-    this.#unsubscribe = source.bus.subscribe(watched.id, (live) => this.#hear(live))
+    // Before the first read, so that nothing is missed in between.
+    this.#unsubscribe = source.bus.subscribe(watched.id, (live) => this.#receive(live))
   }
 
-  /** The next frames, at least one; undefined when it was closed. One caller at a time. */
+  /** The next frames, at least one; undefined when closed. One caller at a time. */
   async next(): Promise<AnyFrame[] | undefined> {
     while (!this.#closed) {
       const frames = await this.take()
@@ -101,7 +104,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   close(): void {
     this.#closed = true
     this.#unsubscribe()
-    this.#pausing?.()
+    this.#cancelPause?.()
     this.#rows = NO_ROWS
     this.#text = ""
     this.#thinking = this.#progress = undefined
@@ -120,7 +123,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     return rows.length > 0 ? this.#show(rows) : this.#showText()
   }
 
-  /** A stream that begins in the middle of a run has to know what the rows before it have named. */
+  /** A stream that starts in the middle of a run must know the names of earlier calls. */
   async #prime(): Promise<AnyFrame[]> {
     this.#primed = true
     if (this.#runStart === 0) return []
@@ -138,7 +141,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   }
 
   async #readOn(): Promise<AnyFrame[]> {
-    this.#behind = false // what comes while we read is kept, and left out below where it was read too
+    this.#behind = false // events during the read are buffered, and skipped below if they were read too
     this.#pages ??= new JournalPages(this.#source.journal, this.#id)
     const { events, more } = await this.#pages.read({ after: this.#position })
     const frames = this.#show(events)
@@ -150,7 +153,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     const open = await this.#source.bus.soFar(this.#id)
     if (open?.position !== this.#position) return frames
     if (open.thought) this.#thinkingAt(this.#position).begin(open)
-    frames.push(...this.#takeThought(), ...this.#moreText(open.text, 0))
+    frames.push(...this.#takeReasoning(), ...this.#moreText(open.text, 0))
     return frames
   }
 
@@ -159,7 +162,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     for (const row of rows) {
       if (row.position <= this.#position) continue
       if (row.position > this.#position + 1) {
-        this.#behind = true // another node wrote what lies between
+        this.#behind = true // another node wrote the events in between
         break
       }
       frames.push(...this.#frames.rows(row, this.#offset))
@@ -170,18 +173,19 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   }
 
   #showText(): AnyFrame[] {
-    if (this.#pausing) return []
-    const thought = [...this.#takeThought(), ...this.#takeProgress()]
+    if (this.#cancelPause) return []
+    const reasoningFrames = [...this.#takeReasoning(), ...this.#takeProgress()]
     const text = this.#text
     const { position, offset } = this.#textAt
     this.#text = ""
-    if (text === "" || position < this.#position) return thought
-    if (position === this.#position && offset <= this.#offset) return [...thought, ...this.#moreText(text, offset)]
+    if (text === "" || position < this.#position) return reasoningFrames
+    if (position === this.#position && offset <= this.#offset)
+      return [...reasoningFrames, ...this.#moreText(text, offset)]
     this.#behind = true
-    return thought
+    return reasoningFrames
   }
 
-  #takeThought(): AnyFrame[] {
+  #takeReasoning(): AnyFrame[] {
     const thinking = this.#thinking
     if (!thinking?.hasNews || thinking.position !== this.#position) return NO_FRAMES
     this.#pause()
@@ -200,17 +204,17 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     return this.#thinking?.position === position ? this.#thinking : (this.#thinking = new ThinkingStream(position))
   }
 
-  /** What the watcher has not seen of a text that starts at an offset of the open reply. */
+  /** The unseen rest of a text that starts at an offset of the open reply. */
   #moreText(text: string, start: number): AnyFrame[] {
-    const rest = text.slice(wholeUnits(text, Math.max(0, this.#offset - start)))
-    if (rest === "") return []
+    const remaining = text.slice(wholeUnits(text, Math.max(0, this.#offset - start)))
+    if (remaining === "") return []
     this.#offset = start + text.length
     this.#pause()
-    return [FrameMaker.text(rest, { position: this.#position, offset: this.#offset })]
+    return [FrameMaker.text(remaining, { position: this.#position, offset: this.#offset })]
   }
 
   #hasNews(): boolean {
-    return this.#behind || this.#rows.length > 0 || (!this.#pausing && this.#hasText())
+    return this.#behind || this.#rows.length > 0 || (!this.#cancelPause && this.#hasText())
   }
 
   #hasText(): boolean {
@@ -219,33 +223,33 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   }
 
   #pause(): void {
-    this.#pausing ??= this.#source.clock.alarm(
+    this.#cancelPause ??= this.#source.clock.alarm(
       PACE_MS,
       () => {
-        this.#pausing = undefined
+        this.#cancelPause = undefined
         if (this.#hasText()) this.#wakeUp()
       },
       "background",
     )
   }
 
-  #hear(live: Live): void {
+  #receive(live: Live): void {
     if (live.type === "gone") return this.close()
-    if (this.#behind) return // the journal will tell it
-    if (live.type === "events") this.#hearRows(live.events)
-    else if (live.type === "text_delta") this.#hearText(live)
-    else if (live.type === "reasoning_delta") this.#thinkingAt(live.position).hear(live)
-    else if (live.type === "tool_progress") (this.#progress ??= new ProgressStream()).hear(live)
+    if (this.#behind) return // it will be read from the journal
+    if (live.type === "events") this.#receiveRows(live.events)
+    else if (live.type === "text_delta") this.#receiveText(live)
+    else if (live.type === "reasoning_delta") this.#thinkingAt(live.position).receive(live)
+    else if (live.type === "tool_progress") (this.#progress ??= new ProgressStream()).receive(live)
     else if (live.type === "recorded" && live.position > (this.#rows.at(-1)?.position ?? this.#position))
       this.#fallBehind() // another process wrote that
     else return
     if (this.#wake && this.#hasNews()) this.#wakeUp()
   }
 
-  #hearRows(rows: readonly JournalEvent[]): void {
-    this.#text = "" // the row that ends a reply holds all of its text
+  #receiveRows(rows: readonly JournalEvent[]): void {
+    this.#text = "" // the event that ends a reply contains its whole text
     this.#thinking = undefined
-    // A tool may tell how far it is before the row that says that it has begun; not after its end.
+    // Progress may arrive before the event that starts its call, but not after the one that ends it.
     this.#progress?.forgetEnded(rows)
     if (this.#progress?.isEmpty) this.#progress = undefined
     this.#rowsLength += rowsLength(rows)
@@ -253,7 +257,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     else this.#rows = this.#rows === NO_ROWS ? rows : [...this.#rows, ...rows]
   }
 
-  #hearText({ position, offset, text }: Extract<Live, { type: "text_delta" }>): void {
+  #receiveText({ position, offset, text }: Extract<Live, { type: "text_delta" }>): void {
     const start = offset - text.length
     const follows = this.#textAt.position === position && this.#textAt.offset + this.#text.length === start
     if (this.#text !== "" && follows) this.#text += text
@@ -272,7 +276,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     this.#behind = true
   }
 
-  /** In the next turn of the event loop: all that comes in this one goes out together. */
+  /** In the next turn of the event loop, so that everything of this turn is sent together. */
   #wakeUp(): void {
     if (this.#wake) setImmediate(this.#wake)
     this.#wake = undefined
@@ -281,14 +285,14 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
 
 export const isEnd = ({ type }: Pick<AnyFrame, "type">): boolean => type === "done" || type === "error"
 
-/** More calls at once than one reply runs. */
+/** More than one reply can run. */
 const MAX_CALLS = 32
 
-/** How far calls are, for one watcher: of each what was told last. It moves no cursor, and what was missed is not told again. */
-export class ProgressStream {
+/** The newest progress of each call, for one watcher. It does not move the cursor, and missed progress is not repeated. */
+class ProgressStream {
   readonly #newest = new Map<CallId, CallProgress>()
 
-  hear({ callId, text, done, total }: CallProgress): void {
+  receive({ callId, text, done, total }: CallProgress): void {
     if (this.#newest.size >= MAX_CALLS && !this.#newest.has(callId)) return
     const counts = { ...(done === undefined ? {} : { done }), ...(total === undefined ? {} : { total }) }
     this.#newest.set(callId, { callId, text, ...counts })
@@ -298,7 +302,7 @@ export class ProgressStream {
     return this.#newest.size === 0
   }
 
-  /** What has ended is no longer on its way. */
+  /** Drops the progress of ended calls. */
   forgetEnded(rows: readonly JournalEvent[]): void {
     for (const row of rows) if (row.type === "tool_end") this.#newest.delete(row.callId)
   }
@@ -311,16 +315,16 @@ export class ProgressStream {
   }
 }
 
-type Heard = Extract<Live, { readonly type: "reasoning_delta" }>
+type ReasoningDelta = Extract<Live, { readonly type: "reasoning_delta" }>
 
-/** What waits of it for a slow watcher; one that is slower sees the whole with the message. */
+/** Most buffered reasoning; a slower watcher gets all of it with the message. */
 const MAX_WAITING_THOUGHT = 64 * 1024
 
 /**
- * What is thought for the open reply, for one watcher. It moves no cursor: whoever comes again is told it from its
- * beginning, and the frame says where it stands. What is missed of it comes with the message.
+ * The reasoning of the open reply, for one watcher. It does not move the cursor: a client that reconnects gets it from the
+ * beginning, and the frame contains its offset. Missed reasoning comes with the message.
  */
-export class ThinkingStream {
+class ThinkingStream {
   readonly position: number
   #seen = 0
   #waiting = ""
@@ -335,7 +339,7 @@ export class ThinkingStream {
     return this.#waiting !== ""
   }
 
-  hear({ offset, text, ms }: Heard): void {
+  receive({ offset, text, ms }: ReasoningDelta): void {
     const start = offset - text.length
     if (this.#waiting !== "" && this.#start + this.#waiting.length === start) this.#waiting += text
     else {
@@ -343,11 +347,11 @@ export class ThinkingStream {
       this.#start = start
     }
     this.#ms = ms
-    // Something is missing before it: what follows would be told without what it follows.
+    // A gap: later text is not sent without the text before it.
     if (this.#start > this.#seen || this.#waiting.length > MAX_WAITING_THOUGHT) this.#waiting = ""
   }
 
-  /** All of it so far, to whoever has just come. */
+  /** Starts with everything so far. */
   begin({ thought }: LiveReply): void {
     if (!thought) return
     this.#start = 0
@@ -355,13 +359,13 @@ export class ThinkingStream {
     this.#ms = thought.ms
   }
 
-  /** What the watcher has not seen yet; the cursor is where it stands. */
+  /** The part that the watcher has not seen. */
   take(at: Cursor): Frame[] {
     const [text, start] = [this.#waiting, this.#start]
     this.#waiting = ""
-    const rest = text.slice(wholeUnits(text, Math.max(0, this.#seen - start)))
-    if (rest === "") return []
+    const remaining = text.slice(wholeUnits(text, Math.max(0, this.#seen - start)))
+    if (remaining === "") return []
     this.#seen = start + text.length
-    return [{ id: toCursor(at), type: "reasoning_delta", data: { text: rest, offset: this.#seen, ms: this.#ms } }]
+    return [{ id: toCursor(at), type: "reasoning_delta", data: { text: remaining, offset: this.#seen, ms: this.#ms } }]
   }
 }

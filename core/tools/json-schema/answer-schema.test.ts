@@ -16,16 +16,16 @@ test.each([
   ["with a pattern of thousands of characters", { pattern: "a".repeat(3000) }, "2000 characters"],
   ["with a value that is none of its keyword's", { maximum: { $data: "1/a" } }, '"maximum" must be a number'],
   ["with another schema inside that has an address", { properties: { a: { $id: "https://example.com" } } }, '"$id"'],
-])("a schema %s is refused in words", async (_, schema, words) => {
+])("a schema %s is refused with a sentence", async (_, schema, words) => {
   await expect(answerSchema(schema as JsonObject, ADA)).rejects.toThrow(words)
 })
 
-test("a pattern on which a backtracking engine would stay for ever is linear here", async () => {
+test("a pattern that never ends in a backtracking engine is linear here", async () => {
   const schema = await answerSchema({ type: "string", pattern: "^(a+)+$" }, ADA)
   expect(await schema["~standard"].validate(`${"a".repeat(5000)}b`)).toHaveProperty("issues")
 })
 
-test("a check on another thread gives way to other work, and ends", async () => {
+test("a check in another thread yields to other work, and ends", async () => {
   const twice = (at: number) => [`d${at}`, { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] }]
   const $defs = { ...Object.fromEntries(Array.from({ length: 40 }, (_, at) => twice(at))), d40: { type: "string" } }
   const schema = await answerSchema({ $ref: "#/$defs/d0", $defs } as JsonObject, ADA)
@@ -45,7 +45,7 @@ test.each([
   ["many items", { a: Array.from({ length: 4900 }, () => 1) }, true],
   ["many characters", { a: "x".repeat(4900) }, true],
   ["small fields", { a: "x", b: [1, 2] }, false],
-])("of a value with %s, only a small one is checked on the main thread", async (_, value, leaves) => {
+])("of a value with %s, only a small one is checked in the main thread", async (_, value, leaves) => {
   const schema = await answerSchema({ type: "object" }, ADA)
   let isDone = false
   const checked = Promise.resolve(schema["~standard"].validate(value)).finally(() => (isDone = true))
@@ -55,7 +55,7 @@ test.each([
   expect(await checked).toEqual({ value })
 })
 
-test("properties may be called like keywords", async () => {
+test("properties may be named like keywords", async () => {
   const schema = await answerSchema(
     {
       properties: { uniqueItems: true, enum: { type: "string" }, $id: { type: "string" } },
@@ -95,14 +95,14 @@ test("a schema that refers to itself inside the value checks a tree", async () =
   })
 })
 
-test("a value that is nested too deep is refused", async () => {
+test("a value that is nested too deeply is refused", async () => {
   const schema = await answerSchema({ properties: { a: { $ref: "#" } } }, ADA)
   let value: unknown = {}
   for (let depth = 0; depth < 1000; depth++) value = { a: value }
   expect(await schema["~standard"].validate(value)).toHaveProperty("issues")
 })
 
-test("people take turns at the thread that checks, and one with too many checks waiting is refused", async () => {
+test("people take turns at the checking thread, and too many waiting checks are refused", async () => {
   const large = "x".repeat(5000)
   const [adas, bobs] = [await answerSchema({ type: "string" }, ADA), await answerSchema({ type: "string" }, "bob")]
   const done: string[] = []

@@ -7,13 +7,13 @@ import type { JsonObject } from "../../protocol/schema.ts"
 import { TooMuchWork } from "./check.ts"
 import { type SchemaVerdict, type SchemaJob, SchemaJobs } from "./schema-job.ts"
 
-/** More than any answer for a program needs. */
+/** More than any answer schema needs. */
 const MAX_CHARACTERS = 64_000
-/** The main thread checks only a small value against a small schema without patterns, in few steps: about a millisecond. */
+/** The main thread checks only small values against small schemas without patterns: about a millisecond. */
 const FEW_CHARACTERS = 8000
 const SMALL_VALUE = 4000
 const FEW_STEPS = 10_000
-/** For one schema or value. Their sizes are bounded, so that only a very slow machine needs it. */
+/** The limits of one schema or value. Only a very slow machine reaches the time. */
 const TIME_LIMIT_MS = 10_000
 const MEMORY_MB = 256
 
@@ -21,14 +21,14 @@ const refuse = (problem: string) => failure("bad_request", { problem: `schema: $
 
 const TOO_LONG = "it takes too long to check; use a simpler schema or a shorter value"
 
-/** One for the process: it is started by the first schema that needs it, and keeps no process alive. */
+/** Started with the first schema that needs it; does not keep the process alive. */
 const thread = new JobThread<SchemaJob, SchemaVerdict>({
   script: siblingScript(import.meta.url, "schema-thread"),
   timeLimitMs: TIME_LIMIT_MS,
   resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
 })
 
-/** People take turns at the thread, so that a person waits for at most one check of each other person. */
+/** People take turns, so that a person waits for at most one check of each other person. */
 const queue = new FairQueue({
   atOnce: 1,
   perPerson: 1,
@@ -46,9 +46,9 @@ const withoutPatterns = (sources: ReadonlySet<string>) => {
 const fewSteps = new SchemaJobs(withoutPatterns, FEW_STEPS)
 
 /**
- * Checks values against a JSON schema from outside. Throws `bad_request` if it is no schema, is too large or uses a keyword
- * that is not supported, and `too_many` if too many checks of this person wait. Only what is small is checked on this
- * thread: everything else has a thread and a time limit.
+ * Validates values against a JSON schema from a client. Throws `bad_request` if the schema is invalid, too large or uses an
+ * unsupported keyword, and `too_many` if too many checks of this person wait. Larger checks run in a thread with a time
+ * limit.
  */
 export async function answerSchema(json: JsonObject, person: string): Promise<Schema<unknown>> {
   const schema = JSON.stringify(json)
@@ -83,7 +83,7 @@ async function perform(job: SchemaJob, person: string): Promise<SchemaVerdict> {
   return queue.run(person, never, () => thread.run(job).catch((): SchemaVerdict => ({ tooMuchWork: true })))
 }
 
-/** Whether the texts, names and items of a value are few. Stops reading when they are not. */
+/** Whether a value is small. Stops counting when it is not. */
 function isSmall(value: unknown): boolean {
   let size = 0
   const waiting = [value]

@@ -24,7 +24,7 @@ function check(schema: unknown, value: unknown, steps = 1_000_000) {
   return checkValue(read, value, { patterns: compilePatterns(read.patterns), steps })
 }
 
-test("every keyword of JSON Schema is checked, an annotation or refused, and only one of these", () => {
+test("every keyword of JSON Schema is exactly one of checked, annotation and refused", () => {
   const places = (keyword: string) =>
     [Object.hasOwn(CHECKED, keyword), ANNOTATIONS.has(keyword), Object.hasOwn(REFUSED_KEYWORDS, keyword)].filter(
       Boolean,
@@ -133,7 +133,7 @@ test.each([
   [{ $ref: "#/$defs/a~1b%20c", $defs: { "a/b c": { type: "string" } } }, 1, false],
 ])("%j about %j says %s", (schema, value, fits) => expect(check(schema, value).length === 0).toBe(fits))
 
-test("the steps of a check are counted, and end it", () => {
+test("the steps of a check are counted, and limit it", () => {
   const value = Array.from({ length: 1000 }, () => ({ a: "x" }))
   const schema = { items: { properties: { a: { type: "string" } } } }
   expect(check(schema, value)).toEqual([])
@@ -159,12 +159,12 @@ test.each<[string, object, unknown]>([
   ["type", { type: names.map(() => "string") }, 1],
   ["uniqueItems", { uniqueItems: true }, [{ ["a".repeat(20_000)]: 1 }]],
   ["maxLength", { maxLength: 1 }, names.join("")],
-])("%s charges for all that it walks, also if the first step decides", (_, rule, value) => {
+])("%s counts every element, also if the first step decides", (_, rule, value) => {
   expect(check(rule, value).length).toBeLessThanOrEqual(5)
   expect(() => check(rule, value, 500)).toThrow(TooMuchWork)
 })
 
-test("a rule that looks at all names 60 × 60 × 60 times ends after a few times", () => {
+test("a rule that compares 60 × 60 × 60 names ends after a few steps", () => {
   const sixty = (name: string) => ({ anyOf: Array.from({ length: 60 }, () => ({ $ref: `#/$defs/${name}` })) })
   const $defs = { a: { propertyNames: false }, b: sixty("a"), c: sixty("b"), d: sixty("c") }
   let walks = 0
@@ -173,7 +173,7 @@ test("a rule that looks at all names 60 × 60 × 60 times ends after a few times
   expect(walks).toBe(1)
 })
 
-test("properties that many nested rules have seen are charged for each of them", () => {
+test("properties seen by many nested rules are counted for each of them", () => {
   const chain = Object.fromEntries(names.slice(0, 100).map((name, at) => [name, { $ref: `#/$defs/a${at + 1}` }]))
   const $defs = { ...chain, a100: { additionalProperties: true } }
   const schema = { $ref: "#/$defs/a0", $defs, unevaluatedProperties: false }
@@ -181,13 +181,13 @@ test("properties that many nested rules have seen are charged for each of them",
   expect(() => check(schema, eachName(1), 50_000)).toThrow(TooMuchWork)
 })
 
-test("uniqueItems refuses an item that is nested deeper than a stack", () => {
+test("uniqueItems refuses an item that is nested too deeply for the stack", () => {
   let item: unknown = 1
   for (let depth = 0; depth < 100_000; depth++) item = [item]
   expect(() => check({ uniqueItems: true }, [item])).toThrow(TooMuchWork)
 })
 
-test("of forms, the issues of the one that fits best are reported", () => {
+test("with alternatives, the issues of the best match are reported", () => {
   const forms = { anyOf: [{ type: "string" }, { properties: { a: { enum: ["x", "y"] } } }] }
   expect(check(forms, { a: "z" })).toEqual([{ path: ["a"], message: "must be one of x, y" }])
 })

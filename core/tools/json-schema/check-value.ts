@@ -15,7 +15,7 @@ import {
 } from "./check.ts"
 import type { CheckedKeyword, ReadSchema, SchemaNode } from "./read-schema.ts"
 
-/** What one schema says about one value, without any code made of it. An empty list means that the value fits. */
+/** Interprets a schema for a value, without code generation. Returns an empty list if the value fits. */
 export function checkValue(schema: ReadSchema, value: unknown, options: CheckOptions): ValidationIssue[] {
   const found: Found = []
   new Check(schema, HANDLERS, options).fits(schema.root, value, { found })
@@ -35,10 +35,10 @@ const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 const MAX_NAMED = 100
-/** The texts of objects and lists in schemas. A failed check names them often, and they may be long. */
+/** Caches the texts of objects in schemas, which failed checks repeat and which may be long. */
 const namedRules = new WeakMap<object, string>()
 
-/** A value as an issue names it, cut to a readable length. */
+/** A value for an error message, cut to a readable length. */
 function named(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, MAX_NAMED)).slice(0, MAX_NAMED)
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? ""
@@ -47,21 +47,21 @@ function named(value: unknown): string {
   return known
 }
 
-function bound(isFit: (value: number, rule: number) => boolean, words: string): KeywordHandler {
-  return (check, asked) =>
-    typeof asked.value !== "number" ||
-    isFit(asked.value, asked.rule as number) ||
-    check.fail(asked, `must be ${words} ${String(asked.rule)}`)
+function bound(isFit: (value: number, rule: number) => boolean, relation: string): KeywordHandler {
+  return (check, use) =>
+    typeof use.value !== "number" ||
+    isFit(use.value, use.rule as number) ||
+    check.fail(use, `must be ${relation} ${String(use.rule)}`)
 }
 
 type Sized = { readonly count: number; readonly noun: string }
 
 function size(measure: (check: Check, value: unknown) => Sized | undefined, side: "max" | "min"): KeywordHandler {
-  return (check, asked) => {
-    const measured = measure(check, asked.value)
-    const limit = asked.rule as number
+  return (check, use) => {
+    const measured = measure(check, use.value)
+    const limit = use.rule as number
     if (!measured || (side === "max" ? measured.count <= limit : measured.count >= limit)) return true
-    return check.fail(asked, `must NOT have ${side === "max" ? "more" : "fewer"} than ${limit} ${measured.noun}`)
+    return check.fail(use, `must NOT have ${side === "max" ? "more" : "fewer"} than ${limit} ${measured.noun}`)
   }
 }
 
@@ -81,9 +81,9 @@ function inProperties(check: Check, value: unknown): Sized | undefined {
   return { count: check.namesOf(value).length, noun: "properties" }
 }
 
-/** Each item from one on against one schema. */
-function restOfItems(check: Check, asked: KeywordUse, from: number): boolean {
-  const { value, rule, place, found, seen } = asked
+/** Checks each item from `from` on against one schema. */
+function remainingItems(check: Check, use: KeywordUse, from: number): boolean {
+  const { value, rule, place, found, seen } = use
   if (!Array.isArray(value)) return true
   let isFit = true
   for (let at = from; at < value.length && found.length < MAX_ISSUES; at++)
@@ -104,9 +104,9 @@ function tuple(check: Check, { value, rule, place, found, seen }: KeywordUse): b
   return isFit
 }
 
-/** Each property that passes against one schema. */
-function eachProperty(check: Check, asked: KeywordUse, schemaFor: (name: string) => SchemaNode | undefined): boolean {
-  const { value, place, found, seen } = asked
+/** Checks each property that passes `schemaFor`. */
+function eachProperty(check: Check, use: KeywordUse, schemaFor: (name: string) => SchemaNode | undefined): boolean {
+  const { value, place, found, seen } = use
   if (!isObject(value)) return true
   let isFit = true
   for (const name of check.namesOf(value)) {
@@ -114,15 +114,15 @@ function eachProperty(check: Check, asked: KeywordUse, schemaFor: (name: string)
     const schema = schemaFor(name)
     if (schema === undefined) continue
     seen?.names.add(name)
-    if (schema === false) isFit = check.fail(asked, `may have no property ${named(name)}`)
+    if (schema === false) isFit = check.fail(use, `may have no property ${named(name)}`)
     else isFit = check.fits(schema, value[name], { found, place: within(place, name) }) && isFit
   }
   return isFit
 }
 
-/** One of many: what it says when none fits is about the one that came furthest into the value. */
-function anyOf(check: Check, asked: KeywordUse): boolean {
-  const { value, rule, place, found, seen } = asked
+/** If no form fits, reports the issues of the form that matched deepest. */
+function anyOf(check: Check, use: KeywordUse): boolean {
+  const { value, rule, place, found, seen } = use
   const tries: Found = []
   let fits = false
   for (const schema of rule as readonly SchemaNode[]) {
@@ -134,13 +134,13 @@ function anyOf(check: Check, asked: KeywordUse): boolean {
   if (fits) return true
   const depthOf = ({ place: at }: Found[number]) => at?.depth ?? 0
   const deepest = Math.max(0, ...tries.map(depthOf))
-  const said = new Set<string>()
+  const seenNames = new Set<string>()
   for (const each of tries) {
-    if (depthOf(each) !== deepest || said.has(each.message) || found.length >= MAX_ISSUES) continue
-    said.add(each.message)
+    if (depthOf(each) !== deepest || seenNames.has(each.message) || found.length >= MAX_ISSUES) continue
+    seenNames.add(each.message)
     found.push(each)
   }
-  return tries.length > 0 ? false : check.fail(asked, "must fit one of the forms that are allowed")
+  return tries.length > 0 ? false : check.fail(use, "must fit one of the forms that are allowed")
 }
 
 function countFits(check: Check, { value, rule, place, seen }: KeywordUse, most: number): number {
@@ -152,8 +152,8 @@ function countFits(check: Check, { value, rule, place, seen }: KeywordUse, most:
   return count
 }
 
-function contains(check: Check, asked: KeywordUse): boolean {
-  const { value, rule, node, place, seen } = asked
+function contains(check: Check, use: KeywordUse): boolean {
+  const { value, rule, node, place, seen } = use
   if (!Array.isArray(value)) return true
   const { minContains: min = 1, maxContains: max } = node as { minContains?: number; maxContains?: number }
   let count = 0
@@ -162,36 +162,36 @@ function contains(check: Check, asked: KeywordUse): boolean {
     count++
     seen?.items.add(at)
   }
-  if (count < min) return check.fail(asked, `must contain at least ${min} valid item(s)`)
-  return max === undefined || count <= max || check.fail(asked, `must contain at most ${max} valid item(s)`)
+  if (count < min) return check.fail(use, `must contain at least ${min} valid item(s)`)
+  return max === undefined || count <= max || check.fail(use, `must contain at most ${max} valid item(s)`)
 }
 
-function required(check: Check, asked: KeywordUse, names: readonly string[]): boolean {
-  const { value } = asked
+function required(check: Check, use: KeywordUse, names: readonly string[]): boolean {
+  const { value } = use
   if (!isObject(value)) return true
   check.charge(names.length)
   let isFit = true
   for (const name of names)
-    if (!Object.hasOwn(value, name)) isFit = check.fail(asked, `must have required property ${named(name)}`)
+    if (!Object.hasOwn(value, name)) isFit = check.fail(use, `must have required property ${named(name)}`)
   return isFit
 }
 
-/** What is demanded if a property is there: names, or a schema. */
-function dependent(check: Check, asked: KeywordUse): boolean {
-  const { value, rule, found, place, seen } = asked
+/** Requirements if a property is present: names, or a schema. */
+function dependent(check: Check, use: KeywordUse): boolean {
+  const { value, rule, found, place, seen } = use
   if (!isObject(value)) return true
   let isFit = true
   for (const [name, demand] of Object.entries(rule as JsonObject)) {
     check.charge(1)
     if (!Object.hasOwn(value, name)) continue
-    if (Array.isArray(demand)) isFit = required(check, asked, demand as string[]) && isFit
+    if (Array.isArray(demand)) isFit = required(check, use, demand as string[]) && isFit
     else isFit = check.fits(demand as SchemaNode, value, { found, place, seen }) && isFit
   }
   return isFit
 }
 
-function unique(check: Check, asked: KeywordUse): boolean {
-  const { value, rule } = asked
+function unique(check: Check, use: KeywordUse): boolean {
+  const { value, rule } = use
   if (rule !== true || !Array.isArray(value)) return true
   const charge = (steps: number) => check.charge(steps)
   const seen = new Map<string, number>()
@@ -199,28 +199,28 @@ function unique(check: Check, asked: KeywordUse): boolean {
     const key = keyOfValue(item, charge)
     const before = seen.get(key)
     if (before !== undefined)
-      return check.fail(asked, `must NOT have duplicate items (items ${before} and ${at} are identical)`)
+      return check.fail(use, `must NOT have duplicate items (items ${before} and ${at} are identical)`)
     seen.set(key, at)
   }
   return true
 }
 
-function additionalProperties(check: Check, asked: KeywordUse): boolean {
-  const { node, rule } = asked
+function additionalProperties(check: Check, use: KeywordUse): boolean {
+  const { node, rule } = use
   const { properties = {}, patternProperties = {} } = node as Readonly<Record<string, JsonObject>>
   const patterns = check.namesOf(patternProperties)
-  return eachProperty(check, asked, (name) =>
+  return eachProperty(check, use, (name) =>
     Object.hasOwn(properties, name) || patterns.some((pattern) => check.has(pattern, name))
       ? undefined
       : (rule as SchemaNode),
   )
 }
 
-function patternProperties(check: Check, asked: KeywordUse): boolean {
+function patternProperties(check: Check, use: KeywordUse): boolean {
   let isFit = true
-  const schemas = asked.rule as Readonly<Record<string, SchemaNode>>
+  const schemas = use.rule as Readonly<Record<string, SchemaNode>>
   for (const pattern of check.namesOf(schemas))
-    isFit = eachProperty(check, asked, (name) => (check.has(pattern, name) ? schemas[pattern] : undefined)) && isFit
+    isFit = eachProperty(check, use, (name) => (check.has(pattern, name) ? schemas[pattern] : undefined)) && isFit
   return isFit
 }
 
@@ -245,37 +245,36 @@ function ifThenElse(check: Check, { node, value, rule, found, place, seen }: Key
 const always: KeywordHandler = () => true
 
 const HANDLERS: Readonly<Record<CheckedKeyword, KeywordHandler>> = {
-  $ref: (check, asked) => check.fits(check.refer(asked.rule as string), asked.value, asked),
-  additionalItems: (check, asked) =>
-    Array.isArray(asked.node.items) ? restOfItems(check, asked, asked.node.items.length) : true,
+  $ref: (check, use) => check.fits(check.refer(use.rule as string), use.value, use),
+  additionalItems: (check, use) =>
+    Array.isArray(use.node.items) ? remainingItems(check, use, use.node.items.length) : true,
   additionalProperties,
-  allOf: (check, asked) => {
+  allOf: (check, use) => {
     let isFit = true
-    for (const schema of asked.rule as readonly SchemaNode[]) isFit = check.fits(schema, asked.value, asked) && isFit
+    for (const schema of use.rule as readonly SchemaNode[]) isFit = check.fits(schema, use.value, use) && isFit
     return isFit
   },
   anyOf,
-  const: (check, asked) =>
-    sameValue(asked.value, asked.rule, (steps) => check.charge(steps)) ||
-    check.fail(asked, `must be ${named(asked.rule)}`),
+  const: (check, use) =>
+    sameValue(use.value, use.rule, (steps) => check.charge(steps)) || check.fail(use, `must be ${named(use.rule)}`),
   contains,
   dependencies: dependent,
   dependentRequired: dependent,
   dependentSchemas: dependent,
   else: always,
-  enum: (check, asked) => {
-    const all = asked.rule as readonly unknown[]
-    if (all.some((each) => sameValue(asked.value, each, (steps) => check.charge(steps)))) return true
-    const words = all.slice(0, 30).map((each) => (typeof each === "string" ? each.slice(0, 60) : named(each)))
-    return check.fail(asked, `must be one of ${words.join(", ")}`)
+  enum: (check, use) => {
+    const all = use.rule as readonly unknown[]
+    if (all.some((each) => sameValue(use.value, each, (steps) => check.charge(steps)))) return true
+    const listed = all.slice(0, 30).map((each) => (typeof each === "string" ? each.slice(0, 60) : named(each)))
+    return check.fail(use, `must be one of ${listed.join(", ")}`)
   },
   exclusiveMaximum: bound((value, rule) => value < rule, "<"),
   exclusiveMinimum: bound((value, rule) => value > rule, ">"),
   if: ifThenElse,
-  items: (check, asked) => {
-    if (Array.isArray(asked.rule)) return tuple(check, asked)
-    const { prefixItems } = asked.node
-    return restOfItems(check, asked, Array.isArray(prefixItems) ? prefixItems.length : 0)
+  items: (check, use) => {
+    if (Array.isArray(use.rule)) return tuple(check, use)
+    const { prefixItems } = use.node
+    return remainingItems(check, use, Array.isArray(prefixItems) ? prefixItems.length : 0)
   },
   maxContains: always,
   maxItems: size(inItems, "max"),
@@ -288,59 +287,59 @@ const HANDLERS: Readonly<Record<CheckedKeyword, KeywordHandler>> = {
   minProperties: size(inProperties, "min"),
   minimum: bound((value, rule) => value >= rule, ">="),
   multipleOf: bound(isMultiple, "multiple of"),
-  not: (check, asked) =>
-    !check.fitsQuietly(asked.rule, asked.value, { place: asked.place }) || check.fail(asked, "must NOT be valid"),
+  not: (check, use) =>
+    !check.fitsQuietly(use.rule, use.value, { place: use.place }) || check.fail(use, "must NOT be valid"),
   nullable: always,
-  oneOf: (check, asked) => {
-    const count = countFits(check, asked, 1)
+  oneOf: (check, use) => {
+    const count = countFits(check, use, 1)
     if (count === 1) return true
-    return count === 0 ? anyOf(check, asked) : check.fail(asked, "must match exactly one schema in oneOf")
+    return count === 0 ? anyOf(check, use) : check.fail(use, "must match exactly one schema in oneOf")
   },
-  pattern: (check, asked) =>
-    typeof asked.value !== "string" ||
-    check.has(asked.rule as string, asked.value) ||
-    check.fail(asked, `must match pattern ${named(asked.rule)}`),
+  pattern: (check, use) =>
+    typeof use.value !== "string" ||
+    check.has(use.rule as string, use.value) ||
+    check.fail(use, `must match pattern ${named(use.rule)}`),
   patternProperties,
   prefixItems: tuple,
   properties,
-  propertyNames: (check, asked) => {
-    if (!isObject(asked.value)) return true
-    const wrong = check.namesOf(asked.value).find((name) => !check.fitsQuietly(asked.rule, name, {}))
-    return wrong === undefined || check.fail(asked, `must not have a property named ${named(wrong)}`)
+  propertyNames: (check, use) => {
+    if (!isObject(use.value)) return true
+    const wrong = check.namesOf(use.value).find((name) => !check.fitsQuietly(use.rule, name, {}))
+    return wrong === undefined || check.fail(use, `must not have a property named ${named(wrong)}`)
   },
-  required: (check, asked) => required(check, asked, asked.rule as readonly string[]),
+  required: (check, use) => required(check, use, use.rule as readonly string[]),
   then: always,
-  type: (check, asked) => {
-    const allowed = Array.isArray(asked.rule) ? (asked.rule as readonly unknown[]) : [asked.rule]
+  type: (check, use) => {
+    const allowed = Array.isArray(use.rule) ? (use.rule as readonly unknown[]) : [use.rule]
     check.charge(allowed.length)
-    if (asked.node.nullable === true && asked.value === null) return true
+    if (use.node.nullable === true && use.value === null) return true
     return (
-      jsonTypesOf(asked.value).some((type) => allowed.includes(type)) ||
-      check.fail(asked, `must be ${[...new Set(allowed)].join(",")}`)
+      jsonTypesOf(use.value).some((type) => allowed.includes(type)) ||
+      check.fail(use, `must be ${[...new Set(allowed)].join(",")}`)
     )
   },
-  unevaluatedItems: (check, asked) => {
-    const { value, rule, found, place, seen } = asked
+  unevaluatedItems: (check, use) => {
+    const { value, rule, found, place, seen } = use
     if (!Array.isArray(value) || seen?.allItems) return true
     let isFit = true
     for (const [at, item] of value.entries()) {
       check.charge(1)
       if (seen?.items.has(at)) continue
-      if (rule === false) isFit = check.fail(asked, `must NOT have more items than are named (item ${at})`)
+      if (rule === false) isFit = check.fail(use, `must NOT have more items than are named (item ${at})`)
       else isFit = check.fits(rule as SchemaNode, item, { found, place: within(place, at) }) && isFit
     }
     if (seen) seen.allItems = true
     return isFit
   },
-  unevaluatedProperties: (check, asked) => {
-    const { rule, seen } = asked
+  unevaluatedProperties: (check, use) => {
+    const { rule, seen } = use
     if (seen?.allNames) return true
-    return eachProperty(check, asked, (name) => (seen?.names.has(name) ? undefined : (rule as SchemaNode)))
+    return eachProperty(check, use, (name) => (seen?.names.has(name) ? undefined : (rule as SchemaNode)))
   },
   uniqueItems: unique,
 }
 
-/** Of fractions too: 0.3 is a multiple of 0.1, although the machine's numbers are a little off. */
+/** Also for fractions: 0.3 is a multiple of 0.1 despite floating-point errors. */
 function isMultiple(value: number, of: number): boolean {
   const times = value / of
   if (!Number.isFinite(times)) return value % of === 0

@@ -2,21 +2,21 @@ import { RE2JS } from "re2js"
 import type { JsonObject } from "../../protocol/schema.ts"
 import { type CheckedKeyword, type ReadSchema, type SchemaNode, SchemaProblem } from "./read-schema.ts"
 
-/** A check has more work than it was allowed: of a schema times a value. */
+/** A check exceeded its number of steps. */
 export class TooMuchWork extends Error {
   override name = "TooMuchWork"
 }
 
 export interface CheckOptions {
-  /** Of a pattern that the schema names. */
+  /** The compiled patterns of the schema. */
   readonly patterns: ReadonlyMap<string, Pattern>
-  /** How many rules, values and steps of patterns it may look at. Throws `TooMuchWork` when they are used up. */
+  /** Most rules, values and pattern steps. Throws `TooMuchWork` if exceeded. */
   readonly steps: number
 }
 
-/** More are never shown. */
+/** Most reported issues. */
 export const MAX_ISSUES = 5
-/** Of one part in another. Deep values reach it before they reach the end of a stack. */
+/** Most nested levels of a value, below the limit of the stack. */
 const MAX_NESTED = 500
 
 export interface Place {
@@ -33,7 +33,7 @@ interface At {
   readonly seen?: Seen | undefined
 }
 
-/** Which properties and items have been checked, for those that ask what is left. */
+/** The properties and items that were checked, for `unevaluated…`. */
 class Seen {
   readonly names = new Set<string>()
   readonly items = new Set<number>()
@@ -54,9 +54,9 @@ export interface KeywordUse extends At {
   readonly rule: unknown
 }
 
-export type KeywordHandler = (check: Check, asked: KeywordUse) => boolean
+export type KeywordHandler = (check: Check, use: KeywordUse) => boolean
 
-/** The check of one value: how much work is left, and what has been found. What each keyword means is given to it. */
+/** The check of one value: remaining steps and found issues. The keywords are passed in. */
 export class Check {
   readonly #schema: ReadSchema
   readonly #handlers: Readonly<Record<CheckedKeyword, KeywordHandler>>
@@ -81,7 +81,7 @@ export class Check {
     if (this.#steps < 0) throw new TooMuchWork()
   }
 
-  /** The names of an object's properties. Charges for all of them, also if the caller stops at the first. */
+  /** The names of an object's properties. Charges for all of them, even if the caller stops at the first. */
   namesOf(value: object): readonly string[] {
     const known = this.#names.get(value) ?? Object.keys(value)
     this.#names.set(value, known)
@@ -94,7 +94,7 @@ export class Check {
     if (node === true) return true
     if (node === false) return this.fail({ found, place }, "must not be there")
     if (++this.#nested > MAX_NESTED) throw new TooMuchWork()
-    const seen = this.#schema.asksForRest ? new Seen() : undefined
+    const seen = this.#schema.needsRemaining ? new Seen() : undefined
     let isFit = true
     for (const [keyword, rule] of this.#schema.rules.get(node) ?? []) {
       this.charge(1)
@@ -109,7 +109,7 @@ export class Check {
     return isFit
   }
 
-  /** Whether it fits, for a rule that has its own words for the answer. */
+  /** Whether it fits, without reporting issues. */
   fitsQuietly(node: unknown, value: unknown, { place, seen }: Omit<At, "found">): boolean {
     return this.fits(node as SchemaNode, value, { found: [], place, seen })
   }
@@ -133,7 +133,7 @@ export class Check {
 
 type Charge = (steps: number) => void
 
-/** The types of JSON Schema that a value has: a whole number has two. */
+/** The JSON Schema types of a value: an integer has two. */
 export function jsonTypesOf(value: unknown): readonly string[] {
   if (value === null) return ["null"]
   if (Array.isArray(value)) return ["array"]
@@ -141,7 +141,7 @@ export function jsonTypesOf(value: unknown): readonly string[] {
   return [typeof value]
 }
 
-/** Whether two values are the same JSON, in whatever order their fields stand. Charges for every value that is compared. */
+/** Whether two values are equal JSON, in any order of fields. Charges for every compared value. */
 export function sameValue(one: unknown, other: unknown, charge: Charge): boolean {
   charge(1)
   if (typeof one === "string" && typeof other === "string") {
@@ -166,8 +166,8 @@ export function sameValue(one: unknown, other: unknown, charge: Charge): boolean
 }
 
 /**
- * A text that two values share only if they are the same JSON: what is compared with many others is compared by it.
- * Charges for the text of each level, because every level copies the text of those inside it.
+ * A text that is equal for equal JSON, to compare one value with many. Charges for the text of each level, because every
+ * level copies its inner texts.
  */
 export function keyOfValue(value: unknown, charge: Charge, depth = 0): string {
   charge(1)
@@ -185,17 +185,17 @@ export function keyOfValue(value: unknown, charge: Charge, depth = 0): string {
   return key
 }
 
-/** Characters of one pattern, and steps of the program that it becomes: `(a{1000}){100}` has few of the one and many of the other. */
+/** Most characters of a pattern, and most steps of its program: `(a{1000}){100}` has few characters and many steps. */
 const MAX_PATTERN = 2000
 const MAX_PROGRAM = 10_000
 
-/** A pattern as a linear program. What a search costs is the product of two sizes, known before it begins. */
+/** A pattern compiled to a linear program: a search costs at most size times length. */
 export interface Pattern {
   readonly size: number
   finds(text: string): boolean
 }
 
-/** Throws `SchemaProblem` if a pattern is none, or too large. */
+/** Throws `SchemaProblem` if a pattern is invalid or too large. */
 export function compilePatterns(sources: Iterable<string>): Map<string, Pattern> {
   const patterns = new Map<string, Pattern>()
   for (const source of sources) patterns.set(source, compilePattern(source))

@@ -3,20 +3,20 @@ import { own } from "../../shared/text/json.ts"
 
 export type SchemaNode = JsonObject | boolean
 
-/** A schema that can be checked: every part that can be reached is known to be well formed. */
+/** A parsed schema: every reachable part is valid. */
 export interface ReadSchema {
   readonly root: SchemaNode
-  /** What each part demands, in the order in which it is checked. */
+  /** The rules of each part, in the order of checking. */
   readonly rules: ReadonlyMap<JsonObject, readonly Rule[]>
   readonly references: ReadonlyMap<string, SchemaNode>
   readonly patterns: ReadonlySet<string>
-  /** Whether it asks which properties or items no other keyword has checked. */
-  readonly asksForRest: boolean
+  /** Whether it uses `unevaluatedProperties` or `unevaluatedItems`. */
+  readonly needsRemaining: boolean
 }
 
 type Rule = readonly [keyword: CheckedKeyword, value: unknown]
 
-/** Why a schema cannot be used, for the person who wrote it. */
+/** Why a schema cannot be used, for its author. */
 export class SchemaProblem extends Error {
   override name = "SchemaProblem"
 }
@@ -30,7 +30,7 @@ const refuse = (problem: string): never => {
   throw new SchemaProblem(problem)
 }
 
-/** Reads a schema. Throws `SchemaProblem` if it is none, is too large or uses something that is not supported. */
+/** Parses a schema. Throws `SchemaProblem` if it is invalid, too large or uses an unsupported keyword. */
 export function readJsonSchema(root: unknown, limits: SchemaLimits): ReadSchema {
   if (!isNode(root)) return refuse("it must be an object, true or false.")
   return new Reader(root, limits).read()
@@ -47,8 +47,8 @@ const TYPES: ReadonlySet<unknown> = new Set(["array", "boolean", "integer", "nul
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** What a plain value has to be, and how that is said. Shapes with schemas in them are read by the reader itself. */
-const PLAIN: Readonly<Partial<Record<Shape, readonly [fits: (value: unknown) => boolean, words: string]>>> = {
+/** The required type of plain values, with its description. Values with schemas inside are parsed by the reader. */
+const PLAIN: Readonly<Partial<Record<Shape, readonly [fits: (value: unknown) => boolean, expected: string]>>> = {
   any: [() => true, ""],
   boolean: [(value) => typeof value === "boolean", "true or false"],
   count: [isCount, "a whole number from 0 on"],
@@ -65,7 +65,7 @@ const PLAIN: Readonly<Partial<Record<Shape, readonly [fits: (value: unknown) => 
   ],
 }
 
-/** These check the same value again, so that a chain of them has to end. */
+/** Keywords that check the same value again, so a cycle of them would not end. */
 const IN_PLACE: ReadonlySet<CheckedKeyword> = new Set([
   "$ref",
   "allOf",
@@ -85,9 +85,9 @@ class Reader {
   readonly #rules = new Map<JsonObject, readonly Rule[]>()
   readonly #references = new Map<string, SchemaNode>()
   readonly #patterns = new Set<string>()
-  /** Which parts check the same value as a part. */
+  /** The parts that check the same value as a part. */
   readonly #same = new Map<JsonObject, SchemaNode[]>()
-  /** Named by a `$ref` and not read yet: a list, because a chain of references may be longer than a stack is deep. */
+  /** References that are not parsed yet: a list, because a chain of references may be longer than the stack. */
   readonly #waiting: SchemaNode[] = []
 
   constructor(root: SchemaNode, limits: SchemaLimits) {
@@ -99,11 +99,11 @@ class Reader {
     this.#waiting.push(this.#root)
     for (let node = this.#waiting.pop(); node !== undefined; node = this.#waiting.pop()) this.#readNode(node, 0)
     this.#refuseCircles()
-    const asksForRest = this.#rules
+    const needsRemaining = this.#rules
       .values()
       .some((rules) => rules.some(([keyword]) => keyword.startsWith("unevaluated")))
     const [rules, references, patterns] = [this.#rules, this.#references, this.#patterns]
-    return { root: this.#root, rules, references, patterns, asksForRest }
+    return { root: this.#root, rules, references, patterns, needsRemaining }
   }
 
   #readNode(node: unknown, depth: number): void {
@@ -119,13 +119,13 @@ class Reader {
       if (!Object.hasOwn(CHECKED, keyword)) this.#requireHarmless(keyword, node)
       else rules.push([keyword as CheckedKeyword, value])
     }
-    // What is left over is known when everything else has been checked.
+    // `unevaluated…` is checked last.
     rules.sort(([one], [other]) => Number(one.startsWith("unevaluated")) - Number(other.startsWith("unevaluated")))
     if (this.#rules.size > parts) refuse(`it has more than ${parts} parts.`)
     for (const [keyword, value] of rules) this.#readRule(node, [keyword, value], depth)
   }
 
-  /** A name that is no keyword is an annotation, as JSON Schema has it, unless it has the mark of those that change a schema. */
+  /** An unknown name is an annotation, as in JSON Schema, unless it starts with `$`. */
   #requireHarmless(keyword: string, node: JsonObject): void {
     if (ANNOTATIONS.has(keyword) || !keyword.startsWith("$") || (keyword === "$id" && node === this.#root)) return
     const reason = own(REFUSED_KEYWORDS, keyword)
@@ -181,7 +181,7 @@ class Reader {
     return found
   }
 
-  /** A part that checks the value it was itself asked about would never end. One that goes into the value ends with it. */
+  /** Refuses a part that checks its own value again: it would not end. Recursion into the value ends with it. */
   #refuseCircles(): void {
     const state = new Map<JsonObject, "open" | "done">()
     for (const start of this.#same.keys()) {
@@ -214,7 +214,7 @@ function decoded(step: string): string | undefined {
   }
 }
 
-/** What a keyword's value has to be. */
+/** The required type of a keyword's value. */
 type Shape =
   | "any"
   | "boolean"
@@ -235,8 +235,8 @@ type Shape =
   | "type"
 
 /**
- * The keywords that are checked, of drafts 7, 2019-09 and 2020-12, and what each may hold. This is an allow-list: a keyword
- * of JSON Schema that is neither here nor in the two tables below fails a test.
+ * The supported keywords of drafts 7, 2019-09 and 2020-12 with the types of their values. An allow-list: a test fails for a
+ * keyword of JSON Schema that is in none of these three tables.
  */
 export const CHECKED = {
   $ref: "reference",
@@ -267,7 +267,7 @@ export const CHECKED = {
   minimum: "number",
   multipleOf: "positive number",
   not: "schema",
-  nullable: "boolean", // of OpenAPI, and common in schemas of programs
+  nullable: "boolean", // of OpenAPI, and common in generated schemas
   oneOf: "schemas",
   pattern: "pattern",
   patternProperties: "patterned schemas",
@@ -284,7 +284,7 @@ export const CHECKED = {
 
 export type CheckedKeyword = keyof typeof CHECKED
 
-/** Keywords that say something about a value and demand nothing of it. Definitions are read when a `$ref` names them. */
+/** Keywords without effect on validation. Definitions are parsed when a `$ref` names them. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set([
   "$comment",
   "$defs",
@@ -305,7 +305,10 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
 
 const ONLY_PATHS = "only $ref with a path in the same schema is supported, such as #/$defs/name"
 
-/** Keywords that would change what a schema means, and why each is refused. Any other name with a `$` is refused too. */
+/**
+ * Keywords that would change the meaning of a schema, with the reason for each refusal. Other names with `$` are refused
+ * too.
+ */
 export const REFUSED_KEYWORDS: Readonly<Record<string, string>> = {
   $anchor: ONLY_PATHS,
   $async: "values are checked at once",

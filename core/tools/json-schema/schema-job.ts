@@ -3,7 +3,7 @@ import { type Pattern, TooMuchWork } from "./check.ts"
 import { checkValue } from "./check-value.ts"
 import { type ReadSchema, readJsonSchema, SchemaProblem } from "./read-schema.ts"
 
-/** A schema as text, and the value that has to fit it; without one, only whether the schema can be used. */
+/** A schema as text, and a value to check; without a value only the schema is checked. */
 export interface SchemaJob {
   readonly schema: string
   readonly value?: unknown
@@ -22,9 +22,9 @@ interface Usable {
 const MAX_CACHED = 50
 const LIMITS = { parts: 4000, depth: 60 }
 
-export type CompilePatterns = (sources: ReadonlySet<string>) => ReadonlyMap<string, Pattern>
+type CompilePatterns = (sources: ReadonlySet<string>) => ReadonlyMap<string, Pattern>
 
-/** Does such jobs one after the other, and keeps the schemas that it has read last. */
+/** Executes jobs, with a cache of parsed schemas. */
 export class SchemaJobs {
   readonly #cached = new Map<string, Usable>()
   readonly #compile: CompilePatterns
@@ -35,10 +35,10 @@ export class SchemaJobs {
     this.#steps = steps
   }
 
-  do({ schema, ...given }: SchemaJob): SchemaVerdict {
+  do({ schema, ...input }: SchemaJob): SchemaVerdict {
     try {
       const { read, patterns } = this.#read(schema)
-      return { issues: "value" in given ? checkValue(read, given.value, { patterns, steps: this.#steps }) : [] }
+      return { issues: "value" in input ? checkValue(read, input.value, { patterns, steps: this.#steps }) : [] }
     } catch (error) {
       if (error instanceof SchemaProblem) return { problem: error.message }
       if (error instanceof TooMuchWork) return { tooMuchWork: true }

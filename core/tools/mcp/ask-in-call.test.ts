@@ -11,16 +11,16 @@ async function askedWith(message: string): Promise<string | undefined> {
   const context = { conversation: "conv_1", lasting: { ask } } as unknown as CallContext
   const sent: string[] = []
   const call = askInCall({ server: "notes", tool: "book", secrets: () => sent }, context)
-  sent.push(TOKEN) // renewed while the call was under way
+  sent.push(TOKEN) // renewed during the call
   await call.ask({ message, requestedSchema: { type: "object", properties: {} } })
   return asked[0]?.message
 }
 
-test("a server that asks cannot show the token that it was sent, also one that was renewed since", async () => {
+test("a server's question cannot show the token sent to it, also one that was renewed since", async () => {
   expect(await askedWith(`Is ${TOKEN} yours?`)).toBe("Is [hidden] yours?")
 })
 
-test("an address with the token that it was sent is shown to nobody", async () => {
+test("an address that contains the token is not shown", async () => {
   const asked: ToolQuestion[] = []
   const ask = async (question: ToolQuestion) => (asked.push(question), { outcome: "decline" })
   const context = { conversation: "conv_1", lasting: { ask } } as unknown as CallContext
@@ -47,7 +47,7 @@ test.each([
   ["the name of a link", 200, (name: string) => answeredWith({ type: "resource_link", name, uri: "notes://a" })],
   ["the address of a file", 200, (uri: string) => answeredWith({ type: "resource", resource: { uri, text: "a" } })],
   ["what a part is", 200, (type: string) => answeredWith({ type })],
-])("a secret over the place where %s is cut shows no beginning of it", async (_what, most, shown) => {
+])("a secret cut at %s does not show its beginning", async (_what, most, shown) => {
   expect(await shown("x".repeat(most - 10) + TOKEN)).not.toContain(TOKEN.slice(0, 6))
 })
 
@@ -55,7 +55,7 @@ test.each([
   ["as it is", TOKEN],
   ["in other signs", [...TOKEN].map((sign) => `%${sign.charCodeAt(0).toString(16)}`).join("")],
   ["over the place where it is cut", `${"x".repeat(2000 - "notes://a/".length - 10)}${TOKEN}`],
-])("no file is kept by the name of a secret, %s", async (_, name) => {
+])("no file is named after a secret, %s", async (_, name) => {
   const named: string[] = []
   const keep = async (_call: unknown, file: { readonly name: string }) => {
     named.push(file.name)

@@ -1,57 +1,57 @@
 import type { ToolQuestion, CallContext } from "../../engine/definition/tool.ts"
 import { MAX_FIELDS } from "../../protocol/conversation/questions.ts"
-import type { GivenAnswer, QuestioningCall, Unaskable } from "./connection/task-requests.ts"
-import { toAskedQuestion } from "./definition/asked-question.ts"
+import type { ServerQuestionAnswer, QuestioningCall, Unaskable } from "./connection/task-requests.ts"
+import { toServerQuestion } from "./definition/question.ts"
 
-/** Of which server and which tool, and what nothing that it asks may repeat: also tokens that were sent since. */
-export interface AskingTool {
+/** The tool whose server asks. `secrets` must not appear in a question; it may grow during the call. */
+interface QuestioningTool {
   readonly server: string
   readonly tool: string
   secrets(): readonly string[]
 }
 
-export interface QuestionsOfCall extends QuestioningCall {
-  /** Why nobody was asked, for each question that cannot be shown. */
+interface QuestionsOfCall extends QuestioningCall {
+  /** The reasons why questions were not shown. */
   readonly unaskable: readonly string[]
 }
 
 /**
- * What a server asks while it works on a call, put to the person of that call, one after the other. The answer is `cancel` if
- * nobody is there, or nobody has answered in time. Only a person declines: a question that cannot be shown is an error.
+ * Puts a server's questions during a call to the person, one after another. The answer is `cancel` if the person is absent
+ * or does not answer in time. Only a person can decline: a question that cannot be shown is an error.
  */
-export function askInCall({ server, tool, secrets }: AskingTool, context: CallContext): QuestionsOfCall {
+export function askInCall({ server, tool, secrets }: QuestioningTool, context: CallContext): QuestionsOfCall {
   const unaskable: string[] = []
   let before: Promise<unknown> = Promise.resolve()
   return {
     conversation: context.conversation,
     unaskable,
-    ask(asked) {
-      const answer = before.then(() => askOne(asked))
-      before = answer.catch(() => {}) // met by whoever waits for it
+    ask(request) {
+      const answer = before.then(() => askOne(request))
+      before = answer.catch(() => {}) // handled by the caller
       return answer
     },
   }
 
-  async function askOne(asked: unknown): Promise<GivenAnswer | Unaskable> {
+  async function askOne(request: unknown): Promise<ServerQuestionAnswer | Unaskable> {
     const ask = context.lasting?.ask
     if (!ask) return { action: "cancel" }
-    const question = toAskedQuestion(asked, { server, tool, secrets: secrets() })
+    const question = toServerQuestion(request, { server, tool, secrets: secrets() })
     if (typeof question === "string") {
       const why = `The person was not asked: ${question}.`
       unaskable.push(why)
       return { unaskable: why }
     }
-    const content: NonNullable<GivenAnswer["content"]> = {}
+    const content: NonNullable<ServerQuestionAnswer["content"]> = {}
     for (const part of inParts(question)) {
-      const { outcome, content: given } = await ask(part)
+      const { outcome, content: values } = await ask(part)
       if (outcome !== "accept") return { action: outcome === "decline" ? outcome : "cancel" }
-      Object.assign(content, given)
+      Object.assign(content, values)
     }
     return { action: "accept", ...(question.url === undefined ? { content } : {}) }
   }
 }
 
-/** A form of many fields is asked in parts: a terminal shows no more of one than fits its screen. */
+/** Splits a long form: a terminal shows only what fits its screen. */
 function inParts(question: ToolQuestion): readonly ToolQuestion[] {
   const { fields } = question
   const of = Math.ceil(fields.length / MAX_FIELDS)

@@ -17,7 +17,7 @@ import { quote } from "../../shared/text/quote.ts"
 import { type Clock, sleep } from "../../shared/time/clock.ts"
 import { askInCall } from "./ask-in-call.ts"
 import { isSignInError, problemOf } from "./connection/connect.ts"
-import { isForgotten, type McpConnection } from "./connection/connection.ts"
+import { isUnknownSession, type McpConnection } from "./connection/connection.ts"
 import type { ConnectionPool } from "./connection/pool.ts"
 import type { TaskRequests } from "./connection/task-requests.ts"
 import { hashOf, type McpServer } from "./definition/server.ts"
@@ -31,14 +31,14 @@ interface Calling {
   readonly clock: Clock
 }
 
-/** More than the loop waits: it stops the call first, and says what became of it. */
+/** Longer than the loop waits: the loop stops the call first and reports why. */
 const MARGIN_MS = 5000
-/** While a person is asked the loop does not count, and the library would. */
+/** The loop's time limit pauses while a person is asked; the library's does not. */
 const ASKING_MS = 30 * 60_000
 
 /**
- * Calls a tool as it was agreed to, or says why not. What a server does to a call costs that call: a write of which it does
- * not tell the end is in doubt, anything else an error that the model can read.
+ * Calls a tool as it was approved, or explains why not. A fault of the server affects this call only: a write without a
+ * result is in doubt, anything else is an error that the model can read.
  */
 export async function callTool(
   { pool, pins, files, clock }: Calling,
@@ -46,15 +46,15 @@ export async function callTool(
   { joined, input, context }: { joined: JoinedTool; input: JsonObject; context: CallContext },
 ): Promise<Answer> {
   const { user, signal } = context
-  const refused = whyDecidedOtherwise(server, joined, await pins.read(server.key))
+  const refused = whyNotAllowed(server, joined, await pins.read(server.key))
   if (refused) return notCalled(joined, context, refused)
   let isSent = false
-  // Also the tokens that were sent: a server that fails may repeat them.
+  // Including sent tokens: a failing server may repeat them.
   let { secrets } = server
   const mayRepeat = joined.effect === "read" || joined.afterCrash === "run-again"
   const attempt = () =>
     pool.use({ server, user, signal }, async (connection, isReused) => {
-      // Whether it still knows us is learnt by asking for the list: a write is not sent to find out.
+      // Listing the tools shows whether the server still knows the session. A write is not used to find out.
       if (isReused && !mayRepeat) connection.forgetList()
       const changed = await whyChanged(connection, joined, { server, pins, context }).catch((error: unknown) => {
         if (isReused && connection.isClosed && !signal.aborted) return "forgotten" as const
@@ -64,13 +64,13 @@ export async function callTool(
       if (changed) return notCalled(joined, context, changed)
       const timeoutMs = joined.timeoutSeconds * 1000 + MARGIN_MS + (context.lasting?.ask ? ASKING_MS : 0)
       const asTask = taskOf(connection, { joined, context, clock })
-      // What was begun as a task is never called anew: it may be done already.
+      // A call that was started as a task is not started again: it may be done.
       if (!asTask && hasTask(context) && !mayRepeat) return notCalled(joined, context, NO_TASKS)
       isSent = true
       const asking = askInCall({ server: server.name, tool: joined.tool, secrets: () => connection.secrets }, context)
       try {
         const called = { tool: joined.tool, input, signal, timeoutMs }
-        const onProgress = (told: unknown) => context.progress?.(toProgress(told, connection.secrets))
+        const onProgress = (notification: unknown) => context.progress?.(toProgress(notification, connection.secrets))
         const result = await connection.asking(asking, () =>
           asTask
             ? callAsTask(asTask.tasks, { ...called, ...asTask, onProgress })
@@ -80,25 +80,25 @@ export async function callTool(
         return withRemarks(await toAnswer(result, answering), asking.unaskable)
       } catch (thrown) {
         secrets = connection.secrets
-        const error = await connection.judged(thrown)
+        const error = await connection.recordAuthError(thrown)
         if (isAnswered(error)) return failed(problemOf(error, { secrets }))
-        // Refused at the door: nothing was begun, and the person can do something about it.
+        // Refused before it started: nothing was done, and the person can sign in.
         if (isSignInError(error)) return notCalled(joined, context, error.message)
         if (codeOf(error) === "outcome_unknown") throw error
         const closed = connection.close()
-        signal.throwIfAborted() // whoever has cancelled does not wait for a server to hear of it
+        signal.throwIfAborted() // a cancelled run does not wait for the server
         await closed
-        // A task goes on over there: over another connection it can be asked for its result.
+        // The task continues on the server: another connection can fetch its result.
         if (hasTask(context)) return undefined
-        // By the protocol it has taken nothing then. But a proxy may have given the call to two servers, of which one has
-        // done it: what must not be done twice is in doubt.
-        if (!isReused || !isForgotten(error) || !mayRepeat) throw error
+        // By the protocol a server without the session did nothing. But a proxy may have sent the call to two servers, so a
+        // write that must not repeat is in doubt.
+        if (!isReused || !isUnknownSession(error) || !mayRepeat) throw error
         isSent = false
         return undefined
       }
     })
   try {
-    return (await attempt()) ?? (await attempt()) ?? notCalled(joined, context, NOT_KEPT)
+    return (await attempt()) ?? (await attempt()) ?? notCalled(joined, context, NO_CONNECTION)
   } catch (error) {
     signal.throwIfAborted()
     if (isSignInError(error)) return notCalled(joined, context, error.message)
@@ -111,7 +111,7 @@ export async function callTool(
   }
 }
 
-/** Says what the person of the call was not asked: the server may not. */
+/** Appends which questions the person was not asked: the server may not report it. */
 const withRemarks = (answer: Answer, unaskable: readonly string[]): Answer => {
   const remarks = [...new Set(unaskable)].map(
     (why) => `\n\n[The server has asked something that cannot be shown. ${why}]`,
@@ -119,21 +119,21 @@ const withRemarks = (answer: Answer, unaskable: readonly string[]): Answer => {
   return remarks.length === 0 ? answer : { ...answer, text: answer.text + remarks.join("") }
 }
 
-/** No connection was had: a server that failed, or an address at which people may reach nothing. */
+/** No connection: the server failed, or its address is not allowed. */
 const isUnreached = (error: unknown): boolean =>
   hasCode(error, "mcp_server_failed") || hasCode(error, "host_not_allowed")
 
 const NO_TASKS = "The MCP server cannot be asked for its task any more: it has none now."
 
-const NOT_KEPT = "It does not keep a connection open. Try again later."
+const NO_CONNECTION = "It does not keep a connection open. Try again later."
 
-/** A write of which a task was begun, by this process or by one before it, may be done whatever keeps us from asking for it. */
+/** A write with a started task may be done, whatever prevents us from asking. */
 export function notCalled(joined: JoinedTool, context: CallContext, why: string): Answer {
   if (joined.effect === "write" && hasTask(context)) throw failure("outcome_unknown", { problem: why })
   return failed(why)
 }
 
-/** What a call as a task needs; undefined for one that is none. */
+/** The parameters of a call as a task; undefined for an ordinary call. */
 function taskOf(
   { tasks }: McpConnection,
   { joined, context: { lasting }, clock }: { joined: JoinedTool; context: CallContext; clock: Clock },
@@ -143,12 +143,8 @@ function taskOf(
   return { tasks, lasting, clock, taskMs: taskSeconds * 1000, mayCallAgain: afterCrash === "run-again" }
 }
 
-/** What somebody has decided since this list was made: it holds at once, not from the next run on. */
-function whyDecidedOtherwise(
-  server: McpServer,
-  joined: JoinedTool,
-  pinned: readonly PinnedMcpTool[],
-): string | undefined {
+/** Decisions since the list was made take effect at once, not with the next run. */
+function whyNotAllowed(server: McpServer, joined: JoinedTool, pinned: readonly PinnedMcpTool[]): string | undefined {
   const pin = pinned.find(({ tool }) => tool === joined.tool)
   if (!pin || !isAgreed(pin) || pin.agreed?.hash !== joined.hash) return CHANGED
   const rule = ruleOf(server, pin)
@@ -174,18 +170,18 @@ async function whyChanged(
   return facts ? CHANGED : "Its server does not offer this tool any more. Do without it."
 }
 
-/** The server itself has answered, with an error in words: it is done with this call. */
+/** The server answered with a protocol error: the call is over. */
 const isAnswered = (error: unknown): boolean => (error as { name?: unknown })?.name === "ProtocolError"
 
-/** How often a server is asked: as it says itself, within these. */
+/** Bounds on the server's polling interval. */
 const LEAST_POLL_MS = 500
 const MAX_POLL_MS = 30_000
-const USUAL_POLL_MS = 2000
+const DEFAULT_POLL_MS = 2000
 const ASK_MS = 30_000
 const CANCEL_MS = 1500
-/** The server keeps a result for so long after the last moment at which somebody may ask for it. */
+/** How long the server must keep a result after we stop asking for it. */
 const KEEP_MS = 60_000
-/** It may be away for a moment while it works: so many times in a row. */
+/** Most consecutive failures of polling. */
 const MAX_FAILURES = 5
 
 interface CalledAsTask {
@@ -196,82 +192,82 @@ interface CalledAsTask {
   readonly clock: Clock
   readonly timeoutMs: number
   readonly taskMs: number
-  /** Hears what the server says of how far it is. */
-  onProgress(told: unknown): void
-  /** Nothing is known of a task of an earlier life: whether the tool may be called once more. */
+  /** Called with the server's progress. */
+  onProgress(notification: unknown): void
+  /** Whether the tool may be called again if the server no longer knows the task of an earlier process. */
   readonly mayCallAgain: boolean
 }
 
-interface KeptTask {
+interface StoredTask {
   readonly taskId: string
-  /** Until when it is waited for. */
+  /** When to stop waiting. */
   readonly until: number
 }
 
 /**
- * Calls a tool as a task and gives its result. The id of the task is on record before anybody waits for it, so that after a
- * crash, and on another node, the same task is asked for its result and the tool is not called again.
+ * Calls a tool as a task and returns its result. The task id is recorded before waiting, so that after a crash, or on
+ * another node, the same task is asked instead of calling the tool again.
  */
 async function callAsTask(tasks: TaskRequests, called: CalledAsTask): Promise<unknown> {
   const { lasting } = called
-  const known = toKept(lasting.kept)
+  const known = toStoredTask(lasting.kept)
   if (known) {
     const found = await lasting.wait(() => followTask(tasks, known, called))
-    if (found !== FORGOTTEN) return found
-    if (!called.mayCallAgain) throw failure("outcome_unknown", { problem: `The MCP server ${FORGOTTEN}.` })
+    if (found !== UNKNOWN_TASK) return found
+    if (!called.mayCallAgain) throw failure("outcome_unknown", { problem: `The MCP server ${UNKNOWN_TASK}.` })
   }
   const { tool, input, signal, clock, timeoutMs, taskMs } = called
   const started = await tasks.start({ tool, input, ttlMs: taskMs + KEEP_MS }, { signal, timeoutMs })
   if ("result" in started) return started.result
   const { taskId, ttl } = started.task
-  const kept = { taskId, until: clock.now() + Math.min(taskMs, ttl ?? taskMs) }
-  await lasting.keep(kept)
-  const result = await lasting.wait(() => followTask(tasks, kept, called))
-  if (result !== FORGOTTEN) return result
-  throw failure("outcome_unknown", { problem: `The MCP server ${FORGOTTEN}.` })
+  const stored = { taskId, until: clock.now() + Math.min(taskMs, ttl ?? taskMs) }
+  await lasting.keep(stored)
+  const result = await lasting.wait(() => followTask(tasks, stored, called))
+  if (result !== UNKNOWN_TASK) return result
+  throw failure("outcome_unknown", { problem: `The MCP server ${UNKNOWN_TASK}.` })
 }
 
-const FORGOTTEN = "does not know its own task any more"
+const UNKNOWN_TASK = "does not know its own task any more"
 
-async function followTask(tasks: TaskRequests, { taskId, until }: KeptTask, called: CalledAsTask): Promise<unknown> {
+async function followTask(tasks: TaskRequests, { taskId, until }: StoredTask, called: CalledAsTask): Promise<unknown> {
   const { signal, clock } = called
   for (let failures = 0; ;) {
     if (signal.aborted) return stopTask(tasks, taskId, signal)
     const left = until - clock.now()
     if (left <= 0) return endTask(tasks, taskId)
-    let pollMs = USUAL_POLL_MS
+    let pollMs = DEFAULT_POLL_MS
     let isThere = false
     try {
       const {
         status,
         statusMessage,
-        pollInterval = USUAL_POLL_MS,
+        pollInterval = DEFAULT_POLL_MS,
       } = await tasks.state(taskId, {
         signal,
         timeoutMs: ASK_MS,
       })
       if (status === "working" && statusMessage !== undefined) called.onProgress({ message: statusMessage })
       isThere = true
-      // What it needs to know it asks while somebody waits for the result.
+      // It asks its questions while a client waits for the result.
       if (status !== "working") return await tasks.result(taskId, { signal, timeoutMs: left })
       failures = 0
       pollMs = Math.min(MAX_POLL_MS, Math.max(LEAST_POLL_MS, pollInterval))
     } catch (error) {
       if (signal.aborted) continue
-      if (!isThere && isUnknownTask(error)) return FORGOTTEN
-      if (isAnswered(error) || isForgottenTask(error) || ++failures >= MAX_FAILURES) throw error
+      if (!isThere && isUnknownTask(error)) return UNKNOWN_TASK
+      if (isAnswered(error) || isUnknownSessionOfTask(error) || ++failures >= MAX_FAILURES) throw error
     }
     await sleep(clock, Math.min(pollMs, left), signal)
   }
 }
 
-/** A process that goes down leaves the task to the next one; whoever has cancelled the run wants it to end. */
+/** A shutdown leaves the task to the next process; a cancelled run cancels it. */
 async function stopTask(tasks: TaskRequests, taskId: string, signal: AbortSignal): Promise<never> {
   if (signal.reason !== "shutdown") await tasks.cancel(taskId, { timeoutMs: CANCEL_MS }).catch(() => {})
   throw signal.reason
 }
 
-/** One that never ends costs one call. Whether it was stopped in time only its server knows. */
+/** Stops a task at its time limit. Only the server knows whether it was stopped in time. */
 async function endTask(tasks: TaskRequests, taskId: string): Promise<never> {
   await tasks.cancel(taskId, { timeoutMs: CANCEL_MS }).catch(() => {})
   throw failure("outcome_unknown", {
@@ -279,33 +275,30 @@ async function endTask(tasks: TaskRequests, taskId: string): Promise<never> {
   })
 }
 
-/** Whether a task was begun for this call. */
-const hasTask = ({ lasting }: Pick<CallContext, "lasting">): boolean => toKept(lasting?.kept) !== undefined
+/** Whether a task was started for this call. */
+const hasTask = ({ lasting }: Pick<CallContext, "lasting">): boolean => toStoredTask(lasting?.kept) !== undefined
 
-function toKept(kept: JsonObject | undefined): KeptTask | undefined {
-  const { taskId, until } = kept ?? {}
+function toStoredTask(stored: JsonObject | undefined): StoredTask | undefined {
+  const { taskId, until } = stored ?? {}
   return typeof taskId === "string" && typeof until === "number" ? { taskId, until } : undefined
 }
 
-/** It does not know our session any more; another one may still ask for the task. */
-const isForgottenTask = (error: unknown): boolean => (error as { status?: unknown })?.status === 404
+/** The server does not know our session; a new one may still ask for the task. */
+const isUnknownSessionOfTask = (error: unknown): boolean => (error as { status?: unknown })?.status === 404
 
-/** Invalid params: of the two that are sent only the id can be meant. */
+/** Invalid params: of our two parameters only the id can be wrong. */
 const isUnknownTask = (error: unknown): boolean => isAnswered(error) && (error as { code?: unknown }).code === -32_602
 
-/** What a tool that has joined is called with. All that it needs to be shown is on record; this is for its calls. */
+/** An MCP tool's data for calls; the shown data is recorded in the journal. */
 interface JoinedCalls {
   call(joined: JoinedTool, input: JsonObject, context: CallContext): Promise<Answer>
-  /** Reads a stranger's JSON schema, and refuses one with which an argument could keep us busy. */
+  /** Parses a JSON schema of another server. Throws if checking it would cost too much. */
   readSchema(json: JsonObject, person: UserId): Promise<Schema<unknown>>
 }
 
 const MAX_OUTPUT = 30_000
 
-/**
- * A tool of somebody else's server as one of ours. A write is always shown as the worst that it could be: what its server
- * says of it is what somebody says who may gain from being believed.
- */
+/** Wraps a tool of an MCP server. A write is always shown as destructive: its server's annotations cannot be trusted. */
 export function createJoinedTool(joined: JoinedTool, user: UserId, calls: JoinedCalls): Tool {
   const { name, description, inputSchema, brings, timeoutSeconds, server, tool, hash } = joined
   const common = {
@@ -316,18 +309,18 @@ export function createJoinedTool(joined: JoinedTool, user: UserId, calls: Joined
     input: schemaOf(inputSchema, user, calls),
     run: (input: JsonObject, context: CallContext) => calls.call(joined, input, context),
   }
-  const words = `Use the tool ${quote(tool)} of the MCP server ${quote(serverOf(name))}`
+  const subject = `Use the tool ${quote(tool)} of the MCP server ${quote(serverOf(name))}`
   if (joined.effect === "read")
-    return defineTool<JsonObject>({ ...common, effect: "read", afterCrash: joined.afterCrash, sending: () => words })
+    return defineTool<JsonObject>({ ...common, effect: "read", afterCrash: joined.afterCrash, sending: () => subject })
   return defineTool<JsonObject>({
     ...common,
     effect: "write",
     afterCrash: joined.afterCrash,
     inverse: false,
     preview: (): Preview => ({
-      summary: words,
+      summary: subject,
       action: "destructive_update",
-      // What was agreed to is this definition of it: with another one the proposal is stale.
+      // The approval is for this definition: another one makes the proposal stale.
       target: `mcp ${server} ${tool}`,
       revision: hash,
     }),

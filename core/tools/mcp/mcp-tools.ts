@@ -6,49 +6,49 @@ import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
 import { callTool, notCalled } from "./call-tool.ts"
-import { isSignInError, type Ways } from "./connection/connect.ts"
+import { isSignInError, type ConnectionOptions } from "./connection/connect.ts"
 import { ConnectionPool } from "./connection/pool.ts"
 import type { McpPins, McpSignIns, PinnedFacts, PinnedMcpTool } from "../../engine/mcp.ts"
 import { hashOf, type McpServer } from "./definition/server.ts"
 import type { ResultFileKeeper } from "./result.ts"
-import { FirstLooks, ListRefresh, offeredTools } from "./offered-tools.ts"
+import { FirstListing, ListRefresh, offeredTools } from "./offered-tools.ts"
 import { type PersonAuthPorts, PersonTokens } from "./sign-in/person-auth.ts"
-import { beginAtServer, finishAtServer, requireSignIn, type SignInBegins } from "./sign-in/sign-in.ts"
+import { startSignIn, finishSignInAt, requireSignIn, type SignInStart } from "./sign-in/sign-in.ts"
 
-/** Of all servers together: more tools than these leave a model no room to think, and a person none to look. */
+/** Most tools of all servers together: more leave a model no context, and a person cannot review them. */
 const MAX_TOOLS = 128
 const MAX_CHARACTERS = 200_000
 
-export interface McpToolsPorts {
-  readonly ways: Omit<Ways, "authFor">
+interface McpToolsPorts {
+  readonly options: Omit<ConnectionOptions, "authFor">
   readonly pins: McpPins
   readonly files: ResultFileKeeper
   readonly signIns: McpSignIns
-  /** Those of the operator, and those of this person. */
+  /** The operator's servers and this person's. */
   serversOf(user: UserId): Promise<readonly McpServer[]>
   readonly clock: Clock
   readonly log: Log
 }
 
-/** The tools of MCP servers, for agents that may have them. */
+/** The tools of MCP servers. */
 export class McpTools implements AsyncDisposable {
   readonly #ports: McpToolsPorts
   readonly #pool: ConnectionPool
   readonly #signingIn: PersonAuthPorts
-  readonly #firstLooks: FirstLooks
+  readonly #firstListing: FirstListing
 
   constructor(ports: McpToolsPorts) {
     this.#ports = ports
-    const { ways, signIns, clock } = ports
-    this.#firstLooks = new FirstLooks(clock)
-    this.#signingIn = { signIns, ways: { ...ways, clock }, clock }
+    const { options, signIns, clock } = ports
+    this.#firstListing = new FirstListing(clock)
+    this.#signingIn = { signIns, options: { ...options, clock }, clock }
     const tokens = new PersonTokens(this.#signingIn)
     const authFor = (server: McpServer, user: UserId) => (maySignIn(server) ? tokens.for(server, user) : undefined)
     const refresh = new ListRefresh(ports)
-    this.#pool = new ConnectionPool({ ...ways, authFor }, clock, (change) => refresh.changed(change))
+    this.#pool = new ConnectionPool({ ...options, authFor }, clock, (change) => refresh.changed(change))
   }
 
-  /** By what is pinned; a server is asked only where nothing is known of it yet. One that fails leaves the others as they are. */
+  /** The tools that are pinned; a server is only asked if none are. A failing server does not affect the others. */
   async toolsFor({ user, agent, signal }: ToolsRequest): Promise<JoinedTool[]> {
     const { serversOf, log } = this.#ports
     const servers = (await serversOf(user)).filter(({ agents }) => agents.includes(agent))
@@ -58,7 +58,7 @@ export class McpTools implements AsyncDisposable {
           return offeredTools(server, await this.#pinned(server, user, signal))
         } catch (error) {
           signal.throwIfAborted()
-          if (isSignInError(error)) return [] // its person is told where they look for it
+          if (isSignInError(error)) return [] // the person sees it in the settings
           log.warn("mcp_server_failed", { server: server.name, error })
           return []
         }
@@ -75,14 +75,14 @@ export class McpTools implements AsyncDisposable {
     return callTool({ pool: this.#pool, pins, files, clock }, server, { joined, input, context })
   }
 
-  /** Asks a server what it offers, and notes it. */
+  /** Lists a server's tools and stores them. */
   async look(server: McpServer, user: UserId, signal: AbortSignal): Promise<readonly PinnedMcpTool[]> {
     const { pins } = this.#ports
     await pins.see(server.key, server.isPersons ? user : null, await this.read(server, user, signal))
     return pins.read(server.key)
   }
 
-  /** Asks a server what it offers. */
+  /** Lists a server's tools. */
   async read(server: McpServer, user: UserId, signal: AbortSignal): Promise<PinnedFacts[]> {
     const tools = await this.#pool.use({ server, user, signal }, (connection) => {
       connection.forgetList()
@@ -91,7 +91,7 @@ export class McpTools implements AsyncDisposable {
     return [...tools.values()].map((facts) => ({ hash: hashOf(facts), facts }))
   }
 
-  /** As `read`. Of one that wants a sign-in, and where that can be done, nothing yet. */
+  /** The same, but returns nothing if the server requires a sign-in that is possible. */
   async readOrSignIn(server: McpServer, user: UserId, signal: AbortSignal): Promise<PinnedFacts[]> {
     try {
       return await this.read(server, user, signal)
@@ -105,27 +105,27 @@ export class McpTools implements AsyncDisposable {
     }
   }
 
-  async beginSignIn(server: McpServer, user: UserId, from: SignInBegins): Promise<string> {
+  async beginSignIn(server: McpServer, user: UserId, from: SignInStart): Promise<string> {
     if (!maySignIn(server))
       throw failure("bad_request", {
         problem: "This server needs no sign-in, because it is a local program or uses an API key.",
       })
-    return beginAtServer(this.#signingIn, { server, user }, from)
+    return startSignIn(this.#signingIn, { server, user }, from)
   }
 
-  finishSignIn(came: Parameters<typeof finishAtServer>[1]): Promise<McpServer> {
-    return finishAtServer(this.#signingIn, came)
+  finishSignIn(came: Parameters<typeof finishSignInAt>[1]): Promise<McpServer> {
+    return finishSignInAt(this.#signingIn, came)
   }
 
   async #pinned(server: McpServer, user: UserId, signal: AbortSignal): Promise<readonly PinnedMcpTool[]> {
     const { pins, signIns } = this.#ports
     const pinned = await pins.read(server.key)
     if (pinned.length > 0) return pinned
-    // What it offers is known when the person has signed in; until then it is not asked before every run.
+    // Its tools are listed after the sign-in; until then it is not asked before every run.
     const state = maySignIn(server) ? (await signIns.states(user)).get(server.key) : undefined
     if (state === "needed" || state === "ended") return []
     const key = JSON.stringify([server.key, server.version, user])
-    return (await this.#firstLooks.look(key, signal, (inner) => this.look(server, user, inner))) ?? []
+    return (await this.#firstListing.look(key, signal, (inner) => this.look(server, user, inner))) ?? []
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -133,7 +133,7 @@ export class McpTools implements AsyncDisposable {
   }
 }
 
-/** Names that two servers came to both are the first one's; what does not fit is left out. */
+/** If two servers produce the same name, the first wins; tools beyond the limits are dropped. */
 function bounded(tools: readonly JoinedTool[]): JoinedTool[] {
   const byName = new Map<string, JoinedTool>()
   let characters = 0
@@ -145,6 +145,6 @@ function bounded(tools: readonly JoinedTool[]): JoinedTool[] {
   return [...byName.values()]
 }
 
-/** Where no key is sent by a header: with one, its server has nothing to ask the person for. */
+/** A server with an authorization header does not need a sign-in. */
 const maySignIn = ({ target }: McpServer): boolean =>
   target.kind === "http" && !Object.keys(target.headers).some((name) => name.toLowerCase() === "authorization")

@@ -10,20 +10,20 @@ import { type Clock, monotonicOf } from "../../shared/time/clock.ts"
 import type { McpConnection } from "./connection/connection.ts"
 import { hashOf, type McpServer, toolNames } from "./definition/server.ts"
 
-/** Whether a model may be shown it: as somebody has agreed to it, and as it still is. */
+/** Whether a model may see the tool: approved, and unchanged since. */
 export const isAgreed = ({ agreed, seen }: PinnedMcpTool): boolean => agreed?.hash === seen.hash
 
-/** What is decided about a tool: by its person, by name, for all of its server; and otherwise a person is asked. */
+/** The rule for a tool: the person's, by name, for the whole server, or `ask`. */
 export const ruleOf = ({ rules }: McpServer, { tool, rule }: Pick<PinnedMcpTool, "tool" | "rule">): McpToolRule =>
   rule ?? own(rules, tool) ?? own(rules, "*") ?? "ask"
 
-/** Whether it may run again after a crash. Both have to say so: its server, which knows, and somebody who answers for it. */
+/** Whether it may run again after a crash: both its server and a person must say so. */
 export const mayRunAgain = ({ idempotent }: McpServer, { tool, seen, again }: PinnedMcpTool): boolean =>
   seen.facts.claims.idempotent === true && (again || idempotent.includes(tool))
 
-/** The tools of a server that a model may be shown, as they stand in a journal. */
+/** The available tools of a server, as the journal records them. */
 export function offeredTools(server: McpServer, pinned: readonly PinnedMcpTool[]): JoinedTool[] {
-  // Of all that it has, whatever is decided about them: a name stays when another tool is switched off.
+  // Names are assigned over all tools, so that they stay the same when another tool is switched off.
   const names = toolNames(
     server.name,
     pinned.map(({ tool }) => tool),
@@ -60,41 +60,41 @@ function toJoined(server: McpServer, { name: called, hash, facts, rule, again }:
   }
 }
 
-/** A run waits for it, and the tools of all other servers with it: less than the run waits for all of them. */
-const LOOK_SECONDS = 8
-/** For so long runs do without one that has failed. */
-const REST_MS = 30_000
-/** A program that is stopped is ended within a second, and then says how far it was. */
+/** A run waits for this, so it is shorter than the limit for all servers. */
+const LIST_SECONDS = 8
+/** How long runs skip a server that failed. */
+const PAUSE_MS = 30_000
+/** A stopped program ends within a second and then reports its state. */
 const GRACE_MS = 2000
 const MAX_RESTING = 1000
 
 /**
- * Looks at servers of which nothing is known yet, for runs: each for a few seconds, and not at once again where it has
- * failed. Otherwise one that hangs would hold up every run, and take the tools of all others from it.
+ * Lists servers without pinned tools for runs: each for a few seconds, and not again soon after a failure. Otherwise a
+ * hanging server would delay every run.
  */
-export class FirstLooks {
+export class FirstListing {
   readonly #clock: Clock
-  /** Those that have failed, and since when. */
+  /** Failed servers, with the time. */
   readonly #resting = new Map<string, number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Undefined where it has failed a moment ago, and is not asked. */
+  /** Undefined if it failed recently and is not asked. */
   async look<T>(key: string, signal: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const failedAt = this.#resting.get(key)
-    if (failedAt !== undefined && monotonicOf(this.#clock) - failedAt < REST_MS) return undefined
-    const bounds = { clock: this.#clock, seconds: LOOK_SECONDS, signal, graceMs: GRACE_MS }
+    if (failedAt !== undefined && monotonicOf(this.#clock) - failedAt < PAUSE_MS) return undefined
+    const bounds = { clock: this.#clock, seconds: LIST_SECONDS, signal, graceMs: GRACE_MS }
     const ended = await withTimeLimit(bounds, (inner) => ask(inner()))
-    if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {}) // it is no longer needed
+    if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {}) // no longer needed
     signal.throwIfAborted()
     this.#resting.delete(key)
     if (ended.type === "returned") return ended.value
     this.#rest(key)
     if (ended.type === "threw" && (ended.told === undefined || hasCode(ended.error, "mcp_server_failed")))
       throw ended.error
-    throw failure("mcp_server_failed", { problem: `it did not say within ${LOOK_SECONDS} seconds what it offers` })
+    throw failure("mcp_server_failed", { problem: `it did not say within ${LIST_SECONDS} seconds what it offers` })
   }
 
   #rest(key: string): void {
@@ -104,10 +104,10 @@ export class FirstLooks {
   }
 }
 
-/** How often one server is asked because it says that its list is another one, however often it says so. */
+/** Most frequent re-reading of one server's list. */
 const EVERY_MS = 5000
 
-/** The connection over which a server has said so, and whose that is. */
+/** A connection whose server reported a changed list. */
 interface ChangedList {
   readonly server: McpServer
   readonly user: UserId
@@ -115,12 +115,11 @@ interface ChangedList {
 }
 
 /**
- * Asks a server for its tools as soon as it says that they have changed, so that whoever looks sees it before anything is
- * called. It does not keep a connection open: that is for those who use it.
+ * Reads a server's tools when it reports a change, so that people see it before a call. Does not keep the connection open.
  */
 export class ListRefresh {
   readonly #ports: { readonly pins: McpPins; readonly clock: Clock; readonly log: Log }
-  /** Servers that were asked a moment ago, each with what it has said since. */
+  /** Servers that were read recently, with their last report since. */
   readonly #resting = new Map<string, ChangedList | undefined>()
 
   constructor(ports: { readonly pins: McpPins; readonly clock: Clock; readonly log: Log }) {
@@ -145,7 +144,7 @@ export class ListRefresh {
   async #ask({ server, user, connection }: ChangedList): Promise<void> {
     const { pins, log } = this.#ports
     try {
-      // Nothing is known of one that nobody has used yet, or that is gone: its list is agreed to when somebody uses it.
+      // A server without pinned tools is approved on first use.
       if (connection.isClosed || (await pins.read(server.key)).length === 0) return
       const tools = await connection.tools(new AbortController().signal)
       const seen = [...tools.values()].map((facts) => ({ hash: hashOf(facts), facts }))

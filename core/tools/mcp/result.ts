@@ -3,43 +3,43 @@ import { answer, type Answer, type CallContext, failed } from "../../engine/defi
 import { MAX_FILES, type MessageFile } from "../../protocol/conversation/message.ts"
 import type { ReportedProgress, ResultFiles } from "../../protocol/conversation/tool-calls.ts"
 import { hasCode } from "../../protocol/errors.ts"
-import { plainWords } from "./definition/server.ts"
+import { plainText } from "./definition/server.ts"
 
-/** Characters of all texts of a result together: what is longer is cut, and again where it is kept. */
+/** Most characters of all texts of a result. */
 const MAX_TEXT = 200_000
 
-/** The call that a file comes with. */
-type BringingCall = Pick<CallContext, "user" | "conversation" | "callId">
+/** The call that a file belongs to. */
+type FileCall = Pick<CallContext, "user" | "conversation" | "callId">
 
-/** Keeps what a result has brought as a file of its conversation, before anything names it, and says what it is. */
+/** Stores a file of a result before anything refers to it. */
 export interface ResultFileKeeper {
-  keep(call: BringingCall, file: { readonly name: string; readonly bytes: Uint8Array }): Promise<MessageFile>
+  keep(call: FileCall, file: { readonly name: string; readonly bytes: Uint8Array }): Promise<MessageFile>
 }
 
 interface Answering {
   readonly tool: string
   readonly secrets: readonly string[]
-  readonly call: BringingCall
+  readonly call: FileCall
   readonly files: ResultFileKeeper
 }
 
 /**
- * What a server has answered: words, and files of the conversation. It never throws, for what was done is done: a file that
- * cannot be kept is told of in words.
+ * Converts a result to text and files. Never throws, because the call is done: a file that cannot be stored is mentioned in
+ * the text.
  */
 export async function toAnswer(result: unknown, answering: Answering): Promise<Answer> {
   const { tool, secrets } = answering
   const { content, structuredContent, isError } = (result ?? {}) as Record<string, unknown>
   const blocks: unknown[] = Array.isArray(content) ? content : []
   const files: MessageFile[] = []
-  const words: string[] = []
+  const texts: string[] = []
   for (const [index, each] of blocks.entries()) {
     const block = toBlock(each, { name: `${tool}-${index + 1}`, secrets })
-    const text = block.type === "words" ? block.text : await kept(block, files, answering)
-    if (text !== "") words.push(text)
+    const text = block.type === "words" ? block.text : await storeBlock(block, files, answering)
+    if (text !== "") texts.push(text)
   }
-  if (words.length === 0 && structuredContent !== undefined) words.push(structured(structuredContent))
-  const text = plainWords(withoutSecrets(words.join("\n\n"), secrets).slice(0, MAX_TEXT)) || "[It answered nothing.]"
+  if (texts.length === 0 && structuredContent !== undefined) texts.push(structured(structuredContent))
+  const text = plainText(withoutSecrets(texts.join("\n\n"), secrets).slice(0, MAX_TEXT)) || "[It answered nothing.]"
   const data: ResultFiles = { kind: "files", files }
   const more = files.length > 0 ? { data } : {}
   return isError === true ? failed(text, more) : answer(text, more)
@@ -53,8 +53,8 @@ function structured(content: unknown): string {
   }
 }
 
-/** Adds it to the files, and says so in words; or why not. */
-async function kept(
+/** Stores a file and describes it, or why it was not stored. */
+async function storeBlock(
   { what, name, bytes }: Extract<ResultBlock, { type: "bytes" }>,
   files: MessageFile[],
   { secrets, call, files: keeper }: Answering,
@@ -74,60 +74,60 @@ async function kept(
   }
 }
 
-/** One block of a result: words, or bytes that are kept as a file. */
+/** A block of a result: text, or bytes that are stored as a file. */
 type ResultBlock =
   | { readonly type: "words"; readonly text: string }
   | { readonly type: "bytes"; readonly what: string; readonly name: string; readonly bytes: Uint8Array }
 
-/** A text that came as a file and is longer is kept as one: the model is shown of it what there is room for. */
-const MAX_WORDS_OF_FILE = 8000
-/** Characters of what a server calls something. */
-const MAX_SAID = 200
+/** A longer embedded text is stored as a file, and the model sees a part of it. */
+const MAX_TEXT_OF_FILE = 8000
+/** Most characters of a name from the server. */
+const MAX_NAME_LENGTH = 200
 
 interface Naming {
-  /** What it is called where its server does not say. */
+  /** The name if the server gives none. */
   readonly name: string
-  /** Hidden before anything is cut: of one that stands over the cut the beginning would be shown. */
+  /** Removed before text is cut: otherwise the beginning of a secret at the cut would remain. */
   readonly secrets: readonly string[]
 }
 
-/** What a server has put into its result. What it says of the kind of something counts for nothing. */
+/** Converts a block. The server's type of a file is ignored. */
 function toBlock(block: unknown, { name, secrets }: Naming): ResultBlock {
   const plain = (value: unknown) => (typeof value === "string" ? withoutSecrets(value, secrets) : undefined)
-  const said = (value: unknown) => plain(value)?.slice(0, MAX_SAID) ?? "unnamed"
+  const named = (value: unknown) => plain(value)?.slice(0, MAX_NAME_LENGTH) ?? "unnamed"
   const { type, text, data, resource, uri, name: title } = (block ?? {}) as Record<string, unknown>
   switch (type) {
     case "text":
-      return words(typeof text === "string" ? text : "")
+      return textBlock(typeof text === "string" ? text : "")
     case "image":
     case "audio":
       return fromBase64(data, { what: type === "image" ? "An image" : "A sound", name })
     case "resource":
-      return toResource(resource, { name, plain, said })
+      return toResource(resource, { name, plain, named })
     case "resource_link":
-      return words(`[A link to ${said(title)}: ${said(uri)}. It was not followed.]`)
+      return textBlock(`[A link to ${named(title)}: ${named(uri)}. It was not followed.]`)
     default:
-      return words(`[Something that is not shown: ${said(type)}.]`)
+      return textBlock(`[Something that is not shown: ${named(type)}.]`)
   }
 }
 
 function toResource(
   resource: unknown,
-  { name, plain, said }: { name: string; plain(value: unknown): string | undefined; said(value: unknown): string },
+  { name, plain, named }: { name: string; plain(value: unknown): string | undefined; named(value: unknown): string },
 ): ResultBlock {
   const { text, blob, uri } = (resource ?? {}) as Record<string, unknown>
-  const file = { what: `A file, ${said(uri)},`, name: nameIn(plain(uri)) || name }
+  const file = { what: `A file, ${named(uri)},`, name: nameIn(plain(uri)) || name }
   if (typeof text !== "string") return fromBase64(blob, file)
-  if (text.length > MAX_WORDS_OF_FILE) return { type: "bytes", ...file, bytes: Buffer.from(text.toWellFormed()) }
-  return words(`[${said(uri)}]\n${text}`)
+  if (text.length > MAX_TEXT_OF_FILE) return { type: "bytes", ...file, bytes: Buffer.from(text.toWellFormed()) }
+  return textBlock(`[${named(uri)}]\n${text}`)
 }
 
 function fromBase64(base64: unknown, file: { readonly what: string; readonly name: string }): ResultBlock {
   const bytes = Buffer.from(typeof base64 === "string" ? base64 : "", "base64")
-  return bytes.length === 0 ? words(`[${file.what} that is empty.]`) : { type: "bytes", ...file, bytes }
+  return bytes.length === 0 ? textBlock(`[${file.what} that is empty.]`) : { type: "bytes", ...file, bytes }
 }
 
-/** The last part of an address; what it is called in the end is for whoever keeps it to say. */
+/** The last segment of a URI; storing it may change the name further. */
 function nameIn(uri = ""): string {
   const path = uri.slice(0, 2000).replace(/[?#].*$/s, "")
   const last = path.split(/[/\\]/).at(-1) ?? ""
@@ -138,16 +138,16 @@ function nameIn(uri = ""): string {
   }
 }
 
-const words = (text: string): ResultBlock => ({ type: "words", text })
+const textBlock = (text: string): ResultBlock => ({ type: "words", text })
 
 const MAX_PROGRESS_TEXT = 500
 
-/** What a server tells of how far a call is, as people are shown it: its words may hold anything, and its numbers too. */
-export function toProgress(told: unknown, secrets: readonly string[]): ReportedProgress {
-  const { progress, total, message } = (told ?? {}) as Record<string, unknown>
+/** A server's progress for people: its text and numbers are arbitrary. */
+export function toProgress(notification: unknown, secrets: readonly string[]): ReportedProgress {
+  const { progress, total, message } = (notification ?? {}) as Record<string, unknown>
   return {
     ...(typeof message === "string"
-      ? { text: plainWords(withoutSecrets(message, secrets).slice(0, MAX_PROGRESS_TEXT)) }
+      ? { text: plainText(withoutSecrets(message, secrets).slice(0, MAX_PROGRESS_TEXT)) }
       : {}),
     ...(typeof progress === "number" ? { done: progress } : {}),
     ...(typeof total === "number" ? { total } : {}),

@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { RunChunks } from "../../../adapters/ai-sdk/run-chunks.ts"
-import { ToldChat } from "../../../adapters/ai-sdk/read-chat.ts"
-import { thoughtsFirst } from "../../../adapters/thoughts-first.ts"
+import { RecordedChat } from "../../../adapters/ai-sdk/read-chat.ts"
+import { reasoningFirst } from "../../../adapters/reasoning-first.ts"
 import type { UnknownFrame } from "../../../core/protocol/frames.ts"
 import type { ConversationId } from "../../../core/protocol/ids.ts"
 import { Story } from "../../client/client-story.ts"
@@ -68,14 +68,14 @@ test("whatever happens in a conversation, the official client makes the same of 
     fc.asyncProperty(dice, async (rolls) => {
       const { id, frames: dreamt } = new Story(rolls)
       const frames = asTheLoop(dreamt)
-      const chat = new ToldChat(id)
+      const chat = new RecordedChat(id)
       chat.read(frames)
       const told = chat.toMessages().filter(({ role }) => role === "assistant")
       const streamed: UiMessage[] = []
       for (const run of runsOf(frames)) {
         if ((run[0]!.data as { compacts?: true }).compacts) continue
         const chunks = new RunChunks(id)
-        const all = thoughtsFirst(run).flatMap((frame) => chunks.read(frame))
+        const all = reasoningFirst(run).flatMap((frame) => chunks.read(frame))
         // The client reads no further than an error, though a write may end after it: told anew, it is in the message.
         const isError = ({ type }: { type: string }) => type === "error"
         const message = await heard([...all.filter((chunk) => !isError(chunk)), ...all.filter(isError)])
@@ -102,7 +102,7 @@ const done = frame("done", { status: "completed" })
 
 async function partsOf(...frames: UnknownFrame[]) {
   const chunks = new RunChunks("conv_1" as ConversationId)
-  const message = await heard(thoughtsFirst([began, ...frames, done]).flatMap((each) => chunks.read(each)))
+  const message = await heard(reasoningFirst([began, ...frames, done]).flatMap((each) => chunks.read(each)))
   return plain(message!.parts)
 }
 

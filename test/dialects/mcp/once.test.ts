@@ -3,7 +3,7 @@ import type { Model } from "../../../core/engine/model.ts"
 import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../core/models/scripted/model.ts"
 import { calls, hangs, replies, says } from "../../../core/models/scripted/script.ts"
 import type { ConversationId } from "../../../core/protocol/ids.ts"
-import { conversationOfKey } from "../../../core/server/conversation/idempotency-keys.ts"
+import { conversationIdOfKey } from "../../../core/server/conversation/idempotency-keys.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { type Era, ERAS, mcpAs, type McpPerson } from "../mcp-client.ts"
 import { TurnedClock } from "../../support/loop/world.ts"
@@ -75,7 +75,7 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
   test("with a key goes on where a process died between the conversation and its words", async () => {
     const user = (await native.get("/api/auth/me")).body.user.id
     const begun = (key: string) =>
-      face.pawl.runtime.begin({ user, agent: "test", id: conversationOfKey(user, `mcp ${key}`) })
+      face.pawl.runtime.begin({ user, agent: "test", id: conversationIdOfKey(user, `mcp ${key}`) })
     await begun("other")
     expect((await ask("One", { key: "other", agent: "workspace" })).facts.code).toBe("key_reused")
     const { id } = await begun("died")

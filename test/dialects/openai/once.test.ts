@@ -79,9 +79,9 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
 
   test("a conversation that a key has begun before its words is only for a request like the first", async () => {
     // As a process leaves it that dies between the two.
-    const { conversationOfKey } = await import("../../../core/server/conversation/idempotency-keys.ts")
+    const { conversationIdOfKey } = await import("../../../core/server/conversation/idempotency-keys.ts")
     const user = (await native.get("/api/auth/me")).body.user.id
-    const id = conversationOfKey(user, "died")
+    const id = conversationIdOfKey(user, "died")
     await face.pawl.runtime.begin({ user, agent: "test", id })
     for (const [body, more] of [
       [ask("One", { model: "pawl/workspace" }), {}],
@@ -89,7 +89,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     ] as const) {
       expect((await refusalOf(chat(body, { "idempotency-key": "died", ...more }))).code).toBe("key_reused")
     }
-    const other = conversationOfKey(user, "died-2")
+    const other = conversationIdOfKey(user, "died-2")
     await face.pawl.runtime.begin({ user, agent: "test", id: other })
     expect((await chat(ask("One"), { "idempotency-key": "died-2" })).pawl.conversation_id).toBe(other)
   })

@@ -52,7 +52,7 @@ describe.each(anyDatabase)("a message with a key on $name", ({ create }) => {
     const again = say(ada, id, "hi", "k1")
     await registered.promise
     await face.pawl.runtime.close()
-    face.revocation.endAll()
+    face.revocation.closeAll()
     for (const { status, body } of await Promise.all([first, again])) {
       expect([status, body.queued.text]).toEqual([202, "hi"])
     }

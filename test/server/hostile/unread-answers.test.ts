@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { newId } from "../../../core/protocol/ids.ts"
-import { UnreadAnswers } from "../../../core/server/auth/rate-limits.ts"
+import { UnreadResponses } from "../../../core/server/auth/rate-limits.ts"
 import { listen } from "../../../core/server/listen.ts"
 import { always, says, scripted } from "../../../core/testing.ts"
 import { anyDatabase } from "../../support/databases.ts"
@@ -61,7 +61,7 @@ describe.each(anyDatabase)("who reads nothing, on $name", (database) => {
   const [connectionId, id] = [newId("conn", null), newId("res", null)]
   const result = `/api/connections/${connectionId}/results/${id}`
   const empty = { sql: "", columns: [], truncated: false, hash: "", createdAt: new Date(0).toISOString() }
-  const unread = new UnreadAnswers(MOST)
+  const unread = new UnreadResponses(MOST)
   const streams = () => Number(/^pawl_open_streams (\d+)$/m.exec(server.face.server.metrics.all.text())?.[1])
 
   beforeAll(async () => {

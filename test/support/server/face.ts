@@ -8,7 +8,7 @@ import type { ModelSource, Policy } from "../../../core/engine/ports.ts"
 import type { Tool } from "../../../core/engine/definition/tool.ts"
 import { adapters } from "../../../adapters/list.ts"
 import { type ComposedServer, composeServer } from "../../../core/compose/compose-server.ts"
-import type { Replaced, ReplacedPorts } from "../../../core/compose/replaced.ts"
+import type { Replacements, ReplacementPorts } from "../../../core/compose/replacements.ts"
 import { MiniLmEmbedder } from "../../../labs/minilm/embedder.ts"
 import { offlineModel } from "../../../labs/offline-model/model.ts"
 import { type ServerSettings, settingsIn } from "../../../core/compose/settings.ts"
@@ -28,7 +28,7 @@ export interface FaceOptions
   extends
     Partial<Omit<ServerSettings, "databaseUrl" | "policy" | "models">>,
     Pick<
-      Replaced,
+      Replacements,
       | "clock"
       | "machineClock"
       | "store"
@@ -57,7 +57,7 @@ export interface FaceOptions
   /** Looks every two seconds, as a server on a port does, for what other processes have revoked. */
   readonly watching?: boolean
   /** Stands in for parts of what the routes are given: where faults are put in. */
-  readonly instead?: ReplacedPorts
+  readonly instead?: ReplacementPorts
 }
 
 export interface Reply {

@@ -3,12 +3,12 @@ import type { StorageUse } from "../../../protocol/account/storage.ts"
 import type { ConversationId, UserId, TokenId } from "../../../protocol/ids.ts"
 import type { ConversationPorts, OwnedDatabases, PresentDevices } from "../../conversation/ports.ts"
 import type { DeviceOwners } from "../../auth/revocation.ts"
-import type { DoorPorts } from "../../auth/credentials.ts"
+import type { AuthPorts } from "../../auth/credentials.ts"
 import type { ProgramScope, Scope } from "../../../protocol/account/sign-in.ts"
 
-/** What a person signs in with, what is theirs here, and how they leave. */
-export interface AccountPorts extends DoorPorts, ConversationPorts {
-  /** Answers that are kept in memory. */
+/** The services of the account routes. */
+export interface AccountPorts extends AuthPorts, ConversationPorts {
+  /** Cached answers. */
   readonly cache: { forget(user: UserId): void }
   readonly retention: Retention
   readonly storage: OwnStorage
@@ -17,21 +17,21 @@ export interface AccountPorts extends DoorPorts, ConversationPorts {
   readonly deviceOwners: DeviceOwners
 }
 
-export interface OwnStorage {
+interface OwnStorage {
   read(user: UserId): Promise<StorageUse>
   /** Throws `storage_full` if the person stores as much as they may. */
   demandRoom(user: UserId): Promise<void>
 }
 
-export interface UploadedFiles {
-  /** Removes the files that the person has uploaded. */
+interface UploadedFiles {
+  /** Removes the files that the person uploaded. */
   eraseFiles(user: UserId): Promise<void>
-  /** Removes from this machine what has been deleted on another. */
+  /** Removes files from this machine that were deleted on another. */
   tidyFiles(): Promise<void>
 }
 
-/** Devices as their person sees them. */
-export interface OwnDevices extends PresentDevices {
+/** The devices of a person. */
+interface OwnDevices extends PresentDevices {
   of(user: UserId): Promise<
     readonly {
       readonly introduced?:
@@ -40,21 +40,23 @@ export interface OwnDevices extends PresentDevices {
       readonly connectedAt: number
     }[]
   >
-  /** From now on a device is this credential's: sockets of any other are told, and are asked nothing more. */
+  /**
+   * Makes this credential the owner of a device: sockets of other credentials are notified and no longer act as the device.
+   */
   taken(user: UserId, deviceId: string, lineage: string): Promise<void>
 }
 
-/** What leaves the server: taken along, or erased. False: there was nothing of that id, or it is somebody else's. */
-export interface Retention {
+/** Exports and erases data. False if there is nothing with that id, or it is another person's. */
+interface Retention {
   eraseConversation(user: UserId, id: ConversationId): Promise<boolean>
   erasePerson(user: UserId): Promise<boolean>
   conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
   exportOf(user: UserId): AsyncIterable<ExportLine>
-  /** Erases what was under way while its person was erased. Returns who was, this last day. */
+  /** Erases data that was written while its person was being erased. Returns the people erased in the last day. */
   sweep(): Promise<UserId[]>
 }
 
-/** What a code stands for. Only who knows all of it exchanges it. */
+/** The binding of a code. Only a request that matches all of it can exchange it. */
 export interface CodeBinding {
   readonly client: string
   readonly redirect: string
@@ -63,29 +65,29 @@ export interface CodeBinding {
   readonly resource: string
 }
 
-/** What a program is given: access for so many seconds, and the secret with which it asks for more. */
-export interface ProgramAccess {
+/** An access token, its lifetime, and the secret that renews it. */
+interface ProgramAccess {
   readonly token: string
   readonly seconds: number
   readonly refresh: string
   readonly scopes: readonly string[]
 }
 
-export interface AuthorizationCodes {
+interface AuthorizationCodes {
   create(
     grant: CodeBinding & { readonly user: UserId; readonly name: string; readonly scopes: readonly ProgramScope[] },
     now: number,
   ): Promise<string>
   /**
-   * A new token for the code, in one commit with its use. `reused`: it was exchanged before, by somebody who knew all of it,
-   * and that token no longer counts. Undefined for one that never was, is too old, or stands for something else.
+   * Exchanges a code for a token, in one commit with its use. `reused`: it was already exchanged by a matching request, and
+   * that token is now revoked. Undefined if it is unknown, too old, or does not match.
    */
   exchange(
     code: string,
     binding: CodeBinding,
     now: number,
   ): Promise<ProgramAccess | { readonly reused: TokenId } | undefined>
-  /** New access and the next secret, for the one that a program was given with its last. */
+  /** Exchanges a refresh secret for new access and the next secret. */
   renew(
     secret: string,
     binding: Pick<CodeBinding, "client" | "resource">,
@@ -97,31 +99,31 @@ export interface OAuthPorts extends AccountPorts {
   readonly authorizationCodes: AuthorizationCodes
 }
 
-/** Where people sign in, and what its operator says about them. */
+/** An OpenID Connect issuer, and the operator's rules for its people. */
 export interface OidcSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret?: string | undefined
-  /** What people call it: it stands on the button. */
+  /** Its name, shown on the sign-in button. */
   readonly label: string
-  /** What the issuer is asked for, `openid` among it. */
+  /** The requested scopes, including `openid`. */
   readonly scope: string
-  /** The claim that says what somebody is called; without, the usual ones are looked at. */
+  /** The claim with the person's display name. Default: the usual claims. */
   readonly nameClaim?: string | undefined
   readonly groupsClaim: string
-  /** What members of a group may do; `*` is everybody whom the issuer lets in. */
+  /** The scopes of each group; `*` is everyone that the issuer signs in. */
   readonly groups: ReadonlyMap<string, readonly Scope[]>
-  /** The claim by which somebody is the person of that name here; without, nobody becomes a person who is here already. */
+  /** The claim that names an existing local person. Default: no mapping. */
   readonly personClaim?: string | undefined
-  /** Only people with a verified mail address of these; where empty, mail does not matter. */
+  /** Only people with a verified mail address in these domains; empty allows any. */
   readonly mailDomains: readonly string[]
 }
 
-/** What binds a sign-in to the browser that began it, none of which is stored. */
+/** Binds a sign-in to the browser that started it. None of this is stored. */
 export interface SignInSecrets {
   readonly state: string
   readonly nonce: string
-  /** Of PKCE: a code is of no use to who does not know it. */
+  /** PKCE verifier: without it a code is useless. */
   readonly verifier: string
 }
 
@@ -129,20 +131,19 @@ export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string;
 
 export interface Issuer {
   readonly settings: OidcSettings
-  /** Where the browser goes. Throws `sign_in_unavailable`. */
+  /** The address for the browser. Throws `sign_in_unavailable`. */
   authorizationUrl(redirectUri: string, secrets: SignInSecrets): Promise<string>
-  /** What the issuer says about who came back, checked. Throws one of the `sign_in_…`. */
+  /** Verifies the answer and returns the claims. Throws one of the `sign_in_…` errors. */
   redeem(cameBackTo: URL, secrets: SignInSecrets): Promise<Claims>
 }
 
 export interface OidcPorts extends OAuthPorts {
-  /** Where an operator has one. */
   readonly issuer?: Issuer
   readonly issuerIdentities: IssuerIdentities
 }
 
-export interface IssuerIdentities {
-  /** `taken`: the local name is somebody else's of this issuer. */
+interface IssuerIdentities {
+  /** `taken`: the local name belongs to another person of this issuer. */
   personOf(
     who: {
       readonly issuer: string
@@ -154,6 +155,6 @@ export interface IssuerIdentities {
   ): Promise<{ readonly id: UserId; readonly name: string } | "taken">
   find(who: { readonly issuer: string; readonly subject: string }): Promise<{ readonly id: UserId } | undefined>
   begin(state: string, expiresAt: number, now: number): Promise<void>
-  /** False where it never was, is over or was used. */
+  /** False if the attempt is unknown, expired or already used. */
   finish(state: string, now: number): Promise<boolean>
 }

@@ -3,13 +3,13 @@ import type { ExportLine } from "../../../protocol/account/export.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { userOf } from "../../auth/caller.ts"
 import type { Env } from "../../auth/credentials.ts"
-import { demandStore } from "../../stream/open-stream.ts"
+import { requireStore } from "../../stream/open-stream.ts"
 import { eraseConversation, erasePerson } from "../../conversation/erase.ts"
 import { findConversation } from "../../conversation/find.ts"
 import type { AccountPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
-/** Taking what is yours with you, and leaving nothing behind. */
+/** Export and erasure. */
 export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
   const { log, retention, streams, databases } = ports
 
@@ -33,10 +33,10 @@ export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
 
   serveRoute(app, routes.exportAll, async (c) => {
     const user = userOf(c)
-    await demandStore(c, ports)
+    await requireStore(c, ports)
     const cut = new AbortController()
     const failed = (error: unknown) => void (cut.signal.aborted || log.error("export_failed", { user, error }))
-    // Told when it is begun: one of which only the head is asked would never end.
+    // Registered when reading starts: for a HEAD request it never would end.
     const begin = () => streams.register(c.get("caller"), () => cut.abort())
     const lines = whileAllowed(retention.exportOf(user), begin, cut.signal)
     const headers = {
@@ -47,7 +47,7 @@ export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
   })
 }
 
-/** To be called at the start and now and then: finishes what a server died in, on this machine's disk too. */
+/** Call at start and from time to time: finishes erasures that a crash interrupted, also of files on this machine. */
 export async function sweepErased({
   retention,
   databases,
@@ -56,7 +56,7 @@ export async function sweepErased({
   await databases.tidyFiles()
 }
 
-/** Lines for as long as nobody takes back what they are asked with; then it ends, without the line that says it is whole. */
+/** The lines while the credential is valid. Afterwards it throws, so the final line is missing. */
 async function* whileAllowed(
   lines: AsyncIterable<ExportLine>,
   begin: () => () => void,
@@ -83,8 +83,8 @@ async function* toText(lines: AsyncIterable<ExportLine>, failed: (error: unknown
       yield encoder.encode(`${JSON.stringify(line)}\n`)
     }
   } catch (error) {
-    return failed(error) // thrown on, it would be written into the answer, and nobody has read it for secrets
+    return failed(error) // rethrown, it would be written into the answer without being checked for secrets
   }
-  // Without it nobody could tell an export that was cut off from a whole one.
+  // Marks the export as complete; without it a client cannot detect that it was cut off.
   yield encoder.encode(`${JSON.stringify({ kind: "end", lines: count })}\n`)
 }

@@ -2,20 +2,19 @@ import { createHash } from "node:crypto"
 import type { Context } from "hono"
 import type { Env } from "../../auth/credentials.ts"
 
-interface DoorPage {
+interface StandalonePage {
   readonly title: string
-  /** Its script, by its address from the page. */
+  /** The address of its script, relative to the page. */
   readonly script: string
-  /** What stands in it, as HTML of ours: nobody else's words are ever put into it. */
+  /** Our own HTML; text from others is never inserted. */
   readonly body: string
 }
 
 /**
- * A page of the door: where people sign in, are sent back to, and let programs in. It is made of nothing but itself, so that
- * it is there also where the page of the server is not built, and has its colours. Paths are relative, so that it works
- * behind a proxy that puts the server below a path.
+ * A page for signing in and granting access. Self-contained, so that it works without the built page. Paths are relative, so
+ * that it works behind a proxy with a path prefix.
  */
-export const doorPage = ({ title, script, body }: DoorPage): string => `<!doctype html>
+export const standalonePage = ({ title, script, body }: StandalonePage): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -35,8 +34,8 @@ ${body}
 `
 
 /**
- * A place for text that somebody else chose, such as the name of a program: alone in a box, under a label of ours. Such text
- * never stands inside a sentence of ours, where a name could continue the sentence. `showName` fills it.
+ * A box for text that someone else chose, such as a program's name, under our label. Never inside a sentence, where a name
+ * could continue it. `showName` fills it.
  */
 export const nameBox = (id: string, label: string): string =>
   `<div id="${id}-shown" class="named" hidden><p>${label}</p><p class="box"><bdi id="${id}"></bdi></p></div>`
@@ -60,7 +59,7 @@ button, a { display: inline-block; padding: .4rem 1rem; border: 0; border-radius
 
 const styleHash = createHash("sha256").update(style).digest("base64")
 
-export const pagePolicy = [
+const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
   `style-src 'sha256-${styleHash}'`,
@@ -70,10 +69,10 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join("; ")
 
-/** Functions that scripts of the door's pages share, as text: each script is one file, with nothing to load. */
+/** Functions that the scripts share, as source text: each script is one file. */
 
-/** `kept()`: the half of a session that a page of ours keeps for its own origin; empty where the browser keeps nothing. */
-export const keptSession = `function kept() {
+/** `pageSecret()`: the half of a session that our page stores for its origin; empty if the browser stores nothing. */
+export const pageSecretScript = `function pageSecret() {
   try {
     return localStorage.getItem("pawl.session") ?? ""
   } catch {
@@ -81,7 +80,7 @@ export const keptSession = `function kept() {
   }
 }`
 
-/** `showName(id, text)` fills a `nameBox` with text that somebody else chose: as text, with hidden characters written out. */
+/** `showName(id, text)` fills a `nameBox` with text that another person chose: as text, with hidden characters written out. */
 export const showName = `function showName(id, text) {
   const shown = String(text).replace(/\\s+/g, " ").replace(/\\p{C}/gu, (hidden) => "\\u27e8U+" + hidden.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "\\u27e9")
   document.getElementById(id).textContent = shown
@@ -126,7 +125,7 @@ async function openIssuer() {
   other.disabled = false
 }`
 
-/** A page of the door: it runs its own script only, stands in no frame, is kept by nobody, and tells nobody where it was. */
+/** Sends such a page: it runs its own script only, cannot be framed, is not cached, and sends no referrer. */
 export const sendPage = (c: Context<Env>, html: string) =>
   c.html(html, 200, {
     "content-security-policy": pagePolicy,
@@ -138,10 +137,10 @@ export const sendScript = (c: Context<Env>, script: string) =>
   c.body(script, 200, { "content-type": "text/javascript; charset=utf-8" })
 
 /**
- * The page that a sign-in link leads to. The secret stands behind the # of the link, which no browser sends and no log
- * sees; the script takes it out of the address bar and sends it once, in the body of a POST.
+ * The page that a sign-in link opens. The secret is in the fragment, which browsers do not send; the script removes it from
+ * the address bar and posts it once.
  */
-export const page = doorPage({
+export const page = standalonePage({
   title: "Sign in to Pawl",
   script: "sign-in.js",
   body: `<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#1f5f52"/><path d="M10 23V9.5h6.6a4.7 4.7 0 0 1 0 9.4H13" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/><circle cx="23" cy="23" r="2" fill="#fff"/></svg>
@@ -158,7 +157,7 @@ ${nameBox("who", "You are signed in as:")}
 <noscript><p>Signing in needs JavaScript. Without it, the link's secret would have to be sent in an address.</p></noscript>`,
 })
 
-/** Nobody is signed out by a link that somebody has sent them: whoever is in already is asked first. */
+/** Asks before it replaces an existing session: a link from someone else must not sign the person out. */
 export const script = `"use strict"
 const [title, say, how, go, home, other] = ["title", "say", "how", "go", "home", "other"].map((id) => document.getElementById(id))
 const secret = location.hash.slice(1)
@@ -189,7 +188,7 @@ function keep(pageSecret) {
   }
 }
 
-${keptSession}
+${pageSecretScript}
 
 ${showName}
 
@@ -217,7 +216,7 @@ async function signIn() {
 ${issuerButton({ auth: "api/auth" })}
 
 async function start() {
-  const response = await fetch("api/auth/me", { headers: { "x-pawl-session": kept() } }).catch(() => undefined)
+  const response = await fetch("api/auth/me", { headers: { "x-pawl-session": pageSecret() } }).catch(() => undefined)
   if (response !== undefined && response.ok) name = (await response.json()).user.name
   if (name !== undefined) showName("who", name)
   const hasIssuer = await offerIssuer()

@@ -3,7 +3,7 @@ import { failure } from "../../../protocol/errors.ts"
 import { isId, type TokenId, type DeviceRequestId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { userOf, sessionCookie } from "../../auth/caller.ts"
-import type { Env, Caller, DoorPorts } from "../../auth/credentials.ts"
+import type { Env, Caller, AuthPorts } from "../../auth/credentials.ts"
 import type { AccountPorts } from "./ports.ts"
 import { type RateLimits, spendSignIn } from "../../auth/rate-limits.ts"
 import { serveRoute } from "../../request/serve-route.ts"
@@ -13,20 +13,20 @@ import { mendText } from "../../../shared/text/text.ts"
 
 const NO_SESSION = "Only a session can sign out. A token is revoked: DELETE /api/tokens/{id}."
 
-/** Before the door: the page that a link leads to, and the one request that turns the link into a session. */
+/** Routes before authentication: the page that a link opens, and the exchange of a link for a session. */
 export function signInRoutes(app: Hono<Env>, ports: AccountPorts, limits: RateLimits): void {
   app.get("/sign-in", (c) => sendPage(c, page))
   app.get("/sign-in.js", (c) => sendScript(c, script))
 
-  // Before a byte of the body is read: who has had their tries does not get to send us more.
+  // Before the body is read: a client without attempts left cannot send more.
   app.use(routes.signIn.path, async (c, next) => {
     if (c.req.method === routes.signIn.method) await spendSignIn(limits, c.get("source").address)
     await next()
   })
-  serveRoute(app, routes.signIn, (c, { body }) => beginSession(c, ports, body.secret))
+  serveRoute(app, routes.signIn, (c, { body }) => startSession(c, ports, body.secret))
 }
 
-/** Behind the door: who I am, where else I am signed in, and out. */
+/** Routes after authentication: identity, sessions, sign-out. */
 export function sessionRoutes(app: Hono<Env>, { sessions, credentials, streams, address, clock }: AccountPorts): void {
   const cookie = sessionCookie(address)
 
@@ -61,25 +61,25 @@ export function sessionRoutes(app: Hono<Env>, { sessions, credentials, streams, 
 
 const MAX_BROWSER = 200
 
-/** Uses up the secret of a link: this browser has its cookie, and its page is answered with the session's other half. */
-export async function beginSession(
+/** Exchanges a link's secret: sets the session cookie and returns the page's half of the session. */
+export async function startSession(
   c: Context<Env>,
-  { sessions, address, clock }: Pick<DoorPorts, "sessions" | "address" | "clock">,
+  { sessions, address, clock }: Pick<AuthPorts, "sessions" | "address" | "clock">,
   secret: string,
 ) {
   const cookie = sessionCookie(address)
   const browser = c.req.header("user-agent")?.slice(0, MAX_BROWSER)
-  const begun = await sessions.signIn(secret, browser ? mendText(browser) : null, clock.now())
-  const session = begun && (await sessions.bySecrets(begun, clock.now()))
-  if (!begun || !session || session === "half") throw failure("link_spent")
-  // The cookie is replaced: what it stood for could never be used or ended by this browser again.
+  const secrets = await sessions.signIn(secret, browser ? mendText(browser) : null, clock.now())
+  const session = secrets && (await sessions.bySecrets(secrets, clock.now()))
+  if (!secrets || !session || session === "half") throw failure("link_spent")
+  // The cookie is replaced, so the previous session could never be used or ended by this browser again.
   const before = cookie.read(c)
   if (before) await sessions.end(before)
-  cookie.write(c, begun.secret)
-  return { ...toIdentity(session.known), pageSecret: begun.pageSecret, next: "/" }
+  cookie.write(c, secrets.secret)
+  return { ...toIdentity(session.known), pageSecret: secrets.pageSecret, next: "/" }
 }
 
-export function toIdentity({ person, scopes, credential }: Caller): Identity {
+function toIdentity({ person, scopes, credential }: Caller): Identity {
   const { type, id, expiresAt } = credential
   const expires = expiresAt === undefined ? null : new Date(expiresAt).toISOString()
   return {
@@ -89,13 +89,13 @@ export function toIdentity({ person, scopes, credential }: Caller): Identity {
   }
 }
 
-/** Tokens for programs, made and taken back by whoever they act for. */
+/** Tokens for programs, created and revoked by the person they act for. */
 export function tokenRoutes(app: Hono<Env>, { people, storage, streams, clock }: AccountPorts): void {
   serveRoute(app, routes.listTokens, (c, { query }) => people.listTokens(userOf(c), query, clock.now()))
 
   serveRoute(app, routes.createToken, async (c, { body }) => {
     const { person, scopes: own, credential } = c.get("caller")
-    // Nobody gives away more than they have; who asks for nothing special gets the part of the usual that they have.
+    // A token has at most the scopes of its creator; by default those of the default scopes that the creator has.
     const granted = body.scopes ? [...new Set(body.scopes)] : defaultScopes.filter((scope) => own.has(scope))
     const missing = granted.find((scope) => !own.has(scope))
     if (missing !== undefined) throw failure("forbidden", { scope: missing })
@@ -132,19 +132,22 @@ const DAY_MS = 24 * 60 * 60_000
 
 const toTime = (at: number): string => new Date(at).toISOString()
 
-/** An admin token needs a fresh sign-in: somebody who found a browser open must not become administrator for good. */
+/** An admin token needs a fresh sign-in: someone who finds an open browser must not become administrator. */
 function demandFreshSignIn({ signedInAt = 0 }: Credential, now: number): void {
   if (now - signedInAt > FRESH_MINUTES * 60_000) throw failure("fresh_sign_in_needed", { minutes: FRESH_MINUTES })
 }
 
-/** What a program comes in with makes nothing that outlives it. A session is a person, who may leave something behind. */
+/**
+ * A token that a program creates must not outlive the program's own token. A session belongs to a person, who may create
+ * lasting ones.
+ */
 function boundsOf({ type, id, expiresAt, mintedBy }: Credential): { mintedBy?: TokenId; expiresAt?: number } {
   if (type === "session") return {}
   if (mintedBy !== undefined) throw failure("minted_token")
   return { ...(type === "token" ? { mintedBy: id as TokenId } : {}), ...(expiresAt === undefined ? {} : { expiresAt }) }
 }
 
-/** Which devices are there, and which credentials ask to be one that is another's. */
+/** The connected devices, and the requests of credentials to act as a device of another credential. */
 export function deviceRoutes(app: Hono<Env>, { devices, deviceOwners }: AccountPorts): void {
   serveRoute(app, routes.listDevices, async (c) => {
     const items = (await devices.of(userOf(c))).flatMap(({ introduced, connectedAt }) => {

@@ -3,62 +3,66 @@ import { withoutSecrets } from "../../../engine/calls/tool-end.ts"
 import manifest from "../../../package.json" with { type: "json" }
 import { AppError } from "../../../protocol/errors.ts"
 import type { UserId } from "../../../protocol/ids.ts"
-import { type McpServer, plainWords, type ProgramTarget } from "../definition/server.ts"
-import { answerLimits, boundedFetch, CountedTransport } from "./counted-transport.ts"
+import { type McpServer, plainText, type ProgramTarget } from "../definition/server.ts"
+import { answerLimits, boundedFetch, BoundedTransport } from "./bounded-transport.ts"
 import type { Launched, ProgramTransport } from "./program-transport.ts"
-import type { GivenAnswer, Unaskable } from "./task-requests.ts"
+import type { ServerQuestionAnswer, Unaskable } from "./task-requests.ts"
 
 const CONNECT_MS = 10_000
 /** `npx -y` downloads a program before it starts it. */
 const DOWNLOAD_MS = 60_000
-/** A tool list of more pages is none that anybody could look through. */
+/** A longer tool list is unusable. */
 const MAX_PAGES = 10
 /** How often a call may be answered with questions instead of a result. */
 const MAX_ROUNDS = 5
 
-/** How servers are reached, and what they may start. */
-export interface Ways {
-  /** For addresses that people have given: each is judged where it is connected to. */
+/** How servers are reached and programs are launched. */
+export interface ConnectionOptions {
+  /** For addresses that people entered: each connection is checked. */
   readonly guardedFetch: typeof globalThis.fetch
-  /** For the operator's. */
+  /** For the operator's addresses. */
   readonly operatorFetch: typeof globalThis.fetch
-  /** Starts a program of the operator's within its walls. Throws where it would have none and should. */
+  /** Launches the operator's program in its sandbox. Throws if it requires one that is not available. */
   launch(name: string, target: ProgramTarget): Promise<Launched>
-  /** Undefined where it is sent a key of its own, or is a program: nobody signs in to those. */
+  /** Undefined for programs and for servers with an API key: those have no sign-in. */
   authFor(server: McpServer, user: UserId): RequestAuth | undefined
 }
 
-/** What a server tells of its own accord. */
-interface Unasked {
-  /** Its list of tools is another one now. */
+/** Callbacks for what a server sends without a request. */
+interface ServerCallbacks {
+  /** Its tool list changed. */
   listChanged(): void
   closed(): void
-  /** It wants to know something from the person. */
-  asks(asked: unknown): Promise<GivenAnswer | Unaskable>
+  /** It asks the person something. */
+  asks(question: unknown): Promise<ServerQuestionAnswer | Unaskable>
 }
 
 interface Given {
-  readonly unasked: Unasked
-  /** Of servers that may want a sign-in. */
+  readonly callbacks: ServerCallbacks
+  /** For servers that may require a sign-in. */
   readonly auth: RequestAuth | undefined
   readonly signal: AbortSignal
 }
 
-/** A client that has shaken hands with the server. The library is loaded here, by the first server that somebody uses. */
-export async function connect(server: McpServer, ways: Ways, { unasked, auth, signal }: Given): Promise<Client> {
+/** Connects a client to a server. The library is loaded with the first server. */
+export async function connect(
+  server: McpServer,
+  options: ConnectionOptions,
+  { callbacks, auth, signal }: Given,
+): Promise<Client> {
   const { target } = server
-  // Most programs know only the older handshake, and some end when they are greeted with the newer one.
+  // Most programs know only the older handshake, and some exit at the newer one.
   const modes = target.kind === "program" ? (["legacy", "auto"] as const) : (["auto"] as const)
   const timeout = target.kind === "program" && target.network ? DOWNLOAD_MS : CONNECT_MS
   let problem: unknown
   for (const mode of modes) {
-    const client = await createClient(mode, unasked)
-    const transport = await openTransport(server, ways, auth)
+    const client = await createClient(mode, callbacks)
+    const transport = await openTransport(server, options, auth)
     try {
-      await client.connect(new CountedTransport(transport), { signal, timeout })
+      await client.connect(new BoundedTransport(transport), { signal, timeout })
       return client
     } catch (error) {
-      // Before it is closed, which ends a program that has not ended by itself.
+      // Before closing, which ends a program that is still running.
       const fault = isOfProgram(transport) ? new ProgramFault(error, transport, signal.aborted) : error
       await client.close().catch(() => {})
       if (signal.aborted) throw fault
@@ -70,7 +74,7 @@ export async function connect(server: McpServer, ways: Ways, { unasked, auth, si
 
 const isOfProgram = (transport: object): transport is ProgramTransport => "circumstances" in transport
 
-/** "Connection closed" alone says nothing of a program: its error output and its sandbox do. */
+/** Adds the program's error output and sandbox to "Connection closed". */
 export class ProgramFault extends Error {
   override readonly name = "ProgramFault"
 
@@ -80,46 +84,46 @@ export class ProgramFault extends Error {
   }
 }
 
-async function createClient(mode: "legacy" | "auto", unasked: Unasked): Promise<Client> {
+async function createClient(mode: "legacy" | "auto", callbacks: ServerCallbacks): Promise<Client> {
   const { Client, ProtocolError, ProtocolErrorCode } = await import("@modelcontextprotocol/client")
   const client = new Client(
     { name: "pawl", version: manifest.version },
     {
-      // It may ask the person of a call. Beside that it is offered nothing of ours: no model to ask, no folders.
+      // It may ask the person of a call. No other capability is offered: no sampling, no folders.
       capabilities: { elicitation: { form: {}, url: {} } },
       inputRequired: { maxRounds: MAX_ROUNDS },
       versionNegotiation: { mode, probe: { timeoutMs: CONNECT_MS / 2 } },
       listMaxPages: MAX_PAGES,
-      // Each is heard at once, and asked about only now and then.
-      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => unasked.listChanged() } },
-      // What it promises about its own results is not ours to enforce, and a pattern of a stranger's could run for ever.
+      // Every notification is delivered; `ListRefresh` limits how often the list is read.
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => callbacks.listChanged() } },
+      // Output schemas are the server's affair, and its patterns could run forever.
       jsonSchemaValidator: {
         getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
       },
     },
   )
   client.setRequestHandler("elicitation/create", async ({ params }) => {
-    const answer = await unasked.asks(params)
+    const answer = await callbacks.asks(params)
     if ("unaskable" in answer) throw new ProtocolError(ProtocolErrorCode.InvalidParams, answer.unaskable)
     return { ...answer }
   })
-  client.onclose = () => unasked.closed()
-  client.onerror = () => {} // what matters of it fails the call that waits
+  client.onclose = () => callbacks.closed()
+  client.onerror = () => {} // a relevant error also fails the waiting call
   return client
 }
 
 async function openTransport(
   { name, target, isPersons }: McpServer,
-  ways: Ways,
+  options: ConnectionOptions,
   auth: RequestAuth | undefined,
 ): Promise<Transport> {
   if (target.kind === "program") {
-    // Loads the MCP library, which a server without such a tool does not need.
+    // Loads the MCP library, which other servers do not need.
     const { ProgramTransport } = await import("./program-transport.ts")
-    return new ProgramTransport(await ways.launch(name, target), answerLimits)
+    return new ProgramTransport(await options.launch(name, target), answerLimits)
   }
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client")
-  const fetch = boundedFetch(isPersons ? ways.guardedFetch : ways.operatorFetch, answerLimits)
+  const fetch = boundedFetch(isPersons ? options.guardedFetch : options.operatorFetch, answerLimits)
   return new StreamableHTTPClientTransport(new URL(target.url), {
     fetch,
     requestInit: { headers: { ...target.headers } },
@@ -136,13 +140,13 @@ async function openTransport(
 
 const MAX = 600
 
-/** What went wrong with a server, in a part of a sentence without its secrets and without what it could hide in it. */
+/** A server's error as part of a sentence, without secrets and hidden characters. */
 export function problemOf(error: unknown, { secrets }: Pick<McpServer, "secrets">): string {
-  const words = [...causes(error)].join(": ")
-  return withoutSecrets(plainWords(words).replaceAll(/\s+/g, " "), secrets).slice(0, MAX).replace(/\.$/, "")
+  const reasons = [...causes(error)].join(": ")
+  return withoutSecrets(plainText(reasons).replaceAll(/\s+/g, " "), secrets).slice(0, MAX).replace(/\.$/, "")
 }
 
-/** A connection that failed says why in its cause; one that repeats its cause adds only how its library calls things. */
+/** A failed connection has its reason in `cause`. An error that repeats its cause is skipped. */
 function* causes(error: unknown): Iterable<string> {
   for (let each = error, depth = 0; each instanceof Error && depth < 3; each = each.cause, depth++) {
     const { cause } = each
@@ -155,20 +159,20 @@ const LEAST_MS = 1000
 const MAX_MS = 30_000
 
 /**
- * Opens a stream again that its server has ended, after as long as it wants, within these. What a server says goes
- * otherwise: one that wants nothing in between, or more than a timer can count, would have us ask it without a pause.
+ * Reopens an ended stream after the server's delay, within bounds: a delay of zero, or one that overflows a timer, would
+ * cause requests without a pause.
  */
 function reconnectLater(reconnect: () => void, delayMs: number): () => void {
   const timer = setTimeout(reconnect, Math.min(MAX_MS, Math.max(LEAST_MS, delayMs)))
   return () => clearTimeout(timer)
 }
 
-/** How often a library wraps what a request has thrown: more than any does. */
+/** Deeper than any library wraps errors. */
 const MAX_DEPTH = 5
 
 /**
- * That we do not go to the address of a server, somewhere within what a library has thrown: no server has failed, the address
- * is one that a person has to change, and nothing was sent. One of ours: a server could give an error of its own the same code.
+ * Finds our refusal of an address inside a library's error: the server did not fail, a person must change the address, and
+ * nothing was sent. Must be our class, because a server can send the same code.
  */
 export function refusedAddress(error: unknown): AppError | undefined {
   for (let each = error, depth = 0; each instanceof Error && depth < MAX_DEPTH; each = each.cause, depth++)
@@ -176,18 +180,18 @@ export function refusedAddress(error: unknown): AppError | undefined {
   return undefined
 }
 
-/** How one person's requests to one server are allowed. */
+/** Authorization of one person's requests to one server. */
 export interface RequestAuth extends AuthProvider {
-  /** Tokens that were sent, which no result may repeat. */
+  /** Sent tokens, which no result may repeat. */
   readonly secrets: readonly string[]
-  /** What an error of a request says of the sign-in, noted; otherwise the error itself. */
+  /** Records what an error means for the sign-in, and returns the error to report. */
   judge(error: unknown): Promise<unknown>
 }
 
 const CODES = new Set<string>(["mcp_sign_in_needed", "mcp_sign_in_failed", "mcp_sign_in_not_begun", "mcp_scope_needed"])
 
 /**
- * Says what a person can do about their sign-in, and that the server has refused the request before it began anything. One of
- * ours: a server could give an error of its own the same code.
+ * Whether the error says how the person can sign in; the server refused the request before doing anything. Must be our
+ * class, because a server can send the same code.
  */
 export const isSignInError = (error: unknown): error is AppError => error instanceof AppError && CODES.has(error.code)

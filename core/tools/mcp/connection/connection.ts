@@ -12,29 +12,29 @@ import {
   ProgramFault,
   refusedAddress,
   type RequestAuth,
-  type Ways,
+  type ConnectionOptions,
 } from "./connect.ts"
 
-/** Tools of one server: more than anybody could look through. */
+/** Most tools of one server. */
 const MAX_TOOLS = 100
-/** Of all that is kept of them, and read again before each call: as much as a model is shown of all servers together. */
+/** Most stored characters of them, which are read before each call: as many as a model is shown of all servers. */
 const MAX_CHARACTERS = 200_000
 const LIST_MS = 10_000
-/** After which it hangs, whoever gives it up: a run waits for less long than a list may take. */
+/** A list that takes longer marks the connection as hanging, because a run waits for less. */
 const HANGS_MS = 5000
-/** How old a list may be when a call goes by it: a server that changes a tool need not say so. */
+/** How old the list may be for a call: a server need not report changes. */
 const FRESH_MS = 30_000
 
-export interface CalledTool {
+interface CalledTool {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
   readonly timeoutMs: number
-  /** Hears how far it is. However often that is, its time is not longer for it. */
-  readonly onProgress?: (told: unknown) => void
+  /** Called with progress, which does not extend the time limit. */
+  readonly onProgress?: (progress: unknown) => void
 }
 
-/** For whom a connection is opened, and who hears that the list of its tools is another one. */
+/** The owner of a connection. */
 interface OpenedFor {
   readonly user: UserId
   readonly clock: Clock
@@ -42,14 +42,14 @@ interface OpenedFor {
   listChanged(connection: McpConnection): void
 }
 
-/** One server at work for one person. Whatever it does wrong ends this connection, and the call that waited for it. */
+/** A connection to one server for one person. A fault of the server ends this connection and its calls. */
 export class McpConnection {
   readonly #client: Client
   readonly #clock: Clock
   readonly #server: McpServer
   readonly #auth: RequestAuth | undefined
   #tools: ReadonlyMap<string, McpToolFacts> = new Map()
-  /** When they were listed; undefined where they have to be asked for again. */
+  /** When they were listed; undefined if they must be listed again. */
   #listedAt: number | undefined
   readonly #questioning: QuestioningCalls
   #isClosed = false
@@ -67,20 +67,20 @@ export class McpConnection {
     this.#clock = clock
   }
 
-  static async open(server: McpServer, ways: Ways, given: OpenedFor) {
-    const { user, clock, signal, listChanged } = given
-    const auth = ways.authFor(server, user)
+  static async open(server: McpServer, options: ConnectionOptions, parts: OpenedFor) {
+    const { user, clock, signal, listChanged } = parts
+    const auth = options.authFor(server, user)
     const questioning = new QuestioningCalls()
     let opened: McpConnection | undefined
-    const unasked = {
+    const callbacks = {
       listChanged: () => opened && listChanged(opened),
-      asks: (asked: unknown) => questioning.answer(asked),
+      asks: (question: unknown) => questioning.answer(question),
       closed() {
         if (opened) opened.#isClosed = true
       },
     }
-    const client = await connect(server, ways, { unasked, auth, signal }).catch(async (error: unknown) => {
-      // Of a program that was stopped because it took too long, this says why it may have.
+    const client = await connect(server, options, { callbacks, auth, signal }).catch(async (error: unknown) => {
+      // For a program that was stopped because it took too long, the fault says why.
       if (!(error instanceof ProgramFault)) signal.throwIfAborted()
       throw toFailure(auth ? await auth.judge(error) : error, secretsOf(server, auth))
     })
@@ -92,12 +92,12 @@ export class McpConnection {
     return this.#isClosed
   }
 
-  /** It did not even say what it offers. A program that hangs would be asked again for ever; another one is started. */
+  /** It did not answer the tool list. A hanging program would be asked again and again, so another one is started. */
   get hangs(): boolean {
     return this.#hangs
   }
 
-  /** What no result may repeat: also the tokens that were sent over it. */
+  /** Secrets that results must not repeat, including tokens sent over it. */
   get secrets(): readonly string[] {
     return secretsOf(this.#server, this.#auth)
   }
@@ -106,10 +106,10 @@ export class McpConnection {
     this.#listedAt = undefined
   }
 
-  /** What it offers, by its own names. Asked again when it said that this has changed, or a while has passed. */
+  /** The tools by the server's names. Listed again after a change notification, and after a while. */
   async tools(signal: AbortSignal): Promise<ReadonlyMap<string, McpToolFacts>> {
     if (this.#listedAt !== undefined && this.#clock.now() - this.#listedAt < FRESH_MS) return this.#tools
-    // The library would say so on standard output, where a program of ours may be speaking with somebody.
+    // The library would write a warning to standard output, which may carry a protocol.
     if (!this.#client.getServerCapabilities()?.tools) return this.#keepList(new Map())
     const askedAt = monotonicOf(this.#clock)
     const { tools } = await this.#client
@@ -117,9 +117,9 @@ export class McpConnection {
       .catch(async (error: unknown) => {
         this.#hangs ||= monotonicOf(this.#clock) - askedAt >= HANGS_MS
         signal.throwIfAborted()
-        if (isForgotten(error)) await this.close()
+        if (isUnknownSession(error)) await this.close()
         this.#hangs ||= isTooLate(error)
-        throw toFailure(await this.judged(error), this.secrets)
+        throw toFailure(await this.recordAuthError(error), this.secrets)
       })
     const facts = tools.slice(0, MAX_TOOLS).flatMap((listed) => toToolFacts(listed) ?? [])
     const byName = new Map<string, McpToolFacts>()
@@ -137,11 +137,11 @@ export class McpConnection {
     return tools
   }
 
-  /** Throws what the library throws: whether the server has begun is for the caller to judge. */
+  /** Throws the library's error: the caller decides whether the server may have started. */
   call({ tool, input, signal, timeoutMs, onProgress }: CalledTool): Promise<CallToolResult> {
     const heard = onProgress ? { onprogress: onProgress } : {}
-    // Told so, the library holds its results against no promise of the server's: a write that was done, and whose answer is
-    // not what was promised, would be reported as refused. Nor does it ever send a call a second time by itself.
+    // With a definition without an output schema the library does not validate results: a completed write with an unexpected
+    // result would be reported as refused. It also never repeats a call.
     const toolDefinition = {
       name: tool,
       inputSchema: { ...this.#tools.get(tool)?.inputSchema, type: "object" as const },
@@ -150,17 +150,17 @@ export class McpConnection {
     return this.#client.callTool({ name: tool, arguments: { ...input } }, how)
   }
 
-  /** What an error of a request says of the person's sign-in, noted; otherwise the error itself. */
-  async judged(error: unknown): Promise<unknown> {
+  /** Records what an error means for the person's sign-in, and returns the error to report. */
+  async recordAuthError(error: unknown): Promise<unknown> {
     return this.#auth ? this.#auth.judge(error) : error
   }
 
-  /** Works on a call in which the server may ask something. */
+  /** Executes a call during which the server may ask questions. */
   asking<T>(asking: QuestioningCall, work: () => Promise<T>): Promise<T> {
     return this.#questioning.during(asking, work)
   }
 
-  /** For tools that are called as tasks. Undefined where the server has none, or speaks of them in a way that the library does not. */
+  /** For calls as tasks. Undefined if the server has none, or uses a revision that the library does not support. */
   get tasks(): TaskRequests | undefined {
     const isOffered = this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
     return isOffered && this.#client.getProtocolEra() === "legacy" ? new TaskRequests(this.#client) : undefined
@@ -172,13 +172,13 @@ export class McpConnection {
   }
 }
 
-/** The server does not know this connection any more, or somebody in between says so. */
-export const isForgotten = (error: unknown): boolean => (error as { status?: unknown })?.status === 404
+/** The server, or a proxy, does not know this session. */
+export const isUnknownSession = (error: unknown): boolean => (error as { status?: unknown })?.status === 404
 
-/** The library has waited for it in vain. */
+/** The library's time limit expired. */
 const isTooLate = (error: unknown): boolean => (error as { code?: unknown })?.code === "REQUEST_TIMEOUT"
 
-/** What a person can do something about is told as it is. */
+/** Errors that a person can act on are passed on unchanged. */
 const toFailure = (error: unknown, secrets: readonly string[]): Error =>
   isSignInError(error)
     ? error

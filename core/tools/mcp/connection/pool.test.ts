@@ -9,17 +9,17 @@ const user = "user_ada" as UserId
 const { signal } = new AbortController()
 
 const launch = () => Promise.reject(new Error("no program is started here"))
-const ways = { guardedFetch: fetch, operatorFetch: fetch, launch, authFor: () => undefined }
+const options = { guardedFetch: fetch, operatorFetch: fetch, launch, authFor: () => undefined }
 const serverAt = (url: string): McpServer => ({
   ...{ key: "mcp_1", version: "1", name: "notes", isPersons: false, agents: ["test"] },
   target: { kind: "http", url, headers: {} },
   ...{ rules: {}, idempotent: [], isPublic: false, timeoutSeconds: 10, taskSeconds: 10, secrets: [] },
 })
 
-test("of several who find a connection closed one opens the next, and all use that", async () => {
+test("when several callers find a closed connection, one opens the next and all use it", async () => {
   await using played = await PlayedServer.open([{ name: "echo" }])
   const server = serverAt(played.url)
-  await using pool = new ConnectionPool(ways, new TurnedClock(), () => {})
+  await using pool = new ConnectionPool(options, new TurnedClock(), () => {})
   const use = () => pool.use({ server, user, signal }, async (connection) => connection)
   const first = await use()
   await first.close()
@@ -29,10 +29,10 @@ test("of several who find a connection closed one opens the next, and all use th
   expect(played.methods.filter((method) => method === "initialize")).toHaveLength(2)
 })
 
-test("one that does not even say what it offers is used by nobody else, and closed when the last has done with it", async () => {
+test("a connection that never reports its capabilities is not shared, and closed after its last user", async () => {
   await using played = await PlayedServer.open([{ name: "echo" }])
   const server = serverAt(played.url)
-  await using pool = new ConnectionPool(ways, new TurnedClock(), () => {})
+  await using pool = new ConnectionPool(options, new TurnedClock(), () => {})
   const other = Promise.withResolvers<void>()
   const atWork = pool.use({ server, user, signal }, async (connection) => {
     await other.promise
@@ -54,11 +54,11 @@ test("one that does not even say what it offers is used by nobody else, and clos
   await vi.waitUntil(() => first.isClosed)
 })
 
-test("so is one that has said nothing for so long that whoever asked has given it up", async () => {
+test("so is one whose caller has given up after a long silence", async () => {
   await using played = await PlayedServer.open([{ name: "echo" }])
   const server = serverAt(played.url)
   const clock = new TurnedClock()
-  await using pool = new ConnectionPool(ways, clock, () => {})
+  await using pool = new ConnectionPool(options, clock, () => {})
   const first = await pool.use({ server, user, signal }, async (connection) => connection)
   played.silentAbout = "tools/list"
   for (const [waitedMs, isKept] of [
@@ -77,7 +77,7 @@ test("so is one that has said nothing for so long that whoever asked has given i
   }
 })
 
-test("a program that was dropped in the middle of its end has ended when the pool has", async () => {
+test("a program dropped during its shutdown has ended when the pool has", async () => {
   const script = `
     process.on("SIGTERM", () => {})
     setInterval(() => {}, 1000)
@@ -99,7 +99,7 @@ test("a program that was dropped in the middle of its end has ended when the poo
     target: { kind: "program", command: [], environment: {}, folder: undefined, network: false, sandbox: false },
   }
   {
-    await using pool = new ConnectionPool({ ...ways, launch: async () => launched }, new TurnedClock(), () => {})
+    await using pool = new ConnectionPool({ ...options, launch: async () => launched }, new TurnedClock(), () => {})
     const cancelled = pool.use({ server, user, signal }, async (connection) => {
       void connection.close()
       throw new Error("The run was stopped.")

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../shared/time/clock.ts"
 import type { UserId } from "../../../protocol/ids.ts"
 import type { McpServer } from "../definition/server.ts"
-import type { Ways } from "./connect.ts"
+import type { ConnectionOptions } from "./connect.ts"
 import { McpConnection } from "./connection.ts"
 
 const IDLE_MS = 5 * 60_000
@@ -20,25 +20,22 @@ type ListChanged = (change: {
   readonly connection: McpConnection
 }) => void
 
-/**
- * Connections that are kept a while after their use. Each is one person's: a server may remember what was said over it,
- * and what it remembers of one it must not tell another.
- */
+/** Keeps connections open for a while. Each belongs to one person, because a server may remember what was sent over it. */
 export class ConnectionPool implements AsyncDisposable {
   readonly #entries = new Map<string, Entry>()
-  /** Those that nobody gets any more, until they are closed: the last who uses one closes it. */
+  /** Connections that get no new users; the last user closes them. */
   readonly #dropped = new Set<Entry>()
-  readonly #ways: Ways
+  readonly #options: ConnectionOptions
   readonly #clock: Clock
   readonly #listChanged: ListChanged
 
-  constructor(ways: Ways, clock: Clock, listChanged: ListChanged) {
-    this.#ways = ways
+  constructor(options: ConnectionOptions, clock: Clock, listChanged: ListChanged) {
+    this.#options = options
     this.#clock = clock
     this.#listChanged = listChanged
   }
 
-  /** Works with a connection. One that failed in it is not used again. */
+  /** Runs `work` with a connection. A connection that failed is not reused. */
   async use<T>(
     { server, user, signal }: { readonly server: McpServer; readonly user: UserId; readonly signal: AbortSignal },
     work: (connection: McpConnection, isReused: boolean) => Promise<T>,
@@ -55,7 +52,7 @@ export class ConnectionPool implements AsyncDisposable {
     }
   }
 
-  /** One that is there, or a new one. Used from the first moment on: meanwhile nobody makes room by closing it. */
+  /** Reuses or opens a connection. Counted as used at once, so that making room does not close it. */
   async #take(key: string, open: () => Entry): Promise<{ readonly entry: Entry; readonly isReused: boolean }> {
     for (;;) {
       const known = this.#entries.get(key)
@@ -64,7 +61,7 @@ export class ConnectionPool implements AsyncDisposable {
       entry.cancelAlarm?.()
       if (!known || !(await isOver(known))) return { entry, isReused: known !== undefined }
       this.#leave(key, entry)
-      // Of several who find it closed one opens the next, and the others use that.
+      // If several find it closed, one opens the next and the others use that.
       this.#drop(key, entry)
     }
   }
@@ -83,11 +80,12 @@ export class ConnectionPool implements AsyncDisposable {
     await Promise.all(entries.map(close))
   }
 
-  #open(key: string, server: McpServer, given: { readonly user: UserId; readonly signal: AbortSignal }): Entry {
+  #open(key: string, server: McpServer, opening: { readonly user: UserId; readonly signal: AbortSignal }): Entry {
     this.#makeRoom()
-    const listChanged = (changed: McpConnection) => this.#listChanged({ server, user: given.user, connection: changed })
-    const connection = McpConnection.open(server, this.#ways, { clock: this.#clock, listChanged, ...given })
-    connection.catch(() => {}) // met by whoever waits for it
+    const listChanged = (changed: McpConnection) =>
+      this.#listChanged({ server, user: opening.user, connection: changed })
+    const connection = McpConnection.open(server, this.#options, { clock: this.#clock, listChanged, ...opening })
+    connection.catch(() => {}) // handled by the caller
     const entry: Entry = { connection, users: 0, usedAt: this.#clock.now(), cancelAlarm: undefined }
     this.#entries.set(key, entry)
     return entry
@@ -103,11 +101,11 @@ export class ConnectionPool implements AsyncDisposable {
     entry.cancelAlarm?.()
     if (this.#entries.get(key) === entry) this.#entries.delete(key)
     this.#dropped.add(entry)
-    // Somebody else may be in the middle of a call over it.
+    // Another call may be using it.
     if (entry.users === 0) this.#close(entry)
   }
 
-  /** Meanwhile it is remembered: a program that does not end by itself is ended a while later, which the end of all waits for. */
+  /** Remembered until it is closed, because a program may take a while to end and disposal must wait for it. */
   #close(entry: Entry): void {
     void close(entry).then(() => this.#dropped.delete(entry))
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { jsonLimits } from "../../../shared/text/read-json.ts"
 import { ProgramTransport } from "./program-transport.ts"
 
-test("of a program that failed it is said how it ended, what held it and what it wrote last on stderr", async () => {
+test("the error of a failed program has its exit, its limit and the end of its stderr", async () => {
   const script = `echo "Error: Cannot find \\033[2Jmodule" >&2; echo '    at x.js' >&2; exit 3`
   const launched = {
     ...{ program: "/bin/sh", arguments: ["-c", script], cwd: "/", environment: { PATH: "/usr/bin:/bin" } },
@@ -19,8 +19,8 @@ test("of a program that failed it is said how it ended, what held it and what it
   )
 })
 
-test("a program that ends and leaves another one behind is over, and so is that one", async () => {
-  // What is left behind holds the output: as long as it lives, nobody hears that it is over.
+test("a program that ends and leaves a child process ends with that process", async () => {
+  // The remaining process holds the output open, so its end would never be reported.
   const script = `sleep 1000 & printf '{"jsonrpc":"2.0","method":"left"}\\n'; exit 0`
   let isDisposed = false
   const launched = {

@@ -4,30 +4,30 @@ import { stripVTControlCharacters } from "node:util"
 import { type JsonLimits, JsonMeter } from "../../../shared/text/read-json.ts"
 import { ReadBuffer, serializeMessage, type JSONRPCMessage, type Transport } from "@modelcontextprotocol/client"
 
-/** How a program is started: within its walls, with nothing of ours but what it was given. */
+/** A program that was started in its sandbox, with only the given environment. */
 export interface Launched extends AsyncDisposable {
   readonly program: string
   readonly arguments: readonly string[]
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
-  /** What it reads from its descriptor 3. */
+  /** Data for its file descriptor 3. */
   readonly handed?: Buffer
-  /** What holds it, as a sentence for whoever has to find out why it failed. */
+  /** A sentence about its sandbox for error messages. */
   readonly says?: string
-  /** Why it has to be ended, with all that it has started. */
+  /** Why it must be killed, with its children; undefined while it stays within its limits. */
   whyTooMuch?(pid: number): string | undefined
 }
 
 const GRACE_MS = 1000
 const LOOK_EVERY_MS = 500
 
-/** Of its error output the end. */
+/** Most stored characters of its error output. */
 const MAX_ERRORS = 4000
 const MAX_LINE = 160
 
 /**
- * Speaks with a program over its input and output. It has a process group of its own, which ends with it; what it says is
- * read as long as each line is within its limits. Of its error output only the end is stored, to say why it failed.
+ * Talks to a program over stdin and stdout. The program has its own process group, which is killed with it. Each line of its
+ * output is bounded; of stderr only the end is stored, to explain failures.
  */
 export class ProgramTransport implements Transport {
   onclose: (() => void) | undefined
@@ -47,22 +47,22 @@ export class ProgramTransport implements Transport {
   }
 
   start(): Promise<void> {
-    const { program, arguments: words, cwd, environment, handed, whyTooMuch } = this.#launched
-    const child = spawn(program, words, {
+    const { program, arguments: args, cwd, environment, handed: input, whyTooMuch } = this.#launched
+    const child = spawn(program, args, {
       cwd,
       env: { ...environment },
       detached: true,
-      stdio: ["pipe", "pipe", "pipe", ...(handed ? ["pipe" as const] : [])],
+      stdio: ["pipe", "pipe", "pipe", ...(input ? ["pipe" as const] : [])],
     })
     this.#child = child
-    ;(child.stdio[3] as Writable | undefined)?.on("error", () => {}).end(handed)
+    ;(child.stdio[3] as Writable | undefined)?.on("error", () => {}).end(input)
     child.stdin?.on("error", (error) => this.onerror?.(error))
     child.stdout?.on("data", (chunk: Buffer) => this.#hear(chunk)).on("error", (error) => this.onerror?.(error))
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#errors = (this.#errors + text).slice(-MAX_ERRORS)
     })
     child.stderr?.on("error", () => {})
-    // What it has started and left behind holds its output, so that without this it would never be over.
+    // Its remaining children hold the output open, so without this it would never close.
     child.once("exit", () => this.#end("SIGKILL"))
     child.once("close", () => this.#ended())
     if (whyTooMuch) {
@@ -74,11 +74,11 @@ export class ProgramTransport implements Transport {
     }
     return new Promise((resolve, reject) => {
       child.once("spawn", resolve)
-      child.on("error", reject) // each time: an error that no one listens for ends this process
+      child.on("error", reject) // each time: an error without a listener ends this process
     })
   }
 
-  /** How it ended, what holds it and the last line of its error output, in sentences. */
+  /** How it ended, its sandbox, and the last line of its error output. */
   get circumstances(): string {
     const { exitCode = null, signalCode = null } = this.#child ?? {}
     const how =
@@ -109,20 +109,20 @@ export class ProgramTransport implements Transport {
     const late = setTimeout(() => this.#end("SIGKILL"), GRACE_MS)
     await ended
     clearTimeout(late)
-    this.#end("SIGKILL") // what it has started and left behind
+    this.#end("SIGKILL") // remaining children
   }
 
   #hear(chunk: Buffer): void {
     try {
       this.#count(chunk.toString("latin1"))
-      this.#lines.append(chunk) // throws where a line is too long
+      this.#lines.append(chunk) // throws if a line is too long
     } catch (error) {
       return this.#fail(error as Error)
     }
     while (this.#readLine());
   }
 
-  /** Throws if a line holds too much: the library parses what it gets. */
+  /** Throws if a line exceeds the limits, because the library parses everything. */
   #count(text: string): void {
     for (let at = 0; at < text.length;) {
       const end = text.indexOf("\n", at) + 1
@@ -139,13 +139,13 @@ export class ProgramTransport implements Transport {
       if (message !== null) this.onmessage?.(message)
       return message !== null
     } catch (error) {
-      // Some print what they do beside what they say: a line that is no message is left out.
+      // Some programs log to stdout: a line that is no message is skipped.
       this.onerror?.(error as Error)
       return true
     }
   }
 
-  /** What it says cannot be read, or it takes too much: nothing that it says later can be trusted to be whole. */
+  /** Its output cannot be read, or it uses too much: later output cannot be trusted. */
   #fail(error: Error): void {
     this.onerror?.(error)
     this.#child?.stdout?.destroy()
@@ -163,7 +163,7 @@ export class ProgramTransport implements Transport {
     try {
       if (this.#child?.pid !== undefined) process.kill(-this.#child.pid, by)
     } catch {
-      // Nobody is left in it.
+      // The group is gone.
     }
   }
 }

@@ -2,27 +2,27 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import type { Client } from "@modelcontextprotocol/client"
 import { z } from "zod"
 
-/** How a server's question is answered. `cancel`: nobody has answered. */
-export interface GivenAnswer {
+/** The answer to a server's question. `cancel`: there was no answer. */
+export interface ServerQuestionAnswer {
   readonly action: "accept" | "decline" | "cancel"
   readonly content?: Record<string, string | number | boolean | string[]>
 }
 
-/** Nobody was asked, because the question cannot be shown. The server gets an error that says so. */
+/** The question cannot be shown, so the person was not asked. The server gets an error with the reason. */
 export interface Unaskable {
   readonly unaskable: string
 }
 
-/** A call in whose name a server may ask. */
+/** A call during which a server may ask questions. */
 export interface QuestioningCall {
   readonly conversation: string
-  /** Puts what it asks to the person of the call. */
-  ask(asked: unknown): Promise<GivenAnswer | Unaskable>
+  /** Asks the person of the call. */
+  ask(question: unknown): Promise<ServerQuestionAnswer | Unaskable>
 }
 
 /**
- * Finds the call in which a server asks something. What it says over the stream of a call is of that call. What it says
- * elsewhere is of the newest that is at work, as long as all are of one conversation; where they are not nobody is asked.
+ * Finds the call that a server's question belongs to. A question on a call's stream belongs to that call; any other belongs
+ * to the newest active call, if all active calls are of one conversation. Otherwise it is cancelled.
  */
 export class QuestioningCalls {
   readonly #streams = new AsyncLocalStorage<QuestioningCall>()
@@ -37,10 +37,10 @@ export class QuestioningCalls {
     }
   }
 
-  async answer(asked: unknown): Promise<GivenAnswer | Unaskable> {
+  async answer(question: unknown): Promise<ServerQuestionAnswer | Unaskable> {
     const here = this.#streams.getStore()
     const asking = here && this.#atWork.has(here) ? here : this.#newest()
-    return asking ? asking.ask(asked) : { action: "cancel" }
+    return asking ? asking.ask(question) : { action: "cancel" }
   }
 
   #newest(): QuestioningCall | undefined {
@@ -49,14 +49,14 @@ export class QuestioningCalls {
   }
 }
 
-/** How a task stands, as its server tells. */
+/** A task as its server reports it. */
 interface TaskState {
   readonly taskId: string
   readonly status: "working" | "input_required" | "completed" | "failed" | "cancelled"
-  /** After how many milliseconds it may be forgotten; null: never. */
+  /** Milliseconds until the server may drop it; null for never. */
   readonly ttl: number | null
   readonly pollInterval?: number | undefined
-  /** How far it is, in its server's words. */
+  /** Progress in the server's words. */
   readonly statusMessage?: string | undefined
 }
 
@@ -72,14 +72,13 @@ const Task = z.object({
   pollInterval: z.number().optional(),
   statusMessage: z.string().optional(),
 })
-/** Some answer such a call at once, with its result. */
+/** Some servers answer with the result at once. */
 const Started = z.union([z.object({ task: Task }), z.looseObject({ content: z.array(z.unknown()) })])
 const Anything = z.looseObject({})
 
 /**
- * The requests of the revision 2025-11-25 for calls that are tasks. The library knows their words and has no functions for
- * them, so that each is a request with a schema of ours. In the newer revision tasks are an extension, whose answer to a call
- * the library refuses.
+ * Requests of revision 2025-11-25 for calls as tasks. The library knows the messages but has no functions for them, so each
+ * is sent with our schema. In newer revisions tasks are an extension, whose results the library refuses.
  */
 export class TaskRequests {
   readonly #client: Client
@@ -88,7 +87,7 @@ export class TaskRequests {
     this.#client = client
   }
 
-  /** Calls a tool: its task, or its result where it was at once there. */
+  /** Calls a tool. Returns its task, or its result if it is there at once. */
   async start(
     { tool, input, ttlMs }: { readonly tool: string; readonly input: object; readonly ttlMs: number },
     asking: Asking,
@@ -102,7 +101,7 @@ export class TaskRequests {
     return this.#client.request({ method: "tasks/get", params: { taskId } }, Task, toOptions(asking))
   }
 
-  /** The result of the call. The server answers when there is one, and asks before what it needs to know for it. */
+  /** Waits for the result. The server may ask its questions in the meantime. */
   result(taskId: string, asking: Asking): Promise<unknown> {
     return this.#client.request({ method: "tasks/result", params: { taskId } }, Anything, toOptions(asking))
   }

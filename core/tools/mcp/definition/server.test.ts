@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { withoutSecrets } from "../../../engine/calls/tool-end.ts"
-import { readServers } from "../named-servers.ts"
+import { readServers } from "../server-list.ts"
 import { declaresHeaders, sentSecrets } from "./server.ts"
 
 const place = (header: unknown, more: object = {}) => ({ type: "string", "x-mcp-header": header, ...more })
@@ -10,7 +10,7 @@ test.each<[what: string, schema: unknown]>([
   ["none", of({ a: { type: "array", items: { type: "string" } } })],
   ["some", of({ a: place("City"), b: of({ c: place("Street", { type: "integer" }) }) })],
   ["a property of that name", of({ "x-mcp-header": { type: "string" } })],
-])("headers that can be sent: %s", (_, schema) => expect(declaresHeaders(schema)).toBe(true))
+])("valid headers: %s", (_, schema) => expect(declaresHeaders(schema)).toBe(true))
 
 test.each<[what: string, schema: unknown]>([
   ["of no text", of({ a: place(5) })],
@@ -25,12 +25,12 @@ test.each<[what: string, schema: unknown]>([
   ["for each of several", of({ "\u001b[2J": { type: "array", items: place("City") } })],
   ["for one of two", of({ a: { oneOf: [of({ b: place("City") })] } })],
   ["of a definition", of({}, { $defs: { a: place("City") } })],
-])("headers that cannot: %s", (_, schema) => expect(declaresHeaders(schema)).toBe(false))
+])("invalid headers: %s", (_, schema) => expect(declaresHeaders(schema)).toBe(false))
 
 test.each([
   [25, true],
   [100_000, false],
-])("lists in lists, %i of them: as deep as a tool may be", (times, fits) => {
+])("lists in lists, %i deep: the limit of a tool", (times, fits) => {
   let schema: object = of({})
   for (let depth = 0; depth < times; depth++) schema = { items: schema }
   expect(declaresHeaders(schema)).toBe(fits)
@@ -44,11 +44,11 @@ test.each([
   ["with the word before it", `Bearer ${KEY}`, [`Bearer ${KEY}`, KEY]],
   ["as a password", `Basic ${basic}`, [`Basic ${basic}`, basic, KEY]],
   ["too short to be one", "Bearer short", ["Bearer short"]],
-])("a key that is sent %s is repeated in no form", (_, value, hidden) => {
+])("a key that is sent %s is not repeated in any form", (_, value, hidden) => {
   expect(sentSecrets([value])).toEqual(hidden)
 })
 
-test("a key that an operator has written into the file is one, too", () => {
+test("nor is a key that an operator has written into the file", () => {
   const entry = {
     url: "https://mcp.example/",
     headers: { Authorization: `Bearer ${KEY}`, "x-place": "anywhere-at-all" },
@@ -61,7 +61,7 @@ test.each([
   ["a whole header", "${HEADER}", { HEADER: `Bearer ${KEY}` }],
   ["what stands behind the word", "Bearer ${KEY}", { KEY }],
   ["a name and a password", "Basic ${LOGIN}", { LOGIN: basic }],
-])("a key in a variable that is %s is repeated in no form either", (_, authorization, given) => {
+])("nor is a key in a variable that is %s", (_, authorization, given) => {
   const entry = { url: "https://mcp.example/", headers: { authorization } }
   const [server] = readServers(JSON.stringify({ mcpServers: { notes: entry } }), given)
   const told = withoutSecrets(`${KEY} is none. Bearer ${KEY}, or Basic ${basic}?`, server?.secrets ?? [])

@@ -8,17 +8,17 @@ import { showHidden } from "../../../shared/text/show-hidden.ts"
 import { canonicalJson } from "../../../shared/text/json.ts"
 import { mendText } from "../../../shared/text/text.ts"
 
-/** A program of this machine that speaks MCP over its input and output. Only an operator can name one. */
+/** A program on this machine that speaks MCP over stdin and stdout. Only an operator can configure one. */
 export interface ProgramTarget {
   readonly kind: "program"
   readonly command: readonly string[]
   readonly environment: Readonly<Record<string, string>>
-  /** The only folder that it can change. Without, an empty one of its own. */
+  /** The only folder that it can write to. Default: an empty one. */
   readonly folder: string | undefined
-  /** Folders that it can read and not change. */
+  /** Folders that it can read. */
   readonly reads?: readonly string[]
   readonly network: boolean
-  /** `false`: the operator has said that it runs without walls. */
+  /** `false`: the operator allowed it to run without a sandbox. */
   readonly sandbox: boolean
 }
 
@@ -29,36 +29,36 @@ export interface HttpTarget {
   readonly oauth?: McpOAuth
 }
 
-/** A server whose tools may join agents, whoever has named it. */
+/** A configured server, by the operator or a person. */
 export interface McpServer {
-  /** Under which its tools are pinned: `=name` for the operator's, the id of its row for a person's. */
+  /** The key of its pinned tools: `=name` for the operator's, the row's id for a person's. */
   readonly key: string
-  /** Another one after every change: what was opened before it is not used any more. */
+  /** Changes with every edit, so that connections of older versions are not reused. */
   readonly version: string
   readonly name: string
-  /** Where no operator has named it: its addresses are judged, and its tools are this person's alone. */
+  /** Configured by a person: its addresses are checked, and its tools are available to this person only. */
   readonly isPersons: boolean
   readonly target: ProgramTarget | HttpTarget
-  /** The agents that may have its tools. */
+  /** The agents that may use its tools. */
   readonly agents: readonly string[]
-  /** What is decided about its tools, by their names there; `*` for all others. */
+  /** The rules for its tools, by the server's names; `*` for all others. */
   readonly rules: Readonly<Record<string, McpToolRule>>
-  /** Tools that may run again after a crash, where they say themselves that a second time changes nothing. */
+  /** Tools that may run again after a crash, if the server also declares them idempotent. */
   readonly idempotent: readonly string[]
-  /** Whether what it tells is anybody's, so that it may be used beside other things from outside. */
+  /** Whether its results are public, so that they may be combined with other untrusted content. */
   readonly isPublic: boolean
   readonly timeoutSeconds: number
-  /** How long a call may take that is a task over there. */
+  /** Most seconds of a call as a task. */
   readonly taskSeconds: number
-  /** What no result may repeat. */
+  /** Texts that results must not contain. */
   readonly secrets: readonly string[]
 }
 
-/** A server's name: it stands before the names of its tools, with two underscores between, so it has none itself. */
+/** The prefix of its tools' names, followed by two underscores, so it has none itself. */
 export const SERVER_NAME = /^[a-z][a-z0-9]{0,23}$/
 
-/** Whether anybody on the way could read what a person's server is sent. An operator knows their own network. */
-export function isInTheClear({ isPersons, target }: McpServer): boolean {
+/** Whether requests to a person's server would be sent unencrypted. The operator's servers may be in a private network. */
+export function isUnencrypted({ isPersons, target }: McpServer): boolean {
   if (!isPersons || target.kind !== "http") return false
   const { protocol, hostname } = new URL(target.url)
   return protocol !== "https:" && !isThisMachine(hostname)
@@ -67,10 +67,10 @@ export function isInTheClear({ isPersons, target }: McpServer): boolean {
 const MAX_NAME = 128
 const MAX_DESCRIPTION = 2000
 const MAX_SCHEMA = 32_000
-/** Of one thing in another in its schema. */
+/** Most nested levels of a schema. */
 const MAX_SCHEMA_DEPTH = 30
 
-/** Reads what a server has listed. Undefined for what cannot be a tool: it is left out, and the others stay. */
+/** Parses a listed tool. Undefined if it is unusable: the other tools stay. */
 export function toToolFacts(listed: unknown): McpToolFacts | undefined {
   const { name, description, inputSchema, annotations, execution } = (listed ?? {}) as Record<string, unknown>
   if (!isToolName(name) || !isFields(inputSchema) || inputSchema.type !== "object") return undefined
@@ -78,7 +78,7 @@ export function toToolFacts(listed: unknown): McpToolFacts | undefined {
   if (schema === undefined || JSON.stringify(schema).length > MAX_SCHEMA) return undefined
   return {
     tool: name,
-    description: typeof description === "string" ? plainWords(description).slice(0, MAX_DESCRIPTION) : "",
+    description: typeof description === "string" ? plainText(description).slice(0, MAX_DESCRIPTION) : "",
     inputSchema: schema as JsonObject,
     claims: {
       ...(isFields(annotations) ? toClaims(annotations) : {}),
@@ -87,18 +87,18 @@ export function toToolFacts(listed: unknown): McpToolFacts | undefined {
   }
 }
 
-/** Of all that a model or a person is shown of it. Another one means that somebody has to look at it again. */
+/** A hash of everything that a model or a person sees of a tool. If it changes, the tool must be approved again. */
 export const hashOf = (facts: McpToolFacts): string =>
   createHash("sha256").update(canonicalJson(facts)).digest("base64url").slice(0, 32)
 
-/** Words of others with nothing in them that hides, moves a cursor or cannot be stored. */
-export const plainWords = (text: string): string =>
+/** Text from a server without hidden characters, control sequences, or what cannot be stored. */
+export const plainText = (text: string): string =>
   showHidden(mendText(stripVTControlCharacters(text)).replaceAll(CONTROLS, ""))
 
-/** All but tabs and ends of lines. */
+/** All control characters except tabs and line breaks. */
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
-/** Whether a tool may be called so over there. */
+/** Whether a server may use this name for a tool. */
 export const isToolName = (name: unknown): name is string =>
   typeof name === "string" && name.length <= MAX_NAME && /^[\x21-\x7e]+$/.test(name)
 
@@ -117,7 +117,7 @@ function toTask({ taskSupport }: Record<string, unknown>): Pick<McpToolClaims, "
   return taskSupport === "optional" || taskSupport === "required" ? { task: taskSupport } : {}
 }
 
-/** Makes the same JSON with plain words, as long as there is room: what will not be kept is not looked at either. */
+/** Copies JSON with plain text, up to a limit of characters, so that discarded text is not processed. */
 class Cleaning {
   #left: number
 
@@ -125,11 +125,11 @@ class Cleaning {
     this.#left = characters
   }
 
-  /** Names of fields included; undefined where it is nested too deep, or too long. */
+  /** Includes names of fields; undefined if it is nested too deeply or too long. */
   clean(value: unknown, depth: number): unknown {
     this.#left -= typeof value === "string" ? value.length + 1 : 1
     if (depth > MAX_SCHEMA_DEPTH || this.#left < 0) return undefined
-    if (typeof value === "string") return plainWords(value)
+    if (typeof value === "string") return plainText(value)
     if (Array.isArray(value)) return this.#cleanAll(value, depth)
     if (!isFields(value)) return value
     const names = Object.keys(value)
@@ -151,9 +151,8 @@ class Cleaning {
 const MAX_DECLARED_NAME = 64
 
 /**
- * What the tools of a server are called here, by their names there: `server__tool`. No tool of ours has two underscores in its
- * name, so none of theirs passes for one. What the names of ours cannot hold becomes an underscore; where two would be the
- * same, or one is too long, a few letters tell them apart.
+ * Maps a server's tool names to ours: `server__tool`. Our own tools have no double underscore, so they cannot collide. Other
+ * characters become underscores; names that would be equal or too long get a hash.
  */
 export function toolNames(server: string, tools: readonly string[]): ReadonlyMap<string, string> {
   const plain = tools.map((tool) => `${server}__${tool.toLowerCase().replaceAll(/[^a-z0-9_]/g, "_")}`)
@@ -173,8 +172,8 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const SENDABLE = new Set<unknown>(["string", "integer", "boolean"])
 
 /**
- * Whether what the schema of a tool says of arguments that go along as headers can be done. The library leaves out a tool of
- * which it cannot, and prints why, in the words of its server.
+ * Whether the headers that a tool's schema declares for its arguments can be sent. Checked here because the library drops
+ * such a tool and logs the server's text.
  */
 export function declaresHeaders(schema: unknown): boolean {
   const names = new Set<string>()
@@ -198,12 +197,12 @@ export function declaresHeaders(schema: unknown): boolean {
   return fits(schema, { depth: 0, isProperty: false })
 }
 
-/** No key is shorter, and hiding what is would blacken half of what is told. */
+/** Shorter values are no keys, and hiding them would hide ordinary words. */
 const SHORTEST = 12
 
 /**
- * What nothing may repeat of what a server is sent: each value as it is, and a key also without the word before it. A server
- * that does not know a key says so with the key alone, and without its `Bearer`.
+ * The secrets of header values: each value, and the key without its scheme, because servers quote an unknown key without
+ * `Bearer`.
  */
 export function sentSecrets(values: Iterable<string>): string[] {
   const all = [...values].flatMap((value) => [value, ...keysIn(value)])

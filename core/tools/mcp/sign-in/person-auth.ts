@@ -4,30 +4,30 @@ import { failure, hasCode } from "../../../protocol/errors.ts"
 import type { UserId } from "../../../protocol/ids.ts"
 import type { McpChallenge, McpGranted, McpSignIns, StoredMcpSignIn } from "../../../engine/mcp.ts"
 import { isSignInError, problemOf, type RequestAuth } from "../connection/connect.ts"
-import { type HttpTarget, isInTheClear, type McpServer } from "../definition/server.ts"
-import { isOver, keepTokens, oauthFetch, type OAuthWays, renewTokens } from "./tokens.ts"
+import { type HttpTarget, isUnencrypted, type McpServer } from "../definition/server.ts"
+import { isOver, storeTokens, oauthFetch, type OAuthOptions, renewTokens } from "./tokens.ts"
 
-/** Tokens are renewed this long before they end: a request that is under way should not meet their end. */
+/** Tokens are renewed this long before they expire, so that they stay valid during a request. */
 const BEFORE_MS = 60_000
-/** For so long nobody else renews them. Longer than an answer is waited for. */
+/** How long a renewal is reserved: longer than an answer is waited for. */
 const CLAIM_MS = 15_000
-const LOOK_MS = 250
+const CHECK_MS = 250
 
 export interface PersonAuthPorts {
   readonly signIns: McpSignIns
-  readonly ways: OAuthWays
+  readonly options: OAuthOptions
   readonly clock: Clock
 }
 
-interface Whose {
+interface TokenOwner {
   readonly server: McpServer
   readonly user: UserId
 }
 
-/** Sends people's tokens, and renews them: one at a time for each person and server, on all nodes. */
+/** Sends people's tokens and renews them: one renewal at a time per person and server, on all nodes. */
 export class PersonTokens {
   readonly #ports: PersonAuthPorts
-  /** Of this process; between processes a claim in the row does the same. */
+  /** Within this process; between processes a claim in the row does the same. */
   readonly #renewing = new KeyedLock()
 
   constructor(ports: PersonAuthPorts) {
@@ -35,119 +35,128 @@ export class PersonTokens {
   }
 
   for(server: McpServer, user: UserId): RequestAuth {
-    const whose = { server, user }
+    const owner = { server, user }
     const secrets: string[] = []
     let sent: string | undefined
-    /** With which a refused request was tried once more. */
+    /** The version that a refused request was retried with. */
     let retried: string | undefined
     return {
       secrets,
       token: async () => {
-        const kept = await this.#read(whose)
-        if (!kept?.granted) return undefined
-        const { granted, version } = await this.#beforeTheEnd(whose, kept)
+        const stored = await this.#read(owner)
+        if (!stored?.granted) return undefined
+        const { granted, version } = await this.#renewIfNeeded(owner, stored)
         if (!secrets.includes(granted.accessToken)) secrets.push(granted.accessToken)
         sent = version
         return granted.accessToken
       },
       onUnauthorized: async ({ response }) => {
         const challenge = await challengeIn(response)
-        const kept = await this.#read(whose)
-        // Renewed by somebody else since: it is tried with those first.
-        if (kept?.granted && kept.version !== sent) return void (retried = kept.version)
-        if (kept?.granted?.refreshToken !== undefined)
-          return void (retried = (await this.#renew(whose, kept, challenge)).version)
-        throw await this.#ended(whose, kept, challenge)
+        const stored = await this.#read(owner)
+        // Another renewal was faster: retry with its tokens.
+        if (stored?.granted && stored.version !== sent) return void (retried = stored.version)
+        if (stored?.granted?.refreshToken !== undefined)
+          return void (retried = (await this.#renew(owner, stored, challenge)).version)
+        throw await this.#ended(owner, stored, challenge)
       },
-      judge: (error) => this.#judge(whose, error, retried),
+      judge: (error) => this.#judge(owner, error, retried),
     }
   }
 
-  async #judge(whose: Whose, error: unknown, retried: string | undefined): Promise<unknown> {
+  async #judge(owner: TokenOwner, error: unknown, retried: string | undefined): Promise<unknown> {
     if (isSignInError(error)) return error
     const { name, status, requiredScope } = error as { name?: string; status?: unknown; requiredScope?: string }
     if (status !== 401 && name !== "InsufficientScopeError") return error
-    const kept = await this.#read(whose)
+    const stored = await this.#read(owner)
     if (status === 401) {
-      // What was renewed a moment ago is refused, too. But where the person has signed in again since, that has not been tried.
-      return kept?.granted && kept.version !== retried ? error : this.#ended(whose, kept)
+      // The renewed tokens are refused too. If the person has signed in again since, those were not tried.
+      return stored?.granted && stored.version !== retried ? error : this.#ended(owner, stored)
     }
     const scope = requiredScope?.slice(0, 500)
-    if (kept) {
-      const challenge = { ...kept.challenge, ...(scope === undefined ? {} : { scope }) }
-      await this.#ports.signIns.put(whose.user, whose.server.key, { ...kept, challenge, state: "more" }, kept.version)
+    if (stored) {
+      const challenge = { ...stored.challenge, ...(scope === undefined ? {} : { scope }) }
+      await this.#ports.signIns.put(
+        owner.user,
+        owner.server.key,
+        { ...stored, challenge, state: "more" },
+        stored.version,
+      )
     }
-    return failure("mcp_scope_needed", { name: whose.server.name, scope: plainScope(scope) })
+    return failure("mcp_scope_needed", { name: owner.server.name, scope: plainScope(scope) })
   }
 
-  /** What is kept for this address. Of what was for another one nothing is used, nor what anybody on the way could read. */
-  async #read({ server, user }: Whose): Promise<StoredMcpSignIn | undefined> {
+  /** The stored sign-in for this address. Tokens of another address, or for an unencrypted one, are not used. */
+  async #read({ server, user }: TokenOwner): Promise<StoredMcpSignIn | undefined> {
     const { url } = server.target as HttpTarget
-    const kept = await this.#ports.signIns.read(user, server.key)
-    if (!kept) return undefined
-    return kept.url === url && !isInTheClear(server) ? kept : { url, state: "needed", version: kept.version }
+    const stored = await this.#ports.signIns.read(user, server.key)
+    if (!stored) return undefined
+    return stored.url === url && !isUnencrypted(server) ? stored : { url, state: "needed", version: stored.version }
   }
 
-  async #beforeTheEnd(whose: Whose, kept: StoredMcpSignIn): Promise<Usable> {
-    const { granted } = kept as Usable
+  async #renewIfNeeded(owner: TokenOwner, stored: StoredMcpSignIn): Promise<Usable> {
+    const { granted } = stored as Usable
     const left = (granted.expiresAt ?? Number.POSITIVE_INFINITY) - this.#ports.clock.now()
-    if (left > BEFORE_MS || granted.refreshToken === undefined) return kept as Usable
+    if (left > BEFORE_MS || granted.refreshToken === undefined) return stored as Usable
     try {
-      return await this.#renew(whose, kept)
+      return await this.#renew(owner, stored)
     } catch (error) {
-      // As long as the old one lasts, nothing is lost.
+      // The old token is still valid.
       if (left <= 0 || hasCode(error, "mcp_sign_in_needed")) throw error
-      return kept as Usable
+      return stored as Usable
     }
   }
 
-  /** New tokens in place of these, or those that somebody else has got meanwhile. */
-  #renew(whose: Whose, kept: StoredMcpSignIn, challenge?: McpChallenge): Promise<Usable> {
+  /** Renews the tokens, or returns those that another renewal stored. */
+  #renew(owner: TokenOwner, stored: StoredMcpSignIn, challenge?: McpChallenge): Promise<Usable> {
     const { signIns, clock } = this.#ports
-    const { server, user } = whose
+    const { server, user } = owner
     return this.#renewing.run(`${user} ${server.key}`, async () => {
       for (const giveUpAt = clock.now() + 2 * CLAIM_MS; ;) {
-        const now = await this.#read(whose)
-        if (!now?.granted) throw await this.#ended(whose, now, challenge)
-        if (now.version !== kept.version) return now as Usable
+        const now = await this.#read(owner)
+        if (!now?.granted) throw await this.#ended(owner, now, challenge)
+        if (now.version !== stored.version) return now as Usable
         const until = clock.now() + CLAIM_MS
-        if (await signIns.claim(user, server.key, { version: kept.version, until })) break
+        if (await signIns.claim(user, server.key, { version: stored.version, until })) break
         if (clock.now() >= giveUpAt) throw busy(server)
-        await sleep(clock, LOOK_MS)
+        await sleep(clock, CHECK_MS)
       }
-      return this.#renewed(whose, kept as Usable, challenge)
+      return this.#renewed(owner, stored as Usable, challenge)
     })
   }
 
-  async #renewed(whose: Whose, kept: Usable, challenge?: McpChallenge): Promise<Usable> {
-    const { signIns, ways, clock } = this.#ports
-    const { server, user } = whose
-    const fetch = oauthFetch(server, ways)
+  async #renewed(owner: TokenOwner, stored: Usable, challenge?: McpChallenge): Promise<Usable> {
+    const { signIns, options, clock } = this.#ports
+    const { server, user } = owner
+    const fetch = oauthFetch(server, options)
     let granted: McpGranted
     try {
-      granted = await renewTokens(kept.granted, { fetch, now: clock.now() })
+      granted = await renewTokens(stored.granted, { fetch, now: clock.now() })
     } catch (error) {
-      if (isOver(error)) throw await this.#ended(whose, kept, challenge)
-      // Whether they were renewed over there is not known. The old ones stay, and are tried again.
-      await signIns.giveUp(user, server.key, kept.version)
-      const reason = problemOf(error, { secrets: [...server.secrets, ...secretsOf(kept.granted)] })
+      if (isOver(error)) throw await this.#ended(owner, stored, challenge)
+      // The server may have renewed them. The old ones stay and are tried again.
+      await signIns.giveUp(user, server.key, stored.version)
+      const reason = problemOf(error, { secrets: [...server.secrets, ...secretsOf(stored.granted)] })
       throw failure("mcp_sign_in_failed", { name: server.name, problem: `its tokens could not be renewed: ${reason}` })
     }
-    await keepTokens(this.#ports, user, server.key, { ...kept, granted }, kept.version)
-    const now = await this.#read(whose)
-    if (!now?.granted) throw await this.#ended(whose, now, challenge)
+    await storeTokens(this.#ports, user, server.key, { ...stored, granted }, stored.version)
+    const now = await this.#read(owner)
+    if (!now?.granted) throw await this.#ended(owner, now, challenge)
     return now as Usable
   }
 
-  /** The person has to sign in, for the first time or again. What others have got meanwhile stays. */
-  async #ended({ server, user }: Whose, kept: StoredMcpSignIn | undefined, challenge?: McpChallenge): Promise<Error> {
+  /** Records that the person must sign in (again), unless newer tokens were stored. */
+  async #ended(
+    { server, user }: TokenOwner,
+    stored: StoredMcpSignIn | undefined,
+    challenge?: McpChallenge,
+  ): Promise<Error> {
     const { signIns } = this.#ports
     const { url } = server.target as HttpTarget
-    const isAgain = kept !== undefined && kept.state !== "needed"
-    const said = challenge ?? kept?.challenge
-    const signIn = { url, ...(said ? { challenge: said } : {}), state: isAgain ? "ended" : "needed" } as const
-    const isKnown = kept && !kept.granted && JSON.stringify(kept.challenge) === JSON.stringify(said)
-    if (!isKnown) await signIns.put(user, server.key, signIn, kept?.version ?? "none")
+    const isAgain = stored !== undefined && stored.state !== "needed"
+    const known = challenge ?? stored?.challenge
+    const signIn = { url, ...(known ? { challenge: known } : {}), state: isAgain ? "ended" : "needed" } as const
+    const isKnown = stored && !stored.granted && JSON.stringify(stored.challenge) === JSON.stringify(known)
+    if (!isKnown) await signIns.put(user, server.key, signIn, stored?.version ?? "none")
     return failure("mcp_sign_in_needed", { name: server.name, isAgain })
   }
 }
@@ -165,7 +174,7 @@ async function challengeIn(response: Response): Promise<McpChallenge> {
 
 const secretsOf = ({ accessToken, refreshToken }: McpGranted) => [accessToken, ...(refreshToken ? [refreshToken] : [])]
 
-/** A stranger's words, for a sentence: the characters that a scope can have. */
+/** Only characters that a scope may contain, because the text is a server's. */
 const plainScope = (scope: string | undefined): string => (scope ?? "").replaceAll(/[^\x20-\x7e]/g, "").slice(0, 100)
 
 const busy = ({ name }: McpServer): Error =>

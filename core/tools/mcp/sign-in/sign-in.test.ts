@@ -8,7 +8,7 @@ const server = (url: string): McpServer => ({
   ...{ rules: {}, idempotent: [], isPublic: false, timeoutSeconds: 10, taskSeconds: 10, secrets: [] },
 })
 
-test("nobody signs in to a server to which tokens would go over plain http, wherever it says that people sign in", async () => {
+test("sign-in is refused at a server whose tokens would be sent over plain http, whatever its sign-in address", async () => {
   const asked: string[] = []
   const fetch = Object.assign(
     async (input: Parameters<typeof globalThis.fetch>[0]) => {

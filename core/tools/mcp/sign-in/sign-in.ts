@@ -5,18 +5,18 @@ import { isThisMachine } from "../../../protocol/databases/connections.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { UserId } from "../../../protocol/ids.ts"
 import type { JsonObject } from "../../../protocol/schema.ts"
-import { type HttpTarget, isInTheClear, type McpServer } from "../definition/server.ts"
+import { type HttpTarget, isUnencrypted, type McpServer } from "../definition/server.ts"
 import type { PersonAuthPorts } from "./person-auth.ts"
-import { exchangeAnswer, keepTokens, oauthFetch, type OAuthFetch, toSignInFailure } from "./tokens.ts"
+import { exchangeAnswer, storeTokens, oauthFetch, type OAuthFetch, toSignInFailure } from "./tokens.ts"
 
-/** Where the answer of a sign-in goes, and who we are to whom it was asked of. */
+/** The redirect address of a sign-in, and our client metadata. */
 interface SignInFrom {
   readonly redirect: string
-  /** Where the document is that says who we are, for servers that read one; only where the world can reach it. */
+  /** The public address of our client metadata; undefined if it is not reachable. */
   readonly clientDocument: string | undefined
 }
 
-/** Where a server says that people sign in. */
+/** The authorization server of a server. */
 interface FoundSignIn {
   readonly server: string
   readonly metadata: AuthorizationServerMetadata
@@ -25,14 +25,14 @@ interface FoundSignIn {
 }
 
 /**
- * Asks a server where people sign in for it (RFC 9728), and that one how (RFC 8414). Both answers are a stranger's: who gives
- * out tokens has to be who they say they are, and the tokens have to be for this server and no other.
+ * Finds a server's authorization server (RFC 9728) and its metadata (RFC 8414). Neither is trusted: the issuer must match,
+ * and tokens must be for this server only.
  */
 export async function findSignIn(server: McpServer, fetch: OAuthFetch, challenge?: McpChallenge): Promise<FoundSignIn> {
   const { checkResourceAllowed, discoverOAuthServerInfo, resourceUrlFromServerUrl } =
     await import("@modelcontextprotocol/client")
   const { url } = server.target as HttpTarget
-  if (isInTheClear(server)) throw new Error("it is reached over plain http, and so your tokens would be")
+  if (isUnencrypted(server)) throw new Error("it is reached over plain http, and so your tokens would be")
   const metadataUrl = challenge?.metadataUrl === undefined ? undefined : new URL(challenge.metadataUrl)
   const found = await discoverOAuthServerInfo(url, {
     ...(metadataUrl ? { resourceMetadataUrl: metadataUrl } : {}),
@@ -57,8 +57,8 @@ export async function findSignIn(server: McpServer, fetch: OAuthFetch, challenge
   return { server: authorizationServerUrl, metadata, resource, scopes }
 }
 
-/** A sign-in that can be answered, and the address where the person is asked. */
-interface BegunSignIn {
+/** A started sign-in, and the address for the person. */
+interface StartedSignIn {
   readonly url: string
   readonly at: McpSignInPlace
   readonly verifier: string
@@ -68,24 +68,24 @@ interface BegunSignIn {
 interface Asked {
   readonly from: SignInFrom
   readonly state: string
-  /** What the person has allowed before, and what the server has asked for. */
+  /** Scopes that were granted before, and those that the server asked for. */
   readonly wanted: readonly (string | undefined)[]
 }
 
-/** Makes us known to who gives out the tokens, and the address at which the person is asked. */
+/** Registers us at the authorization server and builds the address for the person. */
 export async function beginSignIn(
   server: McpServer,
   { server: authority, metadata, resource, scopes }: FoundSignIn,
   { from, state, wanted }: Asked,
   fetch: OAuthFetch,
-): Promise<BegunSignIn> {
+): Promise<StartedSignIn> {
   const { computeScopeUnion, startAuthorization } = await import("@modelcontextprotocol/client")
   const { oauth } = server.target as HttpTarget
-  const asked = oauth?.scope ?? computeScopeUnion(...wanted) ?? (scopes.join(" ") || undefined)
-  // Without it some give out no token with which another one is had.
+  const wantedScope = oauth?.scope ?? computeScopeUnion(...wanted) ?? (scopes.join(" ") || undefined)
+  // Some issue no refresh token without it.
   const scope = metadata.scopes_supported?.includes("offline_access")
-    ? computeScopeUnion(asked, "offline_access")
-    : asked
+    ? computeScopeUnion(wantedScope, "offline_access")
+    : wantedScope
   const client = await clientAt(server, { authority, metadata, scope, from }, fetch)
   const { authorizationUrl, codeVerifier } = await startAuthorization(authority, {
     ...{ metadata, clientInformation: client, redirectUrl: from.redirect, state, resource },
@@ -103,8 +103,8 @@ interface Authority {
 }
 
 /**
- * As whom we come: as the operator or the person has said, by a document of ours where that is read, or registered anew. A
- * registration is not kept for the next time: one that was forgotten over there would lead to a page that never comes back.
+ * Our client id: configured, the address of our metadata document, or a new registration. Registrations are not reused: one
+ * that the server has dropped would lead to an error page that never redirects back.
  */
 async function clientAt(
   { target }: McpServer,
@@ -138,7 +138,7 @@ async function clientAt(
   } as OAuthClientInformationMixed
 }
 
-/** What we say of ourselves. */
+/** Our client metadata. */
 const clientDocument = (redirect: string) => ({
   client_name: "Pawl",
   redirect_uris: [redirect],
@@ -147,7 +147,7 @@ const clientDocument = (redirect: string) => ({
   token_endpoint_auth_method: "none",
 })
 
-/** Of all that it says of itself, what exchanging and renewing takes: a stranger's document is not kept whole. */
+/** The fields of the metadata that exchange and renewal need; the rest is not stored. */
 function needed(metadata: AuthorizationServerMetadata): JsonObject {
   const { issuer, authorization_endpoint, token_endpoint, response_types_supported } = metadata
   const methods = metadata.token_endpoint_auth_methods_supported
@@ -159,43 +159,43 @@ function needed(metadata: AuthorizationServerMetadata): JsonObject {
   } as unknown as JsonObject
 }
 
-/** How long a person may take over there. */
+/** How long a sign-in may take. */
 const ATTEMPT_MS = 10 * 60_000
 
-export interface SignInBegins extends SignInFrom {
-  /** Of the browser that begins it, where one does. */
+export interface SignInStart extends SignInFrom {
+  /** The browser session that starts it, if any. */
   readonly session: string | undefined
 }
 
-/** Whether it can be signed in to at all. Throws `mcp_sign_in_failed` with the reason. */
+/** Throws `mcp_sign_in_failed` with the reason if a sign-in is not possible. */
 export async function requireSignIn(
-  { signIns, ways }: PersonAuthPorts,
+  { signIns, options }: PersonAuthPorts,
   server: McpServer,
   user: UserId,
 ): Promise<void> {
   try {
-    const kept = await signIns.read(user, server.key)
-    await findSignIn(server, oauthFetch(server, ways), kept?.challenge)
+    const stored = await signIns.read(user, server.key)
+    await findSignIn(server, oauthFetch(server, options), stored?.challenge)
   } catch (error) {
     throw toSignInFailure(error, server)
   }
 }
 
-/** Begins a sign-in: returns the address where the person is asked. */
-export async function beginAtServer(
-  { signIns, ways, clock }: PersonAuthPorts,
+/** Starts a sign-in. Returns the address for the person. */
+export async function startSignIn(
+  { signIns, options, clock }: PersonAuthPorts,
   { server, user }: { readonly server: McpServer; readonly user: UserId },
-  from: SignInBegins,
+  from: SignInStart,
 ): Promise<string> {
   const { url } = server.target as HttpTarget
-  const kept = await signIns.read(user, server.key)
-  const challenge = kept?.url === url ? kept.challenge : undefined
-  // 256 bits that nobody guesses: whoever comes back with them was sent by us.
+  const stored = await signIns.read(user, server.key)
+  const challenge = stored?.url === url ? stored.challenge : undefined
+  // 256 random bits: an answer with them belongs to a request of ours.
   const state = randomBytes(32).toString("base64url")
-  const fetch = oauthFetch(server, ways)
+  const fetch = oauthFetch(server, options)
   try {
     const found = await findSignIn(server, fetch, challenge)
-    const wanted = [kept?.granted?.scope, challenge?.scope]
+    const wanted = [stored?.granted?.scope, challenge?.scope]
     const { url: askedAt, at, verifier, scope } = await beginSignIn(server, found, { from, state, wanted }, fetch)
     const { redirect, session } = from
     const attempt = {
@@ -210,37 +210,37 @@ export async function beginAtServer(
   }
 }
 
-interface CameBack {
+interface SignInRedirect {
   readonly user: UserId
-  /** All that stood behind the question mark. */
+  /** The query of the redirect. */
   readonly answer: string
   readonly session: string | undefined
   find(key: string): Promise<McpServer | undefined>
 }
 
 /**
- * Finishes a sign-in of this person, begun in this session. It is used up before the code is exchanged: of racing uses one
- * goes on, and an old answer is worth nothing. Returns the server.
+ * Finishes a sign-in that this person started in this session. The attempt is consumed before the exchange: of concurrent
+ * uses one succeeds, and an old answer is worthless. Returns the server.
  */
-export async function finishAtServer(
-  { signIns, ways, clock }: PersonAuthPorts,
-  { user, answer, session, find }: CameBack,
+export async function finishSignInAt(
+  { signIns, options, clock }: PersonAuthPorts,
+  { user, answer, session, find }: SignInRedirect,
 ): Promise<McpServer> {
-  const said = new URLSearchParams(answer)
-  const [state, ...more] = said.getAll("state")
+  const params = new URLSearchParams(answer)
+  const [state, ...more] = params.getAll("state")
   const attempt = state && more.length === 0 ? await signIns.finish(user, state) : undefined
   if (!attempt || (attempt.session !== undefined && attempt.session !== session)) throw failure("mcp_sign_in_not_begun")
   const server = await find(attempt.server)
   if (!server || (server.target as Partial<HttpTarget>).url !== attempt.url) throw failure("mcp_sign_in_not_begun")
-  const fetch = oauthFetch(server, ways)
+  const fetch = oauthFetch(server, options)
   try {
-    const granted = await exchangeAnswer(server, attempt, { answer: said, fetch, now: clock.now() })
-    const kept = await signIns.read(user, server.key)
-    const challenge = kept?.challenge
+    const granted = await exchangeAnswer(server, attempt, { answer: params, fetch, now: clock.now() })
+    const stored = await signIns.read(user, server.key)
+    const challenge = stored?.challenge
     const signIn = { url: attempt.url, granted, ...(challenge ? { challenge } : {}), state: "done" as const }
-    await keepTokens({ signIns, clock }, user, server.key, signIn)
+    await storeTokens({ signIns, clock }, user, server.key, signIn)
     return server
   } catch (error) {
-    throw toSignInFailure(error, server, [attempt.verifier, said.get("code") ?? attempt.verifier])
+    throw toSignInFailure(error, server, [attempt.verifier, params.get("code") ?? attempt.verifier])
   }
 }

@@ -9,12 +9,12 @@ import { type AppError, failure, hasCode } from "../../../protocol/errors.ts"
 import { jsonLimits, type JsonLimits } from "../../../shared/text/read-json.ts"
 import { type Clock, sleep } from "../../../shared/time/clock.ts"
 import { isSignInError, problemOf } from "../connection/connect.ts"
-import { boundedFetch } from "../connection/counted-transport.ts"
+import { boundedFetch } from "../connection/bounded-transport.ts"
 import type { McpServer } from "../definition/server.ts"
 
 const MAX_TOKEN = 16_000
 
-/** Exchanges what a person came back with, for tokens. Whose answer it is, is checked before anything of it is believed. */
+/** Exchanges the redirect's answer for tokens. The issuer of the answer is checked first. */
 export async function exchangeAnswer(
   server: McpServer,
   { at, verifier, redirect, scope }: McpSignInAttempt,
@@ -39,7 +39,7 @@ export async function exchangeAnswer(
   return toGranted(tokens, { at, scope, now })
 }
 
-/** New tokens for the old ones. What was refused says `invalid_grant`; anything else may be tried again. */
+/** Renews tokens. Throws `invalid_grant` if that is final; anything else may be retried. */
 export async function renewTokens(
   { at, refreshToken, scope }: McpGranted,
   { fetch, now }: { readonly fetch: OAuthFetch; readonly now: number },
@@ -53,20 +53,20 @@ export async function renewTokens(
   return toGranted(tokens, { at, scope, now })
 }
 
-/** Whether these tokens will never be renewed: the person has to sign in again. */
+/** Whether renewal is impossible for good: the person must sign in again. */
 export function isOver(error: unknown): boolean {
   const { name, code } = error as { name?: unknown; code?: unknown }
   return name === "OAuthError" && ["invalid_grant", "invalid_client", "unauthorized_client"].includes(String(code))
 }
 
 function toGranted(
-  { access_token, refresh_token, token_type, expires_in, scope: told }: OAuthTokens,
+  { access_token, refresh_token, token_type, expires_in, scope: grantedScope }: OAuthTokens,
   { at, scope, now }: { readonly at: McpSignInPlace; readonly scope: string | undefined; readonly now: number },
 ): McpGranted {
   if (token_type.toLowerCase() !== "bearer") throw new Error("it gives out tokens of a kind that we cannot use")
   if (!isToken(access_token) || (refresh_token !== undefined && !isToken(refresh_token)))
     throw new Error("what it gives out is no token")
-  const granted = told ?? scope
+  const granted = grantedScope ?? scope
   return {
     ...{ at, accessToken: access_token },
     ...(refresh_token === undefined ? {} : { refreshToken: refresh_token }),
@@ -75,10 +75,10 @@ function toGranted(
   }
 }
 
-/** It goes into a header as it is. */
+/** Tokens are sent in a header. */
 const isToken = (text: string): boolean => text.length <= MAX_TOKEN && /^[\x21-\x7e]+$/.test(text)
 
-/** As we have written it ourselves, and sealed. */
+/** We wrote this ourselves, and it is stored encrypted. */
 const known = ({ metadata, client }: McpSignInPlace) => ({
   metadata: metadata as unknown as AuthorizationServerMetadata,
   client: client as unknown as OAuthClientInformationMixed,
@@ -86,25 +86,25 @@ const known = ({ metadata, client }: McpSignInPlace) => ({
 
 type Fetch = typeof globalThis.fetch
 
-/** What a server says of how to sign in, or a token: nothing of this size is longer. */
+/** The limits of metadata and token responses. */
 const LIMITS: JsonLimits = { ...jsonLimits.message, characters: 256 * 1024 }
 const TIMEOUT_MS = 10_000
 const BODILESS = new Set([204, 205, 304])
 
-export interface OAuthWays {
-  /** Judges each address where it is connected to. */
+export interface OAuthOptions {
+  /** Checks each address when connecting. */
   readonly guardedFetch: Fetch
   readonly operatorFetch: Fetch
   readonly clock: Clock
 }
 
 /**
- * A `fetch` for all that signing in takes. Where that is, a stranger says: so every address is judged as one that a person
- * has given, but the one that the operator has named; an answer is short, whole and soon; and no redirect is followed: what
- * is behind one is not there.
- * The first refusal of ours is kept in `refused`, for the library goes on with a guess where metadata cannot be had.
+ * A `fetch` for sign-ins. The addresses come from the server, so each is checked as if a person had entered it, except the
+ * operator's own; an answer must be short and arrive in time; redirects are not followed.
+ *
+ * `found.refused` stores our first refusal, because the library continues with guesses if metadata is missing.
  */
-export function oauthFetch(server: McpServer, { guardedFetch, operatorFetch, clock }: OAuthWays): OAuthFetch {
+export function oauthFetch(server: McpServer, { guardedFetch, operatorFetch, clock }: OAuthOptions): OAuthFetch {
   const origin = server.target.kind === "http" ? new URL(server.target.url).origin : undefined
   const found: { refused: Error | undefined } = { refused: undefined }
   const fetch: Fetch = async (input, init) => {
@@ -118,12 +118,12 @@ export function oauthFetch(server: McpServer, { guardedFetch, operatorFetch, clo
       if (url.protocol !== "https:" && !isThisMachine(url.hostname) && !isOperators)
         throw new Error(`${url.host} is not asked over plain http`)
       const reach = boundedFetch(isOperators ? operatorFetch : guardedFetch, LIMITS)
-      const { status, statusText, headers, ...rest } = await whole(await reach(url, { ...init, signal }))
-      return new Response(BODILESS.has(status) ? null : rest.text, { status, statusText, headers })
+      const { status, statusText, headers, ...remaining } = await whole(await reach(url, { ...init, signal }))
+      return new Response(BODILESS.has(status) ? null : remaining.text, { status, statusText, headers })
     } catch (error) {
-      // Many have a page of their own for what is not there, and lead to it.
-      if (isElsewhere(error) && (init?.method ?? "GET") === "GET") return new Response(null, { status: 404 })
-      // What is aborted says so in many words; which of them was meant is known here.
+      // Many servers redirect unknown addresses to an error page.
+      if (isRedirect(error) && (init?.method ?? "GET") === "GET") return new Response(null, { status: 404 })
+      // An abort hides its reason, which is known here.
       const problem = stop.signal.aborted ? late : (error as Error)
       found.refused ??= problem
       throw problem
@@ -136,21 +136,21 @@ export function oauthFetch(server: McpServer, { guardedFetch, operatorFetch, clo
 
 export type OAuthFetch = Fetch & { readonly found: { readonly refused: Error | undefined } }
 
-const isElsewhere = (error: unknown): boolean => hasCode(error, "provider_error") && /redirect/.test(String(error))
+const isRedirect = (error: unknown): boolean => hasCode(error, "provider_error") && /redirect/.test(String(error))
 
 async function whole(response: Response) {
   const { status, statusText, headers } = response
   return { status, statusText, headers, text: await response.text() }
 }
 
-/** In milliseconds: longer than a database takes to be restarted, and shorter than a renewal is claimed for. */
+/** Longer than a database restart, shorter than a claimed renewal. */
 const PAUSES_MS = [250, 1000, 3000]
 
 /**
- * Stores tokens that were given out once, and that nobody else has. Where the store is away for a moment, it is tried again;
- * where only its answer was lost, they are there already, and what is there stays.
+ * Stores tokens that were issued once. Retries while the store is unavailable; if only its answer was lost, the stored
+ * tokens stay.
  */
-export async function keepTokens(
+export async function storeTokens(
   { signIns, clock }: { readonly signIns: Pick<McpSignIns, "put">; readonly clock: Clock },
   ...stored: Parameters<McpSignIns["put"]>
 ): Promise<void> {
@@ -165,27 +165,27 @@ export async function keepTokens(
   await signIns.put(...stored)
 }
 
-/** The words that OAuth has for a refusal; another one is not repeated. */
+/** The error codes of OAuth; others are not repeated. */
 const REASONS = new Set([
   ...["access_denied", "invalid_request", "unauthorized_client", "unsupported_response_type", "invalid_scope"],
   ...["server_error", "temporarily_unavailable", "invalid_target", "interaction_required", "login_required"],
 ])
 
-/** Why a sign-in failed, in a sentence that repeats no token and no code. */
+/** Why a sign-in failed, in a sentence without tokens and codes. */
 export function toSignInFailure(error: unknown, server: McpServer, secrets: readonly string[] = []): AppError {
   if (isSignInError(error)) return error
   const problem = knownProblem(error) ?? problemOf(error, { secrets: [...server.secrets, ...secrets] })
   return failure("mcp_sign_in_failed", { name: server.name, problem })
 }
 
-/** Those of the library that repeat what somebody has put into an address, or a whole answer with what may be in it. */
+/** Library errors that would repeat text from an address or a response. */
 function knownProblem(error: unknown): string | undefined {
   const { name, message } = error as Error
   if (name === "IssuerMismatchError") return "the answer is not from where you were sent to"
   return name === "OAuthError" && message.includes("Raw body") ? "its response could not be read" : undefined
 }
 
-/** What a server that gives out tokens has answered a person with instead of a code. */
+/** The authorization server's refusal. */
 function refusalOf(word: string, { name }: McpServer): AppError {
   const reason = REASONS.has(word) ? word : "for a reason of its own"
   return failure("mcp_sign_in_failed", { name, problem: `it has not let you in (${reason})` })

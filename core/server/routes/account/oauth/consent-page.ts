@@ -1,13 +1,21 @@
 import type { Context } from "hono"
 import { AuthorizationRequest } from "../../../../protocol/account/sign-in.ts"
 import type { Env } from "../../../auth/credentials.ts"
-import { doorPage, nameBox, issuerButton, keptSession, showName, sendPage, sendScript } from "../sign-in-page.ts"
+import {
+  standalonePage,
+  nameBox,
+  issuerButton,
+  pageSecretScript,
+  showName,
+  sendPage,
+  sendScript,
+} from "../sign-in-page.ts"
 
 /**
- * The page on which a person lets a program in. It runs with the two halves of their session, as every page of ours: the
- * cookie alone says nothing. Where the answer goes comes first and alone. What the program calls itself is in a box.
+ * The page on which a person grants a program access. Like every page it uses both halves of the session, because the cookie
+ * alone proves nothing. The redirect address comes first; the program's chosen name is in a box.
  */
-const page = doorPage({
+const page = standalonePage({
   title: "Let a program into Pawl",
   script: "authorize.js",
   body: `<h1 id="title">Allow access?</h1>
@@ -41,12 +49,12 @@ const FIELDS = ${JSON.stringify(Object.keys(AuthorizationRequest.shape))}
 const request = Object.fromEntries(FIELDS.filter((name) => said.has(name)).map((name) => [name, said.get(name)]))
 const MEANS = { read: "read your conversations, proposals, notes, documents and databases", chat: "ask agents and query databases in your name" }
 
-${keptSession}
+${pageSecretScript}
 
 ${showName}
 
 async function ask(init) {
-  const response = await fetch("../api/oauth/consent" + (init ? "" : "?" + new URLSearchParams(request)), { ...init, headers: { "x-pawl-session": kept(), "content-type": "application/json" } })
+  const response = await fetch("../api/oauth/consent" + (init ? "" : "?" + new URLSearchParams(request)), { ...init, headers: { "x-pawl-session": pageSecret(), "content-type": "application/json" } })
   return { ok: response.ok, status: response.status, body: await response.json() }
 }
 

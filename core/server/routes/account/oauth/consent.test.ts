@@ -11,11 +11,11 @@ test.each([
   ["half a sign at the end", `${"a".repeat(99)}🌍`],
   ["nothing", undefined],
   ["what shows nothing", "\u202e\u200b"],
-])("a program that has registered is known by its id: %s", (_, name) => {
+])("a registered program is identified by its id: %s", (_, name) => {
   expect(toClientId(readClientId(registered(name)))).toBe(registered(name))
 })
 
-test("so is one of whatever name", () => {
+test("a program is identified by its id whatever its name", () => {
   const parts = ["a", "b".repeat(49), " ", "\n", "\u00a0", "\u200b", "\ufeff", "\ud83c", "🌍", "\0"]
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 120 }), (made) => {

@@ -3,18 +3,17 @@ import type { Context } from "hono"
 import type { z } from "zod"
 import { AppError } from "../../../../protocol/errors.ts"
 import { type ClientRegistration, grantTypes, TokenRequest } from "../../../../protocol/account/sign-in.ts"
-import { publicBase } from "../../../auth/origins.ts"
+import { requireBaseUrl } from "../../../auth/origins.ts"
 import type { Env } from "../../../auth/credentials.ts"
 import { readBytes } from "../../../request/read-input.ts"
 import { readClientId, toClient, toClientId, resourceOf } from "./consent.ts"
 import type { OAuthPorts } from "../ports.ts"
 
-/** A form of these few fields. */
 const MAX_FORM_BYTES = 16 * 1024
 
-export function register(c: Context<Env>, asked: z.infer<typeof ClientRegistration>): Response {
+export function register(c: Context<Env>, fields: z.infer<typeof ClientRegistration>): Response {
   try {
-    const client = toClient(asked.client_name, asked.redirect_uris)
+    const client = toClient(fields.client_name, fields.redirect_uris)
     const { name, redirects } = client
     return c.json(
       {
@@ -24,7 +23,7 @@ export function register(c: Context<Env>, asked: z.infer<typeof ClientRegistrati
       201,
     )
   } catch (error) {
-    return refuse(c, "invalid_redirect_uri", wordsOf(error))
+    return refuse(c, "invalid_redirect_uri", textOf(error))
   }
 }
 
@@ -33,18 +32,18 @@ export async function exchange(c: Context<Env>, ports: OAuthPorts): Promise<Resp
   const form = new URLSearchParams(Buffer.from(await readBytes(c, { bytes: MAX_FORM_BYTES })).toString("utf8"))
   const names = [...form.keys()]
   if (new Set(names).size < names.length) return refuse(c, "invalid_request", "A field stands there twice.")
-  const asked = Object.fromEntries(form)
-  if (!grantTypes.some((type) => type === asked.grant_type))
+  const fields = Object.fromEntries(form)
+  if (!grantTypes.some((type) => type === fields.grant_type))
     return refuse(c, "unsupported_grant_type", `Only these are known here: ${grantTypes.join(", ")}.`)
-  const { data, error } = TokenRequest.safeParse(asked)
+  const { data, error } = TokenRequest.safeParse(fields)
   if (!data) return refuse(c, "invalid_request", `${error.issues[0]?.path.join(".")}: missing or not as it should be.`)
   let resource: string
   try {
     readClientId(data.client_id)
-    resource = resourceOf(publicBase(c, address), data.resource)
+    resource = resourceOf(requireBaseUrl(c, address), data.resource)
   } catch (wrong) {
     const isClient = wrong instanceof AppError && wrong.message.includes("client_id")
-    return refuse(c, isClient ? "invalid_client" : "invalid_target", wordsOf(wrong))
+    return refuse(c, isClient ? "invalid_client" : "invalid_target", textOf(wrong))
   }
   const binding = { client: data.client_id, resource }
   const granted =
@@ -73,8 +72,8 @@ export async function exchange(c: Context<Env>, ports: OAuthPorts): Promise<Resp
 const refuse = (c: Context<Env>, error: string, error_description: string): Response =>
   c.json({ error, error_description }, 400, { "cache-control": "no-store" })
 
-/** Of our own refusals only; anything else is no answer to a stranger. */
-function wordsOf(error: unknown): string {
+/** The text of our own refusals; other errors are not shown to clients. */
+function textOf(error: unknown): string {
   if (error instanceof AppError) return error.message
   throw error
 }

@@ -1,19 +1,19 @@
 import type { Hono } from "hono"
 import { grantTypes, programScopes } from "../../../../protocol/account/sign-in.ts"
 import { routes } from "../../../../protocol/routes/index.ts"
-import { publicBase } from "../../../auth/origins.ts"
+import { requireBaseUrl } from "../../../auth/origins.ts"
 import { type RateLimits, spend } from "../../../auth/rate-limits.ts"
 import type { Env } from "../../../auth/credentials.ts"
 import { serveRoute } from "../../../request/serve-route.ts"
 import type { OAuthPorts } from "../ports.ts"
 
-/** Before the door: what a program finds out by itself. What does the work is loaded by the first that comes. */
+/** Routes before authentication: discovery, registration, exchange. Their code is loaded with the first request. */
 export function oauthRoutes(app: Hono<Env>, ports: OAuthPorts, limits: RateLimits): void {
   const { address } = ports
 
   for (const route of [routes.readProtectedResource, routes.readProtectedMcp])
     serveRoute(app, route, (c) => {
-      const base = publicBase(c, address)
+      const base = requireBaseUrl(c, address)
       return {
         ...{ resource: `${base}/mcp`, resource_name: "Pawl", authorization_servers: [base] },
         ...{ scopes_supported: [...programScopes], bearer_methods_supported: ["header"] },
@@ -21,7 +21,7 @@ export function oauthRoutes(app: Hono<Env>, ports: OAuthPorts, limits: RateLimit
     })
 
   serveRoute(app, routes.readAuthorizationServer, (c) => {
-    const base = publicBase(c, address)
+    const base = requireBaseUrl(c, address)
     return {
       ...{ issuer: base, authorization_endpoint: `${base}/oauth/authorize`, token_endpoint: `${base}/oauth/token` },
       ...{ registration_endpoint: `${base}/oauth/register`, response_types_supported: ["code"] },
@@ -31,7 +31,7 @@ export function oauthRoutes(app: Hono<Env>, ports: OAuthPorts, limits: RateLimit
     }
   })
 
-  // Before a byte of the body is read: strangers use up what strangers may.
+  // Before the body is read: unauthenticated requests use up their own limit.
   for (const { path } of [routes.registerClient, routes.exchangeCode])
     app.use(path, async (c, next) => {
       spend(limits.strangers, c.get("source").address)
@@ -44,7 +44,7 @@ export function oauthRoutes(app: Hono<Env>, ports: OAuthPorts, limits: RateLimit
   app.get("/oauth/authorize.js", async (c) => (await import("./consent-page.ts")).showScript(c))
 }
 
-/** Behind the door: what the signed-in person says to it. */
+/** Routes after authentication: the signed-in person's consent. */
 export function consentRoutes(app: Hono<Env>, ports: OAuthPorts): void {
   serveRoute(app, routes.readConsent, async (c, { query }) =>
     (await import("./consent.ts")).readConsent(c, ports, query),

@@ -1,13 +1,12 @@
 import type { Context } from "hono"
 import type { Env } from "../../../auth/credentials.ts"
-import { doorPage, sendPage, sendScript } from "../sign-in-page.ts"
+import { standalonePage, sendPage, sendScript } from "../sign-in-page.ts"
 
 /**
- * The page that an issuer sends people back to. It takes the answer out of the address and sends it in a body, with what
- * this browser has kept since it began; so the session's other half comes in a body, too, and no cookie has to be sent by
- * another site's redirect.
+ * The page that an issuer redirects to. It takes the answer out of the address and sends it in a body with what this browser
+ * stored at the start. So no cookie needs to be sent with a redirect of another site.
  */
-const page = doorPage({
+const page = standalonePage({
   title: "Sign in to Pawl",
   script: "callback.js",
   body: `<h1 id="title">Sign in to Pawl</h1>

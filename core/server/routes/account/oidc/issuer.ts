@@ -7,17 +7,17 @@ import type { Claims, Issuer, OidcSettings, SignInSecrets } from "../ports.ts"
 interface IssuerPorts {
   readonly clock: Clock
   readonly log: Log
-  /** How the operator's addresses are reached, where not directly. */
+  /** Sends requests through the operator's proxies, if any. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** How long what an issuer says about itself is believed; its keys are looked up again whenever one is new. */
+/** How long the issuer's metadata is cached. Its keys are fetched whenever one is unknown. */
 const METADATA_MS = 60 * 60_000
-/** After an issuer could not be reached nobody asks it again for so long, however many press the button. */
+/** After a failure the issuer is not asked again for this long, however many people try to sign in. */
 export const ISSUER_PAUSE_MS = 5000
 const TIMEOUT_SECONDS = 10
 
-/** Speaks OpenID Connect with one issuer. Nothing is loaded and nobody is asked before somebody wants to sign in. */
+/** An OpenID Connect client for one issuer. Loads its library and fetches metadata with the first sign-in. */
 export function openIssuer(settings: OidcSettings, { clock, log, fetch }: IssuerPorts): Issuer {
   let found: { readonly at: number; readonly config: Promise<OpenId.Configuration> } | undefined
   let failedAt: number | undefined
@@ -29,13 +29,13 @@ export function openIssuer(settings: OidcSettings, { clock, log, fetch }: Issuer
       const openid = await import("openid-client")
       const config = await configuration(openid)
       const { state, nonce, verifier } = secrets
-      const asked = {
+      const parameters = {
         ...{ response_type: "code", redirect_uri: redirectUri, scope: settings.scope, state, nonce },
         ...{ code_challenge: await openid.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" },
       }
       try {
-        // A web address, or it is refused: a script of ours sends the browser there.
-        return openid.buildAuthorizationUrl(config, asked).href
+        // `buildAuthorizationUrl` accepts web addresses only: our script sends the browser there.
+        return openid.buildAuthorizationUrl(config, parameters).href
       } catch (error) {
         throw unavailable(error)
       }
@@ -47,7 +47,7 @@ export function openIssuer(settings: OidcSettings, { clock, log, fetch }: Issuer
       try {
         return await claimsOf(openid, config, { cameBackTo, secrets, settings })
       } catch (error) {
-        const why = whyNot(error, label)
+        const why = toSignInError(error, label)
         if (why.code !== "sign_in_refused") log.warn("oidc_sign_in_failed", { issuer: settings.issuer, error })
         throw why
       }
@@ -85,7 +85,7 @@ export function openIssuer(settings: OidcSettings, { clock, log, fetch }: Issuer
     if (fetch) config[openid.customFetch] = fetch as OpenId.CustomFetch
     // oxlint-disable-next-line typescript/no-deprecated -- as above
     for (const allow of insecure) allow(config)
-    // Also where it came straight from the issuer: a proxy on the way is not the issuer.
+    // Also for tokens that came directly from the issuer: a proxy in between is not the issuer.
     openid.enableNonRepudiationChecks(config)
     return config
   }
@@ -96,7 +96,7 @@ export function openIssuer(settings: OidcSettings, { clock, log, fetch }: Issuer
   }
 }
 
-/** In the body where the issuer takes that, in a header otherwise, as OpenID Connect has it for who says nothing. */
+/** In the body if the issuer supports that, otherwise in a header, which OpenID Connect defines as the default. */
 function clientAuth(openid: typeof OpenId, metadata: OpenId.ServerMetadata, secret: string | undefined) {
   if (secret === undefined) return openid.None()
   const isPost = metadata.token_endpoint_auth_methods_supported?.includes("client_secret_post")
@@ -121,7 +121,7 @@ async function claimsOf(
     idTokenExpected: true,
   })
   const claims = tokens.claims() as Claims
-  // Some issuers say the rest only when asked. What the signed token says counts before it.
+  // Some issuers return further claims only from the userinfo endpoint. The signed token takes precedence.
   const wanted = ["name", settings.groupsClaim, settings.nameClaim, settings.personClaim]
   const isWhole = wanted.every((claim) => claim === undefined || claim.includes(".") || claim in claims)
   if (isWhole || config.serverMetadata().userinfo_endpoint === undefined) return claims
@@ -129,33 +129,33 @@ async function claimsOf(
   return { ...more, ...claims }
 }
 
-/** The words that OAuth and OpenID Connect have for a refusal; another one is not repeated. */
+/** The error codes of OAuth and OpenID Connect; others are not repeated. */
 const REASONS = new Set([
   ...["access_denied", "invalid_request", "unauthorized_client", "unsupported_response_type", "invalid_scope"],
   ...["server_error", "temporarily_unavailable", "interaction_required", "login_required", "consent_required"],
   ...["account_selection_required", "registration_not_supported"],
 ])
 
-/** Did not answer, or not as an issuer does. That says nothing about who signs in. */
+/** The issuer did not answer, or not with a valid response. That says nothing about the person. */
 const NO_ANSWER = new Set([
   ...["OAUTH_TIMEOUT", "OAUTH_ABORT", "OAUTH_RESPONSE_IS_NOT_CONFORM", "OAUTH_RESPONSE_IS_NOT_JSON"],
   ...["OAUTH_PARSE_ERROR", "OAUTH_WWW_AUTHENTICATE_CHALLENGE", "OAUTH_MISSING_SERVER_METADATA"],
 ])
 
-/** What a person is told where a sign-in failed. What exactly was wrong stands in the log: it helps who runs the server. */
-export function whyNot(error: unknown, label: string): AppError {
+/** The error that the person sees. Details are in the log, for the operator. */
+export function toSignInError(error: unknown, label: string): AppError {
   const { code, error: word, name } = error as { code?: unknown; error?: unknown; name?: unknown }
   if (code === "OAUTH_AUTHORIZATION_RESPONSE_ERROR") {
     const reason = typeof word === "string" && REASONS.has(word) ? word : "for a reason of its own"
     return failure("sign_in_refused", { label, reason })
   }
   if (code === "OAUTH_JWT_TIMESTAMP_CHECK_FAILED") return failure("sign_in_clocks", { label })
-  // The token endpoint has refused the code (used, old, of another client) or us (a wrong secret).
+  // The token endpoint refused the code (used, old, of another client) or our secret.
   if (code === "OAUTH_RESPONSE_BODY_ERROR")
     return word === "invalid_grant"
       ? failure("sign_in_untrusted", { label })
       : failure("sign_in_unavailable", { label })
-  // `fetch` itself has failed.
+  // `fetch` itself failed.
   if (NO_ANSWER.has(String(code)) || (name === "TypeError" && code === undefined))
     return failure("sign_in_unavailable", { label })
   return failure("sign_in_untrusted", { label })

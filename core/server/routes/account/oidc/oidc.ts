@@ -6,13 +6,13 @@ import type { Env } from "../../../auth/credentials.ts"
 import { serveRoute } from "../../../request/serve-route.ts"
 import type { Issuer, OidcPorts } from "../ports.ts"
 
-/** Before the door: coming in through an issuer. What does the work is loaded by the first who does. */
+/** Routes before authentication: signing in through an issuer. Their code is loaded with the first request. */
 export function oidcRoutes(app: Hono<Env>, ports: OidcPorts, limits: RateLimits): void {
   const { issuer } = ports
 
   serveRoute(app, routes.readSignInWays, () => ({ oidc: issuer ? { label: issuer.settings.label } : null }))
 
-  // Before a byte of the body is read, and before the issuer is asked: as many tries as of links.
+  // Before the body is read and the issuer is asked: the limit of sign-in links applies.
   for (const { path, method } of [routes.beginIssuerSignIn, routes.finishIssuerSignIn])
     app.use(path, async (c, next) => {
       if (c.req.method === method) await spendSignIn(limits, c.get("source").address)

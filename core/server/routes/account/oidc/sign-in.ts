@@ -1,17 +1,17 @@
 import type { Context } from "hono"
 import { failure } from "../../../../protocol/errors.ts"
 import type { UserId } from "../../../../protocol/ids.ts"
-import { publicBase } from "../../../auth/origins.ts"
+import { requireBaseUrl } from "../../../auth/origins.ts"
 import type { Env } from "../../../auth/credentials.ts"
 import { ATTEMPT_SECONDS, attemptCookie } from "../../../auth/caller.ts"
-import { beginSession } from "../sign-in.ts"
+import { startSession } from "../sign-in.ts"
 import type { Claims, Issuer, OidcPorts, OidcSettings, SignInSecrets } from "../ports.ts"
 import { own } from "../../../../shared/text/json.ts"
 import { type Scope, scopes } from "../../../../protocol/account/sign-in.ts"
 import { isStorable, mendText } from "../../../../shared/text/text.ts"
 import { createHash, randomBytes } from "node:crypto"
 
-/** Sends a browser to the issuer, and leaves it what it needs to come back. */
+/** Starts a sign-in: returns the issuer's address, and stores what the browser needs to finish. */
 export async function begin(c: Context<Env>, { address, issuerIdentities, clock }: OidcPorts, issuer: Issuer) {
   const halves = newHalves()
   const secrets = toSecrets(halves, issuer.settings.issuer)
@@ -22,17 +22,17 @@ export async function begin(c: Context<Env>, { address, issuerIdentities, clock 
   return { redirectTo, pageHalf: halves.page }
 }
 
-interface CameBack {
+interface SignInReturn {
   readonly pageHalf: string
   readonly answer: string
   readonly issuer: Issuer
 }
 
 /**
- * Lets in who has come back. The sign-in is used up before the issuer is asked: of racing uses one goes on, and whoever has
- * an old answer has nothing. A crash behind it costs the person one more press of the button.
+ * Finishes a sign-in. The attempt is consumed before the issuer is asked: of concurrent uses one succeeds, and an old answer
+ * is worthless. A crash afterwards costs the person one more attempt.
  */
-export async function finish(c: Context<Env>, ports: OidcPorts, { pageHalf, answer, issuer }: CameBack) {
+export async function finish(c: Context<Env>, ports: OidcPorts, { pageHalf, answer, issuer }: SignInReturn) {
   const { address, clock, issuerIdentities, sessions } = ports
   const cookie = attemptCookie(address)
   const half = cookie.read(c)
@@ -43,18 +43,18 @@ export async function finish(c: Context<Env>, ports: OidcPorts, { pageHalf, answ
 
   const { settings } = issuer
   const claims = await issuer.redeem(new URL(`${callbackOf(c, ports)}?${answer}`), secrets)
-  const newcomer = await judge(ports, claims, settings)
+  const newcomer = await readNewcomer(ports, claims, settings)
   const person = await issuerIdentities.personOf(newcomer, clock.now())
   if (person === "taken")
     throw failure("sign_in_person_taken", { label: settings.label, name: newcomer.localName ?? newcomer.name })
   await endBeyond(ports, person, newcomer)
-  // From here on as with a link: the session only knows who has vouched for it.
+  // From here on like a sign-in link; the session also stores its issuer.
   const { scopes } = newcomer
-  return beginSession(c, ports, await sessions.createLink(person, scopes, clock.now(), newcomer.issuer))
+  return startSession(c, ports, await sessions.createLink(person, scopes, clock.now(), newcomer.issuer))
 }
 
-/** Who may not come in any more does not stay in either: whoever they are is known, though they are refused. */
-async function judge(ports: OidcPorts, claims: Claims, settings: OidcSettings): Promise<Newcomer> {
+/** If the claims are refused, the person's existing sessions from this issuer end too. */
+async function readNewcomer(ports: OidcPorts, claims: Claims, settings: OidcSettings): Promise<Newcomer> {
   try {
     return toNewcomer(claims, settings)
   } catch (error) {
@@ -64,7 +64,7 @@ async function judge(ports: OidcPorts, claims: Claims, settings: OidcSettings): 
   }
 }
 
-/** What the issuer says now counts for what it has said before: sessions that may do more end, with what they have open. */
+/** The newest claims count: sessions with more scopes than they grant end, with their streams. */
 async function endBeyond(
   { sessions, streams, clock }: OidcPorts,
   { id }: { readonly id: UserId },
@@ -73,26 +73,25 @@ async function endBeyond(
   for (const ended of await sessions.revokeBeyond(id, { issuer, scopes }, clock.now())) await streams.revoked(ended)
 }
 
-/** Registered at the issuer, which sends nobody anywhere else. */
 const callbackOf = (c: Context<Env>, { address }: Pick<OidcPorts, "address">) =>
-  `${publicBase(c, address)}/sign-in/callback`
+  `${requireBaseUrl(c, address)}/sign-in/callback`
 
-/** Who has come, in the words of this server. */
-export interface Newcomer {
+/** A person who signs in, as our settings read their claims. */
+interface Newcomer {
   readonly issuer: string
   readonly subject: string
   readonly name: string
-  /** The person here whom they are, by the word of the operator. */
+  /** The existing local person with this name, if the operator maps a claim to local names. */
   readonly localName: string | undefined
   readonly scopes: readonly Scope[]
 }
 
 const MAX_SUBJECT = 255
 const MAX_NAME = 100
-const USUAL_NAMES = ["name", "preferred_username", "email"]
+const DEFAULT_NAME_CLAIMS = ["name", "preferred_username", "email"]
 
-/** Reads claims by the operator's rules; throws a `sign_in_…` that says which of them was not met. */
-export function toNewcomer(claims: Claims, settings: OidcSettings): Newcomer {
+/** Applies the operator's rules to the claims. Throws a `sign_in_…` error that names the unmet rule. */
+function toNewcomer(claims: Claims, settings: OidcSettings): Newcomer {
   const { label, mailDomains, personClaim } = settings
   const { iss: issuer, sub: subject } = claims
   if (subject === "" || subject.length > MAX_SUBJECT || !isStorable(subject) || /\s/.test(issuer))
@@ -106,12 +105,14 @@ export function toNewcomer(claims: Claims, settings: OidcSettings): Newcomer {
 }
 
 function nameOf(claims: Claims, { nameClaim }: OidcSettings): string {
-  const names = (nameClaim === undefined ? USUAL_NAMES : [nameClaim]).map((claim) => textOf(readClaim(claims, claim)))
+  const names = (nameClaim === undefined ? DEFAULT_NAME_CLAIMS : [nameClaim]).map((claim) =>
+    textOf(readClaim(claims, claim)),
+  )
   const name = mendText(names.find((each) => each !== undefined) ?? claims.sub)
   return [...name].slice(0, MAX_NAME).join("").trim()
 }
 
-/** Unverified, an address is what somebody has typed. Not every issuer says `true` as such. */
+/** An unverified address is only what someone typed. Some issuers send `"true"` as text. */
 function requireMail(claims: Claims, { label, mailDomains }: OidcSettings): void {
   const mail = textOf(claims.email)
   if (mail === undefined || (claims.email_verified !== true && claims.email_verified !== "true"))
@@ -120,7 +121,7 @@ function requireMail(claims: Claims, { label, mailDomains }: OidcSettings): void
   if (mailDomains.length > 0 && !mailDomains.includes(domain)) throw failure("sign_in_mail_domain", { label })
 }
 
-/** All that any of their groups may do. */
+/** The union of the scopes of their groups. */
 function scopesOf(claims: Claims, { groups, groupsClaim }: OidcSettings): Scope[] {
   const claimed = readClaim(claims, groupsClaim)
   const theirs: unknown[] = Array.isArray(claimed) ? claimed : [claimed]
@@ -132,7 +133,7 @@ function scopesOf(claims: Claims, { groups, groupsClaim }: OidcSettings): Scope[
 
 const ALL_NODES = "*"
 
-/** By its whole name, which may be an address with dots in it, or else by a path: `realm_access.roles`. */
+/** A claim by its whole name, which may contain dots, or else by path: `realm_access.roles`. */
 function readClaim(claims: Claims, name: string): unknown {
   const whole = own(claims, name)
   if (whole !== undefined) return whole
@@ -143,19 +144,22 @@ const isTable = (value: unknown): value is Record<string, unknown> => typeof val
 
 const textOf = (claim: unknown) => (typeof claim === "string" && claim.trim() !== "" ? claim.trim() : undefined)
 
-/** Two halves, as of a session: a cookie, which any port of this host may see and set, and what our page keeps for its origin. */
-export interface SignInHalves {
+/**
+ * Two halves, like a session: a cookie, which any port of this host can see and set, and a value that our page stores for
+ * its origin.
+ */
+interface SignInHalves {
   readonly cookie: string
   readonly page: string
 }
 
-export const newHalves = (): SignInHalves => ({ cookie: chance(), page: chance() })
+const newHalves = (): SignInHalves => ({ cookie: randomText(), page: randomText() })
 
 /**
- * All that the issuer is shown, made of both halves: who has one of them, or has planted one, finishes nothing. The issuer is
- * part of it, so that what one of them has answered is never taken to another.
+ * Derives what the issuer sees from both halves: an attacker who has or planted one of them cannot finish the sign-in. The
+ * issuer is included, so that one issuer's answer is never used for another.
  */
-export function toSecrets({ cookie, page }: SignInHalves, issuer: string): SignInSecrets {
+function toSecrets({ cookie, page }: SignInHalves, issuer: string): SignInSecrets {
   const derive = (what: string) =>
     createHash("sha256")
       .update(JSON.stringify([what, cookie, page, issuer]))
@@ -163,4 +167,4 @@ export function toSecrets({ cookie, page }: SignInHalves, issuer: string): SignI
   return { state: derive("state"), nonce: derive("nonce"), verifier: derive("verifier") }
 }
 
-const chance = () => randomBytes(32).toString("base64url")
+const randomText = () => randomBytes(32).toString("base64url")
