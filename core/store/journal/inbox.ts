@@ -28,7 +28,7 @@ export async function readInbox(engine: Engine, conversation: Conversation): Pro
     WHERE c.key = ? ORDER BY i.number`
   const rows = await engine.query<InboxRow>(sql, [bookkeeping.key])
   const arrivals = rows[0]?.arrivals ?? 0
-  if (arrivals < bookkeeping.seen) return // a look that began later has told us already
+  if (arrivals < bookkeeping.seen) return // a later read was faster
   const waiting = rows.filter((row): row is WaitingRow => row.number !== null && !bookkeeping.taken?.has(row.number))
   conversation.inbox = waiting.map(({ number, id, body }) => ({ number, id, input: JSON.parse(body) as Input }))
   bookkeeping.seen = arrivals

@@ -9,22 +9,22 @@ import { IndexFiles } from "./index-files.ts"
 import { type FileState, IndexWriting } from "./index-writing.ts"
 import { PassageRows } from "./passage-rows.ts"
 
-/** The index of a collection, in memory. */
+/** The index of a collection in memory. */
 export interface PassageIndex extends FileState {
-  /** Which passages of a document are in it, and of which edition they are. */
+  /** The passages of each document in it, and their edition. */
   readonly documents: Map<DocumentId, { readonly edition: EditionId; readonly passages: string[] }>
-  /** The newest vector that was read, and which one that was. */
+  /** The newest vector that was read, and its passage. */
   version: number
   newest: string
   readonly bytes: number
 }
 
-/** Read at a time: other work gets its turn in between. */
+/** Rows per read, so that other work gets its turn. */
 const PAGE = 500
-/** What the names of passages cost beside the index. */
+/** Bytes per passage for the ids. */
 const NAMED = 60
 
-/** The indexes that find passages by their vectors, one for each collection, in memory; large ones also in a file. */
+/** The indexes that find passages by their vectors, one per collection, in memory; large ones also in a file. */
 export class PassageIndexes {
   readonly #engine: Engine
   readonly #embedder: string
@@ -44,7 +44,7 @@ export class PassageIndexes {
       this.#files && new IndexWriting(this.#files, { now: () => options.clock.now(), least: options.leastFiled })
   }
 
-  /** The collection's index, up to the newest vector that is committed, whichever node has written it. */
+  /** The collection's index up to the newest committed vector, whichever node wrote it. */
   current(collection: CollectionId, dimensions: number): Promise<PassageIndex> {
     const before = this.#reading.get(collection) ?? Promise.resolve()
     const reading = before.catch(() => {}).then(() => this.#read(collection, dimensions))
@@ -56,7 +56,7 @@ export class PassageIndexes {
     return reading
   }
 
-  /** Lets go of what was found and is gone. */
+  /** Removes passages that no longer exist. */
   forget(collections: readonly CollectionId[], passages: readonly string[]): void {
     for (const collection of collections) {
       if (!this.#kept.owners.includes(collection)) continue
@@ -65,13 +65,13 @@ export class PassageIndexes {
     }
   }
 
-  /** To be called when a document is gone from the database: from here on no file holds it. */
+  /** To be called when a document was deleted from the database: afterwards no file contains it. */
   async removed(collection: CollectionId): Promise<void> {
     await this.#files?.remove(collection)
     if (this.#kept.owners.includes(collection)) this.#kept.of(collection, () => indexFrom(new VectorIndex(1))).filed = 0
   }
 
-  /** For what a process that died had not removed any more, and what another node has removed. */
+  /** Removes files that a failed process left, or that contain what another node has deleted. */
   async sweep(halfWritten: "remove" | "leave"): Promise<void> {
     await this.#files?.sweep({ halfWritten })
   }
@@ -86,7 +86,7 @@ export class PassageIndexes {
     const filed = isNew ? await this.#files?.read(collection, { embedder: this.#embedder, dimensions }) : undefined
     let kept = this.#kept.of(collection, () => (filed ? indexOfFile(filed) : indexFrom(new VectorIndex(dimensions))))
     await this.#readOn(collection, kept)
-    // The rows are the truth: a file that leads to another number of vectors is none of theirs.
+    // The rows are the truth: if the file leads to another number of vectors, it is replaced.
     if (filed && (await this.#count(collection)) !== kept.index.size) {
       await this.removed(collection)
       this.#kept.drop(collection)
@@ -115,17 +115,17 @@ export class PassageIndexes {
     return Number((await this.#engine.query<{ n: number }>(sql, [collection, this.#embedder]))[0]?.n ?? 0)
   }
 
-  /** What was removed by another process, or was not met since, is still in memory. */
+  /** Deleted documents may still be in memory. */
   async #toFile(collection: CollectionId, kept: PassageIndex): Promise<FiledIndex | "changed" | undefined> {
     const { version: before } = kept
     const there = await this.#rows.editionsOf(collection)
-    // By this one the next process tells whether the file is of these rows: it has to be one that is still there.
+    // Identifies the file for the next process, so it must be a vector that still exists.
     const sql = `SELECT edition, ordinal, version FROM passage_vector
       WHERE collection = ? AND embedder = ? AND version <= ?
         AND edition IN (SELECT edition FROM document WHERE collection = ?) ORDER BY version DESC LIMIT 1`
     type Newest = Pick<VectorRow, "edition" | "ordinal" | "version">
     const [newest] = await this.#engine.query<Newest>(sql, [collection, this.#embedder, before, collection])
-    // What was read since they were asked for is not among them, and would be taken for gone.
+    // Documents that were read since the query are not in its result, and would be taken for deleted.
     if (kept.version !== before) return "changed"
     for (const [document, { edition, passages }] of kept.documents) {
       if (there.has(edition)) continue
@@ -137,7 +137,7 @@ export class PassageIndexes {
   }
 }
 
-/** Where this database has them. */
+/** The index files of this database. */
 export const passageFiles = (engine: Engine): IndexFiles | undefined =>
   engine.cacheFolder && new IndexFiles(engine.cacheFolder("vectors"), new PassageRows(engine))
 
@@ -159,7 +159,7 @@ function add(kept: PassageIndex, { edition, ordinal, document, version, vector }
   kept.index.set(id, numbers)
 }
 
-/** One edition of a document counts: the passages of the one before go. */
+/** Only one edition of a document counts: the passages of the previous one are removed. */
 function note(kept: PassageIndex, document: DocumentId, edition: EditionId, id: string): void {
   const before = kept.documents.get(document)
   if (before?.edition === edition) before.passages.push(id)

@@ -3,7 +3,7 @@ import { passageId } from "./editions.ts"
 import type { IndexHead } from "./index-file.ts"
 import type { IndexedRows } from "./index-files.ts"
 
-/** Files of collections: a vector is a passage of an edition. A gone document takes the whole file with it. */
+/** Index files of collections. A deleted document invalidates the whole file. */
 export class PassageRows implements IndexedRows {
   readonly outlivesGone = false
   readonly #engine: Engine
@@ -27,7 +27,7 @@ export class PassageRows implements IndexedRows {
     return passageId(edition, ordinal)
   }
 
-  /** Those that count. */
+  /** The current editions. */
   async editionsOf(collection: string): Promise<ReadonlySet<string>> {
     const sql = "SELECT edition FROM document WHERE collection = ?"
     const rows = await this.#engine.query<{ edition: string }>(sql, [collection])

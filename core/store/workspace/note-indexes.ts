@@ -8,24 +8,24 @@ import type { IndexFiles } from "../library/index-files.ts"
 import { type FileState, IndexWriting } from "../library/index-writing.ts"
 import { noteFiles, NoteRows } from "./note-rows.ts"
 
-/** The index of a person's notes, in memory. */
+/** The index of a person's notes in memory. */
 export interface NoteIndex extends FileState {
-  /** Up to which version of the person's vectors it has been read. */
+  /** The version of the person's vectors up to which it was read. */
   version: number
-  /** Which version of each note is in it. */
+  /** The version of each note in it. */
   readonly versions: Map<string, number>
   readonly bytes: number
 }
 
-/** How many notes of a person are worth a file of their vectors. */
+/** From how many notes on an index is written to a file. */
 export type NoteIndexOptions = IndexCacheOptions & { readonly leastFiled?: number }
 
-/** Read at a time: other work gets its turn in between. */
+/** Rows per read, so that other work gets its turn. */
 const PAGE = 500
-/** What the versions of notes cost beside the index. */
+/** Bytes per note for the versions. */
 const NUMBERED = 60
 
-/** The indexes that find notes by their vectors, one for each person, in memory; large ones also in a file. */
+/** The indexes that find notes by their vectors, one per person, in memory; large ones also in a file. */
 export class NoteIndexes {
   readonly #engine: Engine
   readonly #embedder: string
@@ -44,7 +44,7 @@ export class NoteIndexes {
     this.#writing = this.#files && new IndexWriting(this.#files, { now: () => options.clock.now(), least: leastFiled })
   }
 
-  /** The person's index, up to the newest vector that is committed, whichever node has written it. */
+  /** The person's index up to the newest committed vector, whichever node wrote it. */
   async current(person: UserId, dimensions: number): Promise<NoteIndex> {
     const before = this.#reading.get(person) ?? Promise.resolve()
     const reading = before.catch(() => {}).then(() => this.#read(person, dimensions))
@@ -56,13 +56,13 @@ export class NoteIndexes {
     }
   }
 
-  /** To be called when a note is gone from the database: from here on no file holds it. */
+  /** To be called when a note was deleted from the database: afterwards no file contains it. */
   async removed(person: UserId): Promise<void> {
     await this.#files?.remove(person)
     if (this.#kept.owners.includes(person)) this.#kept.of(person, () => indexFrom(new VectorIndex(1))).filed = 0
   }
 
-  /** For what a process that died had not removed any more, and what another node has removed. */
+  /** Removes files that a failed process left, or that contain what another node has deleted. */
   async sweep(halfWritten: "remove" | "leave"): Promise<void> {
     await this.#files?.sweep({ halfWritten })
   }
@@ -81,7 +81,7 @@ export class NoteIndexes {
     return kept
   }
 
-  /** As far as the rows say the same. Undefined where there is none, or a row from before it is not in it: then it is of others. */
+  /** The index of the file, as far as it matches the rows. Undefined if there is none, or if it lacks an older row. */
   async #readFile(person: UserId, dimensions: number): Promise<NoteIndex | undefined> {
     const filed = await this.#files?.read(person, { embedder: this.#embedder, dimensions })
     if (!filed) return undefined
@@ -94,11 +94,11 @@ export class NoteIndexes {
       else index.delete(note)
     }
     const isTheirs = [...there].every(([note, { version }]) => version > head.version || kept.versions.has(note))
-    // One with something in it that is gone is not left lying.
+    // A file with deleted notes is removed.
     const isWhole = kept.versions.size === head.documents.length
     if (!isTheirs || !isWhole) await this.#files?.remove(person)
     if (!isTheirs) return undefined
-    // A restored database gives numbers of the file's once more: what comes under them is still to be read.
+    // A restored database may assign versions of the file again, so these are read.
     let newest = 0
     for (const version of kept.versions.values()) newest = Math.max(newest, version)
     return Object.assign(kept, { version: newest, filed: isWhole ? index.size : 0 })
@@ -122,11 +122,11 @@ export class NoteIndexes {
     }
   }
 
-  /** What was removed, or written anew and not met since, is still in memory: it is not written down. */
+  /** Notes that were deleted or changed are still in memory, but are not written. */
   async #toFile(person: UserId, kept: NoteIndex): Promise<FiledIndex | "changed" | undefined> {
     const { index, versions, version: before } = kept
     const there = await this.#rows.editionsOf(person, this.#embedder)
-    // What was read since they were asked for is not among them, and would be taken for gone.
+    // Notes that were read since the query are not in its result, and would be taken for deleted.
     if (kept.version !== before) return "changed"
     for (const [note, version] of versions) {
       if (there.get(note)?.version === version && index.has(note)) continue
@@ -135,7 +135,7 @@ export class NoteIndexes {
     }
     if (index.size === 0) return undefined
     const documents = index.parts.ids.map((note) => [note, there.get(note)!.name] as const)
-    // All rows up to here are in it: the next process reads on from here.
+    // It contains all rows up to this version, so the next process continues there.
     const head = { embedder: this.#embedder, documents, version: kept.version, newest: "" }
     const places = new Uint32Array(2 * index.size)
     for (let slot = 0; slot < index.size; slot++) places[2 * slot] = slot

@@ -2,15 +2,15 @@ import type { Engine } from "../engine/engine.ts"
 import type { IndexHead } from "../library/index-file.ts"
 import { type IndexedRows, IndexFiles } from "../library/index-files.ts"
 
-/** Under which number a note has its vector, and that with the hash of what the vector was made of. */
+/** The version of a note's vector, and a name made of it and the hash of the embedded text. */
 export interface NoteEdition {
   readonly version: number
   readonly name: string
 }
 
 /**
- * Files of people's notes: a vector is a note in an edition. Notes are written anew all the time, so a file outlives that: whoever
- * reads it holds each vector against its row, and leaves out what is another by now.
+ * Index files of people's notes. Notes change all the time, so a file outlives changes: its reader compares each vector
+ * with its row and leaves out changed ones.
  */
 export class NoteRows implements IndexedRows {
   readonly outlivesGone = true
@@ -20,7 +20,7 @@ export class NoteRows implements IndexedRows {
     this.#engine = engine
   }
 
-  /** By one of them it could not be told: the newest notes are those that are written anew soonest. */
+  /** One vector could not prove that the file matches, because the newest notes change soonest. */
   async goodUpTo(_: string, { version }: IndexHead): Promise<number> {
     return version
   }
@@ -36,7 +36,7 @@ export class NoteRows implements IndexedRows {
     return note
   }
 
-  /** Of all notes that have a vector. Without the vectors, which are most of what a row holds to be decoded. */
+  /** Of all notes with a vector. Without the vectors, which take most of the time to decode. */
   async editionsOf(person: string, embedder: string): Promise<ReadonlyMap<string, NoteEdition>> {
     const sql = "SELECT note, version, hash FROM note_vector WHERE person = ? AND embedder = ? AND version > 0"
     const rows = await this.#engine.query<{ note: string; version: number; hash: string }>(sql, [person, embedder])
@@ -46,6 +46,6 @@ export class NoteRows implements IndexedRows {
   }
 }
 
-/** Where this database has them. */
+/** The index files of this database. */
 export const noteFiles = (engine: Engine): IndexFiles | undefined =>
   engine.cacheFolder && new IndexFiles(engine.cacheFolder("note-vectors"), new NoteRows(engine))
