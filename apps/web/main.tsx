@@ -2,7 +2,7 @@ import "./state/no-eval.ts"
 import "./styles.css"
 import "./state/theme.ts"
 import { createRoot } from "react-dom/client"
-import { DroppedTables, pages } from "./pages.tsx"
+import { DroppedTables, pages, prefetchConversationPage } from "./pages.tsx"
 import { App } from "./shell/app.tsx"
 import { findIdentity } from "./state/identity.ts"
 import { startLanguage } from "./strings/language.ts"
@@ -14,3 +14,4 @@ createRoot(document.getElementById("page") as HTMLElement).render(
     <DroppedTables />
   </App>,
 )
+setTimeout(prefetchConversationPage, 500)

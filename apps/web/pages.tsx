@@ -1,8 +1,7 @@
 import { type ComponentType, lazy, Suspense, useEffect } from "react"
-import { CheckSquare, Folder, History, Inbox, Library, Notebook } from "./parts/icons.tsx"
-import { ConversationPage } from "./conversation/conversation-page.tsx"
-import { NewPage } from "./conversation/new-page.tsx"
-import { InboxBadge } from "./inbox/waiting.tsx"
+import { CheckSquare, Folder, History, Inbox, Library, Notebook } from "./components/icons.tsx"
+import { NewConversationPage } from "./conversation/new-conversation-page.tsx"
+import { InboxBadge } from "./inbox/waiting-proposals.tsx"
 import { lazyPage } from "./shell/lazy-page.tsx"
 import type { Page } from "./shell/page.ts"
 import { droppedTables } from "./state/drop-zones.ts"
@@ -11,7 +10,14 @@ import { toast } from "./state/toasts.ts"
 import { withStrings } from "./strings/language.ts"
 import { t } from "./strings/strings.ts"
 
+const loadConversationPage = () =>
+  withStrings(() => import("./conversation/conversation-page.tsx").then((file) => file.ConversationPage))
+
+/** Loads the page of a conversation while the person types their first message. */
+export const prefetchConversationPage = () => void loadConversationPage().catch(() => {})
+
 // Loaded on first visit, to keep the first load small.
+const ConversationPage = lazyPage(loadConversationPage)
 const InboxPage = lazyPage(() => import("./inbox/inbox-page.tsx").then((file) => file.InboxPage))
 const TasksPage = lazyPage(() => import("./workspace/tasks-page.tsx").then((file) => file.TasksPage))
 const ProjectsPage = lazyPage(() => import("./workspace/projects-page.tsx").then((file) => file.ProjectsPage))
@@ -22,7 +28,7 @@ const LibraryPage = lazyPage(() => import("./library/library-page.tsx").then((fi
 const AuditPage = lazyPage(() => import("./audit/audit-page.tsx").then((file) => file.AuditPage))
 const RunsPage = lazyPage(() => import("./runs/runs-page.tsx").then((file) => file.RunsPage))
 const RunPage = lazyPage(() => import("./runs/run-page.tsx").then((file) => file.RunPage))
-const TwoRunsPage = lazyPage(() => import("./runs/two-runs-page.tsx").then((file) => file.TwoRunsPage))
+const CompareRunsPage = lazyPage(() => import("./runs/compare-runs-page.tsx").then((file) => file.CompareRunsPage))
 const SharedRunPage = lazyPage(() => import("./runs/shared-run-page.tsx").then((file) => file.SharedRunPage))
 const RunOfMessagePage = lazyPage(() => import("./runs/run-of-message-page.tsx").then((file) => file.RunOfMessagePage))
 const SettingsPage = lazyPage(() => import("./settings/settings-page.tsx").then((file) => file.SettingsPage))
@@ -53,7 +59,7 @@ function NotLoaded() {
 
 /** All pages. A new one is a line here and a file that draws it. */
 export const pages: readonly Page[] = [
-  { path: "/", draw: () => <NewPage /> },
+  { path: "/", draw: () => <NewConversationPage /> },
   { path: "/c/:id", draw: ({ id = "" }) => <ConversationPage key={id} id={id} /> },
   { path: "/c/:id/runs", draw: ({ id = "" }) => <RunsPage key={id} id={id} /> },
   {
@@ -63,7 +69,7 @@ export const pages: readonly Page[] = [
   { path: "/runs/:id", draw: ({ id = "" }) => <RunPage key={id} id={id} /> },
   {
     path: "/runs/:id/beside/:other",
-    draw: ({ id = "", other = "" }) => <TwoRunsPage key={`${id} ${other}`} id={id} other={other} />,
+    draw: ({ id = "", other = "" }) => <CompareRunsPage key={`${id} ${other}`} id={id} other={other} />,
   },
   { path: "/shared", draw: () => <SharedRunPage /> },
   { path: "/inbox", draw: () => <InboxPage />, nav: { label: "shell.inbox", icon: Inbox, badge: InboxBadge } },

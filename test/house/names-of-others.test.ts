@@ -16,7 +16,7 @@ const read = (pattern: string) =>
  * before it, which ends with a colon, or a part that cannot be mistaken for more of the sentence.
  */
 const ALLOWED: Readonly<Record<string, string>> = {
-  "apps/web/workspace/rows/whole-text.tsx": "A text of the person's own row, alone in its element.",
+  "apps/web/workspace/rows/full-text.tsx": "A text of the person's own row, alone in its element.",
 }
 
 /** One element's text with its `<Plain … />` in it, without line ends. */

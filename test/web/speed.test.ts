@@ -17,15 +17,20 @@ import { countProcessor } from "../support/worked.ts"
 /** Each takes seconds in a browser that compiles as people's do: two of them or the third, by the seed; all in the long run. */
 const turns = oneIn(2, ["reply", "conversation", "table"])
 
-test("the first load is less than 307 kB", () => {
+test("what is needed to type and send is less than 230 kB", () => {
   const built = join(import.meta.dirname, "..", "..", "dist", "web")
   const html = readFileSync(join(built, "index.html"), "utf8")
   const named = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, path]) => path ?? "")
   expect(named.length).toBeGreaterThanOrEqual(3)
   const bytes = named.reduce((sum, path) => sum + readFileSync(join(built, `${path}.gz`)).length, html.length)
-  expect(bytes).toBeLessThan(307_000)
-  // Colours for code come when there is code, what draws formulas when there is one, and what tells of a run when somebody asks.
-  for (const part of [/^rehype-highlight.*\.js$/, /^draw-formula.*\.js$/, /^to-timeline.*\.js$/]) {
+  expect(bytes).toBeLessThan(230_000)
+  // Loaded on demand: the page of a conversation, highlighting, formulas, the timeline of a run.
+  for (const part of [
+    /^conversation-page.*\.js$/,
+    /^rehype-highlight.*\.js$/,
+    /^draw-formula.*\.js$/,
+    /^to-timeline.*\.js$/,
+  ]) {
     const lazy = readdirSync(join(built, "assets")).filter((name) => part.test(name))
     expect(lazy).toHaveLength(1)
     expect(named).not.toContain(`assets/${lazy[0]}`)

@@ -1,5 +1,5 @@
-import { LoadProblem } from "../parts/use-loaded.tsx"
-import { usePages } from "../parts/use-pages.tsx"
+import { LoadProblem } from "../components/use-loaded.tsx"
+import { usePages } from "../components/use-pages.tsx"
 import { EmptyPage, TextPage } from "../shell/page-header.tsx"
 import { client } from "../state/client.ts"
 import { AuditRow } from "./audit-row.tsx"

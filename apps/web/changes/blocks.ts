@@ -2,7 +2,7 @@ import { createContext, use, useCallback } from "react"
 import type { Proposal } from "../../../core/protocol/index.ts"
 import { Store, useStore } from "../state/store.ts"
 import { t } from "../strings/strings.ts"
-import { type Fields, inWords, isEmpty, isLongText, isRecord, labelOf, toText } from "./value-words.ts"
+import { type Fields, displayValue, isEmpty, isLongText, isRecord, labelOf, toText } from "./display-value.ts"
 
 interface Block<Type extends string> {
   readonly type: Type
@@ -70,7 +70,7 @@ export function blocksOf({ before, after }: Diff): Shown {
   const blocks: AnyBlock[] = []
   const folded: FieldBlock[] = []
   for (const name of names) {
-    const [old, now] = [inWords(name, was[name]), inWords(name, will[name])]
+    const [old, now] = [displayValue(name, was[name]), displayValue(name, will[name])]
     if (isEmpty(old) && isEmpty(now)) continue
     const lists = isWhole ? toLists(name, old ?? now, isGone) : []
     const field: FieldBlock = { type: "field", key: name, label: labelOf(name), before: old, after: now, isGone }

@@ -1,10 +1,10 @@
 import { diffWordsWithSpace } from "diff"
 import { type ReactNode, useMemo } from "react"
 import type { Proposal } from "../../../core/protocol/index.ts"
-import { Plain } from "../parts/plain.tsx"
+import { Plain } from "../components/plain.tsx"
 import { t } from "../strings/strings.ts"
 import { type AnyBlock, type FieldBlock, type RowsBlock, blocksOf, isLongBlock, useOpened } from "./blocks.ts"
-import { isEmpty, isWide, toText } from "./value-words.ts"
+import { isEmpty, isWide, toText } from "./display-value.ts"
 
 interface ChangesProps {
   readonly diff: NonNullable<Proposal["diff"]>

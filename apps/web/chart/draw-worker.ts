@@ -3,7 +3,7 @@ import * as vega from "vega"
 import { expressionInterpreter } from "vega-interpreter"
 import { compile } from "vega-lite"
 import { checkSize } from "./draw-limits.ts"
-import { measured } from "./measure.ts"
+import { measured } from "./disable-canvas.ts"
 import { toLocale, toTheme } from "./theme.ts"
 
 /**
@@ -36,7 +36,7 @@ async function draw({ spec: { usermeta: _, ...spec }, dark, width, locale }: Job
   const { isTight, ...upright } = await drawAt(0, fitted, look)
   // Axis labels are horizontal if there is room, otherwise rotated.
   if (!isTight) return upright
-  const { svg, marks } = await drawAt(LEANING, fitted, look)
+  const { svg, marks } = await drawAt(LABEL_ANGLE, fitted, look)
   return { svg, marks }
 }
 
@@ -46,7 +46,7 @@ interface Picture {
   readonly isTight: boolean
 }
 
-const LEANING = -40
+const LABEL_ANGLE = -40
 
 interface Look {
   readonly dark: boolean

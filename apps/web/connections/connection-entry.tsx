@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useState } from "react"
-import { Database, RotateCw } from "../parts/icons.tsx"
+import { Database, RotateCw } from "../components/icons.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
-import { Button } from "../parts/button.tsx"
-import { Confirm, Dialog } from "../parts/dialog.tsx"
-import { attempt } from "../parts/explain.ts"
+import { Button } from "../components/button.tsx"
+import { Confirm, Dialog } from "../components/dialog.tsx"
+import { attempt } from "../components/explain.ts"
 import { escapeHidden } from "../../../client/index.ts"
-import { Plain } from "../parts/plain.tsx"
-import { useLoaded } from "../parts/use-loaded.tsx"
+import { Plain } from "../components/plain.tsx"
+import { useLoaded } from "../components/use-loaded.tsx"
 import { client } from "../state/client.ts"
 import { type ConnectionView, loadConnections, whereOf } from "../state/connections.ts"
 import { toast } from "../state/toasts.ts"
@@ -27,11 +27,11 @@ export function ConnectionEntry({ connection, isNew }: ConnectionEntryProps) {
   const [doing, setDoing] = useState<"edit" | "remove">()
   const [isShown, setShown] = useState(false)
   const look = useCallback(() => client.testConnection({ params: { id } }), [id])
-  const { found, isTrying, tryIt } = useTest(look)
+  const { found, isTesting, runTest } = useTest(look)
   const close = () => setDoing(undefined)
   useEffect(() => {
-    if (isNew) void tryIt()
-  }, [isNew, tryIt])
+    if (isNew) void runTest()
+  }, [isNew, runTest])
   return (
     <li className="flex flex-wrap items-center gap-x-2 gap-y-1.5 px-3.5 py-2">
       <Database className="mr-1 size-4 shrink-0 text-faint" aria-hidden="true" />
@@ -47,7 +47,7 @@ export function ConnectionEntry({ connection, isNew }: ConnectionEntryProps) {
         </span>
       </span>
       <span className="flex flex-wrap gap-2">
-        <Button small disabled={isTrying} onClick={() => void tryIt()}>
+        <Button small disabled={isTesting} onClick={() => void runTest()}>
           {t("connections.test")}
         </Button>
         <Button small aria-expanded={isShown} onClick={() => setShown(!isShown)}>
@@ -69,7 +69,7 @@ export function ConnectionEntry({ connection, isNew }: ConnectionEntryProps) {
             onDone={() => {
               close()
               toast(t("connections.saved"))
-              void loadConnections().then(tryIt)
+              void loadConnections().then(runTest)
             }}
           />
         </Dialog>

@@ -1,7 +1,7 @@
 import { useCallback, useState } from "react"
-import { Button } from "../parts/button.tsx"
-import { Form, Labelled, Select, SubmitButton } from "../parts/form.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { Button } from "../components/button.tsx"
+import { Form, Labelled, Select, SubmitButton } from "../components/form.tsx"
+import { Plain } from "../components/plain.tsx"
 import { client } from "../state/client.ts"
 import type { ConnectionView } from "../state/connections.ts"
 import { type Key, rich, t } from "../strings/strings.ts"
@@ -32,13 +32,13 @@ interface ConnectionFormProps {
 export function ConnectionForm({ connection, onDone, onCancel }: ConnectionFormProps) {
   const [fields, setFields] = useState<Fields>(() => (connection ? fieldsOf(connection) : EMPTY))
   const look = useCallback(() => client.tryConnection({ body: toNew(fields) }), [fields])
-  const { found, isTrying, tryIt, forget } = useTest(look)
+  const { found, isTesting, runTest, forget } = useTest(look)
   const set = (change: Partial<Fields>) => {
     setFields({ ...fields, ...change })
     forget()
   }
   const patch = connection && toPatch(connection, fields)
-  const isElsewhere = connection !== undefined && leadsElsewhere(connection, fields)
+  const isElsewhere = connection !== undefined && needsPassword(connection, fields)
   const save = async () => {
     const params = { id: connection?.id ?? "" }
     const saved = patch
@@ -119,9 +119,9 @@ export function ConnectionForm({ connection, onDone, onCancel }: ConnectionFormP
         {!connection && (
           <>
             <Button
-              disabled={isTrying}
+              disabled={isTesting}
               onClick={(event) => {
-                if (event.currentTarget.form?.reportValidity()) void tryIt()
+                if (event.currentTarget.form?.reportValidity()) void runTest()
               }}
             >
               {t("connections.test")}
@@ -181,7 +181,7 @@ const fieldsOf = ({ kind, name, host, port, database, user, ssl, path }: Connect
 })
 
 /** The server asks for the password again if the target changes, and if it cannot decrypt the stored one. */
-function leadsElsewhere(connection: ConnectionView, fields: Fields): boolean {
+function needsPassword(connection: ConnectionView, fields: Fields): boolean {
   if (connection.kind === "sqlite") return false
   const before = fieldsOf(connection)
   const isMoved = (["host", "port", "user", "ssl"] as const).some((field) => fields[field] !== before[field])
@@ -219,7 +219,7 @@ function toPatch(connection: ConnectionView, fields: Fields): Patch {
     ...Object.fromEntries(words),
     ...(isChanged("port") ? { port: Number(fields.port) } : {}),
     ...(isChanged("ssl") ? { ssl: toSsl(fields.ssl) } : {}),
-    ...(fields.password !== "" || leadsElsewhere(connection, fields) ? { password: fields.password } : {}),
+    ...(fields.password !== "" || needsPassword(connection, fields) ? { password: fields.password } : {}),
   }
 }
 

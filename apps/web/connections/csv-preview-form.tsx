@@ -1,8 +1,8 @@
 import { useState } from "react"
-import { Button } from "../parts/button.tsx"
-import { Form, Labelled, SubmitButton } from "../parts/form.tsx"
+import { Button } from "../components/button.tsx"
+import { Form, Labelled, SubmitButton } from "../components/form.tsx"
 import { escapeHidden } from "../../../client/index.ts"
-import { Plain } from "../parts/plain.tsx"
+import { Plain } from "../components/plain.tsx"
 import { client } from "../state/client.ts"
 import type { ConnectionView } from "../state/connections.ts"
 import { type Key, rich, t } from "../strings/strings.ts"
@@ -16,7 +16,7 @@ export interface Previewed {
   readonly file: File
   readonly type: "text/csv" | "text/tab-separated-values"
   /** The format that the user set. */
-  readonly said: CsvSaid
+  readonly said: CsvFormat
   readonly preview: CsvPreview
 }
 
@@ -24,7 +24,7 @@ interface CsvPreviewFormProps {
   readonly read: Previewed
   readonly isReading: boolean
   /** Reads the file again with this format. */
-  readonly onSay: (said: CsvSaid) => void
+  readonly onSay: (said: CsvFormat) => void
   readonly onDone: (connection: ConnectionView) => void
   readonly onCancel: () => void
 }
@@ -100,19 +100,19 @@ const nameOf = (file: File): string => file.name.replace(/\.[^.]{1,5}$/, "").sli
 
 type CsvQuery = NonNullable<Parameters<typeof client.uploadCsv>[0]["query"]>
 /** The format of a file, as the user set it. */
-export type CsvSaid = Pick<CsvQuery, "decimal" | "dates" | "header">
+export type CsvFormat = Pick<CsvQuery, "decimal" | "dates" | "header">
 
 interface CsvQuestion {
   readonly column: string | null
-  readonly option: keyof CsvSaid
+  readonly option: keyof CsvFormat
   readonly says: string
 }
 
 interface CsvOptionsProps {
   readonly questions: readonly CsvQuestion[]
-  readonly said: CsvSaid
+  readonly said: CsvFormat
   readonly disabled: boolean
-  readonly onSay: (said: CsvSaid) => void
+  readonly onSay: (said: CsvFormat) => void
 }
 
 interface Option {
@@ -120,7 +120,7 @@ interface Option {
   readonly choices: readonly (readonly [value: string, label: Key])[]
 }
 
-const OPTIONS: readonly (readonly [name: keyof CsvSaid, option: Option])[] = [
+const OPTIONS: readonly (readonly [name: keyof CsvFormat, option: Option])[] = [
   [
     "header",
     {

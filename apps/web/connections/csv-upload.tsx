@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "react"
-import { DropZone } from "../parts/drop-zone.tsx"
-import { explain } from "../parts/explain.ts"
+import { DropZone } from "../components/drop-zone.tsx"
+import { explain } from "../components/explain.ts"
 import { client } from "../state/client.ts"
 import type { ConnectionView } from "../state/connections.ts"
 import { noticeSignOut } from "../state/identity.ts"
 import { t } from "../strings/strings.ts"
-import { CsvPreviewForm, type CsvSaid, type Previewed } from "./csv-preview-form.tsx"
+import { CsvPreviewForm, type CsvFormat, type Previewed } from "./csv-preview-form.tsx"
 
 interface CsvUploadProps {
   /** A file that is chosen already and read at once. */
@@ -19,7 +19,7 @@ export function CsvUpload({ file: given, onDone, onCancel }: CsvUploadProps) {
   const [isReading, setReading] = useState(given !== undefined)
   const [read, setRead] = useState<Previewed>()
   const [problem, setProblem] = useState<string>()
-  const look = async (file: File, said: CsvSaid) => {
+  const look = async (file: File, said: CsvFormat) => {
     setReading(true)
     setProblem(undefined)
     try {

@@ -1,5 +1,5 @@
 import { useCallback, useRef, useState } from "react"
-import { attempt } from "../parts/explain.ts"
+import { attempt } from "../components/explain.ts"
 import { t } from "../strings/strings.ts"
 import type { client } from "../state/client.ts"
 
@@ -14,10 +14,10 @@ interface Found {
 /** Tests whether a database responds and holds the last result. Call `forget` when the connection it is about changed. */
 export function useTest(look: () => Promise<ConnectionTest>) {
   const [found, setFound] = useState<Found>()
-  const [isTrying, setTrying] = useState(false)
+  const [isTesting, setTrying] = useState(false)
   /** The number of the latest test: the result of an earlier one is about fields that have changed since, and is dropped. */
   const current = useRef(0)
-  const tryIt = useCallback(async () => {
+  const runTest = useCallback(async () => {
     const mine = ++current.current
     setTrying(true)
     setFound(undefined)
@@ -36,5 +36,5 @@ export function useTest(look: () => Promise<ConnectionTest>) {
     current.current++
     setFound(undefined)
   }
-  return { found, isTrying, tryIt, forget }
+  return { found, isTesting, runTest, forget }
 }

@@ -1,9 +1,9 @@
-import { CornerDownLeft } from "../parts/icons.tsx"
+import { CornerDownLeft } from "../components/icons.tsx"
 import type { ReactNode } from "react"
-import { Plain } from "../parts/plain.tsx"
+import { Plain } from "../components/plain.tsx"
 import { humanName } from "../../../client/index.ts"
 import type { Catalogue } from "../state/catalogue.ts"
-import { AgentMark } from "../parts/agent-name.tsx"
+import { AgentMark } from "../components/agent-name.tsx"
 import { english, type Key, t } from "../strings/strings.ts"
 
 type Agent = Catalogue["agents"][number]

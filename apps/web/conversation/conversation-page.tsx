@@ -1,10 +1,10 @@
 import { memo, useEffect, useMemo, useState } from "react"
 import type { StreamState } from "../../../client/index.ts"
 import type { QueuedMessage } from "../../../core/protocol/index.ts"
-import { OutdatedResults, outdatedResults } from "../chart/outdated.ts"
-import { WifiOff } from "../parts/icons.tsx"
-import { explain } from "../parts/explain.ts"
-import { LoadProblem } from "../parts/use-loaded.tsx"
+import { OutdatedResults, outdatedResults } from "../chart/outdated-results.ts"
+import { WifiOff } from "../components/icons.tsx"
+import { explain } from "../components/explain.ts"
+import { LoadProblem } from "../components/use-loaded.tsx"
 import { DecideAllBar } from "../proposal/decide-all-bar.tsx"
 import { useExpired } from "../proposal/expiry.ts"
 import { MissingPage, PageHeader } from "../shell/page-header.tsx"
@@ -17,7 +17,7 @@ import { type Key, t } from "../strings/strings.ts"
 import { Composer } from "./composer/composer.tsx"
 import { COMPACT, compact } from "./composer/context-meter.tsx"
 import { restored } from "./composer/draft.ts"
-import { ProgramNote, stopRun, useProgramWords } from "./composer/program-note.tsx"
+import { ProgramNote, stopRun, useClientWaitText } from "./composer/program-note.tsx"
 import { QuestionCards } from "./composer/question-card.tsx"
 import { QueueList } from "./composer/queue-list.tsx"
 import { ConversationHeader } from "./conversation-header.tsx"
@@ -116,7 +116,7 @@ const STATUS: Readonly<Record<SettledTranscript["status"], Key>> = {
 /** Announces the status to screen readers. The reply itself is not read out piece by piece. */
 function Announcer({ transcript }: { readonly transcript: SettledTranscript }) {
   const { status, items, isSummingUp } = transcript
-  const program = useProgramWords(transcript)
+  const program = useClientWaitText(transcript)
   const open = items.flatMap((item) => {
     return item.type === "proposal" && item.proposal.status === "pending" ? [item.proposal] : []
   })

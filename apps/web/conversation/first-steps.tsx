@@ -1,11 +1,11 @@
 import { useEffect, useState } from "react"
-import { Database, FileUp, Flask, Plug } from "../parts/icons.tsx"
-import { Button, ButtonLink, CopyButton, Link } from "../parts/button.tsx"
-import { attempt } from "../parts/explain.ts"
-import { Plain } from "../parts/plain.tsx"
-import { useLoaded } from "../parts/use-loaded.tsx"
+import { Database, FileUp, Flask, Plug } from "../components/icons.tsx"
+import { Button, ButtonLink, CopyButton, Link } from "../components/button.tsx"
+import { attempt } from "../components/explain.ts"
+import { Plain } from "../components/plain.tsx"
+import { useLoaded } from "../components/use-loaded.tsx"
 import { base, client } from "../state/client.ts"
-import { type Catalogue, lookAtModels } from "../state/catalogue.ts"
+import { type Catalogue, refreshModels } from "../state/catalogue.ts"
 import { connectSample } from "../state/connections.ts"
 import { navigate } from "../state/router.ts"
 import { rich, t } from "../strings/strings.ts"
@@ -48,7 +48,7 @@ function FoundServer({ server, mayConnect }: { readonly server: LocalServer; rea
   const connect = () =>
     attempt(async () => {
       await client.saveProvider({ params: { name: provider }, body: { baseUrl } })
-      await lookAtModels(true)
+      await refreshModels(true)
     })
   return (
     <div className="flex flex-wrap items-center gap-x-2.5 gap-y-2 pl-6.5 text-soft">
@@ -133,7 +133,7 @@ export function NoFolder() {
 }
 
 /** Poll interval while no folder is connected: the terminal is started on the same machine, and no event reports it. */
-const LOOK_AGAIN_MS = 5000
+const POLL_MS = 5000
 
 /** The device of the agent `files`: null if none is connected, undefined until it is known. */
 export function useFolder(isWanted: boolean): string | null | undefined {
@@ -150,7 +150,7 @@ export function useFolder(isWanted: boolean): string | null | undefined {
     if (!isMissing) return
     const timer = setInterval(() => {
       if (document.visibilityState === "visible") void reload()
-    }, LOOK_AGAIN_MS)
+    }, POLL_MS)
     return () => clearInterval(timer)
   }, [isMissing, reload])
   return value

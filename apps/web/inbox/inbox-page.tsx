@@ -1,13 +1,13 @@
 import type { Proposal } from "../../../core/protocol/index.ts"
-import { Link } from "../parts/button.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { Link } from "../components/button.tsx"
+import { Plain } from "../components/plain.tsx"
 import { useDismissed } from "../proposal/expiry.ts"
 import { ProposalCard } from "../proposal/proposal-card.tsx"
-import { LoadProblem } from "../parts/use-loaded.tsx"
+import { LoadProblem } from "../components/use-loaded.tsx"
 import { EmptyPage, TextPage } from "../shell/page-header.tsx"
 import { feed } from "../state/feed.ts"
 import { useStore } from "../state/store.ts"
-import { refresh, useWaiting } from "./waiting.tsx"
+import { refresh, useWaiting } from "./waiting-proposals.tsx"
 import { rich, t } from "../strings/strings.ts"
 
 /** Everything that waits for the person, across all conversations, to be decided in place. */

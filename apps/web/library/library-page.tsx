@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from "react"
 import { capitalized, isFrame, readPages } from "../../../client/index.ts"
 import type { CollectionView, DocumentView, IngestProgress } from "../../../core/protocol/index.ts"
-import { FileText } from "../parts/icons.tsx"
-import { Button } from "../parts/button.tsx"
-import { Confirm } from "../parts/dialog.tsx"
-import { attempt } from "../parts/explain.ts"
-import { Form, OnlyField, SubmitButton } from "../parts/form.tsx"
-import { Section, ItemList } from "../parts/section.tsx"
-import { Plain } from "../parts/plain.tsx"
-import { useLoaded } from "../parts/use-loaded.tsx"
+import { FileText } from "../components/icons.tsx"
+import { Button } from "../components/button.tsx"
+import { Confirm } from "../components/dialog.tsx"
+import { attempt } from "../components/explain.ts"
+import { Form, OnlyField, SubmitButton } from "../components/form.tsx"
+import { Section, ItemList } from "../components/section.tsx"
+import { Plain } from "../components/plain.tsx"
+import { useLoaded } from "../components/use-loaded.tsx"
 import { TextPage } from "../shell/page-header.tsx"
 import { client } from "../state/client.ts"
 import { listeners } from "../state/feed.ts"
@@ -213,7 +213,7 @@ function IngestBar({ name, progress }: IngestBarProps) {
 }
 
 /** Poll interval while documents are being indexed: work that another process started sends no events. */
-const LOOK_AGAIN_MS = 5000
+const POLL_MS = 5000
 
 /** Calls `look` on events about documents, and now and then while some are not ready. */
 function useIngests(isBusy: boolean, look: () => Promise<unknown>): void {
@@ -230,7 +230,7 @@ function useIngests(isBusy: boolean, look: () => Promise<unknown>): void {
   }, [])
   useEffect(() => {
     if (!isBusy) return
-    const timer = setInterval(() => void latest.current(), LOOK_AGAIN_MS)
+    const timer = setInterval(() => void latest.current(), POLL_MS)
     return () => clearInterval(timer)
   }, [isBusy])
 }

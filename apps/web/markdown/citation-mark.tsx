@@ -1,7 +1,7 @@
 import { type ReactNode, createContext, useContext } from "react"
 import { sourceNumber } from "../../../client/index.ts"
 import type { AnswerData } from "../../../core/protocol/index.ts"
-import { Plain } from "../parts/plain.tsx"
+import { Plain } from "../components/plain.tsx"
 import { list, quoted } from "../strings/format.ts"
 import { type Key, t } from "../strings/strings.ts"
 

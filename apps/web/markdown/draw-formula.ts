@@ -24,7 +24,7 @@ const OPTIONS = {
 
 /** For a formula that scrolls back into view. */
 const drawn = new Map<string, ReactNode>()
-const MAX_KEPT = 500
+const MAX_CACHED = 500
 
 /**
  * A formula as MathML, which browsers draw without fonts and style attributes, so the page's policy need not allow any.
@@ -34,7 +34,7 @@ export function drawFormula(tex: string, isBlock: boolean): ReactNode {
   const key = `${isBlock}${tex}`
   if (drawn.has(key)) return drawn.get(key)
   const made = make(tex, isBlock)
-  if (drawn.size >= MAX_KEPT) drawn.clear()
+  if (drawn.size >= MAX_CACHED) drawn.clear()
   drawn.set(key, made)
   return made
 }

@@ -9,8 +9,8 @@ import {
   withFormulas,
 } from "../../../client/index.ts"
 import { type AnswerData, escapeBidi } from "../../../core/protocol/index.ts"
-import { CopyButton } from "../parts/button.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { CopyButton } from "../components/button.tsx"
+import { Plain } from "../components/plain.tsx"
 import { Store, useStore } from "../state/store.ts"
 import { t } from "../strings/strings.ts"
 import { CitationMark, Citations } from "./citation-mark.tsx"
@@ -18,7 +18,7 @@ import { type Placed, citationMarks } from "./citations.ts"
 import { gfmMarks, mathMarks, turnedMarks } from "./math-marks.ts"
 import { type Block as SplitBlock, MAX_COLOURED, boundedBlocks } from "./split-blocks.ts"
 import { SuggestionList } from "./suggestions.tsx"
-import { WrittenImage, WrittenLink, toSafeAddress } from "./written-link.tsx"
+import { ImageLink, SafeLink, toSafeAddress } from "./safe-link.tsx"
 
 interface MarkdownProps {
   readonly text: string
@@ -116,8 +116,8 @@ function formulasIn({ text }: SplitBlock, formulas: readonly FormulaText[] | und
 }
 
 const components: Components = {
-  a: ({ href, children }) => <WrittenLink href={href}>{children}</WrittenLink>,
-  img: ({ src, alt }) => <WrittenImage src={typeof src === "string" ? src : undefined} alt={alt} />,
+  a: ({ href, children }) => <SafeLink href={href}>{children}</SafeLink>,
+  img: ({ src, alt }) => <ImageLink src={typeof src === "string" ? src : undefined} alt={alt} />,
   cite: ({ node, children }) => (
     <CitationMark marker={String(node?.properties["data-marker"] ?? "")} index={node?.properties["data-index"]}>
       {children}

@@ -1,7 +1,7 @@
 import { type ComponentProps, createContext, useContext } from "react"
 import type { ExtraProps } from "react-markdown"
-import { CornerDownLeft } from "../parts/icons.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { CornerDownLeft } from "../components/icons.tsx"
+import { Plain } from "../components/plain.tsx"
 import { t } from "../strings/strings.ts"
 
 type Element = NonNullable<ExtraProps["node"]>

@@ -2,8 +2,8 @@ import { useMemo } from "react"
 import type { Proposal } from "../../../core/protocol/index.ts"
 import { type AnyBlock, type SentBlock, blocksOf, isLongBlock, opened, showWhole } from "../changes/blocks.ts"
 import { Blocks, Changes } from "../changes/changes.tsx"
-import { isEmpty, isRecord, isWide, labelOf } from "../changes/value-words.ts"
-import { Plain } from "../parts/plain.tsx"
+import { isEmpty, isRecord, isWide, labelOf } from "../changes/display-value.ts"
+import { Plain } from "../components/plain.tsx"
 import { useStore } from "../state/store.ts"
 import { rich, t } from "../strings/strings.ts"
 import { toDateInput } from "./edit-fields.ts"
@@ -87,7 +87,7 @@ const MIN_QUOTED = 8
 function sentBlocks({ arguments: given, diff, summary }: Proposal): SentBlock[] {
   const told = diff && [summary, ...leaves(diff)]
   return Object.entries(given)
-    .filter(([, value]) => !told || !isTold(value, told))
+    .filter(([, value]) => !told || !isInDiff(value, told))
     .map(([name, value]) => {
       const text = typeof value === "string" ? value : JSON.stringify(value)
       return { type: "sent", key: `sent ${name}`, label: labelOf(name), text }
@@ -100,9 +100,9 @@ function cutKeys(proposal: Proposal): string[] {
   return shown.filter(isLongBlock).map(({ key }) => key)
 }
 
-function isTold(value: unknown, told: readonly string[]): boolean {
+function isInDiff(value: unknown, told: readonly string[]): boolean {
   if (isEmpty(value)) return true
-  if (Array.isArray(value)) return value.every((each) => isTold(each, told))
+  if (Array.isArray(value)) return value.every((each) => isInDiff(each, told))
   // Rows that an undo sends are shown by the diff, and can be opened in full.
   if (isRecord(value)) return true
   // Tools trim names.

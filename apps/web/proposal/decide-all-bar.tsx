@@ -1,8 +1,8 @@
-import { ChevronUp, RotateCcw } from "../parts/icons.tsx"
+import { ChevronUp, RotateCcw } from "../components/icons.tsx"
 import type { Item, ProposalItem } from "../../../client/index.ts"
 import type { Proposal } from "../../../core/protocol/index.ts"
-import { Button } from "../parts/button.tsx"
-import { Menu, MenuItem } from "../parts/menu.tsx"
+import { Button } from "../components/button.tsx"
+import { Menu, MenuItem } from "../components/menu.tsx"
 import { client } from "../state/client.ts"
 import { useDecide } from "./decide.ts"
 import { dismiss, useDismissed, useExpired } from "./expiry.ts"
@@ -28,7 +28,7 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
   const [unseen, showEverything] = useCutTexts(open.map(({ proposal }) => proposal))
   const isDismissed = useDismissed()
   const left = waiting.flatMap(({ proposal }) => (isDismissed(proposal) ? [] : [proposal]))
-  if (open.length === 0 && left.length > 1) return <AgainBar proposals={left} />
+  if (open.length === 0 && left.length > 1) return <ProposeAgainBar proposals={left} />
   if (open.length < 2) return null
   const deletes = open.filter(({ proposal }) => proposal.action === "destructive_delete").length
   const send = (decision: Answer) => {
@@ -79,7 +79,7 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
 const isUndecided = ({ proposal: { status } }: ProposalItem): boolean => status === "pending" || status === "expired"
 
 /** All of them have expired: one click proposes them again. */
-function AgainBar({ proposals }: { readonly proposals: readonly Proposal[] }) {
+function ProposeAgainBar({ proposals }: { readonly proposals: readonly Proposal[] }) {
   const { isSent, send } = useDecide(proposals.map(({ id }) => id).join())
   const again = async () => {
     // One after the other: each makes the conversation busy.

@@ -1,7 +1,7 @@
 import { useState } from "react"
 import { ClientError } from "../../../client/index.ts"
 import type { Proposal } from "../../../core/protocol/index.ts"
-import { explain } from "../parts/explain.ts"
+import { explain } from "../components/explain.ts"
 import { noticeSignOut } from "../state/identity.ts"
 import { toast } from "../state/toasts.ts"
 import { recordVerdict } from "./expiry.ts"

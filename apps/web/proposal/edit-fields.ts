@@ -1,4 +1,4 @@
-import { type Fields, isRecord, labelOf } from "../changes/value-words.ts"
+import { type Fields, isRecord, labelOf } from "../changes/display-value.ts"
 
 export type Control = "choice" | "check" | "number" | "date" | "line" | "text" | "list" | "json"
 

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "react"
 import type { Proposal } from "../../../core/protocol/index.ts"
-import { type Fields, inWords, isRecord } from "../changes/value-words.ts"
-import { Button } from "../parts/button.tsx"
-import { FieldOf, Form, Labelled, Select, SubmitButton } from "../parts/form.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { type Fields, displayValue, isRecord } from "../changes/display-value.ts"
+import { Button } from "../components/button.tsx"
+import { FieldOf, Form, Labelled, Select, SubmitButton } from "../components/form.tsx"
+import { Plain } from "../components/plain.tsx"
 import { humanName } from "../../../client/index.ts"
 import { catalogue } from "../state/catalogue.ts"
 import { useStore } from "../state/store.ts"
@@ -166,7 +166,7 @@ function FieldEditor({ field, value, shown, onChange }: FieldEditorProps) {
 
 /** A choice in words: of a field that the page knows in its language. */
 const choiceText = (name: string, choice: string): string => {
-  const text = inWords(name, choice)
+  const text = displayValue(name, choice)
   return typeof text === "string" && text !== choice ? text : humanName(choice)
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react"
 import type { Proposal } from "../../../core/protocol/index.ts"
-import { attempt } from "../parts/explain.ts"
+import { attempt } from "../components/explain.ts"
 import { client } from "../state/client.ts"
 import { Store, useStore } from "../state/store.ts"
 

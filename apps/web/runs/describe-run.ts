@@ -1,5 +1,5 @@
-import { stepName } from "../parts/step-name.ts"
-import { providerName } from "../parts/provider-name.ts"
+import { stepName } from "../components/step-name.ts"
+import { providerName } from "../components/provider-name.ts"
 import { type TimelineEntry, type Totals, escapeHidden, humanName } from "../../../client/index.ts"
 import {
   EVENT_VERSION,
@@ -10,7 +10,7 @@ import {
   type Usage,
   Waiting,
 } from "../../../core/protocol/index.ts"
-import { callLabel } from "../parts/call-label.ts"
+import { callLabel } from "../components/call-label.ts"
 import { dollars, duration, list, number, quoted, time } from "../strings/format.ts"
 import { type Key, t } from "../strings/strings.ts"
 import type { RunHead } from "./followed-run.ts"

@@ -13,9 +13,9 @@ import {
   Play,
   Plug,
   Route,
-} from "../parts/icons.tsx"
-import { Button, CopyButton } from "../parts/button.tsx"
-import { Json, JsonText, Plain } from "../parts/plain.tsx"
+} from "../components/icons.tsx"
+import { Button, CopyButton } from "../components/button.tsx"
+import { Json, JsonText, Plain } from "../components/plain.tsx"
 import { duration } from "../strings/format.ts"
 import { t } from "../strings/strings.ts"
 import { describeUsage } from "./describe-run.ts"

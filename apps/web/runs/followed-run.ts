@@ -122,7 +122,7 @@ export const ownRun = (id: string): RunSource<Run> => ({
 })
 
 /** Poll interval for a shared run: its conversation's stream is not available. */
-const LOOK_MS = 3000
+const POLL_MS = 3000
 
 /** A run of somebody else, through a shared link. */
 export const sharedRun = (secret: string): RunSource<SharedRun["run"]> => ({
@@ -131,7 +131,7 @@ export const sharedRun = (secret: string): RunSource<SharedRun["run"]> => ({
     const timer = setInterval(() => {
       // A hidden tab polls when it becomes visible.
       if (document.visibilityState === "visible") changed()
-    }, LOOK_MS)
+    }, POLL_MS)
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }))
     clearInterval(timer)
   },

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
 import { hasCode } from "../../../client/index.ts"
-import { LoadProblem } from "../parts/use-loaded.tsx"
+import { LoadProblem } from "../components/use-loaded.tsx"
 import { MissingPage, TextPage } from "../shell/page-header.tsx"
 import { sharedRun, useFollowedRun } from "./followed-run.ts"
 import { RunView } from "./run-view.tsx"

@@ -1,6 +1,6 @@
 import { useState } from "react"
 import type { ProviderView } from "../../../core/protocol/index.ts"
-import { Labelled, Select } from "../parts/form.tsx"
+import { Labelled, Select } from "../components/form.tsx"
 import { client } from "../state/client.ts"
 import { t } from "../strings/strings.ts"
 import { Field, StoreForm } from "./store-form.tsx"

@@ -1,5 +1,5 @@
 import { useState } from "react"
-import { Form, Labelled, SubmitButton } from "../parts/form.tsx"
+import { Form, Labelled, SubmitButton } from "../components/form.tsx"
 import { client } from "../state/client.ts"
 import { t } from "../strings/strings.ts"
 

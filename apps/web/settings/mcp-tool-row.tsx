@@ -1,5 +1,5 @@
-import { Button } from "../parts/button.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { Button } from "../components/button.tsx"
+import { Plain } from "../components/plain.tsx"
 import type { client } from "../state/client.ts"
 import { type Key, t } from "../strings/strings.ts"
 

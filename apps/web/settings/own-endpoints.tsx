@@ -1,10 +1,10 @@
 import { useState } from "react"
 import type { ProviderView } from "../../../core/protocol/index.ts"
-import { Button } from "../parts/button.tsx"
-import { attempt } from "../parts/explain.ts"
-import { Section, ItemList } from "../parts/section.tsx"
-import { Plain } from "../parts/plain.tsx"
-import { lookAtModels } from "../state/catalogue.ts"
+import { Button } from "../components/button.tsx"
+import { attempt } from "../components/explain.ts"
+import { Section, ItemList } from "../components/section.tsx"
+import { Plain } from "../components/plain.tsx"
+import { refreshModels } from "../state/catalogue.ts"
 import { client } from "../state/client.ts"
 import { toast } from "../state/toasts.ts"
 import { rich, t } from "../strings/strings.ts"
@@ -62,7 +62,7 @@ const WAIT_SECONDS = 3
 
 /** Why a saved endpoint does not list its models; undefined if it responds, or if that cannot be found out. */
 async function problemOf(name: string): Promise<string | undefined> {
-  const { endpoints = [] } = await lookAtModels(true, WAIT_SECONDS).catch(() => ({ endpoints: [] }))
+  const { endpoints = [] } = await refreshModels(true, WAIT_SECONDS).catch(() => ({ endpoints: [] }))
   const found = endpoints.find(({ provider }) => provider === name)
   if (!found || found.state === "answered" || found.state === "unasked") return undefined
   return found.problem ?? t("settings.endpointNoResponse")

@@ -1,5 +1,5 @@
 import type { InputHTMLAttributes, ReactNode } from "react"
-import { Form, Labelled, SubmitButton } from "../parts/form.tsx"
+import { Form, Labelled, SubmitButton } from "../components/form.tsx"
 import { toast } from "../state/toasts.ts"
 import { t } from "../strings/strings.ts"
 

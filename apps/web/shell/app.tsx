@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from "react"
-import { X } from "../parts/icons.tsx"
-import { IconButton } from "../parts/button.tsx"
-import { keepCatalogue } from "../state/catalogue.ts"
+import { X } from "../components/icons.tsx"
+import { IconButton } from "../components/button.tsx"
+import { followCatalogue } from "../state/catalogue.ts"
 import { askAbout, dropZones, messageZones } from "../state/drop-zones.ts"
 import { followFeed } from "../state/feed.ts"
 import { findIdentity, presence } from "../state/identity.ts"
@@ -27,7 +27,7 @@ export function App({ pages, children }: { readonly pages: readonly Page[]; read
     if (!isIn) return
     const leaving = new AbortController()
     void followFeed(leaving.signal)
-    keepCatalogue(leaving.signal)
+    followCatalogue(leaving.signal)
     resumeOutbox()
     return () => leaving.abort()
   }, [isIn])

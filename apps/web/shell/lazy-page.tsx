@@ -1,6 +1,6 @@
 import { type ComponentType, lazy, type LazyExoticComponent, Suspense, useEffect, useState } from "react"
 import { canRetry } from "../../../client/index.ts"
-import { Button } from "../parts/button.tsx"
+import { Button } from "../components/button.tsx"
 import { client } from "../state/client.ts"
 import { useAutoRetry } from "../state/auto-retry.ts"
 import { withStrings } from "../strings/language.ts"

@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect } from "react"
-import { Menu as MenuIcon } from "../parts/icons.tsx"
-import { ButtonLink, IconButton } from "../parts/button.tsx"
+import { Menu as MenuIcon } from "../components/icons.tsx"
+import { ButtonLink, IconButton } from "../components/button.tsx"
 import { escapeHidden } from "../../../client/index.ts"
-import { Plain } from "../parts/plain.tsx"
+import { Plain } from "../components/plain.tsx"
 import { t } from "../strings/strings.ts"
 import { useShell } from "./page.ts"
 

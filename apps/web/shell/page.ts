@@ -1,6 +1,6 @@
 import { type ComponentType, type ReactNode, createContext, use, useEffect, useRef } from "react"
 import type { Identity } from "../../../core/protocol/index.ts"
-import type { Icon } from "../parts/icons.tsx"
+import type { Icon } from "../components/icons.tsx"
 import type { Key } from "../strings/strings.ts"
 
 /** A page: its path, its component, and its link in the sidebar. The list is in pages.tsx. */

@@ -29,7 +29,7 @@ export async function loadCatalogue(): Promise<void> {
 const WAIT_SECONDS = 8
 
 /** Reads the models again and returns them. The server asks endpoints for their models; `again`: even if it just did. */
-export async function lookAtModels(again: boolean, wait = WAIT_SECONDS): Promise<Catalogue["models"]> {
+export async function refreshModels(again: boolean, wait = WAIT_SECONDS): Promise<Catalogue["models"]> {
   const models = await client.listModels({ query: { wait, ...(again ? { refresh: "true" as const } : {}) } })
   const known = catalogue.value
   if (known) catalogue.set({ ...known, models })
@@ -45,10 +45,10 @@ export function suggestModel(name: string): void {
 }
 
 /** Reads the catalogue, and retries until the server is reachable. */
-export function keepCatalogue(signal: AbortSignal, tries = 0): void {
+export function followCatalogue(signal: AbortSignal, tries = 0): void {
   loadCatalogue().catch((error: unknown) => {
     if (signal.aborted || !canRetry(error)) return
-    const leave = whenBack(tries, () => keepCatalogue(signal, tries + 1))
+    const leave = whenBack(tries, () => followCatalogue(signal, tries + 1))
     signal.addEventListener("abort", leave, { once: true })
   })
 }

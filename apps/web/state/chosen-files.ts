@@ -41,7 +41,7 @@ let last = 0
 export function filesOf(draft: string): Store<Chosen> {
   const known = drafts.get(draft)
   if (known) return known
-  const store = new Store<Chosen>(readKept(draft).map(toChosen))
+  const store = new Store<Chosen>(readStored(draft).map(toChosen))
   drafts.set(draft, store)
   return store
 }
@@ -146,7 +146,7 @@ function set(draft: string, files: Chosen): void {
   }
 }
 
-function readKept(draft: string): readonly MessageFile[] {
+function readStored(draft: string): readonly MessageFile[] {
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(place(draft)) ?? "[]")
     return Array.isArray(kept) ? (kept as MessageFile[]) : []

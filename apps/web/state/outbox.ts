@@ -67,7 +67,7 @@ export function resumeOutbox(): void {
 }
 
 /** Removes a message from the outbox. If the server has it after all, it is in the conversation. */
-export function takeBack(key: string): void {
+export function removeUnsent(key: string): void {
   leaving.get(key)?.abort()
   keep(outbox.value.filter((each) => each.key !== key))
 }
@@ -77,7 +77,7 @@ export function sendAgain(key: string): void {
   const sent = outbox.value.find((each) => each.key === key)
   if (!sent) return
   const isSpent = sent.state === "old" || hasCode(sent.error, "message_withdrawn") || hasCode(sent.error, "key_reused")
-  takeBack(key)
+  removeUnsent(key)
   const { error: _, ...rest } = sent
   const again: Sending = { ...rest, state: "sending", ...(isSpent ? { key: newKey(), at: Date.now() } : {}) }
   keep([...outbox.value, again])
@@ -86,7 +86,7 @@ export function sendAgain(key: string): void {
 
 // Cleared at sign-out, for the next person.
 forgetting.add(() => {
-  for (const { key } of outbox.value) takeBack(key)
+  for (const { key } of outbox.value) removeUnsent(key)
 })
 
 function keep(all: readonly Sending[]): void {
@@ -147,7 +147,7 @@ const back = (tries: number, signal: AbortSignal): Promise<void> =>
 async function begin(sent: Sending): Promise<string> {
   const { key, beginning } = sent
   const body = beginning as Beginning
-  const begun = sent.mayBeBegun ? await findBegun(sent, body) : undefined
+  const begun = sent.mayBeBegun ? await findCreated(sent, body) : undefined
   change(key, { mayBeBegun: true })
   const { id } = begun ?? (await client.createConversation({ body }))
   // Later messages to the conversation wait for this one.
@@ -161,7 +161,7 @@ async function begin(sent: Sending): Promise<string> {
 /** Allowed clock difference when looking for a created conversation. */
 const SKEW_MS = 10 * 60 * 1000
 
-async function findBegun({ at }: Sending, { title, agent }: Beginning) {
+async function findCreated({ at }: Sending, { title, agent }: Beginning) {
   const { items } = await client.listConversations({ query: { limit: 20 } })
   return items.find(
     (one) =>
@@ -175,7 +175,7 @@ async function findBegun({ at }: Sending, { title, agent }: Beginning) {
 /** Resolves when the server has stored the message, which may be long before it is processed. */
 async function arrive(id: string, sent: Sending, signal: AbortSignal): Promise<void> {
   const { text, when, timeZone, files, key: idempotencyKey } = sent
-  const heard = new AbortController()
+  const received = new AbortController()
   const accepted = Promise.withResolvers<void>()
   const frames = client.run(id, text, {
     ...{
@@ -186,14 +186,14 @@ async function arrive(id: string, sent: Sending, signal: AbortSignal): Promise<v
       tries: 1,
       ...(files ? { files: files.map(({ id }) => id) } : {}),
     },
-    signal: AbortSignal.any([signal, heard.signal]),
+    signal: AbortSignal.any([signal, received.signal]),
     onState: ({ state }) => state === "live" && accepted.resolve(),
   })
   const first = frames.next()
   try {
     await Promise.race([accepted.promise, first])
   } finally {
-    heard.abort()
+    received.abort()
     // The rest arrives over the stream that is already open.
     first.then(() => frames.return()).catch(() => {})
   }

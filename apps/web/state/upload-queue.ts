@@ -33,7 +33,7 @@ export class UploadQueue<Answer> {
     try {
       upload.signal.throwIfAborted()
       upload.onBegin()
-      return await this.#untilTaken(file, upload)
+      return await this.#uploadWithRetry(file, upload)
     } finally {
       const next = this.#waiting.shift()
       if (next) next()
@@ -57,7 +57,7 @@ export class UploadQueue<Answer> {
   }
 
   /** Keeps its slot while retrying: if the server has no capacity for this one, it has none for the next. */
-  async #untilTaken(file: File, upload: Upload): Promise<Answer> {
+  async #uploadWithRetry(file: File, upload: Upload): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.#parts.send(file, upload)

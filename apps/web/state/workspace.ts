@@ -70,7 +70,7 @@ export const findRow = <Name extends TableName>(table: Name, id: string): Row<Na
   (workspace.value.view[table].rows as readonly Row<Name>[]).find((row) => row.id === id)
 
 /** Applies the server's response to an edit: without the feed, no event would report it. */
-export function keepEdit<Name extends TableName>(table: Name, row: Row<Name>, was: Row<Name> | undefined): void {
+export function applyEdit<Name extends TableName>(table: Name, row: Row<Name>, was: Row<Name> | undefined): void {
   workspace.change({ view: withEdit(workspace.value.view, { table, was, row }) })
 }
 

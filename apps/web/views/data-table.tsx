@@ -1,10 +1,10 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { memo, useMemo, useRef, useState } from "react"
 import { isName } from "../../../packs/analyst/chart-spec/index.ts"
-import { ArrowDown, ArrowUp, ChevronsUpDown } from "../parts/icons.tsx"
-import { CopyButton } from "../parts/button.tsx"
-import { Dialog } from "../parts/dialog.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { ArrowDown, ArrowUp, ChevronsUpDown } from "../components/icons.tsx"
+import { CopyButton } from "../components/button.tsx"
+import { Dialog } from "../components/dialog.tsx"
+import { Plain } from "../components/plain.tsx"
 import { locale } from "../strings/language.ts"
 import { numberFormat } from "../strings/message.ts"
 import { t } from "../strings/strings.ts"
@@ -275,7 +275,7 @@ type Rows = readonly (readonly unknown[])[]
 /** Sorts rows by one column: numbers by value, including those that arrive as text, other cells as text; empty cells last. */
 export function sortRows(rows: Rows, { column, isDown }: Order): Rows {
   const cells = rows.map((row) => row[column])
-  const compare = isNumeric(cells) ? bySize : byWords(cells)
+  const compare = isNumeric(cells) ? bySize : byText(cells)
   const there = rows.map((_, index) => index).filter((index) => !isNothing(cells[index]))
   const missing = rows.filter((_, index) => isNothing(cells[index]))
   there.sort((a, b) => (isDown ? -1 : 1) * compare(cells[a], cells[b]) || a - b)
@@ -291,7 +291,7 @@ function bySize(a: unknown, b: unknown): number {
 }
 
 /** Converts each cell once, not once for each comparison. */
-function byWords(cells: readonly unknown[]): (a: unknown, b: unknown) => number {
+function byText(cells: readonly unknown[]): (a: unknown, b: unknown) => number {
   const said = new Map<unknown, string>()
   for (const cell of cells) if (!said.has(cell)) said.set(cell, cellText(cell))
   const { compare } = new Intl.Collator(locale(), { numeric: true })

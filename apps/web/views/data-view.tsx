@@ -1,6 +1,6 @@
 import { Suspense } from "react"
-import { ErrorBoundary } from "../parts/use-loaded.tsx"
-import { Json } from "../parts/plain.tsx"
+import { ErrorBoundary } from "../components/use-loaded.tsx"
+import { Json } from "../components/plain.tsx"
 import { views } from "./views.tsx"
 import { t } from "../strings/strings.ts"
 

@@ -3,12 +3,12 @@ import { escapeHidden, hasCode } from "../../../client/index.ts"
 import { chartWorthSeeing, chartedColumns, toChartData } from "../../../packs/analyst/chart-spec/index.ts"
 import { ChartFrame, type Outcome } from "../chart/chart-frame.tsx"
 import type { Format } from "../chart/messages.ts"
-import { markChanged, useIsOutdated } from "../chart/outdated.ts"
-import { ChartColumn, Code, Download, Table } from "../parts/icons.tsx"
-import { Button } from "../parts/button.tsx"
-import { attempt, explain } from "../parts/explain.ts"
-import { Plain } from "../parts/plain.tsx"
-import { saveFile } from "../parts/file-chip.tsx"
+import { markChanged, useIsOutdated } from "../chart/outdated-results.ts"
+import { ChartColumn, Code, Download, Table } from "../components/icons.tsx"
+import { Button } from "../components/button.tsx"
+import { attempt, explain } from "../components/explain.ts"
+import { Plain } from "../components/plain.tsx"
+import { saveFile } from "../components/file-chip.tsx"
 import { client } from "../state/client.ts"
 import { noticeSignOut } from "../state/identity.ts"
 import { useDark } from "../state/theme.ts"
@@ -43,7 +43,7 @@ export function ResultCard({ data, chart: given }: ResultCardProps) {
   const [asTable, setAsTable] = useState(false)
   const [outcome, setOutcome] = useState<Outcome>({ is: "drawing" })
   const dark = useDark()
-  const { table, want, isLoading, problem } = useWholeResult(own ?? data)
+  const { table, want, isLoading, problem } = useAllRows(own ?? data)
   const isPart = table.rows.length < table.rowCount
   const automatic = useAutomaticChart(table, own !== undefined || given === undefined)
   const chart = own || !given ? automatic : given
@@ -221,7 +221,7 @@ interface Whole {
 }
 
 /** A table with its first rows loaded; the others are on the server. */
-function useWholeResult(given: ShownTable): Whole {
+function useAllRows(given: ShownTable): Whole {
   const [whole, setWhole] = useState<{ readonly of: ShownTable; readonly table: ShownTable | undefined }>()
   const [isLoading, setLoading] = useState(false)
   const [problem, setProblem] = useState<string>()

@@ -1,10 +1,10 @@
 import { useContext, useEffect, useRef, useState } from "react"
-import { ExternalLink } from "../parts/icons.tsx"
+import { ExternalLink } from "../components/icons.tsx"
 import { ShownSource } from "../markdown/citation-mark.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
-import { toSafeAddress } from "../markdown/written-link.tsx"
+import { toSafeAddress } from "../markdown/safe-link.tsx"
 import { toProse } from "../markdown/split-blocks.ts"
-import { Plain } from "../parts/plain.tsx"
+import { Plain } from "../components/plain.tsx"
 import { rich, t } from "../strings/strings.ts"
 import { defineView } from "./define-view.ts"
 

@@ -1,6 +1,6 @@
 import { type DayOrMoment, isDay } from "../../../core/protocol/index.ts"
-import { Calendar } from "../parts/icons.tsx"
-import { Labelled } from "../parts/form.tsx"
+import { Calendar } from "../components/icons.tsx"
+import { Labelled } from "../components/form.tsx"
 import { clock } from "../strings/format.ts"
 import { locale } from "../strings/language.ts"
 import { type Key, rich, t } from "../strings/strings.ts"

@@ -1,6 +1,6 @@
 import type { Note } from "../../../core/protocol/index.ts"
-import { Link } from "../parts/button.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { Link } from "../components/button.tsx"
+import { Plain } from "../components/plain.tsx"
 import { time } from "../strings/format.ts"
 
 interface NoteEntryProps {

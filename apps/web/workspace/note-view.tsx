@@ -1,29 +1,29 @@
-import { ArrowLeft, Pencil, Trash } from "../parts/icons.tsx"
+import { ArrowLeft, Pencil, Trash } from "../components/icons.tsx"
 import { useState } from "react"
 import type { Note } from "../../../core/protocol/index.ts"
 import { Markdown } from "../markdown/markdown.tsx"
-import { Button, IconButton, IconLink, Link } from "../parts/button.tsx"
-import { Confirm } from "../parts/dialog.tsx"
-import { attempt } from "../parts/explain.ts"
+import { Button, IconButton, IconLink, Link } from "../components/button.tsx"
+import { Confirm } from "../components/dialog.tsx"
+import { attempt } from "../components/explain.ts"
 import { escapeHidden } from "../../../client/index.ts"
-import { Labelled } from "../parts/form.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { Labelled } from "../components/form.tsx"
+import { Plain } from "../components/plain.tsx"
 import { navigate } from "../state/router.ts"
 import { useWorkspace } from "../state/workspace.ts"
 import { t } from "../strings/strings.ts"
 import { deleteRow } from "./rows/edit-row.ts"
-import { OvertakenNotice } from "./rows/overtaken-notice.tsx"
+import { ConflictNotice } from "./rows/conflict-notice.tsx"
 import { RowSelect } from "./rows/select.tsx"
 import { SaveForm } from "./rows/dialog.tsx"
 import { useRowDraft } from "./rows/use-row-draft.ts"
-import { useWholeRow } from "./rows/use-whole-row.ts"
+import { useFullRow } from "./rows/use-full-row.ts"
 
 /** A note, to read and to edit. */
 export function NoteView({ note }: { readonly note: Note }) {
   const [doing, setDoing] = useState<"edit" | "delete">()
   const { projects } = useWorkspace().view
   const project = projects.rows.find(({ id }) => id === note.projectId)
-  const whole = useWholeRow("notes", note)
+  const whole = useFullRow("notes", note)
   return (
     <article className="min-h-0 min-w-0 flex-1 overflow-y-auto pb-8" aria-label={t("workspace.note")}>
       <div className="mb-3 flex items-center gap-2">
@@ -85,7 +85,7 @@ function NoteEditor({ note, onClose }: { readonly note: Note; readonly onClose: 
   const { value, set } = draft
   return (
     <div className="max-w-3xl">
-      <OvertakenNotice draft={draft} />
+      <ConflictNotice draft={draft} />
       <SaveForm draft={draft} isComplete={value("title").trim() !== ""} onClose={onClose}>
         <Labelled label={t("common.title")}>
           <input value={value("title")} onChange={(event) => set("title", event.target.value)} className="field" />

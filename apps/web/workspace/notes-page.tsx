@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react"
-import { hasWords, SearchField } from "../parts/form.tsx"
+import { containsText, SearchField } from "../components/form.tsx"
 import { PageHeader } from "../shell/page-header.tsx"
 import { navigate } from "../state/router.ts"
 import { useWorkspace } from "../state/workspace.ts"
@@ -9,7 +9,7 @@ import { EmptyWorkspace, ReadProblem, WorkspaceMenu } from "./empty-workspace.ts
 import { NoteEntry } from "./note-entry.tsx"
 import { NoteView } from "./note-view.tsx"
 import { QuickAdd } from "./rows/quick-add.tsx"
-import { useServerSearch } from "./rows/use-whole-row.ts"
+import { useServerSearch } from "./rows/use-full-row.ts"
 
 const MAX = 200
 
@@ -22,7 +22,7 @@ export function NotesPage({ id }: { readonly id?: string }) {
   const found = useMemo(
     () =>
       notes.rows
-        .filter(({ id: each, title, content }) => hasWords(words, title, content) || onServer?.has(each))
+        .filter(({ id: each, title, content }) => containsText(words, title, content) || onServer?.has(each))
         .sort((a, b) => b.updatedAt - a.updatedAt),
     [notes.rows, words, onServer],
   )

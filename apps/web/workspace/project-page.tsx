@@ -1,12 +1,12 @@
 import { useState } from "react"
 import type { Project } from "../../../core/protocol/index.ts"
-import { Archive, ArchiveRestore, Pencil, Trash } from "../parts/icons.tsx"
-import { Confirm } from "../parts/dialog.tsx"
-import { attempt } from "../parts/explain.ts"
-import { Labelled } from "../parts/form.tsx"
-import { Link } from "../parts/button.tsx"
-import { MenuItem, MenuLine, MoreMenu } from "../parts/menu.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { Archive, ArchiveRestore, Pencil, Trash } from "../components/icons.tsx"
+import { Confirm } from "../components/dialog.tsx"
+import { attempt } from "../components/explain.ts"
+import { Labelled } from "../components/form.tsx"
+import { Link } from "../components/button.tsx"
+import { MenuItem, MenuLine, MoreMenu } from "../components/menu.tsx"
+import { Plain } from "../components/plain.tsx"
 import { MissingPage, PageHeader } from "../shell/page-header.tsx"
 import { navigate } from "../state/router.ts"
 import { toast } from "../state/toasts.ts"
@@ -20,8 +20,8 @@ import { changeRow, createRow, deleteRow } from "./rows/edit-row.ts"
 import { QuickAdd } from "./rows/quick-add.tsx"
 import { RowSelect } from "./rows/select.tsx"
 import { useRowDraft } from "./rows/use-row-draft.ts"
-import { useWholeRow } from "./rows/use-whole-row.ts"
-import { WholeText } from "./rows/whole-text.tsx"
+import { useFullRow } from "./rows/use-full-row.ts"
+import { FullText } from "./rows/full-text.tsx"
 import { byUrgency } from "./task-fields.ts"
 import { TaskDialog } from "./tasks/dialog.tsx"
 import { TaskList } from "./tasks/list.tsx"
@@ -53,7 +53,7 @@ export function ProjectPage({ id }: { readonly id: string }) {
           </p>
           {project.aiSummary && (
             <p className="text-soft [overflow-wrap:anywhere]">
-              <WholeText table="projects" row={project} column="aiSummary" />
+              <FullText table="projects" row={project} column="aiSummary" />
             </p>
           )}
           <section aria-label={t("shell.tasks")} className="space-y-2">
@@ -138,7 +138,7 @@ interface ProjectDialogProps {
 }
 
 function ProjectDialog({ project, onClose }: ProjectDialogProps) {
-  const whole = useWholeRow("projects", project)
+  const whole = useFullRow("projects", project)
   return whole ? <ProjectForm project={whole} onClose={onClose} /> : null
 }
 

@@ -1,9 +1,9 @@
-import { Archive, Building, Folder } from "../parts/icons.tsx"
+import { Archive, Building, Folder } from "../components/icons.tsx"
 import { useState } from "react"
 import type { Project } from "../../../core/protocol/index.ts"
-import { ButtonLink, Link } from "../parts/button.tsx"
-import { Plain } from "../parts/plain.tsx"
-import { hasWords, SearchField } from "../parts/form.tsx"
+import { ButtonLink, Link } from "../components/button.tsx"
+import { Plain } from "../components/plain.tsx"
+import { containsText, SearchField } from "../components/form.tsx"
 import { PageHeader } from "../shell/page-header.tsx"
 import { navigate } from "../state/router.ts"
 import { useWorkspace } from "../state/workspace.ts"
@@ -11,7 +11,7 @@ import { rich, t } from "../strings/strings.ts"
 import { createRow } from "./rows/edit-row.ts"
 import { EmptyWorkspace, ReadProblem, WorkspaceMenu } from "./empty-workspace.tsx"
 import { QuickAdd } from "./rows/quick-add.tsx"
-import { useServerSearch } from "./rows/use-whole-row.ts"
+import { useServerSearch } from "./rows/use-full-row.ts"
 
 /** All projects, with the archived ones at the end. */
 export function ProjectsPage() {
@@ -20,7 +20,7 @@ export function ProjectsPage() {
   const { projects } = view
   const onServer = useServerSearch("projects", words, projects.rows)
   const found = projects.rows
-    .filter(({ id, name, aiSummary }) => hasWords(words, name, aiSummary) || onServer?.has(id))
+    .filter(({ id, name, aiSummary }) => containsText(words, name, aiSummary) || onServer?.has(id))
     .sort((a, b) => a.name.localeCompare(b.name))
   const isEmpty = projects.isKnown && projects.rows.length === 0
   const add = async (name: string) => {

@@ -18,7 +18,7 @@ export const PRIORITIES = [
 export const taskPath = (id: string): string => `/tasks/${encodeURIComponent(id)}`
 
 /** The choices with their names in the chosen language. */
-export const inWords = (choices: readonly (readonly [value: string, name: Key])[]) =>
+export const choiceLabels = (choices: readonly (readonly [value: string, name: Key])[]) =>
   choices.map(([value, name]) => [value, t(name)] as const)
 
 export function statusName(status: Task["status"]): string {

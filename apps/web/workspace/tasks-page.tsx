@@ -1,9 +1,9 @@
 import { useMemo, useState } from "react"
 import type { Task } from "../../../core/protocol/index.ts"
-import { Columns, List } from "../parts/icons.tsx"
-import { IconButton } from "../parts/button.tsx"
+import { Columns, List } from "../components/icons.tsx"
+import { IconButton } from "../components/button.tsx"
 import { escapeHidden } from "../../../client/index.ts"
-import { SearchField, Select, hasWords } from "../parts/form.tsx"
+import { SearchField, Select, containsText } from "../components/form.tsx"
 import { PageHeader } from "../shell/page-header.tsx"
 import { navigate } from "../state/router.ts"
 import { useWorkspace } from "../state/workspace.ts"
@@ -11,8 +11,8 @@ import { t } from "../strings/strings.ts"
 import { EmptyWorkspace, ReadProblem, WorkspaceMenu } from "./empty-workspace.tsx"
 import { createRow } from "./rows/edit-row.ts"
 import { QuickAdd } from "./rows/quick-add.tsx"
-import { useServerSearch } from "./rows/use-whole-row.ts"
-import { STATUSES, byUrgency, inWords, taskPath } from "./task-fields.ts"
+import { useServerSearch } from "./rows/use-full-row.ts"
+import { STATUSES, byUrgency, choiceLabels, taskPath } from "./task-fields.ts"
 import { TaskBoard } from "./tasks/board.tsx"
 import { TaskDialog } from "./tasks/dialog.tsx"
 import { TaskList } from "./tasks/list.tsx"
@@ -29,7 +29,7 @@ export function TasksPage({ id }: { readonly id?: string }) {
   const onServer = useServerSearch("tasks", words, tasks.rows)
   const found = useMemo(() => {
     const fits = (task: Task) =>
-      (hasWords(words, task.title, task.description) || onServer?.has(task.id)) &&
+      (containsText(words, task.title, task.description) || onServer?.has(task.id)) &&
       (projectId === "" || (projectId === "none" ? task.projectId === null : task.projectId === projectId)) &&
       (look === "board" || status === "" || task.status === status)
     return tasks.rows.filter(fits).sort(byUrgency)
@@ -91,7 +91,7 @@ export function TasksPage({ id }: { readonly id?: string }) {
               <Select
                 aria-label={t("workspace.status")}
                 value={status}
-                choices={[["", t("workspace.anyStatus")], ...inWords(STATUSES)]}
+                choices={[["", t("workspace.anyStatus")], ...choiceLabels(STATUSES)]}
                 onChoose={setStatus}
                 className="h-9 max-w-36 py-0 text-sm"
               />

@@ -7,7 +7,7 @@ import { newId } from "../../../core/protocol/ids.ts"
 import type { AnswerData } from "../../../core/protocol/conversation/stages.ts"
 import { itemLines } from "../../../apps/terminal/drawing/item-lines.ts"
 import { lineText } from "../../../apps/terminal/line.ts"
-import { stepWords } from "../../../apps/web/conversation/messages/step-words.ts"
+import { describeStepResult } from "../../../apps/web/conversation/messages/describe-step.ts"
 import { of, openChecked } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { citing, grades, scores, search, source, stages } from "../../support/loop/stages.ts"
@@ -61,7 +61,7 @@ describe.each(anyDatabase)("an answer that cites nothing, on $name", ({ create }
     const { data, generation } = await ask({ stages: citing }, find, says(made))
     expect(data.unmarked).toHaveLength(2)
     expect(generation).toMatchObject({ unmarked: 2, flagged: 0 })
-    expect(stepWords("generation", generation)).toContain("2 quotes without a source")
+    expect(describeStepResult("generation", generation)).toContain("2 quotes without a source")
   })
 })
 
@@ -83,7 +83,7 @@ test("terminal, exec and the page's steps say so in plain words, and JSON has it
   expect(said.join("")).toContain("! This answer cites nothing of what was found")
   jsonPrinter().show({ type: "message", data: { message, at } } as never)
   expect(printed.join("")).toContain('"citesNothing":true')
-  expect(stepWords("generation", { evidence: null, citations: 0, flagged: 0, citesNothing: true })).toContain(
+  expect(describeStepResult("generation", { evidence: null, citations: 0, flagged: 0, citesNothing: true })).toContain(
     "cites no source",
   )
 })

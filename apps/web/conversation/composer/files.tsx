@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useRef, useState } from "react"
 import type { MessageFile } from "../../../../core/protocol/index.ts"
-import { Paperclip } from "../../parts/icons.tsx"
-import { IconButton } from "../../parts/button.tsx"
-import { attempt } from "../../parts/explain.ts"
-import { FileChip, usePicture } from "../../parts/file-chip.tsx"
+import { Paperclip } from "../../components/icons.tsx"
+import { IconButton } from "../../components/button.tsx"
+import { attempt } from "../../components/explain.ts"
+import { FileChip, usePreview } from "../../components/file-chip.tsx"
 import { type ChosenFile, addFiles, clearFiles, filesOf, removeFile, tryAgain } from "../../state/chosen-files.ts"
 import { client } from "../../state/client.ts"
 import { askAbout, messageZones } from "../../state/drop-zones.ts"
@@ -65,8 +65,8 @@ interface ChipProps {
 }
 
 function Chip({ file: { key, name, state, done, blob, kept, problem }, draft, offer }: ChipProps) {
-  const picture = usePicture(kept, blob)
-  const isUnderWay = state === "waiting" || state === "uploading"
+  const picture = usePreview(kept, blob)
+  const isInProgress = state === "waiting" || state === "uploading"
   return (
     <FileChip
       name={name}
@@ -78,7 +78,7 @@ function Chip({ file: { key, name, state, done, blob, kept, problem }, draft, of
             ? t("conversation.fileUploading", { percent: percent(done) })
             : problem
       }
-      {...(isUnderWay ? { done } : {})}
+      {...(isInProgress ? { done } : {})}
       isWrong={state === "failed"}
       {...(state === "failed" ? { onRetry: () => tryAgain(draft, key) } : {})}
       onRemove={() => removeFile(draft, key)}

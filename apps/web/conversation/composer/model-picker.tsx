@@ -1,14 +1,14 @@
-import { Popup } from "../../parts/menu.tsx"
+import { Popup } from "../../components/menu.tsx"
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from "react"
-import { Check, ChevronDown, ChevronRight } from "../../parts/icons.tsx"
-import { Button } from "../../parts/button.tsx"
-import { attempt } from "../../parts/explain.ts"
+import { Check, ChevronDown, ChevronRight } from "../../components/icons.tsx"
+import { Button } from "../../components/button.tsx"
+import { attempt } from "../../components/explain.ts"
 import { escapeHidden } from "../../../../client/index.ts"
-import { describeFactSources, modelFacts } from "../../parts/model-facts.ts"
-import { providerName } from "../../parts/provider-name.ts"
-import { Plain } from "../../parts/plain.tsx"
-import { SearchField, hasWords } from "../../parts/form.tsx"
-import { type Catalogue, catalogue, lookAtModels } from "../../state/catalogue.ts"
+import { describeFactSources, modelFacts } from "../../components/model-facts.ts"
+import { providerName } from "../../components/provider-name.ts"
+import { Plain } from "../../components/plain.tsx"
+import { SearchField, containsText } from "../../components/form.tsx"
+import { type Catalogue, catalogue, refreshModels } from "../../state/catalogue.ts"
 import { useStore } from "../../state/store.ts"
 import { time } from "../../strings/format.ts"
 import { rich, t } from "../../strings/strings.ts"
@@ -30,7 +30,7 @@ export function ModelPicker({ value, onChoose, side = "top", below }: ModelPicke
   const hasEndpoints = endpoints.length > 0
   // The first endpoint may become known while the list is open. If reading fails, the list stays as it is.
   useEffect(() => {
-    if (isOpen && hasEndpoints) lookAtModels(false).catch(() => {})
+    if (isOpen && hasEndpoints) refreshModels(false).catch(() => {})
   }, [isOpen, hasEndpoints])
   if (!models) return null
   const chosen = value ?? models.default ?? undefined
@@ -98,7 +98,7 @@ function drawnOf(models: readonly Model[], chosen: string | undefined): readonly
 function ModelList({ models, chosen, onChoose }: ModelListProps) {
   const id = useId()
   const [words, setWords] = useState("")
-  const found = models.filter(({ name, provider, features }) => hasWords(words, name, provider, features.join(" ")))
+  const found = models.filter(({ name, provider, features }) => containsText(words, name, provider, features.join(" ")))
   const fitting = found.filter(({ available }) => available)
   const usable = drawnOf(fitting, chosen)
   const others = found.filter(({ available }) => !available)
@@ -227,7 +227,7 @@ function ModelEndpoints({ endpoints = [] }: Pick<Catalogue["models"], "endpoints
   if (endpoints.length === 0) return null
   const askAgain = async () => {
     setAsking(true)
-    await attempt(() => lookAtModels(true))
+    await attempt(() => refreshModels(true))
     setAsking(false)
   }
   const words = endpoints.flatMap(describeEndpoint)

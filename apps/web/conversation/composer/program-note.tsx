@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react"
 import type { CallItem } from "../../../../client/index.ts"
-import { Clock, Square } from "../../parts/icons.tsx"
-import { Button } from "../../parts/button.tsx"
-import { attempt } from "../../parts/explain.ts"
-import { Plain } from "../../parts/plain.tsx"
+import { Clock, Square } from "../../components/icons.tsx"
+import { Button } from "../../components/button.tsx"
+import { attempt } from "../../components/explain.ts"
+import { Plain } from "../../components/plain.tsx"
 import { client } from "../../state/client.ts"
 import { toast } from "../../state/toasts.ts"
 import type { SettledTranscript } from "../../state/use-settled-transcript.ts"
@@ -17,7 +17,7 @@ interface ProgramNoteProps {
 
 /** Says that the run waits for a program, until when, and how to continue. */
 export function ProgramNote({ conversationId, transcript }: ProgramNoteProps) {
-  const says = useProgramWords(transcript)
+  const says = useClientWaitText(transcript)
   if (says === undefined) return null
   return (
     <div className="mb-2 flex flex-wrap items-center gap-3 rounded-xl border border-line bg-surface px-4 py-2.5 text-sm">
@@ -35,7 +35,7 @@ export function ProgramNote({ conversationId, transcript }: ProgramNoteProps) {
 const EVERY_MS = 30_000
 
 /** The server sends nothing when the time is up, so a timer checks it. */
-export function useProgramWords(transcript: SettledTranscript): string | undefined {
+export function useClientWaitText(transcript: SettledTranscript): string | undefined {
   const [now, setNow] = useState(Date.now)
   const says = describeClientWait(transcript, now)
   const waits = says !== undefined

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "react"
 import { openQuestions, toContent } from "../../../../client/index.ts"
 import type { Question, QuestionAnswer, QuestionField } from "../../../../core/protocol/index.ts"
-import { Button } from "../../parts/button.tsx"
-import { attempt } from "../../parts/explain.ts"
-import { FieldOf, Form, SubmitButton } from "../../parts/form.tsx"
-import { Plain } from "../../parts/plain.tsx"
+import { Button } from "../../components/button.tsx"
+import { attempt } from "../../components/explain.ts"
+import { FieldOf, Form, SubmitButton } from "../../components/form.tsx"
+import { Plain } from "../../components/plain.tsx"
 import { client } from "../../state/client.ts"
 import type { SettledTranscript } from "../../state/use-settled-transcript.ts"
 import { rich, t } from "../../strings/strings.ts"
@@ -15,7 +15,7 @@ interface QuestionCardsProps {
   readonly transcript: SettledTranscript
 }
 
-const LOOK_EVERY_MS = 10_000
+const POLL_MS = 10_000
 
 /** Questions of MCP servers during a call. The server sends nothing when one expires, so a timer checks it. */
 export function QuestionCards({ conversationId, transcript }: QuestionCardsProps) {
@@ -24,7 +24,7 @@ export function QuestionCards({ conversationId, transcript }: QuestionCardsProps
   const isAny = open.length > 0
   useEffect(() => {
     if (!isAny) return
-    const timer = setInterval(() => setNow(Date.now()), LOOK_EVERY_MS)
+    const timer = setInterval(() => setNow(Date.now()), POLL_MS)
     return () => clearInterval(timer)
   }, [isAny])
   return open.map((question) => <QuestionCard key={question.id} conversationId={conversationId} question={question} />)

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "react"
 import { hasCode } from "../../../../client/index.ts"
 import type { ConversationStatus, QueuedMessage } from "../../../../core/protocol/index.ts"
-import { CornerDownRight, ListEnd, Paperclip, Pencil, X } from "../../parts/icons.tsx"
-import { Button, IconButton } from "../../parts/button.tsx"
-import { Form, OnlyField, SubmitButton, messageKeys } from "../../parts/form.tsx"
-import { Plain } from "../../parts/plain.tsx"
-import { useAttempt } from "../../parts/explain.ts"
+import { CornerDownRight, ListEnd, Paperclip, Pencil, X } from "../../components/icons.tsx"
+import { Button, IconButton } from "../../components/button.tsx"
+import { Form, OnlyField, SubmitButton, messageKeys } from "../../components/form.tsx"
+import { Plain } from "../../components/plain.tsx"
+import { useAttempt } from "../../components/explain.ts"
 import { client } from "../../state/client.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
 import { toast } from "../../state/toasts.ts"
@@ -104,7 +104,7 @@ function Queued({ message, conversation, isHeld }: QueuedProps) {
       </IconButton>
       <IconButton
         label={t("conversation.unqueue")}
-        onClick={() => void act(() => takeBackQueued(conversation.id, message))}
+        onClick={() => void act(() => withdrawQueued(conversation.id, message))}
       >
         <X className="size-4" />
       </IconButton>
@@ -118,7 +118,7 @@ const maybeBack = new Set<string>()
 /**
  * Withdraws a queued message and restores it to the field, with its files. Rejects if the message is already running.
  */
-async function takeBackQueued(conversationId: string, { id, text, files }: QueuedMessage): Promise<void> {
+async function withdrawQueued(conversationId: string, { id, text, files }: QueuedMessage): Promise<void> {
   try {
     await client.withdrawQueued({ params: { id: conversationId, messageId: id } })
   } catch (error) {
@@ -131,7 +131,7 @@ async function takeBackQueued(conversationId: string, { id, text, files }: Queue
   restoreDraft(conversationId, text, files)
 }
 
-interface ChangedWords {
+interface EditedText {
   /** The edited text; undefined while the message is not being edited. */
   readonly text: string | undefined
   readonly setText: (text: string | undefined) => void
@@ -143,7 +143,7 @@ interface ChangedWords {
  * The edited text of a queued message. If a run takes the message meanwhile, the text moves to the field below, unless
  * it has been saved.
  */
-function useEditedText(conversation: OpenConversation, message: QueuedMessage): ChangedWords {
+function useEditedText(conversation: OpenConversation, message: QueuedMessage): EditedText {
   const [text, setText] = useState<string>()
   const unsaved = useRef<string>(undefined)
   const sent = useRef<Promise<boolean>>(undefined)

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react"
 import { type Mode, isImageType } from "../../../../core/protocol/index.ts"
-import { attempt } from "../../parts/explain.ts"
-import { NameBox, Plain } from "../../parts/plain.tsx"
+import { attempt } from "../../components/explain.ts"
+import { NameBox, Plain } from "../../components/plain.tsx"
 import { catalogue } from "../../state/catalogue.ts"
 import { useStore } from "../../state/store.ts"
 import { rich, t } from "../../strings/strings.ts"
@@ -105,11 +105,11 @@ export function useImageSupport(types: readonly string[], chosen: string | undef
   const models = useStore(catalogue)?.models
   const name = chosen ?? models?.default ?? ""
   const model = models?.items.find((each) => each.name === name)
-  const hasPictures = types.some(isImageType)
+  const hasImages = types.some(isImageType)
   const seeing = models?.items.filter(({ available, features }) => available && features.includes("images")) ?? []
   const other = seeing.find(({ provider }) => provider === model?.provider) ?? seeing[0]
   return {
-    isBlind: hasPictures && model !== undefined && !model.features.includes("images"),
+    isBlind: hasImages && model !== undefined && !model.features.includes("images"),
     isAssumed: model?.sources?.images === "assumed",
     ...{ model: name, other: other?.name },
   }

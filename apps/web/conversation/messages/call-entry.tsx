@@ -9,10 +9,10 @@ import {
   type Icon,
   LoaderCircle,
   X,
-} from "../../parts/icons.tsx"
+} from "../../components/icons.tsx"
 import { type CallItem, type ShownCallState, humanName } from "../../../../client/index.ts"
-import { callLabel } from "../../parts/call-label.ts"
-import { Json, Plain } from "../../parts/plain.tsx"
+import { callLabel } from "../../components/call-label.ts"
+import { Json, Plain } from "../../components/plain.tsx"
 import { DataView, hasView, isShownAtOnce } from "../../views/data-view.tsx"
 import { rich } from "../../strings/strings.ts"
 import { duration } from "../../strings/format.ts"
@@ -52,7 +52,7 @@ export function CallEntry({ item, isBare = false }: CallEntryProps) {
   const { name, input, state, text, data, ms, delayedResult: late, progress } = item
   const { icon: Icon, tone } = LOOKS[state]
   const says = callLabel(state)
-  const hint = firstWords(input)
+  const hint = firstText(input)
   const isDrawn = isShownAtOnce(data)
   return (
     <>
@@ -102,7 +102,7 @@ export function CallEntry({ item, isBare = false }: CallEntryProps) {
 const hasSources = (data: unknown) => hasView(data) && !isShownAtOnce(data)
 
 /** The first text among the arguments. */
-function firstWords(input: CallItem["input"]): string | undefined {
+function firstText(input: CallItem["input"]): string | undefined {
   const word = Object.values(input).find((value) => typeof value === "string" && value.trim() !== "")
   return typeof word === "string" ? word.replaceAll(/\s+/g, " ").slice(0, 120) : undefined
 }

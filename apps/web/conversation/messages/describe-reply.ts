@@ -1,4 +1,4 @@
-import { providerName } from "../../parts/provider-name.ts"
+import { providerName } from "../../components/provider-name.ts"
 import type { MessageItem, NoticeItem } from "../../../../client/index.ts"
 import { LeftOut, type Usage, Waiting } from "../../../../core/protocol/index.ts"
 import { dollars, list, timeWithSeconds } from "../../strings/format.ts"
@@ -98,7 +98,7 @@ export function describeLeftOut(step: string, detail: unknown): string | undefin
 }
 
 /** Tokens and cost of model calls, as far as the provider reports them. */
-export function inWords({ inputTokens, outputTokens, cost }: Usage): string {
+export function usageText({ inputTokens, outputTokens, cost }: Usage): string {
   const tokens = (inputTokens ?? 0) + (outputTokens ?? 0)
   const parts = [
     tokens > 0 ? t("conversation.tokens", { count: tokens }) : "",

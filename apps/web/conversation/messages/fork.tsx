@@ -1,7 +1,7 @@
 import { useState } from "react"
 import { type MessageItem, titleOf } from "../../../../client/index.ts"
 import type { MessageFile } from "../../../../core/protocol/index.ts"
-import { Button } from "../../parts/button.tsx"
+import { Button } from "../../components/button.tsx"
 import { client } from "../../state/client.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
 import { sendMessage } from "../../state/outbox.ts"
@@ -58,7 +58,7 @@ export async function forkAfter(conversation: OpenConversation, messageId: strin
 /** Creates a branch before a message of the person and puts the message into its field. */
 export async function forkBefore(conversation: OpenConversation, message: MessageItem["message"]): Promise<void> {
   const { id: messageId, files = [] } = message
-  const text = await wholeOf(message, conversation)
+  const text = await loadFullText(message, conversation)
   const { id } = await client.forkConversation({ params: { id: conversation.id }, body: { before: messageId } })
   restoreDraft(id, text, files)
   navigate(`/c/${id}`)
@@ -77,7 +77,7 @@ export function ShowAll({ message, conversation }: ShowAllProps) {
   const load = async () => {
     setLoading(true)
     try {
-      await wholeOf(message, conversation)
+      await loadFullText(message, conversation)
     } catch {
       setLoading(false) // reported by a toast; the button stays
     }
@@ -93,7 +93,7 @@ export function ShowAll({ message, conversation }: ShowAllProps) {
 }
 
 /** Loads the complete text of a message, for actions that need all of it. */
-export async function wholeOf(message: MessageItem["message"], conversation: OpenConversation): Promise<string> {
+export async function loadFullText(message: MessageItem["message"], conversation: OpenConversation): Promise<string> {
   if (!message.truncated) return message.content
   try {
     return await conversation.loadWhole(message.id)

@@ -1,16 +1,16 @@
 import { useState } from "react"
 import { CONTINUE_TEXT, type Item, isCutShort } from "../../../../client/index.ts"
-import { RotateCcw } from "../../parts/icons.tsx"
-import { Button, ButtonLink, Link } from "../../parts/button.tsx"
-import { attempt, useAttempt } from "../../parts/explain.ts"
-import { Plain } from "../../parts/plain.tsx"
+import { RotateCcw } from "../../components/icons.tsx"
+import { Button, ButtonLink, Link } from "../../components/button.tsx"
+import { attempt, useAttempt } from "../../components/explain.ts"
+import { Plain } from "../../components/plain.tsx"
 import { client } from "../../state/client.ts"
 import type { ConversationState, OpenConversation } from "../../state/conversation.ts"
 import { sendMessage } from "../../state/outbox.ts"
 import { t } from "../../strings/strings.ts"
 import { compact } from "../composer/context-meter.tsx"
 import { forkBefore } from "./fork.tsx"
-import { inWords } from "./describe-reply.ts"
+import { usageText } from "./describe-reply.ts"
 
 interface LastRunProps {
   readonly conversation: OpenConversation
@@ -45,11 +45,11 @@ export function LastRun({ conversation, state: { transcript, lastRun } }: LastRu
       </div>
     )
   }
-  const words = usage ? inWords(usage) : ""
+  const words = usage ? usageText(usage) : ""
   const last = items.findLast((item) => item.type === "message")
   return (
     <>
-      {last && status === "active" && isCutShort(last.message) && <GoOn key={last.key} id={conversation.id} />}
+      {last && status === "active" && isCutShort(last.message) && <ContinueReply key={last.key} id={conversation.id} />}
       {words !== "" && <p className="pt-1 pb-2 text-xs text-faint">{t("conversation.used", { usage: words })}</p>}
     </>
   )
@@ -83,7 +83,7 @@ function MakeRoom({ conversation, items }: MakeRoomProps) {
 }
 
 /** The last reply was cut by the limit: offers to continue it. */
-function GoOn({ id }: { readonly id: string }) {
+function ContinueReply({ id }: { readonly id: string }) {
   const [isSent, setSent] = useState(false)
   const goOn = () => {
     setSent(true)

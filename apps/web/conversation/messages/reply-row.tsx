@@ -1,18 +1,18 @@
-import { GitBranch, History } from "../../parts/icons.tsx"
+import { GitBranch, History } from "../../components/icons.tsx"
 import { memo, useDeferredValue, useMemo, useState } from "react"
 import { citationsOf, type MessageItem } from "../../../../client/index.ts"
 import type { AnswerData, Reasoning } from "../../../../core/protocol/index.ts"
-import { CopyButton, IconButton, IconLink } from "../../parts/button.tsx"
-import { useAttempt } from "../../parts/explain.ts"
+import { CopyButton, IconButton, IconLink } from "../../components/button.tsx"
+import { useAttempt } from "../../components/explain.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
 import { DataView } from "../../views/data-view.tsx"
 import { type Shown, ShownSource, answerProblems } from "../../markdown/citation-mark.tsx"
-import { ShowAll, forkAfter, wholeOf } from "./fork.tsx"
+import { ShowAll, forkAfter, loadFullText } from "./fork.tsx"
 import { outbox, sendMessage } from "../../state/outbox.ts"
 import { Suggest } from "../../markdown/suggestions.tsx"
 import { Markdown } from "../../markdown/markdown.tsx"
-import { describeEnding, inWords } from "./describe-reply.ts"
-import { Thought } from "./thought.tsx"
+import { describeEnding, usageText } from "./describe-reply.ts"
+import { ReasoningBlock } from "./reasoning.tsx"
 import { t } from "../../strings/strings.ts"
 import { time } from "../../strings/format.ts"
 
@@ -45,14 +45,14 @@ export const ReplyRow = memo(function ReplyRow({
   const chosen = useMemo(() => ({ shown: shownSource, show }), [shownSource])
   const isOffline = item?.message.model === OFFLINE
   const suggest = useMemo(
-    () => (isOffline ? (request: string) => sayOnce(conversation, request) : undefined),
+    () => (isOffline ? (request: string) => sendOnce(conversation, request) : undefined),
     [isOffline, conversation],
   )
   const ended = item && describeEnding(item.message)
   const reasoning = item ? item.message.reasoning : thinking
   return (
     <article aria-label="Pawl" className="group pt-2 pb-1">
-      {reasoning && <Thought reasoning={reasoning} isLive={!item && text === ""} />}
+      {reasoning && <ReasoningBlock reasoning={reasoning} isLive={!item && text === ""} />}
       <ShownSource value={chosen}>
         {shown.trim() === "" && (item || reasoning) ? null : shown === "" ? (
           <p className="flex items-center gap-2.5 py-1 text-sm text-soft">
@@ -82,9 +82,9 @@ export const ReplyRow = memo(function ReplyRow({
 const OFFLINE = "offline"
 
 /** Ignored while something is running or being sent, such as by a double click. */
-function sayOnce({ id, store }: OpenConversation, request: string): void {
-  const isOnItsWay = outbox.value.some(({ conversationId }) => conversationId === id)
-  if (!isOnItsWay && store.value.transcript.status !== "running") sendMessage({ conversationId: id }, request)
+function sendOnce({ id, store }: OpenConversation, request: string): void {
+  const isBeingSent = outbox.value.some(({ conversationId }) => conversationId === id)
+  if (!isBeingSent && store.value.transcript.status !== "running") sendMessage({ conversationId: id }, request)
 }
 
 /** The sources of the answer in the order of their numbers. */
@@ -101,7 +101,7 @@ function Actions({
   const { once, isBusy } = useAttempt()
   return (
     <div className="mt-0.5 -ml-1.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
-      <CopyButton label={t("conversation.copyReply")} read={() => wholeOf(message, conversation)} />
+      <CopyButton label={t("conversation.copyReply")} read={() => loadFullText(message, conversation)} />
       <IconButton
         label={t("conversation.branchHere")}
         small
@@ -114,7 +114,7 @@ function Actions({
         <History className="size-3.5" />
       </IconLink>
       <span className="truncate px-1">
-        {[time(createdAt), model, usage && inWords(usage)].filter(Boolean).join(" · ")}
+        {[time(createdAt), model, usage && usageText(usage)].filter(Boolean).join(" · ")}
       </span>
     </div>
   )

@@ -1,9 +1,9 @@
-import { Clock } from "../../parts/icons.tsx"
-import { Button } from "../../parts/button.tsx"
-import { explain } from "../../parts/explain.ts"
-import { sendAgain, type Sending, takeBack } from "../../state/outbox.ts"
+import { Clock } from "../../components/icons.tsx"
+import { Button } from "../../components/button.tsx"
+import { explain } from "../../components/explain.ts"
+import { sendAgain, type Sending, removeUnsent } from "../../state/outbox.ts"
 import { restoreDraft } from "../composer/draft.ts"
-import { MessageFiles } from "../../parts/file-chip.tsx"
+import { MessageFiles } from "../../components/file-chip.tsx"
 import { Words } from "./user-row.tsx"
 import { t } from "../../strings/strings.ts"
 
@@ -14,7 +14,7 @@ export const NEW_DRAFT = "new"
 export function SendingRow({ sent }: { readonly sent: Sending }) {
   const { key, text, files = [], state, error, conversationId } = sent
   const takeBackWords = () => {
-    takeBack(key)
+    removeUnsent(key)
     restoreDraft(conversationId ?? NEW_DRAFT, text, files)
   }
   return (

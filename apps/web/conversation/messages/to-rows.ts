@@ -139,7 +139,7 @@ function undelivered(
   return sending.filter(({ key, text, state }) => {
     // The person must see what was refused.
     if (state === "refused" || state === "old") return true
-    const at = come.findIndex((message) => message.seq > (since.get(key) ?? Infinity) && isSaid(message, text))
+    const at = come.findIndex((message) => message.seq > (since.get(key) ?? Infinity) && isSameText(message, text))
     // The same text sent twice appears twice.
     if (at >= 0) come.splice(at, 1)
     return at < 0
@@ -152,5 +152,5 @@ const lastSeq = (items: readonly Item[]): number => {
 }
 
 /** The transcript has only the beginning of a long message. */
-const isSaid = ({ content, length }: ShownMessage, text: string): boolean =>
+const isSameText = ({ content, length }: ShownMessage, text: string): boolean =>
   length === undefined ? content.trim() === text.trim() : text.trim().startsWith(content.trim())

@@ -1,15 +1,15 @@
-import { Pencil } from "../../parts/icons.tsx"
+import { Pencil } from "../../components/icons.tsx"
 import { useRef, useState } from "react"
 import type { MessageItem } from "../../../../client/index.ts"
 import type { MessageFile } from "../../../../core/protocol/index.ts"
-import { Button, CopyButton, IconButton } from "../../parts/button.tsx"
-import { Form, OnlyField, SubmitButton, messageKeys } from "../../parts/form.tsx"
-import { Plain } from "../../parts/plain.tsx"
+import { Button, CopyButton, IconButton } from "../../components/button.tsx"
+import { Form, OnlyField, SubmitButton, messageKeys } from "../../components/form.tsx"
+import { Plain } from "../../components/plain.tsx"
 import type { OpenConversation } from "../../state/conversation.ts"
 import { useStore } from "../../state/store.ts"
 import { ImagesUnsupported, useImageSupport } from "../composer/use-send.tsx"
-import { type EditedMessage, ShowAll, forkAndSend, wholeOf } from "./fork.tsx"
-import { MessageFiles } from "../../parts/file-chip.tsx"
+import { type EditedMessage, ShowAll, forkAndSend, loadFullText } from "./fork.tsx"
+import { MessageFiles } from "../../components/file-chip.tsx"
 import { t } from "../../strings/strings.ts"
 import { time } from "../../strings/format.ts"
 
@@ -24,10 +24,10 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
   const [isBack, setBack] = useState(false)
   const branch = useRef<Parameters<typeof forkAndSend>[3]["current"]>(undefined)
   // Editing needs the complete text.
-  const edit = () => wholeOf(message, conversation).then(setEdited, () => {})
+  const edit = () => loadFullText(message, conversation).then(setEdited, () => {})
   if (edited !== undefined) {
     return (
-      <EditWords
+      <EditMessage
         text={edited}
         conversation={conversation}
         files={message.files ?? []}
@@ -52,7 +52,7 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
       <ShowAll message={message} conversation={conversation} />
       <div className="mt-0.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
         <span className="px-1">{time(message.createdAt)}</span>
-        <CopyButton label={t("conversation.copyMessage")} read={() => wholeOf(message, conversation)} />
+        <CopyButton label={t("conversation.copyMessage")} read={() => loadFullText(message, conversation)} />
         <IconButton label={t("conversation.editAndResend")} autoFocus={isBack} onClick={() => void edit()} small>
           <Pencil className="size-3.5" />
         </IconButton>
@@ -72,7 +72,7 @@ export function Words({ text, faded = false }: { readonly text: string; readonly
   )
 }
 
-interface EditWordsProps {
+interface EditMessageProps {
   readonly text: string
   readonly files: readonly MessageFile[]
   readonly conversation: OpenConversation
@@ -80,7 +80,7 @@ interface EditWordsProps {
   readonly onCancel: () => void
 }
 
-function EditWords({ text, files, conversation, onDone, onCancel }: EditWordsProps) {
+function EditMessage({ text, files, conversation, onDone, onCancel }: EditMessageProps) {
   const [words, setWords] = useState(text)
   const [wanted, setWanted] = useState(files)
   const [isAsking, setAsking] = useState(false)

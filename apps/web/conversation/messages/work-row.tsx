@@ -1,14 +1,14 @@
 import type { StepItem } from "../../../../client/index.ts"
-import { ChevronRight, Hourglass, Route } from "../../parts/icons.tsx"
-import { Json, Plain } from "../../parts/plain.tsx"
+import { ChevronRight, Hourglass, Route } from "../../components/icons.tsx"
+import { Json, Plain } from "../../components/plain.tsx"
 import { duration } from "../../strings/format.ts"
 import { t } from "../../strings/strings.ts"
 import { DataView, isShownAtOnce } from "../../views/data-view.tsx"
 import { CallEntry } from "./call-entry.tsx"
 import { describeLeftOut, describeWaiting } from "./describe-reply.ts"
-import { stepWords } from "./step-words.ts"
-import { stepName } from "../../parts/step-name.ts"
-import { Thought } from "./thought.tsx"
+import { describeStepResult } from "./describe-step.ts"
+import { stepName } from "../../components/step-name.ts"
+import { ReasoningBlock } from "./reasoning.tsx"
 import type { WorkItem } from "./to-rows.ts"
 
 /** After a run, more steps than this are folded into one line. */
@@ -35,7 +35,7 @@ export function WorkRow({ items, since }: WorkRowProps) {
           ) : (
             item.message.reasoning && (
               <div className="px-2">
-                <Thought reasoning={item.message.reasoning} />
+                <ReasoningBlock reasoning={item.message.reasoning} />
               </div>
             )
           )}
@@ -96,7 +96,7 @@ function StepEntry({ item: { step, detail }, ms }: StepEntryProps) {
   const line = (
     <>
       <Route className="mx-0.5 size-3.5" />
-      <Plain text={[stepName(step), ...stepWords(step, detail)].join(" · ")} />
+      <Plain text={[stepName(step), ...describeStepResult(step, detail)].join(" · ")} />
       {ms !== undefined && <span className="text-xs text-faint">{duration(ms)}</span>}
     </>
   )

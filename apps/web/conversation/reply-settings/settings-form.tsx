@@ -5,10 +5,10 @@ import {
   type ReplySettingsPatch,
   type SettingName,
 } from "../../../../core/protocol/index.ts"
-import { Button } from "../../parts/button.tsx"
-import { explain } from "../../parts/explain.ts"
-import { Select } from "../../parts/form.tsx"
-import { Plain } from "../../parts/plain.tsx"
+import { Button } from "../../components/button.tsx"
+import { explain } from "../../components/explain.ts"
+import { Select } from "../../components/form.tsx"
+import { Plain } from "../../components/plain.tsx"
 import { noticeSignOut } from "../../state/identity.ts"
 import {
   type SettingNotes,

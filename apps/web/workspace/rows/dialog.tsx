@@ -1,9 +1,9 @@
 import type { ReactNode } from "react"
-import { Button } from "../../parts/button.tsx"
-import { Dialog } from "../../parts/dialog.tsx"
-import { Form, Labelled, SubmitButton } from "../../parts/form.tsx"
+import { Button } from "../../components/button.tsx"
+import { Dialog } from "../../components/dialog.tsx"
+import { Form, Labelled, SubmitButton } from "../../components/form.tsx"
 import { t } from "../../strings/strings.ts"
-import { OvertakenNotice } from "./overtaken-notice.tsx"
+import { ConflictNotice } from "./conflict-notice.tsx"
 import type { RowDraft } from "./use-row-draft.ts"
 
 interface RowDialogProps<Row> {
@@ -24,7 +24,7 @@ interface RowDialogProps<Row> {
 export function RowDialog<Row extends object>({ title, name, draft, onClose, children }: RowDialogProps<Row>) {
   return (
     <Dialog title={title} onClose={onClose}>
-      <OvertakenNotice draft={draft} />
+      <ConflictNotice draft={draft} />
       <SaveForm draft={draft} isComplete={name.value.trim() !== ""} onClose={onClose}>
         <Labelled label={name.label} field={name.field}>
           <input autoFocus value={name.value} onChange={(event) => name.set(event.target.value)} className="field" />

@@ -1,14 +1,14 @@
 import { hasCode, type WorkspaceRows } from "../../../../client/index.ts"
 import type { TableName } from "../../../../core/protocol/index.ts"
 import { client } from "../../state/client.ts"
-import { findRow, keepEdit, readWithoutFeed } from "../../state/workspace.ts"
+import { findRow, applyEdit, readWithoutFeed } from "../../state/workspace.ts"
 
 type Row<Name extends TableName> = WorkspaceRows[Name]
 
 /** Adds a row at once, without a proposal, because a person does it. */
 export async function createRow<Name extends TableName>(table: Name, data: Partial<Row<Name>>): Promise<Row<Name>> {
   const row = (await client.createRow({ params: { table }, body: data as Record<string, unknown> })) as Row<Name>
-  keepEdit(table, row, undefined)
+  applyEdit(table, row, undefined)
   return row
 }
 
@@ -29,7 +29,7 @@ export async function changeRow<Name extends TableName>(
   try {
     const body = { updates: { ...change.updates }, expect: { ...change.seen } }
     const row = (await client.changeRow({ params, body })) as Row<Name>
-    keepEdit(table, row, was)
+    applyEdit(table, row, was)
     return { is: "done", row }
   } catch (error) {
     if (hasCode(error, "not_found")) return { is: "gone" }
@@ -37,7 +37,7 @@ export async function changeRow<Name extends TableName>(
   }
   try {
     const newer = (await client.readRow({ params })) as Row<Name>
-    keepEdit(table, newer, was)
+    applyEdit(table, newer, was)
     return { is: "stale", newer }
   } catch (error) {
     if (hasCode(error, "not_found")) return { is: "gone" }

@@ -1,7 +1,7 @@
-import { Plus } from "../../parts/icons.tsx"
+import { Plus } from "../../components/icons.tsx"
 import { useState } from "react"
 import { type Key, t } from "../../strings/strings.ts"
-import { Form, OnlyField, SubmitButton } from "../../parts/form.tsx"
+import { Form, OnlyField, SubmitButton } from "../../components/form.tsx"
 
 const LABELS = {
   task: ["workspace.newTask", "workspace.addTask"],

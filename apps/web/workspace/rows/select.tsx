@@ -1,5 +1,5 @@
 import { escapeHidden } from "../../../../client/index.ts"
-import { Labelled, Select } from "../../parts/form.tsx"
+import { Labelled, Select } from "../../components/form.tsx"
 
 interface RowSelectProps {
   readonly label: string

@@ -10,7 +10,7 @@ export interface RowDraft<Row> {
   readonly set: <Column extends keyof Row>(column: Column, value: Row[Column]) => void
   readonly isChanged: boolean
   /** The values that the user entered before the row changed; undefined if it did not change. */
-  readonly overtaken: Partial<Row> | undefined
+  readonly conflict: Partial<Row> | undefined
   /** Returns whether it was saved. Throws the error of the server if it was refused. */
   readonly save: () => Promise<boolean>
 }
@@ -26,7 +26,7 @@ export function useRowDraft<Name extends TableName>(
   type Row = WorkspaceRows[Name]
   const [draft, setDraft] = useState<Partial<Row>>({})
   const [seen, setSeen] = useState<Partial<Row>>({})
-  const [overtaken, setOvertaken] = useState<Partial<Row>>()
+  const [conflict, setConflict] = useState<Partial<Row>>()
   const columns = (Object.keys(draft) as (keyof Row)[]).filter((column) => draft[column] !== seen[column])
   return {
     value: (column) => (column in draft ? (draft[column] as Row[typeof column]) : live[column]),
@@ -35,13 +35,13 @@ export function useRowDraft<Name extends TableName>(
       setDraft((before) => ({ ...before, [column]: value }))
     },
     isChanged: columns.length > 0,
-    overtaken,
+    conflict,
     async save() {
       if (columns.length === 0) return true
       const changed = await changeRow(table, live.id, { updates: pick(draft, columns), seen: pick(seen, columns) })
       if (changed.is === "gone") toast(t("workspace.deletedMeanwhile"), "bad")
       if (changed.is === "stale") {
-        setOvertaken(
+        setConflict(
           pick(
             draft,
             columns.filter((column) => draft[column] !== changed.newer[column]),

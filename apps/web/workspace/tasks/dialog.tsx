@@ -1,24 +1,24 @@
 import { useState } from "react"
 import type { Task } from "../../../../core/protocol/index.ts"
-import { X } from "../../parts/icons.tsx"
-import { Button, IconButton } from "../../parts/button.tsx"
-import { Dialog } from "../../parts/dialog.tsx"
-import { attempt } from "../../parts/explain.ts"
-import { Form, Labelled, Select, SubmitButton } from "../../parts/form.tsx"
-import { Plain } from "../../parts/plain.tsx"
+import { X } from "../../components/icons.tsx"
+import { Button, IconButton } from "../../components/button.tsx"
+import { Dialog } from "../../components/dialog.tsx"
+import { attempt } from "../../components/explain.ts"
+import { Form, Labelled, Select, SubmitButton } from "../../components/form.tsx"
+import { Plain } from "../../components/plain.tsx"
 import { useShell } from "../../shell/page.ts"
 import { useWorkspace } from "../../state/workspace.ts"
 import { time } from "../../strings/format.ts"
 import { t } from "../../strings/strings.ts"
 import { DueField } from "../due.tsx"
 import { createRow, deleteRow } from "../rows/edit-row.ts"
-import { OvertakenNotice } from "../rows/overtaken-notice.tsx"
+import { ConflictNotice } from "../rows/conflict-notice.tsx"
 import { QuickAdd } from "../rows/quick-add.tsx"
 import { RowSelect } from "../rows/select.tsx"
 import { useRowDraft } from "../rows/use-row-draft.ts"
-import { useWholeRow } from "../rows/use-whole-row.ts"
-import { WholeText } from "../rows/whole-text.tsx"
-import { PRIORITIES, STATUSES, assigneesOf, inWords, toAssignee } from "../task-fields.ts"
+import { useFullRow } from "../rows/use-full-row.ts"
+import { FullText } from "../rows/full-text.tsx"
+import { PRIORITIES, STATUSES, assigneesOf, choiceLabels, toAssignee } from "../task-fields.ts"
 import { DeleteTask } from "./menu.tsx"
 
 interface TaskDialogProps {
@@ -34,7 +34,7 @@ export function TaskDialog({ id, onClose }: TaskDialogProps) {
   return (
     <Dialog title={t("workspace.task")} onClose={onClose}>
       {task ? (
-        <WholeTask task={task} onClose={onClose} />
+        <LoadedTask task={task} onClose={onClose} />
       ) : (
         <>
           <p className="mb-5 text-soft">{t("workspace.taskMissing")}</p>
@@ -48,8 +48,8 @@ export function TaskDialog({ id, onClose }: TaskDialogProps) {
 }
 
 /** Waits until long texts are loaded in full, because a save would replace them. */
-function WholeTask({ task, onClose }: { readonly task: Task; readonly onClose: () => void }) {
-  const whole = useWholeRow("tasks", task)
+function LoadedTask({ task, onClose }: { readonly task: Task; readonly onClose: () => void }) {
+  const whole = useFullRow("tasks", task)
   return whole ? <TaskForm task={whole} onClose={onClose} /> : null
 }
 
@@ -66,7 +66,7 @@ function TaskForm({ task, onClose }: { readonly task: Task; readonly onClose: ()
   }
   return (
     <>
-      <OvertakenNotice draft={draft} />
+      <ConflictNotice draft={draft} />
       <Form className="space-y-3" onSubmit={save}>
         <Labelled label={t("common.title")} field="title">
           <input value={title} onChange={(event) => set("title", event.target.value)} className="field" />
@@ -83,14 +83,14 @@ function TaskForm({ task, onClose }: { readonly task: Task; readonly onClose: ()
           <Labelled label={t("workspace.status")}>
             <Select
               value={value("status")}
-              choices={inWords(STATUSES)}
+              choices={choiceLabels(STATUSES)}
               onChoose={(status) => set("status", status as Task["status"])}
             />
           </Labelled>
           <Labelled label={t("workspace.priority")}>
             <Select
               value={value("priority")}
-              choices={inWords(PRIORITIES)}
+              choices={choiceLabels(PRIORITIES)}
               onChoose={(priority) => set("priority", priority as Task["priority"])}
             />
           </Labelled>
@@ -147,7 +147,7 @@ function TaskComments({ taskId }: { readonly taskId: string }) {
                 <Plain text={comment.author} />, {time(comment.createdAt)}
               </p>
               <p className="whitespace-pre-wrap [overflow-wrap:anywhere]">
-                <WholeText table="taskComments" row={comment} column="content" />
+                <FullText table="taskComments" row={comment} column="content" />
               </p>
             </div>
             <IconButton

@@ -46,11 +46,11 @@ export function Form({ onSubmit, children, ...rest }: FormProps) {
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<Problem>()
   const [names] = useState(() => new Set<string>())
-  const isUnderWay = useRef(false)
+  const isInProgress = useRef(false)
   const send = async (form: HTMLFormElement) => {
     // A ref, because two clicks may come before the next render.
-    if (isUnderWay.current) return
-    isUnderWay.current = true
+    if (isInProgress.current) return
+    isInProgress.current = true
     setBusy(true)
     setProblem(undefined)
     try {
@@ -59,7 +59,7 @@ export function Form({ onSubmit, children, ...rest }: FormProps) {
       noticeSignOut(error)
       setProblem(toProblem(error, names))
     } finally {
-      isUnderWay.current = false
+      isInProgress.current = false
       setBusy(false)
     }
   }
@@ -229,7 +229,7 @@ export function SearchField({ label, value, onChange, ...rest }: SearchFieldProp
 }
 
 /** Whether one of the texts contains the words. */
-export function hasWords(words: string, ...texts: readonly (string | null)[]): boolean {
+export function containsText(words: string, ...texts: readonly (string | null)[]): boolean {
   const wanted = words.trim().toLowerCase()
   return wanted === "" || texts.some((text) => text?.toLowerCase().includes(wanted))
 }

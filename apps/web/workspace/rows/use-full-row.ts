@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react"
 import type { WorkspaceRows } from "../../../../client/index.ts"
 import type { TableName } from "../../../../core/protocol/index.ts"
-import { attempt } from "../../parts/explain.ts"
+import { attempt } from "../../components/explain.ts"
 import { client } from "../../state/client.ts"
 
 /** How long typing has to pause before a search is sent. */
@@ -11,7 +11,7 @@ const PAUSE_MS = 300
 export const isShortened = (row: object): boolean => "truncated" in row
 
 /** The row with its texts in full; undefined until they are loaded. An older version stays while a newer one is read. */
-export function useWholeRow<Name extends TableName>(
+export function useFullRow<Name extends TableName>(
   table: Name,
   row: WorkspaceRows[Name],
 ): WorkspaceRows[Name] | undefined {

@@ -1,10 +1,10 @@
-import { ArrowUp } from "../parts/icons.tsx"
+import { ArrowUp } from "../components/icons.tsx"
 import { type ReactNode, useState } from "react"
 import { type Mode, type ReplySettings, withSettings } from "../../../core/protocol/index.ts"
 import { connectSample, isSample, useConnections } from "../state/connections.ts"
-import { attempt } from "../parts/explain.ts"
-import { Link } from "../parts/button.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { attempt } from "../components/explain.ts"
+import { Link } from "../components/button.tsx"
+import { Plain } from "../components/plain.tsx"
 import { titleOf } from "../../../client/index.ts"
 import { PageHeader } from "../shell/page-header.tsx"
 import { catalogue, suggestModel } from "../state/catalogue.ts"
@@ -38,7 +38,7 @@ interface Chosen {
 }
 
 /** Creates a conversation with its first message, or with an example of an agent. */
-export function NewPage() {
+export function NewConversationPage() {
   // A restored message is in the draft, which is read when the field is created.
   return <Beginnings key={useStore(restored)} />
 }
@@ -92,8 +92,8 @@ function Beginnings() {
     },
   })
   /** The examples of an agent for databases are about the sample database. */
-  const sayFirst = async (to: string, words: string) => {
-    if (isSent || isOnItsWay(words)) return
+  const sendExample = async (to: string, words: string) => {
+    if (isSent || isBeingSent(words)) return
     if (!asksDatabases(to)) return begin(words, { ...chosen, agent: to })
     setSent(true)
     await attempt(async () => {
@@ -169,7 +169,7 @@ function Beginnings() {
               agents={agents}
               chosen={agent}
               onChoose={choose}
-              onSay={(to, words) => void sayFirst(to, words)}
+              onSay={(to, words) => void sendExample(to, words)}
               instead={{
                 ...(folder === null ? { [FILES]: <NoFolder /> } : {}),
                 ...(isOwn && own ? { analyst: <AskOwn name={own.name} onAsk={() => choose("analyst")} /> } : {}),
@@ -198,7 +198,7 @@ function Beginnings() {
  * True from the first click until the page of the new conversation is drawn, so that a double click sends once: while
  * the message is being sent, and while this page is still visible although the address has changed.
  */
-const isOnItsWay = (words: string): boolean =>
+const isBeingSent = (words: string): boolean =>
   currentPath() !== "/" ||
   outbox.value.some(
     ({ beginning, text, state }) =>

@@ -38,7 +38,7 @@ export function FileChip(props: FileChipProps) {
   return (
     <div className="flex max-w-64 items-center gap-2 rounded-lg border border-line bg-sunken px-2 py-1.5 text-sm">
       {blob && pixels && blob.size <= MAX_DRAWN && /^image\/(png|jpeg|gif|webp)$/.test(blob.type) ? (
-        <Picture blob={blob} isWide={pixels.width > pixels.height} />
+        <Preview blob={blob} isWide={pixels.width > pixels.height} />
       ) : (
         <FileText className="size-5 shrink-0 text-faint" aria-hidden="true" />
       )}
@@ -95,7 +95,7 @@ export function FileChip(props: FileChipProps) {
 const SIDE = 96
 
 /** Drawn on a canvas: the page's policy allows no images, not even from itself. */
-function Picture({ blob, isWide }: { readonly blob: Blob; readonly isWide: boolean }) {
+function Preview({ blob, isWide }: { readonly blob: Blob; readonly isWide: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => {
     let isGone = false
@@ -128,7 +128,7 @@ function Picture({ blob, isWide }: { readonly blob: Blob; readonly isWide: boole
 }
 
 /** The data for a preview: the local file, or the one on the server, which is read once. */
-export function usePicture(file: MessageFile | undefined, own?: Blob): { blob?: Blob; pixels?: PixelSize } {
+export function usePreview(file: MessageFile | undefined, own?: Blob): { blob?: Blob; pixels?: PixelSize } {
   const { id, type = "", size = 0, width, height } = file ?? {}
   const [fetched, setFetched] = useState<Blob>()
   const isAsked = own === undefined && id !== undefined && isDrawn(type) && size <= MAX_DRAWN
@@ -162,17 +162,17 @@ export function MessageFiles({ files, onRemove, isResult = false }: MessageFiles
     >
       {files.map((file) => (
         <li key={file.id}>
-          <SaidFile file={file} {...(onRemove ? { onRemove: () => onRemove(file.id) } : {})} />
+          <MessageFileChip file={file} {...(onRemove ? { onRemove: () => onRemove(file.id) } : {})} />
         </li>
       ))}
     </ul>
   )
 }
 
-function SaidFile({ file, onRemove }: { readonly file: MessageFile; readonly onRemove?: () => void }) {
+function MessageFileChip({ file, onRemove }: { readonly file: MessageFile; readonly onRemove?: () => void }) {
   const { id, name } = file
   const [problem, setProblem] = useState<string>()
-  const picture = usePicture(file)
+  const picture = usePreview(file)
   const save = () =>
     client.readFile({ params: { id } }).then(
       (answer) => saveFile(name, answer),

@@ -47,15 +47,15 @@ interface Attempts {
 export function useAttempt(): Attempts {
   const [isBusy, setBusy] = useState(false)
   // A ref, because two clicks may come before the next render.
-  const isUnderWay = useRef(false)
+  const isInProgress = useRef(false)
   const once = async (work: () => Promise<unknown>) => {
-    if (isUnderWay.current) return false
-    isUnderWay.current = true
+    if (isInProgress.current) return false
+    isInProgress.current = true
     setBusy(true)
     try {
       return await attempt(work)
     } finally {
-      isUnderWay.current = false
+      isInProgress.current = false
       setBusy(false)
     }
   }

@@ -10,7 +10,7 @@ import {
   SettledQuestion,
 } from "../../../../core/protocol/index.ts"
 import { humanName } from "../../../../client/index.ts"
-import { type Key, t } from "../../strings/strings.ts"
+import { t } from "../../strings/strings.ts"
 
 const VERDICTS = {
   in_scope: "conversation.inScope",
@@ -34,7 +34,7 @@ const OUTCOMES = {
 } as const
 
 /** The result of a step, in short phrases. */
-export function stepWords(step: string, detail: unknown): string[] {
+export function describeStepResult(step: string, detail: unknown): string[] {
   switch (step) {
     case "guardrail": {
       const found = Guardrail.safeParse(detail).data

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { areItsAddress, placeOf } from "./written-link.tsx"
+import { areItsAddress, linkTarget } from "./safe-link.tsx"
 
 test.each([
   ["https://bank.co/", "bank.co"],
@@ -29,5 +29,5 @@ test.each([
 })
 
 test("what is named is the host that is gone to, not what stands before an @", () => {
-  expect(placeOf("https://bank.co@evil.example/")).toBe("evil.example")
+  expect(linkTarget("https://bank.co@evil.example/")).toBe("evil.example")
 })

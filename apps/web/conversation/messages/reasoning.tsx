@@ -1,20 +1,20 @@
 import { useEffect, useState } from "react"
 import { lastThought } from "../../../../client/index.ts"
 import type { Reasoning } from "../../../../core/protocol/index.ts"
-import { ChevronRight } from "../../parts/icons.tsx"
+import { ChevronRight } from "../../components/icons.tsx"
 import { Markdown } from "../../markdown/markdown.tsx"
-import { Plain } from "../../parts/plain.tsx"
+import { Plain } from "../../components/plain.tsx"
 import { t } from "../../strings/strings.ts"
 import { duration } from "../../strings/format.ts"
 
-interface ThoughtProps {
+interface ReasoningBlockProps {
   readonly reasoning: Reasoning
   /** Still in progress. */
   readonly isLive?: boolean
 }
 
 /** The reasoning before a reply: a line that opens, and while it streams shows its last words. */
-export function Thought({ reasoning: { text, ms, truncated }, isLive = false }: ThoughtProps) {
+export function ReasoningBlock({ reasoning: { text, ms, truncated }, isLive = false }: ReasoningBlockProps) {
   const [isOpen, setOpen] = useState(false)
   const since = useTimeSince(ms ?? 0, isLive)
   return (
@@ -50,7 +50,7 @@ export function Thought({ reasoning: { text, ms, truncated }, isLive = false }: 
 }
 
 /** The time since the server last reported a duration: a model may reason without sending text. */
-function useTimeSince(toldMs: number, isLive: boolean): number {
+function useTimeSince(reportedMs: number, isLive: boolean): number {
   const [since, setSince] = useState(0)
   useEffect(() => {
     setSince(0)
@@ -58,7 +58,7 @@ function useTimeSince(toldMs: number, isLive: boolean): number {
     const told = Date.now()
     const ticking = setInterval(() => setSince(Date.now() - told), 1000)
     return () => clearInterval(ticking)
-  }, [toldMs, isLive])
+  }, [reportedMs, isLive])
   return isLive ? since : 0
 }
 

@@ -72,7 +72,7 @@ export function labelOf(name: string): string {
 }
 
 /** Rows store flags as 0 and 1, and times as milliseconds: both are converted. Arguments are shown as they are sent. */
-export function inWords(name: string, value: unknown): unknown {
+export function displayValue(name: string, value: unknown): unknown {
   const values = Object.hasOwn(VALUES, name) ? VALUES[name]! : {}
   if (typeof value === "string" && Object.hasOwn(values, value)) return t(values[value]!)
   if (/^is[A-Z]/.test(name) && (value === 0 || value === 1)) return value === 1

@@ -1,9 +1,9 @@
 import { useMemo } from "react"
 import { toTimeline, type Totals } from "../../../client/index.ts"
 import type { RecordedEvent, Run } from "../../../core/protocol/index.ts"
-import { explain } from "../parts/explain.ts"
-import { Link } from "../parts/button.tsx"
-import { LoadProblem } from "../parts/use-loaded.tsx"
+import { explain } from "../components/explain.ts"
+import { Link } from "../components/button.tsx"
+import { LoadProblem } from "../components/use-loaded.tsx"
 import { TextPage } from "../shell/page-header.tsx"
 import { ownRun, useFollowedRun } from "./followed-run.ts"
 import { describeRun } from "./describe-run.ts"
@@ -12,7 +12,7 @@ import { type Key, t } from "../strings/strings.ts"
 import { dollars, duration, number } from "../strings/format.ts"
 
 /** Two runs of the person: their totals compared, and their timelines side by side. */
-export function TwoRunsPage({ id, other }: { readonly id: string; readonly other: string }) {
+export function CompareRunsPage({ id, other }: { readonly id: string; readonly other: string }) {
   const [left, right] = [useFollowedRun(() => ownRun(id)), useFollowedRun(() => ownRun(other))]
   return (
     <TextPage title={t("runs.twoRuns")} width="max-w-6xl">
@@ -76,7 +76,7 @@ interface SumsProps {
 
 function Sums({ left, right }: SumsProps) {
   const [a, b] = useMemo(() => [toTimeline(left).totals, toTimeline(right).totals], [left, right])
-  const isSaid = (of: keyof Totals) => Boolean(a[of]) || Boolean(b[of])
+  const isSameText = (of: keyof Totals) => Boolean(a[of]) || Boolean(b[of])
   return (
     <table aria-label={t("runs.totals")} className="mb-6 w-full max-w-md text-sm">
       <thead>
@@ -91,7 +91,7 @@ function Sums({ left, right }: SumsProps) {
         </tr>
       </thead>
       <tbody>
-        {SUMS.filter(([, of]) => isSaid(of)).map(([label, of, toWords]) => (
+        {SUMS.filter(([, of]) => isSameText(of)).map(([label, of, toWords]) => (
           <tr key={of} className="border-t border-line">
             <th scope="row" className="py-1 text-left font-normal text-soft">
               {t(label)}

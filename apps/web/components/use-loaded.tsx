@@ -39,7 +39,7 @@ interface LoadProblemProps {
 
 /** Says why something could not be read, with a button to retry. Retries by itself if the server was only unreachable. */
 export function LoadProblem({ problem, onRetry, className = "" }: LoadProblemProps) {
-  const isTrying = useAutoRetry(problem, onRetry)
+  const isTesting = useAutoRetry(problem, onRetry)
   if (problem === undefined) return null
   return (
     <div
@@ -47,7 +47,7 @@ export function LoadProblem({ problem, onRetry, className = "" }: LoadProblemPro
       className={`mb-3 flex flex-wrap items-center gap-3 rounded-xl bg-warn-soft px-4 py-2 text-sm text-warn ${className}`}
     >
       <p className="min-w-40 flex-1">
-        {explain(problem)} {isTrying && t("common.retryingOnItsOwn")}
+        {explain(problem)} {isTesting && t("common.retryingOnItsOwn")}
       </p>
       <Button small onClick={() => void onRetry()}>
         {t("common.retry")}

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
-import { ExternalLink, Image } from "../parts/icons.tsx"
-import { Plain } from "../parts/plain.tsx"
+import { ExternalLink, Image } from "../components/icons.tsx"
+import { Plain } from "../components/plain.tsx"
 import { t } from "../strings/strings.ts"
 
 /**
@@ -13,13 +13,13 @@ export function toSafeAddress(address: string): string {
   return url && ["http:", "https:", "mailto:"].includes(url.protocol) ? url.href : ""
 }
 
-interface WrittenLinkProps {
+interface SafeLinkProps {
   readonly href: string | undefined
   readonly children: ReactNode
 }
 
 /** A link that shows its target, whatever its text says. */
-export function WrittenLink({ href, children }: WrittenLinkProps) {
+export function SafeLink({ href, children }: SafeLinkProps) {
   if (!href) return <span>{children}</span>
   const words = typeof children === "string" ? children : ""
   return (
@@ -28,7 +28,7 @@ export function WrittenLink({ href, children }: WrittenLinkProps) {
       {!areItsAddress(words, href) && (
         <span className="text-[0.85em] text-faint">
           {" "}
-          (<Plain text={placeOf(href)} />)
+          (<Plain text={linkTarget(href)} />)
         </span>
       )}
       <ExternalLink className="ml-0.5 inline size-3 align-baseline" aria-label={t("markdown.newTab")} />
@@ -40,15 +40,15 @@ export function WrittenLink({ href, children }: WrittenLinkProps) {
  * Loading an image would report to its host that it was seen, and any data in its address. So only its alternative text
  * is shown.
  */
-export function WrittenImage({ src, alt }: { readonly src: string | undefined; readonly alt: string | undefined }) {
+export function ImageLink({ src, alt }: { readonly src: string | undefined; readonly alt: string | undefined }) {
   const words = alt?.trim() || t("markdown.image")
   return (
     <span className="inline-flex max-w-full items-baseline gap-1 rounded-md border border-line bg-sunken px-1.5 text-[0.9em]">
       <Image className="size-3.5 shrink-0 self-center text-faint" aria-label={t("markdown.imageNotLoaded")} />
       {src ? (
-        <WrittenLink href={toSafeAddress(src)}>
+        <SafeLink href={toSafeAddress(src)}>
           <Plain text={words} />
-        </WrittenLink>
+        </SafeLink>
       ) : (
         <Plain text={words} />
       )}
@@ -57,7 +57,7 @@ export function WrittenImage({ src, alt }: { readonly src: string | undefined; r
 }
 
 /** The target of a link in short: a host or an e-mail address. */
-export function placeOf(href: string): string {
+export function linkTarget(href: string): string {
   const { protocol, host, pathname } = new URL(href)
   return protocol === "mailto:" ? pathname : host
 }
@@ -70,6 +70,6 @@ export function placeOf(href: string): string {
 export function areItsAddress(words: string, href: string): boolean {
   const { protocol } = new URL(href)
   const short = href.slice(protocol.length).replace(/^\/\//, "")
-  const spellings = [placeOf(href), href, short].flatMap((one) => [one, one.replace(/\/$/, "")])
+  const spellings = [linkTarget(href), href, short].flatMap((one) => [one, one.replace(/\/$/, "")])
   return spellings.includes(words.trim())
 }

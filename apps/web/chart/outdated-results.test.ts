@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { Item } from "../../../client/index.ts"
-import { outdatedResults } from "./outdated.ts"
+import { outdatedResults } from "./outdated-results.ts"
 
 const result = (resultId: string, sql: string, resultHash: string, connectionId = "conn_1") =>
   ({ type: "call", data: { resultId, sql, resultHash, connectionId } }) as unknown as Item
