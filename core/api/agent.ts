@@ -3,8 +3,7 @@ import type { Schema } from "../engine/definition/schema.ts"
 import type { OpenedPack as InternalOpenedPack, Pack as InternalPack, PackNeeds, PackServices } from "../packs/pack.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
-import { check } from "../server/request/read-input.ts"
-import { GivenReply } from "./given.ts"
+import { GivenAgent } from "./given.ts"
 import { type ExtendContext, toInternalTool, type Tool } from "./tool.ts"
 
 /** An agent: a name, instructions and tools. Each conversation uses one agent. */
@@ -60,10 +59,18 @@ export function toInternalAgents(agents: readonly Agent[] = [ASSISTANT], extend?
   const names = agents.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new TypeError(`agents: two are called "${twice}"; rename one.`)
-  for (const { settings = {} } of agents) check(GivenReply, settings)
+  agents.forEach(refuseMistakes)
   return agents.map(({ description = "", instructions = "", tools = [], ...rest }) =>
     checkAgent({ ...rest, description, instructions, tools: tools.map((tool) => toInternalTool(tool, extend)) }),
   )
+}
+
+/** Types do not stop JavaScript, nor a value from a file. */
+function refuseMistakes(agent: Agent): void {
+  const { error } = GivenAgent.safeParse(agent)
+  if (!error) return
+  const problems = error.issues.map(({ path, message }) => [path.join("."), message].filter(Boolean).join(": "))
+  throw new TypeError(`Agent "${String(Object(agent).name)}": ${problems.join("; ")}.`)
 }
 
 /** Agents for a server, with the tables, routes and services that they need. See docs/recipes/write-a-pack.md. */

@@ -27,7 +27,6 @@ export {
   ConversationQuery as GivenPage,
   ProposalQuery as GivenFilter,
   Rejection as GivenRejection,
-  ReplySettings as GivenReply,
 }
 
 /** The body of `POST /api/tokens`, and whose token it is. */
@@ -49,13 +48,15 @@ function isJson(value: unknown): boolean {
   }
 }
 
+const answerSchema = z
+  .custom<Schema<unknown>>((value) => typeof value === "object", "must be a schema, such as zod's")
+  .optional()
+
 export const GivenQuestion = z.strictObject({
   ...NewMessage.shape,
   ...NewConversation.pick({ agent: true, model: true, mode: true, title: true }).shape,
   conversation: z.string().optional(),
-  answers: z
-    .custom<Schema<unknown>>((value) => typeof value === "object", "must be a schema, such as zod's")
-    .optional(),
+  answers: answerSchema,
   key: z.string().min(1, "an empty one names nothing").optional(),
   signal: z.instanceof(AbortSignal).optional(),
 })
@@ -109,7 +110,7 @@ const GivenHttp = z.strictObject({
 /** Refuses unknown names, because a misspelt option would silently have no effect. */
 export const GivenOptions = z.strictObject({
   models: z.unknown(),
-  agents: z.unknown().optional(),
+  agents: z.array(z.unknown(), "must be a list of agents").optional(),
   log: z.unknown().optional(),
   http: GivenHttp.optional(),
   traces: GivenTraces.optional(),
@@ -169,3 +170,18 @@ export const GivenTool = z.discriminatedUnion(
   ],
   'must be "read", which runs at once, or "write", which a person is asked about',
 )
+
+const text = z.string().optional()
+
+/** Refuses unknown fields: a misspelt `instruction` would silently have no effect. */
+export const GivenAgent = z.strictObject({
+  name: z.string().min(1),
+  description: text,
+  instructions: text,
+  tools: z.array(z.looseObject({ name: z.string() })).optional(),
+  maxIterations: z.int().min(1).optional(),
+  fallback: z.array(z.string()).optional(),
+  settings: ReplySettings.optional(),
+  answers: answerSchema,
+  ground: aFunction.optional(),
+})

@@ -3,8 +3,10 @@ import { InProcessBus, observed } from "../bus/in-process.ts"
 import { fileContents, openPdfReader } from "../compose/file-contents.ts"
 import { openEngine, DEFAULT_LIMITS } from "../compose/open-engine.ts"
 import { budgetOf } from "../compose/settings.ts"
+import { openingReason } from "../compose/open-store.ts"
 import manifest from "../package.json" with { type: "json" }
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
+import { codeOf } from "../protocol/errors.ts"
 import { observedModels, RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics, type ServerMetrics } from "../server/metrics/server-metrics.ts"
 import { check } from "../server/request/read-input.ts"
@@ -213,13 +215,18 @@ export interface StoreSettings {
 /** In the working folder, so that a program without `store` finds its conversations after a restart. */
 const USUAL_FILE = "pawl.db"
 
-export function openGivenStore(store: string | StoreSettings = USUAL_FILE): Promise<Store> {
+export async function openGivenStore(store: string | StoreSettings = USUAL_FILE): Promise<Store> {
   const { url, ...settings } = typeof store === "string" ? { url: store } : store
   const file = /^file:/.test(url) ? url.slice("file:".length) : url
   if (url === ":memory:" || /^[a-z]+:\/\//.test(url)) return openAny({ ...settings, url })
   const path = resolve(file)
-  // Made when the first secret needs it: of a person's database, or of their provider.
-  return openAny({ ...settings, url: `file:${path}`, masterKeys: new KeyFile(`${path}.key`) })
+  // The key file is created when the first secret needs it.
+  return openAny({ ...settings, url: `file:${path}`, masterKeys: new KeyFile(`${path}.key`) }).catch(
+    (error: unknown) => {
+      if (codeOf(error)) throw error
+      throw new Error(`The store ${path} cannot be opened: ${openingReason(error, path)}.`, { cause: error })
+    },
+  )
 }
 
 /** Exports runs as OpenTelemetry traces over OTLP/HTTP. Environment variables are ignored. */

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs"
+import { makeFolders } from "../shared/processes/make-folders.ts"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import type { Launched } from "../tools/mcp/connection/program-transport.ts"
@@ -23,7 +23,7 @@ export async function launchProgram(
   const { commandEnvironment, dataFolder } = settings
   const ours = privateFolders(settings)
   const root = folder ?? join(dataFolder, "mcp", name)
-  if (folder === undefined) mkdirSync(root, { recursive: true, mode: 0o700 })
+  if (folder === undefined) makeFolders(root)
   const home = commandEnvironment.HOME || homedir()
   const sandbox = isHeld
     ? findSandbox({

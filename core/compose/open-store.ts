@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statfsSync, statSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { chmodSync, existsSync, lstatSync, readdirSync, statfsSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { hasCode } from "../protocol/errors.ts"
+import { makeFolders } from "../shared/processes/make-folders.ts"
 import { failureReason } from "../shared/text/system-errors.ts"
 import { KeyFile } from "../store/people/key-file.ts"
 import { fixedKeys, type MasterKeys } from "../store/people/master-keys.ts"
@@ -55,7 +56,7 @@ const OTHERS = 0o077
  */
 export function makeDataFolder(folder: string): void {
   try {
-    makeFolders(resolve(folder))
+    makeFolders(folder)
   } catch (error) {
     const isFile = (error as NodeJS.ErrnoException).code === "EEXIST"
     const reason = isFile ? "a file is in its path" : failureReason(error)
@@ -67,19 +68,6 @@ export function makeDataFolder(folder: string): void {
     } catch {
       // Removed in the meantime, or owned by someone else: `pawl doctor` reports what stays readable.
     }
-  }
-}
-
-/** Node's recursive `mkdir` never returns on file systems without folders, such as `/proc`. */
-function makeFolders(folder: string): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
-  const parent = dirname(folder)
-  if (parent !== folder) makeFolders(parent)
-  try {
-    mkdirSync(folder, { mode: 0o700 })
-  } catch (error) {
-    // Another process created it first.
-    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error
   }
 }
 

@@ -103,3 +103,26 @@ test.each([
 ])("a store that is none is refused by name, also one whose durability would be none: %j", async (store) => {
   await expect(open({ store: store as never })).rejects.toThrow(/store: |store\./)
 })
+
+test.each([
+  ["/proc/pawl/pawl.db", "/proc/pawl/pawl.db"],
+  [{ url: "file:/dev/null/pawl.db" }, "/dev/null/pawl.db"],
+])("a store that cannot be opened is refused in a sentence that names it: %j", async (store, file) => {
+  await expect(open({ store })).rejects.toThrow(`The store ${file} cannot be opened: `)
+})
+
+test.each<[what: string, options: object, problem: RegExp]>([
+  ["an unknown option", { stroe: ":memory:" }, /stroe/],
+  ["a prefix without a slash", { http: { prefix: "pawl" } }, /http\.prefix: must start with/],
+  ["agents that are no list", { agents: "clerk" }, /agents: must be a list/],
+  [
+    "an unknown field of an agent",
+    { agents: [{ name: "clerk", instruction: "Pay." }] },
+    /Agent "clerk": .*instruction/,
+  ],
+  ["instructions that are no text", { agents: [{ name: "clerk", instructions: 5 }] }, /Agent "clerk": instructions/],
+  ["a limit that is no number", { agents: [{ name: "clerk", maxIterations: "9" }] }, /Agent "clerk": maxIterations/],
+  ["a tool that is none", { agents: [{ name: "clerk", tools: [{}] }] }, /Agent "clerk": tools\.0\.name/],
+])("%s is refused by name when the program starts", async (_, options, problem) => {
+  await expect(open(options)).rejects.toThrow(problem)
+})

@@ -1,7 +1,7 @@
+import { makeFolders } from "../../../core/shared/processes/make-folders.ts"
 import { createHash } from "node:crypto"
 import { hostname } from "node:os"
 import { join } from "node:path"
-import { mkdirSync } from "node:fs"
 import { type Device, type DeviceOptions, openDevice } from "../../../client/device/index.ts"
 import { filesTools } from "../../../packs/files/agent.ts"
 import type { EditorBuffers } from "../../../packs/files/editor-buffers.ts"
@@ -38,7 +38,7 @@ export async function openFilesDevice(config: Config, where: FilesDeviceOptions)
   const folder = toFolder(where.dir, config)
   const name = createHash("sha256").update(`${hostname()}\0${folder.root}\0${server}`).digest("hex").slice(0, 32)
   const files = join(dataFolder, "folders")
-  mkdirSync(files, { recursive: true, mode: 0o700 })
+  makeFolders(files)
   const tools = filesTools({ ...filesOptions(config, folder), buffers: where.buffers })
   const connected = Promise.withResolvers<Error | undefined>()
   const options: DeviceOptions = {

@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { makeFolders } from "../../../core/shared/processes/make-folders.ts"
+import { readFileSync, renameSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 
 const MAX = 500
@@ -44,7 +45,7 @@ export class InputHistory {
     this.#kept = [...this.#read(), text].slice(-MAX)
     if (this.#file === undefined) return
     try {
-      mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
+      makeFolders(dirname(this.#file))
       const draft = `${this.#file}.${process.pid}`
       writeFileSync(draft, `${this.#kept.map((each) => JSON.stringify(each)).join("\n")}\n`, { mode: 0o600 })
       renameSync(draft, this.#file)

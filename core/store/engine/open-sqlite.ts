@@ -1,4 +1,5 @@
-import { mkdirSync, statfs } from "node:fs"
+import { makeFolders } from "../../shared/processes/make-folders.ts"
+import { statfs } from "node:fs"
 import { dirname } from "node:path"
 import { promisify } from "node:util"
 import { DatabaseSync } from "node:sqlite"
@@ -34,7 +35,7 @@ export interface SqliteOptions {
 
 /** The embedded engine: one connection, with one writer. */
 export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
-  if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true })
+  if (file !== ":memory:") makeFolders(dirname(file))
   const db = openConnection(file)
   const writer = new SqliteWriter(db, { file, durability, log })
   const lock = file === ":memory:" ? undefined : lockFile(`${file}-owner`)

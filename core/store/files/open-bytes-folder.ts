@@ -1,5 +1,5 @@
-import { chmod, mkdir, readdir, realpath, stat } from "node:fs/promises"
-import { dirname, resolve } from "node:path"
+import { makeFolders } from "../../shared/processes/make-folders.ts"
+import { chmod, readdir, realpath, stat } from "node:fs/promises"
 import { type AppError, codeOf, failure } from "../../protocol/errors.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
@@ -54,7 +54,7 @@ async function marksOf(engine: Engine): Promise<{ database: string; folder: stri
 
 /** Created if no folder was ever used; a lost or unmounted one is not created again. */
 async function findFolder(path: string, isKnown: boolean, refused: (problem: string) => AppError): Promise<string> {
-  if (!isKnown) await makeFolders(resolve(path))
+  if (!isKnown) makeFolders(path)
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error
     throw refused("it is missing, but contains files of this database. Check that its disk is mounted")
@@ -62,24 +62,6 @@ async function findFolder(path: string, isKnown: boolean, refused: (problem: str
   const found = await stat(real)
   if (!found.isDirectory()) throw refused("it is not a folder")
   return real
-}
-
-/** Node's recursive `mkdir` retries forever on file systems such as `/proc`. */
-async function makeFolders(path: string): Promise<void> {
-  const problem = await madeFolder(path)
-  if (problem?.code !== "ENOENT" || dirname(path) === path) return refuseUnlessThere(problem)
-  await makeFolders(dirname(path))
-  refuseUnlessThere(await madeFolder(path))
-}
-
-const madeFolder = (path: string) =>
-  mkdir(path, { mode: 0o700 }).then(
-    () => undefined,
-    (error: NodeJS.ErrnoException) => error,
-  )
-
-function refuseUnlessThere(problem: NodeJS.ErrnoException | undefined): void {
-  if (problem && problem.code !== "EEXIST") throw problem
 }
 
 /** The folder contains nothing else: it is closed to other users, and unknown files are deleted. */

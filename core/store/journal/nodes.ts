@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs"
+import { makeFolders } from "../../shared/processes/make-folders.ts"
 import { dirname } from "node:path"
 import { type Clock, machineTimeOf, monotonicOf } from "../../shared/time/clock.ts"
 import { EVENTS_KNOWN } from "../../engine/replay/replay.ts"
@@ -144,7 +144,7 @@ export class ThisNode {
   #claimFile(): void {
     if (this.#file || this.#path === undefined) return
     try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
+      makeFolders(dirname(this.#path))
       this.#file = NodeFile.open(this.#path)
       this.#file?.record(this.id)
     } catch {
