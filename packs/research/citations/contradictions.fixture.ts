@@ -102,3 +102,112 @@ export const supported: readonly CitedSentence[] = [
   { passage: LAW, sentence: "A landlord can refuse only for an important reason [1]." },
   { passage: TRANSFORMER, sentence: "The large model has 213 million parameters, the base model 65 million [1]." },
 ]
+
+/** A second set, written without a look at the rules: they missed six of it before they knew comparisons of the same two sides. */
+const COFFEE_2 =
+  "The cohort followed 12,450 adults for nine years. Drinking three to four cups of coffee a day was associated with a 17% lower risk of death compared with drinking none. Decaffeinated coffee showed the same association. The authors found no association between tea and mortality. Smokers were excluded from the second analysis."
+const ROCKET_2 =
+  "The first stage burns liquid methane and produces 7,590 tonnes of thrust. The booster returned to the launch site seven minutes after lift-off. The second stage was lost over the Indian Ocean. The company plans five flights in 2025. The heat shield consists of about 18,000 ceramic tiles."
+const SOIL_2 =
+  "Plots without tillage stored more carbon than ploughed plots in the top 10 cm of soil. Below 30 cm there was no difference between the treatments. Yields of maize fell by 5% in the first three years. The experiment began in 1989 and has eight replicates. Earthworms were twice as abundant in plots without tillage."
+const POSTGRES_2 =
+  "Autovacuum is enabled by default and runs at most three workers at once. The default page size is 8 kB and cannot be changed after the cluster is initialised. An index-only scan is possible only if the visibility map marks the page as all-visible. Version 12 made CTEs inline by default. Logical replication does not copy sequences."
+const VACCINE_2 =
+  "Two doses of the vaccine prevented 94.1% of symptomatic infections. The second dose is given 28 days after the first. Protection was lower in adults over 65 than in younger adults. No deaths occurred in the vaccinated group. Storage at minus 20 °C is required until 30 days before use."
+const RIVER_2 =
+  "The Danube is the second-longest river in Europe, after the Volga. It flows through ten countries and is 2,850 km long. The river rises in the Black Forest and empties into the Black Sea. Four national capitals lie on its banks. Its delta has been a World Heritage Site since 1991."
+const MUSIC_2 =
+  "The symphony was first performed in Vienna on 7 May 1824. Beethoven was almost completely deaf when he wrote it. The orchestra had only two full rehearsals. It was the first symphony by a major composer to use voices. The manuscript is kept in Berlin."
+const LAW_2 =
+  "The regulation applies to companies with more than 250 employees or a turnover above €50 million. Member states had to transpose it by July 2024. Small companies are exempt until 2028. A fine may not exceed 5% of worldwide turnover. Whistleblowers cannot be dismissed because of a report."
+const ML_2 =
+  "With 8 attention heads the model reached 27.3 BLEU, and with 16 heads it reached 26.9. Removing positional encodings reduced accuracy. The large model was trained on four GPUs for six days. Label smoothing hurts perplexity but improves accuracy. No dropout was used in the final layer."
+
+export const contradictedToo: readonly CitedSentence[] = [
+  {
+    passage: COFFEE_2,
+    sentence: "Drinking three to four cups of coffee a day was associated with a 17% higher risk of death [1].",
+  },
+  { passage: COFFEE_2, sentence: "Tea was associated with lower mortality, the authors found [1]." },
+  { passage: COFFEE_2, sentence: "The cohort followed 12,450 adults for nine months [1]." },
+  { passage: COFFEE_2, sentence: "Decaffeinated coffee did not show the same association [1]." },
+  { passage: COFFEE_2, sentence: "Smokers were included in the second analysis [1]." },
+  {
+    passage: COFFEE_2,
+    sentence: "Drinking five to six cups of coffee a day was associated with a lower risk of death [1].",
+  },
+  { passage: ROCKET_2, sentence: "The booster returned to the launch site seventeen minutes after lift-off [1]." },
+  { passage: ROCKET_2, sentence: "The first stage was lost over the Indian Ocean [1]." },
+  { passage: ROCKET_2, sentence: "The company plans five flights in 2026 [1]." },
+  { passage: ROCKET_2, sentence: "The first stage produces 7,590 kilograms of thrust [1]." },
+  {
+    passage: SOIL_2,
+    sentence: "Ploughed plots stored more carbon than plots without tillage in the top 10 cm of soil [1].",
+  },
+  { passage: SOIL_2, sentence: "Yields of maize rose by 5% in the first three years [1]." },
+  { passage: SOIL_2, sentence: "The experiment began in 1998 [1]." },
+  { passage: SOIL_2, sentence: "Earthworms were three times as abundant in plots without tillage [1]." },
+  {
+    passage: SOIL_2,
+    sentence: "Plots without tillage stored less carbon than ploughed plots in the top 10 cm of soil [1].",
+  },
+  { passage: POSTGRES_2, sentence: "Autovacuum is disabled by default [1]." },
+  { passage: POSTGRES_2, sentence: "The default page size is 8 MB [1]." },
+  { passage: POSTGRES_2, sentence: "Autovacuum runs at most five workers at once [1]." },
+  { passage: POSTGRES_2, sentence: "Logical replication copies sequences [1]." },
+  { passage: POSTGRES_2, sentence: "The page size can be changed after the cluster is initialised [1]." },
+  { passage: VACCINE_2, sentence: "The second dose is given 28 weeks after the first [1]." },
+  { passage: VACCINE_2, sentence: "Protection was higher in adults over 65 than in younger adults [1]." },
+  { passage: VACCINE_2, sentence: "Deaths occurred in the vaccinated group [1]." },
+  { passage: RIVER_2, sentence: "It flows through twelve countries [1]." },
+  { passage: RIVER_2, sentence: "The delta has been a World Heritage Site since 1919 [1]." },
+  { passage: MUSIC_2, sentence: "The orchestra had only three full rehearsals [1]." },
+  { passage: LAW_2, sentence: "A fine may exceed 5% of worldwide turnover [1]." },
+  { passage: LAW_2, sentence: "Small companies are not exempt until 2028 [1]." },
+  {
+    passage: ML_2,
+    sentence: "With 16 attention heads the model reached 27.3 BLEU, and with 8 heads it reached 26.9 [1].",
+  },
+]
+
+export const supportedToo: readonly CitedSentence[] = [
+  {
+    passage: COFFEE_2,
+    sentence: "People who drank three or four cups a day had a 17% lower risk of dying than those who drank none [1].",
+  },
+  { passage: COFFEE_2, sentence: "The study covered more than 12,000 adults over nine years [1]." },
+  { passage: COFFEE_2, sentence: "For tea, no such association was found [1]." },
+  {
+    passage: COFFEE_2,
+    sentence: "The association did not depend on caffeine: decaffeinated coffee showed it too [1].",
+  },
+  { passage: ROCKET_2, sentence: "The upper stage did not survive: it was lost over the Indian Ocean [1]." },
+  { passage: ROCKET_2, sentence: "Seven minutes after launch, the booster was back at the launch site [1]." },
+  { passage: ROCKET_2, sentence: "Roughly 18,000 ceramic tiles make up the heat shield [1]." },
+  { passage: ROCKET_2, sentence: "Five flights are planned for 2025 [1]." },
+  { passage: SOIL_2, sentence: "In the top 10 cm, ploughed plots stored less carbon than plots without tillage [1]." },
+  { passage: SOIL_2, sentence: "Deeper than 30 cm, the treatments did not differ [1]." },
+  { passage: SOIL_2, sentence: "Maize yields were 5% lower in the first three years [1]." },
+  { passage: SOIL_2, sentence: "Running since 1989, the experiment has eight replicates [1]." },
+  { passage: SOIL_2, sentence: "Plots without tillage had twice the number of earthworms [1]." },
+  { passage: POSTGRES_2, sentence: "Unless you change it, autovacuum is on, with up to three workers [1]." },
+  { passage: POSTGRES_2, sentence: "Pages are 8 kB by default, and you cannot change this later [1]." },
+  { passage: POSTGRES_2, sentence: "Sequences are not copied by logical replication [1]." },
+  { passage: POSTGRES_2, sentence: "Since version 12, CTEs are inlined by default [1]." },
+  { passage: VACCINE_2, sentence: "After two doses, 94.1% of symptomatic infections were prevented [1]." },
+  { passage: VACCINE_2, sentence: "The two doses are given four weeks (28 days) apart [1]." },
+  { passage: VACCINE_2, sentence: "Younger adults were better protected than adults over 65 [1]." },
+  { passage: VACCINE_2, sentence: "No one in the vaccinated group died [1]." },
+  { passage: RIVER_2, sentence: "Only the Volga is longer than the Danube in Europe [1]." },
+  { passage: RIVER_2, sentence: "The Danube is 2,850 km long and crosses ten countries [1]." },
+  { passage: RIVER_2, sentence: "Four capitals are on the river, which ends in the Black Sea [1]." },
+  { passage: MUSIC_2, sentence: "Beethoven could hardly hear anything when he composed it [1]." },
+  { passage: MUSIC_2, sentence: "It premiered in Vienna in May 1824 after only two full rehearsals [1]." },
+  {
+    passage: LAW_2,
+    sentence: "Companies with 250 employees or fewer are not covered unless their turnover exceeds €50 million [1].",
+  },
+  { passage: LAW_2, sentence: "Fines are capped at 5% of worldwide turnover [1]." },
+  { passage: ML_2, sentence: "Eight heads did better than sixteen: 27.3 against 26.9 BLEU [1]." },
+  { passage: ML_2, sentence: "Label smoothing improves accuracy although it hurts perplexity [1]." },
+]

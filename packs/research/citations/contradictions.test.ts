@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { Source } from "../../../core/protocol/conversation/stages.ts"
 import { cite } from "./cite.ts"
-import { type CitedSentence, contradicted, supported } from "./contradictions.fixture.ts"
+import { type CitedSentence, contradicted, contradictedToo, supported, supportedToo } from "./contradictions.fixture.ts"
 import { countWork } from "../../../test/support/worked.ts"
 import { findContradiction, readPassage } from "./contradictions.ts"
 
@@ -20,6 +20,33 @@ test("most sentences that contradict their passage are flagged", () => {
 test("hardly any sentence that its passage supports is flagged", () => {
   expect(supported).toHaveLength(30)
   expect(supported.filter(isFlagged)).toEqual([])
+})
+
+test("so it is in a second set, with at most five of 29 missed", () => {
+  expect([contradictedToo.length, supportedToo.length]).toEqual([29, 30])
+  const missed = contradictedToo.filter((each) => !isFlagged(each)).map(({ sentence }) => sentence)
+  expect(missed.length, missed.join("\n")).toBeLessThanOrEqual(5)
+  expect(supportedToo.filter(isFlagged)).toEqual([])
+})
+
+const SLEEP =
+  "Adults slept longer on weekends than on weekdays. Teenagers reported more headaches than adults, but fewer back problems. Men woke up earlier than women. Night workers drank twice as much coffee as day workers. Older pilots made fewer errors than younger pilots, although they were slower. The app had 30 users in the first year and 90 in the second."
+
+test.each([
+  ["Adults slept shorter on weekends than on weekdays", true],
+  ["On weekdays adults slept less than on weekends", false],
+  ["Teenagers reported fewer headaches than adults", true],
+  ["Teenagers reported fewer back problems than adults", false],
+  ["Men woke up later than women", true],
+  ["Women woke up later than men", false],
+  ["Older pilots made more errors than younger pilots", true],
+  ["Younger pilots made more errors than older ones", false],
+  ["Older pilots were slower than younger pilots but made fewer errors", false],
+  ["Night workers drank three times as much coffee as day workers", true],
+  ["Day workers drank half as much coffee as night workers", false],
+  ["The app had three times as many users in the second year", false],
+])("a comparison of the same two sides: %s", (sentence, isWrong) => {
+  expect(isFlagged({ passage: SLEEP, sentence: `${sentence} [1].` })).toBe(isWrong)
 })
 
 test("the difference is reported with what the passage says", () => {

@@ -8,6 +8,7 @@ import {
   isOpposite,
   isQuantifier,
   isStopWord,
+  NEAR_THAN,
   sidesWithObjects,
   stem,
 } from "./vocabulary.ts"
@@ -231,11 +232,19 @@ function differentNumber(claim: ReadSentence, all: readonly ReadSentence[]): Cla
   return undefined
 }
 
-/** The sum or the difference of two numbers of the passage's sentence. */
+/** The sum, the difference or the ratio of two numbers of the passage's sentence. */
 function isDerived(value: number, { quantities }: ReadSentence): boolean {
   const values = quantities.slice(0, SMALL).map((each) => each.value)
   return values.some((one, index) =>
-    values.slice(index + 1).some((other) => Math.abs(one - other) === value || one + other === value),
+    values
+      .slice(index + 1)
+      .some(
+        (other) =>
+          Math.abs(one - other) === value ||
+          one + other === value ||
+          isAbout(one, value * other) ||
+          isAbout(other, value * one),
+      ),
   )
 }
 
@@ -245,11 +254,35 @@ function swappedSides(claim: ReadSentence, all: readonly ReadSentence[]): ClaimD
   if (!ours) return undefined
   for (const sentence of nearest(claim, all, ABOUT_THE_SAME)) {
     const theirs = sidesOf(sentence)
-    if (!theirs || meets(ours.after, theirs.after)) continue
+    if (!theirs) continue
+    if (meets(ours.after, theirs.after)) {
+      if (isOpposed(ours, theirs) && compared(claim).every((word) => sentence.stems.has(word)))
+        return report("negation", sentence)
+      continue
+    }
     const isSwapped = meets(ours.after, theirs.before) && meets(theirs.after, ours.before)
     if (isSwapped) return ours.direction === theirs.direction ? report("swapped", sentence) : undefined
   }
   return undefined
+}
+
+const isDegree = (word: string) => antonymsIn([word]).size > 0
+
+type Comparison = NonNullable<ReturnType<typeof sidesOf>>
+
+/** `A has less than B` and `A has more than B`: the same two sides, and the opposite word. */
+function isOpposed(one: Comparison, other: Comparison): boolean {
+  const withoutDegrees = (stems: ReadonlySet<string>) => new Set([...stems].filter((each) => !isDegree(each)))
+  const isCrossed = meets(withoutDegrees(one.before), other.after) || meets(one.after, withoutDegrees(other.before))
+  const isOpposing = isOpposite(one.degree, other.degree) && one.negations === other.negations
+  return isOpposing && !isCrossed && meets(one.before, other.before)
+}
+
+/** The words of what is compared: those before `than` that are neither a degree nor filler. */
+function compared({ tokens }: ReadSentence): string[] {
+  const than = tokens.findIndex(({ text }) => text.toLowerCase() === "than")
+  const near = tokens.slice(Math.max(0, than - NEAR_THAN), Math.max(0, than))
+  return [...stemsOf(near.filter(({ text }) => !isDegree(text.toLowerCase())))]
 }
 
 const meets = (one: ReadonlySet<string>, other: ReadonlySet<string>) => [...one].some((each) => other.has(each))
@@ -269,7 +302,9 @@ function sidesOf({ tokens }: ReadSentence) {
   const without = (stems: ReadonlySet<string>) => new Set([...stems].filter((each) => !both.has(each)))
   const [left, right] = [without(before), without(first)]
   const { direction, isPassive } = comparator
-  return isPassive ? { before: right, after: left, direction } : { before: left, after: right, direction }
+  const degree = antonymsIn([comparator.degree])
+  const sides = isPassive ? { before: right, after: left } : { before: left, after: right }
+  return { ...sides, direction, degree, negations: words.filter(isNegating).length }
 }
 
 /** `12% with the drug and 20% without` for a passage with the opposite. */

@@ -28,6 +28,8 @@ export const toPlainUnits = (text: string): string =>
   text
     .replaceAll(/m³|\bm3\b|\bcubic met(?:er|re)s?\b/gi, " cubicmetres")
     .replaceAll(/m²|\bm2\b|\bsquare met(?:er|re)s?\b/gi, " squaremetres")
+    .replaceAll(/\btwice\b/gi, "two times")
+    .replaceAll(/\bthrice\b/gi, "three times")
     .replaceAll(/\bkm\/h\b|\bkph\b|\bkilomet(?:er|re)s (?:per|an) hour\b/gi, " kmh")
     .replaceAll(/(?:\bnot|n['’]t)((?: \p{L}{1,20}){0,2}) (?:as|so) (\p{L}{1,20}) as\b/giu, "$1 less $2 than")
 

@@ -173,23 +173,33 @@ const LESS = new Set([
   "lighter",
   "colder",
 ])
+const MORE = new Set(
+  "more greater higher larger bigger better faster quicker longer older later stronger heavier taller".split(" "),
+)
 const VERBS = new Set(["outperform", "exceed", "surpass", "beat", "outnumber", "outweigh", "outlive"].map(stem))
 /** The most words between the compared adjective and `than`. */
-const NEAR_THAN = 6
+export const NEAR_THAN = 6
+
+interface Comparator {
+  readonly direction: "more" | "less"
+  /** The word that says so, such as "fewer". */
+  readonly degree: string
+  readonly end: number
+  readonly isPassive: boolean
+}
 
 /** A comparison at a word: whether it means more or less, and where the text after it starts. */
-export function comparatorAt(
-  words: readonly string[],
-  at: number,
-): { readonly direction: "more" | "less"; readonly end: number; readonly isPassive: boolean } | undefined {
+export function comparatorAt(words: readonly string[], at: number): Comparator | undefined {
   const word = words[at] ?? ""
   if (VERBS.has(stem(word))) {
     const isPassive = words[at + 1] === "by"
-    return { direction: "more", end: at + (isPassive ? 2 : 1), isPassive }
+    return { direction: "more", degree: "", end: at + (isPassive ? 2 : 1), isPassive }
   }
   if (word !== "than") return undefined
-  const isLess = words.slice(Math.max(0, at - NEAR_THAN), at).some((each) => LESS.has(each))
-  return { direction: isLess ? "less" : "more", end: at + 1, isPassive: false }
+  const isDegree = (each: string) => LESS.has(each) || MORE.has(each)
+  // "Younger pilots made more errors than …": the nearest counts.
+  const degree = words.slice(Math.max(0, at - NEAR_THAN), at).findLast(isDegree) ?? ""
+  return { direction: LESS.has(degree) ? "less" : "more", degree, end: at + 1, isPassive: false }
 }
 
 /** Units by dimension, each with its factor to the first one. */
