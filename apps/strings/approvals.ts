@@ -47,7 +47,7 @@ export const changeCardText = {
   noRoom: "The window is too small to show the change. Make it taller.",
   notShownYet: "The change was not on the screen yet. Read it, then answer.",
   unread: (lines: number, isAbove: boolean, answer: string) =>
-    `${plural(lines, "line")} not shown yet: ${isAbove ? "PgUp shows them" : "PgDn shows them, End skips them"}. ${answer}! approves without reading.`,
+    `${plural(lines, "line")} not shown yet: ${isAbove ? "PgUp" : "PgDn"} shows them. ${answer}! approves without reading.`,
 
   modeAll: "Mode: automatic. Changes are made without asking. To be asked again: /mode confirm",
   modeNone: "Mode: read only. Nothing is changed. To allow changes again: /mode confirm",

@@ -214,7 +214,7 @@ export const modelErrors = {
   model_lacks_images: {
     status: 400,
     say: (d: { model: string; choices: string }) =>
-      `${d.model} does not support images. ${d.choices ? `Choose a model that does, such as ${d.choices}` : "No configured model does"}, or send text.`,
+      `${d.model} does not support images. ${d.choices ? `Choose a model that does, such as ${d.choices}, or send text.` : "No other configured model does either: send text, or configure a model that does."}`,
   },
   auth: {
     status: 502,

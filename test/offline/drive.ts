@@ -16,7 +16,7 @@ interface Call {
   readonly input: Record<string, unknown>
 }
 
-/** What came of the last thing that was said. */
+/** The outcome of the last message. */
 export interface Came {
   readonly proposed: readonly string[]
   readonly looked: readonly string[]

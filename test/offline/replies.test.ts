@@ -16,7 +16,7 @@ const result = (name: string, status: CallResult["status"], text: string): CallR
 })
 const told = (...results: CallResult[]) => retold({ role: "tool", results }, "x")
 
-describe("what is said to anybody", () => {
+describe("small talk", () => {
   test.each([
     ["hello", "hello"],
     ["Hello!", "hello"],
@@ -44,7 +44,7 @@ describe("what is said to anybody", () => {
   ])("%.40j is a request", (text) => expect(topicOf(text)).toBeUndefined())
 })
 
-describe("what can be said", () => {
+describe("suggestions", () => {
   const asked: HistoryMessage[] = [{ role: "tool", results: [result("ask_database", "ok", "3 rows")] }]
   const failed: HistoryMessage[] = [{ role: "tool", results: [result("ask_database", "error", "no")] }]
 
@@ -59,7 +59,7 @@ describe("what can be said", () => {
     expect(greeting("hello", table, asked)).not.toContain("draw a chart of it")
   })
 
-  test("a greeting is greeted, and nobody is told that they were not understood", () => {
+  test("a greeting is answered with one, not with a reply that did not understand", () => {
     for (const talk of ["hello", "help"] as const) {
       expect(greeting(talk, table, [])).not.toContain("understand that")
       expect(greeting(talk, table, [])).toContain("offline model")
@@ -69,7 +69,7 @@ describe("what can be said", () => {
   })
 })
 
-test("somebody who was not understood is offered the requests that share most words with theirs", () => {
+test("a request that was not understood is answered with the requests that share most words with theirs", () => {
   const items = (text: string) =>
     [...notUnderstood(table, [], text).matchAll(/^- `(.+)`$/gm)].map(([, request]) => request)
   expect(items("please compute revenue by quarter")).toEqual(["revenue by month", "chart revenue"])

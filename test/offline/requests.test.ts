@@ -42,8 +42,8 @@ describe("said to the workspace's assistant without a language model", () => {
 
 test.each(["zzz", "erinnere mich morgen an Milch", "comment buy milk"])(
   "a reply that did not understand offers requests that a click sends: %s",
-  async (said) => {
-    const { words } = await drive([said])
+  async (request) => {
+    const { words } = await drive([request])
     expect(words).toMatch(NOT_UNDERSTOOD)
     expect(words).toMatch(/^- `.+`$/m)
   },

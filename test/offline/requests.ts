@@ -13,7 +13,7 @@ import {
   WEDNESDAY,
 } from "./outcome.ts"
 
-/** What is in the workspace that these are said to. */
+/** The workspace of these requests. */
 export const rows = {
   clients: [{ name: "Acme" }],
   projects: [{ name: "Website" }, { name: "Garden" }],
@@ -35,7 +35,7 @@ export const rows = {
 /** Ends in this request, as one that can be sent. */
 const suggests = (request: string) => says(new RegExp(`\\n- \`${request}\`$`))
 
-/** What people say, and what it comes to. */
+/** Requests of people, with the outcome of each. */
 export const requests: readonly Row[] = [
   // Making tasks.
   ["remind me to call the dentist tomorrow at 9am", proposes(task("Call the dentist", { due: `${MONDAY} at 09:00` }))],
@@ -142,7 +142,7 @@ export const requests: readonly Row[] = [
   ["note: the wifi password is 1234", proposes('Create note "The wifi password is 1234"')],
   ["create a note called Ideas: paint it blue", proposes('Create note "Ideas"')],
 
-  // Going on.
+  // Follow-ups.
   [["add a task call mum", "[yes]", "make it urgent"], proposes('Update task "Call mum": priority medium → high')],
   [["add a task call mum", "[yes]", "move it to friday"], proposes(`Update task "Call mum": due none → ${FRIDAY}`)],
   [["list my tasks", "delete it"], asks(/Which one do you mean\?/)],

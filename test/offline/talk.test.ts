@@ -3,7 +3,7 @@ import { createClient } from "../../client/index.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 
-test("a conversation without a language model goes on from what was said, in the loop as it is served", async () => {
+test("a conversation without a language model continues from its previous messages, on a real server", async () => {
   const env = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
   await using server = new PawlProcess(["serve"], env)
   const [, baseUrl = ""] = await server.says(/listening on (\S+)/)
@@ -17,7 +17,7 @@ test("a conversation without a language model goes on from what was said, in the
   }
   const commit = async (proposals: readonly { id: string }[]) => {
     for (const each of proposals) await client.commitProposal({ params: { id: each.id as never } })
-    // It goes on by itself, to its end or to the next question.
+    // It continues by itself, to its end or to the next question.
     const old = new Set(proposals.map((each) => each.id))
     return vi.waitUntil(
       async () => {

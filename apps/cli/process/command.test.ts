@@ -9,6 +9,8 @@ describe("wrong options are refused in a sentence that says what to do", () => {
     [["--days", "-3"], "--days needs a value. Write a value that starts with a dash as --days=-3."],
     [["-d", "-3"], "--days needs a value. Write a value that starts with a dash as --days=-3."],
     [["--days"], "--days needs a value."],
+    [["--days", ""], "--days needs a value."],
+    [["--days="], "--days needs a value."],
     [["--rows=1"], "--rows does not take a value."],
     [["--nope"], "Unknown option --nope."],
     [["--rwos"], 'Unknown option --rwos. Did you mean "--rows"?'],

@@ -49,8 +49,13 @@ export function readFlags<Options extends NonNullable<ParseArgsConfig["options"]
   options: Options,
 ) {
   try {
-    return parseArgs({ args: [...words], options, allowPositionals: true, strict: true })
+    const read = parseArgs({ args: [...words], options, allowPositionals: true, strict: true })
+    // A shell makes one of a variable that is not set. No option means anything without a value.
+    const blank = Object.entries(read.values).find(([, value]) => [value].flat().some((each) => each === ""))
+    if (blank) throw new UsageError(usageText.missingValue(`--${blank[0]}`))
+    return read
   } catch (error) {
+    if (error instanceof UsageError) throw error
     const { message, code } = error as NodeJS.ErrnoException
     const [option = ""] = /--[\w-]+/.exec(message) ?? /-\w/.exec(message) ?? []
     if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {

@@ -62,7 +62,7 @@ function toLogicalLine(column: readonly TextItem[]): TextItem[] {
     const text = toLogicalText(item)
     const isApart = right !== undefined && leftOf(item) - right > SPACE * sizeOf(item)
     if (isApart || /^\s/.test(item.str)) words.push({ text: " ", isLtr: false })
-    words.push({ text: text.trim(), isLtr: !RTL.test(text) && LTR.test(text) })
+    words.push(...toWords(text.trim()))
     if (/\s$/.test(item.str)) words.push({ text: " ", isLtr: false })
     right = leftOf(item) + item.width
   }
@@ -70,6 +70,17 @@ function toLogicalLine(column: readonly TextItem[]): TextItem[] {
   const width = right! - leftOf(first!)
   const str = fromRight(words).replaceAll(/\s+/g, " ").trim()
   return [{ ...first!, str, dir: "rtl", width, hasEOL: true }]
+}
+
+/** Of `.2020`, as it is seen at the end of a sentence from the right, the point follows the number. */
+function toWords(text: string): { readonly text: string; readonly isLtr: boolean }[] {
+  const isLtr = !RTL.test(text) && LTR.test(text)
+  const [, point, rest] = (isLtr && /^([.,:;!?…]+)(\S.*)$/s.exec(text)) || []
+  if (point === undefined || rest === undefined) return [{ text, isLtr }]
+  return [
+    { text: point, isLtr: false },
+    { text: rest, isLtr },
+  ]
 }
 
 /** Read from the right, but for what stands between two words from the left. */

@@ -273,6 +273,11 @@ describe("text in other forms than its letters", () => {
     expect(text.trim()).toBe("كتاب PDF file (كتاب 2024)\nكتاب")
   })
 
+  test("from the right that ends with a number has its full stop behind it", async () => {
+    const { text } = await readShown({ x: 50, y: 700, text: ".2020" }, { x: 90, y: 700, text: BOOK })
+    expect(text.trim()).toBe("كتاب 2020.")
+  })
+
   test("of East Asia is stored in characters, not in radicals or halves of them", async () => {
     const { text } = await readShown({ x: 50, y: 700, text: "⽇本⻑⾏ ｶﾞｲﾄﾞ 神" })
     expect(text.trim()).toBe("日本長行 ガイド 神")
