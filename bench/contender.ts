@@ -12,12 +12,12 @@ export interface Contender {
   resume(id: string): Promise<string>
   /** How many conversations wait for a person, by a question to the store; undefined where it cannot be asked. */
   countPaused(): Promise<number | undefined>
-  /** What the store holds. */
+  /** Returns the entries in the store. */
   transcript(id: string): Promise<Entry[]>
   close(): Promise<void>
 }
 
-/** Where a contender may write: a fresh folder on the disk and, if it needs one, an empty PostgreSQL database. */
+/** Where a contender may write: a new folder and, if it needs one, an empty PostgreSQL database. */
 export interface Place {
   readonly folder: string
   readonly postgresUrl?: string

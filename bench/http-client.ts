@@ -1,6 +1,6 @@
 /**
- * The other end of W6, in a process of its own, so that what it costs is not counted as the server's. Told what to do by
- * messages from the process that started it, answers each with what it saw.
+ * The clients of W6, in a separate process, so that their CPU time is not counted as the server's. Controlled by
+ * messages from the parent process; answers each with its measurements.
  */
 import { get, type IncomingMessage } from "node:http"
 import { connect, type Socket } from "node:net"
@@ -10,7 +10,7 @@ export type Order =
   | { readonly type: "watch"; readonly ids: readonly string[]; readonly by?: "socket" }
   /** Stays until `leave`. */
   | ({ readonly type: "device" } & DeviceOrder)
-  /** Answered when each watcher has been told that the run is over: with the text each has seen of the reply. */
+  /** Answered when each watcher has received the end of the run: with the text that each received. */
   | { readonly type: "over" }
   | { readonly type: "leave" }
   | { readonly type: "turns"; readonly count: number; readonly text: string }

@@ -34,7 +34,7 @@ export function toRow({ key, ...measure }: Measure, series: Series, slowness: nu
   if (series.failed !== undefined) return { ...nothing, verdict: "FAILED", reason: series.failed }
   if (series.skipped !== undefined) return { ...nothing, verdict: "skipped", reason: series.skipped }
   const isRate = measure.unit === "turns/s"
-  // The better floor of the two beside ours: one that was disturbed would flatter us.
+  // The better of the two floors measured before and after ours: a disturbed one would flatter us.
   const best = isRate ? Math.max : Math.min
   const pairs = series.rounds.map(({ ours, floors }) => ({
     ours: ours[key] ?? Number.NaN,

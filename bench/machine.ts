@@ -17,7 +17,7 @@ export interface Machine {
   readonly slowness: number
 }
 
-/** What the figures were measured on. */
+/** Describes the machine of the measurements. */
 export function describeMachine(): Machine {
   const [cpu] = cpus()
   return {

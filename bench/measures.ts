@@ -23,7 +23,7 @@ export interface Measure {
     | "%"
     | "tokens"
     | "changes"
-  /** What the bounds are for: ours ÷ floor (for a rate floor ÷ ours: how much slower), or our number itself. */
+  /** What the bounds apply to: ours ÷ floor (for a rate floor ÷ ours), or our number itself. */
   readonly judged: "ratio" | "value"
   readonly must?: number
   readonly goal?: number
@@ -216,7 +216,7 @@ function against(workload: Workload, ours: OursName, floor: FloorName, lines: re
   return lines.map((line) => ({ workload, ours, floor, ...line }))
 }
 
-/** What happens at one server until it is seen at the other: with NATS between them, and with PostgreSQL alone. */
+/** The time until an event of one server is visible at the other: with NATS, and with PostgreSQL alone. */
 function seenElsewhere(link: "Nats" | "Alone", must: number): Line[] {
   const by = link === "Nats" ? "NATS" : "no NATS"
   return Object.entries(happenings).flatMap(([key, what]) => [

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** What a workload has measured, by name. */
+/** The measurements of a workload, by name. */
 export type Numbers = Readonly<Record<string, number>>
 
 export function quantile(values: readonly number[], q: number): number {

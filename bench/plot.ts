@@ -1,7 +1,7 @@
 import type { Row } from "./judge.ts"
 import { toText } from "./table.ts"
 
-/** What can be drawn of a row: its distance from the floor, and how far it may and should be. */
+/** The bar of a row: its distance from the floor, and its bounds. */
 interface Bar {
   readonly row: Row
   readonly value: number

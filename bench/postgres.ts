@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { join } from "node:path"
 import pg from "pg"
 
-/** A PostgreSQL for this run alone, which gives an empty database to whoever asks. */
+/** A PostgreSQL server for this run, which provides empty databases. */
 export interface Postgres {
   readonly version: string
   createDatabase(): Promise<{ readonly url: string; drop(): Promise<void> }>

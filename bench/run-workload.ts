@@ -22,11 +22,11 @@ export interface Run {
   readonly sizes: Sizes
   readonly places: Places
   readonly flags?: readonly string[]
-  /** Where a profile is to name the sources. Otherwise what runs is what is published. */
+  /** Set for a profile that names sources. Default: the published bundle runs. */
   readonly isFromSource?: boolean
 }
 
-/** These find other files beside their sources. */
+/** These workloads find other files next to their sources. */
 const FROM_SOURCE: readonly Workload[] = ["w6", "w8", "w13", "w14"]
 
 /** Needed for heap figures, and so that no collection of garbage is forced by a small heap. */

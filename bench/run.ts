@@ -1,4 +1,4 @@
-/** Our runtime against hand-written floors, side by side: see --help and README.md beside this file. */
+/** Compares the runtime with hand-written floors: see --help and README.md in this folder. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type FloorName, needsPostgres, type OursName } from "./contender.ts"
@@ -18,7 +18,7 @@ import { toTable } from "./table.ts"
 /** More than most machines have cores: much of a smoke run is waiting for processes, and for leases of the dead. */
 const QUICK_LANES = 4
 const needsNats = (workload: Workload) => workload === "w11" || workload === "w12"
-/** Those of the dead run out after many seconds: whoever begins with it waits beside the others, and not after them. */
+/** Leases of killed processes expire after many seconds, so this workload starts first and waits while others run. */
 const WAITS_LONGEST: Workload = "w7"
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130))
@@ -48,7 +48,7 @@ async function compare(options: Options, places: Places): Promise<number> {
   const started = performance.now()
   const machine = describeMachine()
   const judges = options.size !== "quick"
-  // Where times count, one thing runs at a time.
+  // If times are judged, one workload runs at a time.
   const isFirst = ({ workload }: Pair) => !judges && workload === WAITS_LONGEST
   const lanes = { count: judges ? 1 : QUICK_LANES, isFirst }
   const all = await inLanes(lanes, pairs(options), (pair) => measure(pair, options, places))

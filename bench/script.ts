@@ -21,10 +21,13 @@ export const killPoints = ["first-model-call", "tool", "second-model-call"] as c
 /** How many messages the model was shown last: W2 fails a contender that hides history from it. */
 export const seen = { messages: 0 }
 
-/** Where W0 ends the process, in the middle of a turn and at once. */
+/** The position in a turn at which W0 kills the process. */
 export const killAt: { point: KillPoint | undefined } = { point: undefined }
 
-/** Where W7 holds up turns, so that a process can die in the middle of many. `text` names the turn. */
+/**
+ * The position at which W7 holds turns, so that a process can be killed in the middle of many. `text` identifies the
+ * turn.
+ */
 export const heldUp: { at: ((point: KillPoint, text: string) => Promise<void> | undefined) | undefined } = {
   at: undefined,
 }
@@ -59,7 +62,7 @@ export async function* bareDeltas(count: number): AsyncGenerator<string> {
 export const streamPrompt = (count: number, aTurn?: number): string =>
   aTurn === undefined ? `stream:${count}` : `stream:${count}/${aTurn}`
 
-/** What the store must hold after so many turns. */
+/** The expected entries of the store after so many turns. */
 export function expected(turns: number): Entry[] {
   return Array.from({ length: turns }, (_, i): Entry[] => [
     ["user", userText(i)],
@@ -69,7 +72,7 @@ export function expected(turns: number): Entry[] {
   ]).flat()
 }
 
-/** What must have survived a kill: everything the turn had been told was done. */
+/** The entries that must survive a kill: everything that was acknowledged. */
 export function survivorsOf(point: KillPoint): Entry[] {
   return expected(1).slice(0, killPoints.indexOf(point) + 1)
 }

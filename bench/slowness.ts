@@ -20,7 +20,7 @@ function workMs(): number {
   return Math.min(...Array.from({ length: TRIES }, once))
 }
 
-/** What a server does most: JSON, texts, maps, sorting, a hash. */
+/** Typical work of a server: JSON, texts, maps, sorting, a hash. */
 function once(): number {
   const begun = threadMs()
   const rows = Array.from({ length: 2000 }, (_, i) => ({

@@ -1,11 +1,10 @@
 import { analystPack, type AnalystServices } from "./analyst/pack.ts"
 import { filesPack, type FilesServices } from "./files/pack.ts"
-import type { ThirdPartyServices } from "../core/packs/load-packs.ts"
-import type { Pack } from "../core/packs/pack.ts"
+import type { ThirdPartyServices, Pack } from "../core/pack.ts"
 import { researchPack, type ResearchServices } from "./research/pack.ts"
 import { workspacePack, type WorkspaceServices } from "./workspace/pack.ts"
 
-/** What whoever opens our packs, and those of others beside them, has to have at hand. */
+/** The services for the standard packs and for packs of third parties. */
 export type StandardServices = WorkspaceServices &
   AnalystServices &
   ResearchServices &

@@ -1,4 +1,4 @@
-/** Writes docs/reference/surface.md anew, so that a change of what programs import shows in its diff: `npm run api`. */
+/** Regenerates docs/reference/surface.md, so that a change of the public API shows in its diff: `npm run api`. */
 import { writeFileSync } from "node:fs"
 import { readSurface } from "./surface.ts"
 

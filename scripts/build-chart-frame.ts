@@ -25,13 +25,13 @@ async function bundle(input: string): Promise<string> {
     platform: "browser",
     write: false,
     logLevel: "silent",
-    // Of what the page knows the frame takes the functions it calls: a module's other words are not said in it.
+    // Removes unused texts of the page from the frame.
     treeshake: {
       moduleSideEffects: (id) =>
         (!isOwnSource(id) || id.startsWith(join(root, "apps", "web"))) && !/[\\/]zod[\\/]/.test(id),
     },
     output: { format: "iife", minify: true, comments: false, codeSplitting: false },
   })
-  // What looks like the end of a script, or like a comment of HTML, would be one here, wherever it stands.
+  // Escapes text that would end the script or start an HTML comment.
   return output[0].code.replaceAll(/<(?=\/script|!--|script)/gi, "\\x3C")
 }

@@ -6,7 +6,7 @@ import { type Package, sourceOfSpecifier } from "./entries.ts"
 
 const root = join(import.meta.dirname, "..")
 const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
-/** A file that another one names. The second is what TypeScript writes for a type that nobody named. */
+/** An import of another file. The second form is what TypeScript writes for a type without an import. */
 const NAMED = /(\bfrom |\bimport\()"(\.[^"]+)\.ts"/g
 /** One of our own packages, whose declarations are copied as well. */
 const OURS = /(\bfrom |\bimport\()"(@pawl\/[^"]+)"/g
@@ -34,7 +34,7 @@ export async function buildDeclarations(dist: string, entries: Package["entries"
   }
 }
 
-/** What the sources are checked with is checked elsewhere: here they are only read. */
+/** Only reads the sources, which are type-checked separately. */
 const settings = (made: string, entries: Package["entries"]) => ({
   extends: join(root, "tsconfig.json"),
   compilerOptions: {
@@ -52,7 +52,7 @@ const settings = (made: string, entries: Package["entries"]) => ({
 interface Copying {
   readonly made: string
   readonly dist: string
-  /** What was copied, and whether it needs the types of Node. */
+  /** The copied files, and whether each needs the types of Node. */
   readonly written: Map<string, boolean>
 }
 

@@ -141,7 +141,7 @@ function renderPage(page: Page, site: Site, { Marked }: typeof import("marked"))
       return text.startsWith("<!--") ? "" : escape(text)
     },
   }
-  // What can scroll sideways is reachable with the keyboard.
+  // Elements that scroll sideways are reachable with the keyboard.
   const html = new Marked({ renderer })
     .parse(page.markdown, { async: false })
     .replaceAll(/<(pre|table)>/g, '<$1 tabindex="0">')
@@ -149,7 +149,7 @@ function renderPage(page: Page, site: Site, { Marked }: typeof import("marked"))
   return toDocument({ title: page.title, top, nav: toNavigation(page, site.pages, top), html })
 }
 
-/** What the search finds: each heading of a page and the text below it. */
+/** The entries of the search: each heading of a page and the text below it. */
 function sectionsOf(page: Page, { Marked }: typeof import("marked")): Section[] {
   const anchors = new Map<string, number>()
   const sections: Section[] = [{ url: `${page.path}.html`, page: page.title, heading: page.title, text: "" }]

@@ -23,7 +23,7 @@ export async function buildPage({ ifStale = false } = {}): Promise<void> {
   const vite = await import("vite").catch(() => undefined)
   if (!vite) return
   process.stderr.write("building the page…\n")
-  // Beside its place, then moved: whoever builds at the same time, or serves, never sees half of one.
+  // Built in a temporary folder and then moved, so that a concurrent build or server never sees a partial page.
   const making = `${folder}-${process.pid}`
   const configFile = join(root, "apps", "web", "vite.config.ts")
   // In a test run it would be `test`, and the page the one for development.

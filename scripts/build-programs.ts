@@ -20,9 +20,9 @@ function installedWith({ dependencies, peerDependencies }: Package["manifest"]):
 }
 
 /**
- * Makes programs of our sources, all of them in one folder: the command and the entries that other programs import, which
- * may be loaded into one process and share what they have in common; and each process and thread, which shares nothing.
- * What is not installed beside ours becomes part of our files.
+ * Bundles the sources into one folder: the command and the entries that other programs import share chunks, because one
+ * process may load them; each process and thread is a separate file. Packages that are not installed with ours are
+ * bundled.
  */
 export async function buildPrograms(dist: string): Promise<void> {
   const licences = new Licences(root)
@@ -70,10 +70,14 @@ export async function buildTogether(
     logLevel: "warn",
     input,
     resolve: { alias: sourcesByName },
-    // The last is what Ink looks for where somebody has set DEV=true, and does without.
+    // Ink loads the last one only with DEV=true.
     external: (id, importer) =>
       (id.startsWith("node:") && !isNewer(id, importer)) || isInstalled(id) || id === "react-devtools-core",
-    // What is one file for every server is no longer loaded apart by those few that would have it later.
+    // A module that is only re-exported, as by `core/pack.ts`, is left out. Only the check of Node's version acts when it is loaded.
+    treeshake: {
+      moduleSideEffects: [{ test: /[\\/]core[\\/](?:protocol|shared|pack\.ts|program\.ts)/, sideEffects: false }],
+    },
+    // Dynamic imports of modules that are part of a shared chunk are intended.
     checks: { ineffectiveDynamicImport: false },
     // React has two versions of itself, and one of them is for finding faults in programs.
     // An older Node has to be able to read what says that it is too old (`core/require-node.ts`).

@@ -17,7 +17,7 @@ const [elsewhere] = process.argv.slice(2)
 const dist = resolve(root, elsewhere ?? "dist")
 
 const mark = markOf(root)
-// The page is built anew only where its sources are others, and a server of this checkout may have it open.
+// The page is rebuilt only if its sources changed, and a server of this checkout may have it open.
 const old = await readdir(dist).catch(() => [])
 await Promise.all(
   old.filter((name) => name !== "web" && name !== "docs").map((name) => rm(join(dist, name), { recursive: true })),

@@ -3,14 +3,14 @@ import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Plugin } from "rolldown"
 
-/** Of packages that are asked where they lie, what is read there. */
+/** The files that are read from packages by their path. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "pdfjs-dist/package.json": ["cmaps", "standard_fonts", "LICENSE"],
 }
 
 /**
- * `import.meta.resolve("package/file")` finds a file of a package that is installed. Of a package that is bundled there is
- * no folder, so that the file is copied to `packages/package/file` beside the bundle, and found there.
+ * `import.meta.resolve("package/file")` finds a file of an installed package. A bundled package has no folder, so the
+ * file is copied to `packages/package/file` next to the bundle and found there.
  */
 export function bundledFiles(isInstalled: (id: string) => boolean): Plugin {
   return {

@@ -16,7 +16,10 @@ const PACKAGES = ["chromium-headless-shell", "chromium"]
 const HOW = `Tests of the page need Chromium, and there is none in ${PLACES.join(", ")}.
 On Debian and Ubuntu \`apt-get install ${PACKAGES[0]}\` (or ${PACKAGES[1]}) brings it; PAWL_TEST_CHROMIUM names one in another place.`
 
-/** Where Chromium is. Where it is missing and this machine lets us, it is installed; otherwise this says how to. */
+/**
+ * Returns the path of Chromium. Installs it if it is missing and the machine permits it; otherwise throws an error that
+ * explains how to.
+ */
 export function findChromium(): string {
   const named = process.env.PAWL_TEST_CHROMIUM
   if (named && !existsSync(named)) throw new Error(`PAWL_TEST_CHROMIUM names ${named}, and there is nothing.`)
@@ -45,8 +48,8 @@ const COMPILED_ONCE = "--js-flags=--no-opt --no-maglev"
 const DRAWN_IN_ONE = ["--default-tile-width=1280", "--default-tile-height=800"]
 
 /**
- * A browser without a window, which asks nobody for anything by itself, and finds nobody but this machine when told to.
- * One whose pages are measured compiles and draws as people's do.
+ * Opens a headless browser that sends no requests by itself and can be limited to this machine. With `isMeasured`, it
+ * compiles and draws like an ordinary browser.
  */
 export function openBrowser({ isMeasured = false }: { readonly isMeasured?: boolean } = {}): Promise<Browser> {
   const args = [
@@ -58,7 +61,7 @@ export function openBrowser({ isMeasured = false }: { readonly isMeasured?: bool
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    // A frame without an origin is in a process of its own, as it is in Chrome: the shell leaves that out unless told.
+    // Runs a frame without an origin in a separate process, as Chrome does; the headless shell does not by default.
     "--site-per-process",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
   ]

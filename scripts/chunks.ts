@@ -8,26 +8,26 @@ type ModuleGraph = Parameters<Extract<CodeSplittingGroup["name"], (...words: nev
 type IsLoadedWith = (...sources: readonly string[]) => boolean
 
 /**
- * What lies together in a file of `dist`. Left alone, the bundler makes a file of all that the same entries load, and ours
- * are so many that a server was 73 files: to find and read them was a sixth of its start. So a module is in the first of these that
- * it belongs to. Each is what some source loads, and holds or follows what it imports, so that no two files import each other.
+ * Which modules share a file of `dist`. By default the bundler creates a file for each combination of entries: a server
+ * had 73 files, and reading them took a sixth of its start. A module belongs to the first of these chunks that accepts
+ * it. Each chunk contains or follows what it imports, so that no two files import each other.
  */
 const chunks: Readonly<Record<string, (isLoadedWith: IsLoadedWith, id: string) => boolean>> = {
   // First of all, so that nothing else runs on a Node that is too old.
   "require-node": (_, id) => /[\\/]core[\\/]require-node\.ts$/.test(id),
   // By itself, although nearly all load it: among thousands of names its functions take much longer to begin.
   zod: (_, id) => /[\\/]node_modules[\\/]zod[\\/]/.test(id),
-  // Of what browsers load too, first what a command has before it is known which, then what each of them has.
+  // Modules that browsers load too: first those of a command before its name is known, then those of each command.
   errors: (isLoadedWith) => isLoadedWith(...browser) && isLoadedWith(...beginning),
   words: (isLoadedWith) => isLoadedWith(...browser) && isLoadedWith(...store),
   protocol: (isLoadedWith) => isLoadedWith("core/protocol/index.ts"),
   command: (isLoadedWith) => isLoadedWith(...beginning),
-  // What a program that embeds an engine has before its first turn, and nothing else, in one file.
+  // Everything that an embedded engine needs before its first turn, in one file.
   start: (isLoadedWith) => isLoadedWith(...start),
   faces: (isLoadedWith) => isLoadedWith(...faces) && isLoadedWith(...store, ...server),
   store: (isLoadedWith) => isLoadedWith(...store),
   engine: (isLoadedWith) => isLoadedWith("core/index.ts", "core/compose/open-engine.ts"),
-  // Where the late parts found these in the file of the server, a program that embeds an engine loaded all of that a second after its start.
+  // In the server's file, lazy parts would make an embedded engine load all of the server.
   shared: (isLoadedWith) => isLoadedWith(...late) && isLoadedWith(...server),
   library: (isLoadedWith) => isLoadedWith("apps/cli/commands/ingest.ts") && isLoadedWith(...server),
   server: (isLoadedWith) => isLoadedWith(...server),
@@ -46,7 +46,7 @@ const store = ["migrate", "token", "invite", "backup", "export", "import", "rota
 )
 const server = ["core/compose/compose-server.ts", "apps/cli/commands/serve.ts", "apps/server.ts"]
 
-/** What is a `lazyModule`. */
+/** The modules that `lazyModule` loads. */
 const late = [
   ...["guardrail", "route", "grade", "compact"].map((name) => `core/engine/ask/${name}.ts`),
   ...["erasure", "export"].map((name) => `core/store/${name}.ts`),

@@ -59,5 +59,5 @@ export const programs: Readonly<Record<string, string>> = Object.fromEntries(
     .map((path) => [basename(path, ".ts"), path]),
 )
 
-/** What `bin/pawl.js` starts. */
+/** The program that `bin/pawl.js` starts. */
 export const command = { pawl: "apps/cli/pawl.ts" }

@@ -3,8 +3,8 @@ import { z } from "zod"
 export * from "zod"
 
 /**
- * What the built programs import as `zod`: the functions below and these methods return a schema that is created when it
- * is first used. A server imports 4,400 schemas and its first requests use a few dozen.
+ * Replaces `zod` in built programs: the functions below and these methods return a schema that is created on first use.
+ * A server imports 4,400 schemas and its first requests use a few dozen.
  */
 const methods = new Set([
   ...["optional", "nullable", "nullish", "default", "catch", "readonly", "array", "or", "and", "describe"],

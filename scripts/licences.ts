@@ -9,7 +9,7 @@ interface Package {
   readonly license?: string
 }
 
-/** Writes what the licences of bundled packages ask for: their words, beside the code that was taken from them. */
+/** Writes the licence texts of bundled packages next to the bundle, as they require. */
 export class Licences {
   readonly #root: string
   readonly #folders = new Set<string>()
@@ -30,7 +30,7 @@ export class Licences {
     }
   }
 
-  /** Of all bundles that were made by now. */
+  /** Writes the licences of all bundles so far. */
   async write(dist: string): Promise<void> {
     const notices = [...this.#folders].map(noticeOf).sort()
     const text = `Parts of these packages are in the files of this folder.\n\n${notices.join("\n\n")}\n`

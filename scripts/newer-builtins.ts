@@ -30,7 +30,7 @@ export function newerBuiltins(): Plugin {
       const names = Object.keys(all).filter((key) => all[key]?.get === undefined && /^[A-Za-z_]\w*$/.test(key))
       return [
         `const all = /* @__PURE__ */ process.getBuiltinModule(${JSON.stringify(name)}) ?? {}`,
-        // Each is marked as harmless, so that what nobody imports is left out.
+        // Each is marked as pure, so that unused ones are dropped.
         ...names.map((key) => `export const ${key} = /* @__PURE__ */ (() => all.${key})()`),
         "export default all",
       ].join("\n")

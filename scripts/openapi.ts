@@ -1,4 +1,4 @@
-/** Writes docs/reference/openapi.json anew, so that a change of the contract shows in its diff: `npm run openapi`. */
+/** Regenerates docs/reference/openapi.json, so that a change of the contract shows in its diff: `npm run openapi`. */
 import { writeFileSync } from "node:fs"
 import manifest from "../package.json" with { type: "json" }
 import { toOpenApi } from "../core/server/routes/docs.ts"

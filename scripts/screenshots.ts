@@ -61,7 +61,7 @@ const url = `file:${join(data, "pawl.db")}`
 const face = await Face.open({ url, model, sqliteRoot: join(data, "databases"), instead: { page } })
 const server = await listen((request, env) => face.fetch(request, env), { host: "127.0.0.1", port: 0 })
 const browser = await openBrowser()
-// What is closed at the end waits for timers that keep no process alive.
+// Closing at the end waits for timers that do not keep the process alive.
 const awake = setInterval(() => {}, 1000)
 try {
   await prepare()

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest"
 import * as rules from "./house/architecture-rules.ts"
 import { circlesIn, crowdedFolders, MAX_FILES } from "./house/architecture-rules.ts"
 import { roomFaultsIn } from "./house/rooms-within.ts"
-import { PROGRAM_FOLDERS, readProgram, readSources, root, type Sources } from "./house/sources.ts"
+import { programs } from "../scripts/entries.ts"
+import { loadedBy, PROGRAM_FOLDERS, readProgram, readSources, root, type Sources } from "./house/sources.ts"
 
 /**
  * The folders of the packages, and what each may import besides itself. A folder that is not here fails: a new one is a
@@ -15,7 +16,8 @@ const target: rules.RoomTables["mayImport"] = {
   "core/protocol": ["core/shared"],
   "core/engine": ["core/protocol", "core/shared"],
   "core/models": ["core/engine", "core/protocol", "core/shared"],
-  "core/store": ["core/engine", "core/protocol", "core/shared"],
+  "core/store": ["core/engine", "core/protocol", "core/shared", "core/workspace"],
+  "core/workspace": ["core/protocol", "core/shared"], // rows of notes, tasks, projects and clients, in a server and on a device
   "core/tools": ["core/engine", "core/protocol", "core/shared"],
   "core/bus": ["core/engine", "core/protocol", "core/shared"],
   "core/telemetry": ["core/engine", "core/protocol", "core/shared"], // runs as spans of OpenTelemetry, loaded if a receiver is set
@@ -30,14 +32,18 @@ const target: rules.RoomTables["mayImport"] = {
   "core/index.ts": "everything",
   "core/testing.ts": "everything",
   "core/adapter.ts": "everything", // what an adapter is written against
+  "core/pack.ts": "everything", // what a pack is written against
+  "core/program.ts": ["core/engine", "core/protocol", "core/shared"], // the same for its processes and threads
+  "core/json-schema.ts": ["core/tools"],
   "core/require-node.ts": [], // the first import of `index.ts` and `server.ts`
   client: ["core/protocol", "core/shared"],
-  "client/device": ["client", "core/protocol", "core/require-node.ts", "core/shared"],
-  "packs/analyst": ["core/engine", "core/packs", "core/protocol", "core/shared", "core/tools"],
-  "packs/files": ["core/engine", "core/packs", "core/protocol", "core/shared"],
-  "packs/research": ["core/engine", "core/packs", "core/protocol", "core/shared"],
-  "packs/workspace": ["core/engine", "core/packs", "core/protocol", "core/shared"],
-  packs: "everything", // the list of the packs that the command brings
+  "client/device": ["client", "core/protocol", "core/require-node.ts", "core/shared", "core/workspace"],
+  // Its folder chart-spec runs in browsers, which core/pack.ts does not.
+  "packs/analyst": ["core/json-schema.ts", "core/pack.ts", "core/program.ts", "core/protocol/databases/connections.ts"],
+  "packs/files": ["core/pack.ts", "core/program.ts"],
+  "packs/research": ["core/pack.ts", "core/program.ts"],
+  "packs/workspace": ["core/pack.ts", "core/program.ts"],
+  packs: ["core/pack.ts", "packs/analyst", "packs/files", "packs/research", "packs/workspace"], // the list of our packs
   // Adapters are written against the entries of the core, as those of other people are.
   adapters: [
     ...["adapters/ag-ui", "adapters/ai-sdk", "adapters/mcp", "adapters/openai", "adapters/threads"],
@@ -62,9 +68,7 @@ const target: rules.RoomTables["mayImport"] = {
 
 /** Imports that the table above forbids and that are still there. Only ever take one away. */
 const stillImports: Readonly<Record<string, readonly string[]>> = {
-  "core/store": ["packs/workspace"],
   "core/compose": ["packs", "packs/analyst", "packs/files", "packs/research"],
-  "client/device": ["packs/workspace"],
 }
 
 const mayImport: rules.RoomTables["mayImport"] = Object.fromEntries(
@@ -82,7 +86,7 @@ const mayLoad: rules.RoomTables["mayLoad"] = {
   "core/shared/encoding": { only: ["zod"], types: "count" },
   "core/shared/vectors": { only: [], types: "count" },
   "packs/analyst/chart-spec": { only: [], types: "count" }, // runs in browsers
-  "packs/workspace/rows": { only: ["zod"], types: "count" }, // one logic for the server's database and for devices
+  "core/workspace": { only: ["zod"], types: "count" }, // runs in a server and on devices
   client: { only: ["zod"], types: "count" }, // runs in browsers
   "client/device": { only: ["node:crypto", "node:fs", "node:path", "node:sqlite", "zod"], types: "count" }, // runs in Electron; sockets are the platform's
   "core/engine": { only: ["node:crypto", "node:zlib"], types: "free" }, // no vendor, no I/O: a checksum is none; everything else comes through a port
@@ -102,6 +106,13 @@ const faultsIn = (sources: Sources) => rules.faultsIn(sources, { mayImport, mayL
 test("the packages keep the rules of their architecture", () => {
   expect(faultsIn(readProgram())).toEqual([])
 })
+
+test.each(Object.values(programs).filter((path) => path.startsWith("packs/")))(
+  "%s, a process or thread of a pack, starts without the engine",
+  (path) => {
+    expect(loadedBy(path)).not.toContain("core/pack.ts")
+  },
+)
 
 describe("the rules notice", () => {
   const clean: Sources = {
@@ -183,6 +194,18 @@ describe("the rules notice", () => {
       "packs/files/x.ts",
       `import { b } from "../research/b.ts"`,
       "packs/files may not import packs/research",
+    ],
+    [
+      "a pack that imports a file of the core",
+      "packs/files/x.ts",
+      `import { a } from "../../core/engine/a.ts"`,
+      "packs/files may not import core/engine",
+    ],
+    [
+      "a core that imports a pack",
+      "core/store/x.ts",
+      `import { a } from "../../packs/workspace/a.ts"`,
+      "core/store may not import packs/workspace",
     ],
     [
       "a test that crosses rooms",

@@ -14,10 +14,9 @@ import { type Served, serve } from "./pawl-server.ts"
 type Env = { Bindings: { outgoing: ServerResponse; line: { serve?: (socket: WebSocket) => void } } }
 
 /**
- * The floor of a server: bare routes of the same framework around the very same runtime. They read JSON and answer JSON
- * of the size that ours have, know nobody, read nothing back and look nothing up; events are written to the socket as
- * they come, once per turn of the event loop, without cursors, back-pressure or a past; a device is a socket of `ws` that
- * sends back what it is sent.
+ * The floor of a server: bare routes of the same framework around the same runtime. They read and answer JSON of the
+ * same size as ours, without authentication, reads or lookups. Events are written to the socket as they arrive, once
+ * per turn of the event loop, without cursors, back-pressure or history. A device is a `ws` socket that echoes.
  */
 export function openFloorRoute(variant: Variant, place: Place): Promise<Served> {
   return serve(variant, place, async ({ pawl, app: ours }, token) => {
@@ -108,7 +107,7 @@ function writeEvents({ ports }: OpenedEngine, id: ConversationId, outgoing: Serv
   })
 }
 
-/** What our own routes answer, once: bodies of the very same size. */
+/** The answers of our own routes, as bodies of the same size. */
 async function sampleAnswers(app: ComposedServer["app"], token: string): Promise<object[]> {
   const headers = { authorization: `Bearer ${token}`, host: "127.0.0.1" }
   const post = async (path: string, body: object) => {

@@ -30,7 +30,7 @@ function plainRows(db: DatabaseSync): Rows {
   }
 }
 
-/** Rows queued during one turn of the event loop share a commit; their writers go on after it. */
+/** Rows queued during one turn of the event loop share a commit, after which their writers continue. */
 function groupedRows(db: DatabaseSync): Rows {
   const insert = db.prepare(INSERT)
   const [begin, commit] = [db.prepare("BEGIN IMMEDIATE"), db.prepare("COMMIT")]

@@ -146,5 +146,5 @@ function complain(event: string, fields: Record<string, unknown>): void {
   console.error(event, fields)
 }
 
-/** Whatever goes wrong is told: a benchmark that fails quietly measures nothing. */
+/** Prints every warning and error, because a benchmark that fails silently measures nothing. */
 export const complaining = { info() {}, warn: complain, error: complain }

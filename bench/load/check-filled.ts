@@ -78,7 +78,7 @@ async function checkConversation(store: Store, { key, id, user, status }: Row): 
     ),
     "the audit",
   )
-  // What a reply has cost is on record with it.
+  // The cost of a reply is stored with it.
   const usage = await ask<{ id: string; person: string; day: string }>(
     "SELECT id, person, day FROM usage WHERE conversation = ?",
     id,

@@ -4,7 +4,7 @@ import type { Kind, Templates } from "./templates.ts"
 
 export interface Filling {
   readonly conversations: number
-  /** People beside the one who asks. They have half of the conversations. */
+  /** Users in addition to the one who sends requests. They own half of the conversations. */
   readonly people: number
 }
 
@@ -13,7 +13,7 @@ export interface Filled {
   readonly events: number
 }
 
-/** Of a hundred conversations, about so many are of a kind; the rest is plain talk. What waits and is old was never answered. */
+/** Percentages of the kinds of conversations; the rest is plain text. Old proposals that wait were never decided. */
 const SHARES: readonly (readonly [Kind, number])[] = [
   ["applied", 4],
   ["rejected", 2],
@@ -31,8 +31,8 @@ const COPY_DIGITS = 5
 const TABLES = ["conversation", "event", "run", "proposal", "audit_entry", "usage", "applied_call"] as const
 
 /**
- * Copies conversations in the file of a server that is not running, with all that a commit writes beside their events:
- * other ids, other people, other times. What is copied was written by the server, so it is what the server would write.
+ * Copies conversations in the database of a stopped server, with everything that a commit writes in addition to events:
+ * with other ids, users and times. The server wrote the originals, so the copies have its format.
  */
 export function fill(file: string, { ids }: Templates, { conversations, people }: Filling): Filled {
   const database = new DatabaseSync(file)

@@ -27,7 +27,7 @@ const server = createServer((request, response) => {
   request.on("data", (piece: string) => (text += piece))
   request.on("end", () => void answer(id, text).then((reply) => response.end(JSON.stringify({ reply }))))
 })
-server.keepAliveTimeout = 0 // none: one that closes just when it is used again would be a failure of nobody's
+server.keepAliveTimeout = 0 // none, because a connection that closes just before reuse would fail a request
 server.listen(0, "127.0.0.1")
 await once(server, "listening")
 console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)

@@ -68,7 +68,7 @@ async function measure(
   server: ProbedProcess,
   open: (at: number) => Promise<Asked>,
 ): Promise<LoadSeen> {
-  // What is loaded with the first turn is no part of the load, nor is what goes on behind it.
+  // Loading at the first turn is not part of the load.
   await (await open(conversations)).ask()
   await settled(server)
   const asked = await Promise.all(Array.from({ length: conversations }, (_, at) => open(at)))

@@ -1,4 +1,4 @@
-/** What the provider says in the `at`-th conversation: the same each time, and of no other. */
+/** The provider's reply in the `at`-th conversation: always the same, and different from all others. */
 export function longReply(at: number, characters: number): string {
   const words: string[] = []
   for (let [length, i] = [0, 0]; length < characters; i++) {

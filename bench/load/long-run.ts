@@ -13,7 +13,7 @@ export interface LongRun {
   readonly thinkSeconds: number
   readonly launcher: string
   readonly folder: string
-  /** Told of each stretch when it is over. */
+  /** Called after each stretch. */
   readonly onStretch?: (stretch: Stretch) => void
 }
 
@@ -21,7 +21,7 @@ export interface LongRun {
 export interface Stretch {
   readonly atSeconds: number
   readonly turns: number
-  /** Of a turn over HTTP, in milliseconds of the server's CPU, and by the clock. */
+  /** Times of a turn over HTTP, in milliseconds: the server's CPU, and the clock. */
   readonly cpuMs: number
   readonly p50: number
   readonly p99: number
@@ -44,7 +44,7 @@ const STRETCHES = 24
 const TURNS = 20
 /** One turn in so many is watched over a stream of its own. */
 const WATCHED = 10
-/** What comes first is warm-up: caches fill, code is compiled, the embedder is loaded. */
+/** Warm-up: caches fill, code is compiled, the embedder is loaded. */
 const WARM = { share: 0.25, seconds: 300 }
 
 /** A server under so many conversations at once, each with one turn after the other, for so long. */

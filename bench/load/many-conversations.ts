@@ -10,7 +10,7 @@ import { holdTemplates } from "./templates.ts"
 
 export interface ManyConversations {
   readonly conversations: number
-  /** Of each, about: a turn has five to six. */
+  /** Events of each conversation; a turn has five to six. */
   readonly events: number
   readonly launcher: string
   readonly folder: string
@@ -19,14 +19,14 @@ export interface ManyConversations {
 /** So many are the small database that the large one is held against. */
 const SMALL = 100
 const TIMES = 31
-/** One person in so many conversations, beside the one who asks and has half of them. */
+/** Conversations of each further user; the one who sends requests owns half of all. */
 const CONVERSATIONS_OF_A_PERSON = 100
-/** Where the oldest conversations begin, as a page's cursor: keys are what pages go on from. */
+/** The number of the oldest conversations, as a page's cursor. */
 const OLD = 300
-/** How long a server that nobody asks is watched at its own work. */
+/** How long an idle server is observed. */
 const IDLE_MS = 20_000
 
-/** What a person does, and how long it takes with so many conversations, in milliseconds: the median. */
+/** The median time of each request with so many conversations, in milliseconds. */
 export type Asked = Readonly<Record<string, number>>
 
 export interface ManySeen {
@@ -90,7 +90,7 @@ export async function ask(small: Place, large: Place, token: string): Promise<{ 
       }
     }
   }
-  // What a node does by itself: how much of the processor that takes, and how long it holds the event loop at most.
+  // The work of an idle node: CPU time, and the longest blocking of the event loop.
   for (const served of both) await served.process.probe()
   const before = await Promise.all(both.map((served) => served.process.probe()))
   await sleep(IDLE_MS)

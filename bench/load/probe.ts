@@ -1,6 +1,6 @@
 /**
- * Loaded into a process before its own program (`node --import`): measures from inside how long its event loop is held and
- * how much memory it has, and tells whoever started it when asked. Costs a timer of 10 ms.
+ * Loaded into a process before its program (`node --import`): measures how long its event loop blocks and how much
+ * memory it uses, and reports them to its parent on request. Costs a timer of 10 ms.
  */
 import { readdirSync } from "node:fs"
 import { quantile } from "../meters.ts"
@@ -73,6 +73,6 @@ if (process.send) {
     peak = 0
     process.send?.(told)
   })
-  // Whoever asks must not keep the process alive.
+  // The channel must not keep the process alive.
   process.channel?.unref()
 }

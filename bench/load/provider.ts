@@ -28,12 +28,12 @@ const server = createServer((request, response) => {
     void write(response, longReply(at, characters))
   })
 })
-server.keepAliveTimeout = 0 // none: one that closes just when it is used again would be a failure of nobody's
+server.keepAliveTimeout = 0 // none, because a connection that closes just before reuse would fail a request
 server.listen(0, "127.0.0.1")
 await once(server, "listening")
 console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 
-/** A reply that calls for a write, which somebody has to agree to. */
+/** A reply with a write that needs an approval. */
 function createsTask(at: number): string {
   const call = { name: "create_task", arguments: JSON.stringify({ title: `Task ${at}` }) }
   const called = chatChunk({ tool_calls: [{ index: 0, id: `call_${at}`, type: "function", function: call }] })

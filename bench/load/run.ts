@@ -1,4 +1,4 @@
-/** What a server is like under much: see --help, and docs/speed.md for what was found. */
+/** Measures a server under load: see --help, and docs/speed.md for results. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -68,8 +68,8 @@ async function large(args: string[], launcher: string): Promise<number> {
 }
 
 /**
- * Shares by which a figure may grow over the run. The clock is told, and judges nothing: it tells of other programs too; nor do open
- * files and handles, which follow how many requests are under way.
+ * The share by which a figure may grow over the run. Wall-clock times are reported but not judged, because other
+ * programs affect them; nor are open files and handles, which follow the number of active requests.
  */
 const LONG_MUST = { rssMb: 0.1, cpuMs: 0.15, heldP99: 0.5, rows: 0, aheadMb: 0.1 } as const
 

@@ -14,7 +14,7 @@ export interface Served extends AsyncDisposable {
   open(): Promise<string>
   /** The answer. */
   say(conversation: string, text: string): Promise<string>
-  /** What the server answers to anything that is posted. */
+  /** Sends a POST request and returns the answer. */
   post(path: string, body: object): Promise<unknown>
   erase(path: string): Promise<void>
 }

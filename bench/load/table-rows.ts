@@ -1,10 +1,13 @@
 import { statSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 
-/** What each turn or each conversation adds to, and what belongs to a search's own index. */
+/** Tables that grow with each turn or conversation, and those of the search index. */
 const GROWS = /^(conversation|event|run|usage|kept_fold|passage_(words|grams).*|sqlite_.*)$/
 
-/** Rows of every table that should not grow with turns, by name; read beside the server, which is not held by it. */
+/**
+ * Rows of every table that should not grow with turns, by name; read in another process, so that the server is not
+ * blocked.
+ */
 export function rowsThatShouldNotGrow(file: string): Record<string, number> {
   const database = new DatabaseSync(file, { readOnly: true })
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[]

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { asksFor, asksTask } from "./long-reply.ts"
 import { createToken, serve, type Served, type ServedOptions } from "./served.ts"
 
-/** What a conversation that is copied is like. */
+/** The kinds of conversations that are copied. */
 export type Kind = "talk" | "applied" | "rejected" | "waiting" | "expired"
 
 export interface Templates {
@@ -17,7 +17,7 @@ const EVENTS_OF_A_TURN = 5
 const SHORT_MINUTES = 0.02
 const SHORT_MS = SHORT_MINUTES * 60_000 + 200
 
-/** Long enough that what waits still does when somebody asks for it. */
+/** Long enough that waiting proposals have not expired when they are requested. */
 const LONG_MINUTES = 24 * 60
 
 interface Page {
@@ -56,7 +56,7 @@ export async function holdTemplates(place: ServedOptions, events: number): Promi
   return { token, ids: { talk: plain, applied: applied.id, rejected: rejected.id, waiting: waiting.id, expired } }
 }
 
-/** After a decision the run goes on by itself. */
+/** After a decision the run continues by itself. */
 async function atRest(served: Served, id: string): Promise<void> {
   const path = `/api/conversations/${id}`
   while (((await served.get(path)) as { status: string }).status === "running") await sleep(50)

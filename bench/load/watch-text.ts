@@ -28,7 +28,7 @@ export async function watchText(
   })
   response.on("error", () => {})
   response.on("close", () => over.reject(new Error(`${url} ended before the run did`)))
-  over.promise.catch(() => {}) // told where it is awaited
+  over.promise.catch(() => {}) // reported where it is awaited
   await connected.promise
   return { text: over.promise }
 }

@@ -1,6 +1,6 @@
 /**
- * One node's bus of W11, in a process of its own: `node bench/nodes/bus-node.ts <nats url> <name> <conversations>`. Told what to
- * do by messages from the process that started it; answers each with the CPU time that it took, and what it has seen.
+ * The bus of one node in W11, in a separate process: `node bench/nodes/bus-node.ts <nats url> <name> <conversations>`.
+ * Controlled by messages from the parent process; answers each with its CPU time and its measurements.
  */
 import { createSecretKey } from "node:crypto"
 import { systemClock } from "../../core/shared/time/clock.ts"
@@ -12,14 +12,14 @@ import { cpuMs } from "../meters.ts"
 import { DELTA } from "../script.ts"
 
 export type BusOrder =
-  /** Answered when the other node is heard. */
+  /** Answered when messages of the other node arrive. */
   | { readonly type: "meet" }
   | { readonly type: "watch" }
   /** Stops watching. */
   | { readonly type: "leave" }
   /** So many deltas to each conversation, one each every so often. */
   | { readonly type: "write"; readonly deltas: number; readonly everyMs: number }
-  /** Answered when each watcher has seen the text of so many deltas; `since` starts the count of CPU time anew. */
+  /** Answered when each watcher has received the text of so many deltas; `since` restarts the count of CPU time. */
   | { readonly type: "seen"; readonly deltas: number }
   | { readonly type: "since" }
   | { readonly type: "cpu" }

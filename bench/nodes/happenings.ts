@@ -1,4 +1,4 @@
-/** What W12 does at one server and waits for at the other, by the name of its numbers. */
+/** The actions of W12 at one server, and the events that it waits for at the other, by the name of the measurement. */
 export const happenings = {
   letters: "letters of a reply at the other's watcher",
   reply: "a whole reply at the other's watcher",

@@ -5,7 +5,7 @@ import { once } from "node:events"
 export interface LiveServer extends AsyncDisposable {
   readonly url: string
   ask(method: string, path: string, given?: Asked): Promise<Record<string, unknown>>
-  /** What happens in a conversation, from now on. */
+  /** Watches a conversation from now on. */
   watch(id: string, token?: string): Promise<Watch>
 }
 

@@ -1,6 +1,6 @@
 import { chatChunk, ProviderServer, sse, streamHead } from "../../core/models/providers/server.fixture.ts"
 
-/** A reply that is written by hand, until whoever asked for it lets go. */
+/** A reply that the test writes piece by piece, until the reader cancels it. */
 export interface HeldReply {
   write(text: string): void
   /** The reply is whole. */

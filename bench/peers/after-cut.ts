@@ -11,12 +11,12 @@ import type { Asked } from "./read-request.ts"
 export interface Aftermath {
   /** Whether each call in what the model is shown next has its one result. */
   readonly history: string
-  /** What the model is told of the command that was under way. */
+  /** What the model receives about the interrupted command. */
   readonly toldOfCommand: string
-  /** What it prints for the person. */
+  /** The text that it prints for the user. */
   readonly toldPerson: string
   readonly commandBegan: number
-  /** Whether the reply is asked for once more by itself, before the person's next words are told. */
+  /** Whether the reply is requested again automatically, before the user's next message is sent. */
   readonly replyIsPickedUp: boolean
   /** Whether the words that the person had seen are still there. */
   readonly halfReplyIsKept: boolean

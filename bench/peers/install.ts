@@ -10,7 +10,7 @@ const run = promisify(execFile)
 export interface Installed {
   readonly bin: string
   readonly version: string
-  /** What the folder of its packages takes on disk. */
+  /** The size of its packages on disk. */
   readonly megabytes: number
 }
 

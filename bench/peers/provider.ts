@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net"
 import { type Asked, read, type Wire } from "./read-request.ts"
 import { tellCall, tellHalf, tellText } from "./tell.ts"
 
-/** What the model does when it is asked for the first time; after that it only ever says that it is done. */
+/** The model's first reply; all later ones end the task. */
 export type Story = "asks-for-a-command" | "breaks-off"
 
 /**

@@ -6,13 +6,13 @@ export interface OfferedTool {
   readonly schema: { readonly properties?: Record<string, { readonly type?: string }>; readonly required?: string[] }
 }
 
-/** What a request told the model, whichever wire it came over. */
+/** The contents of a request, independent of its wire format. */
 export interface Asked {
   readonly tools: readonly OfferedTool[]
   /** Ids of the calls that the history holds, and of those that have a result. */
   readonly calls: readonly string[]
   readonly results: ReadonlyMap<string, string>
-  /** What the model has said before. */
+  /** The model's previous replies. */
   readonly said: string
   /** All of it, to look for words. */
   readonly raw: string

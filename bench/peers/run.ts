@@ -7,8 +7,8 @@ import { Provider } from "./provider.ts"
 import { afterCut, type Aftermath } from "./after-cut.ts"
 
 /**
- * What terminal agents make of a power cut: in the middle of a command, and in the middle of a reply. Each runs as npm
- * brings it, without a person, against a provider on this machine; see README.md for what is looked at.
+ * Measures how terminal agents handle a power cut: in the middle of a command, and in the middle of a reply. Each is
+ * installed from npm and runs without a user, against a provider on this machine; see README.md.
  */
 const { values } = parseArgs({ options: { only: { type: "string" } } })
 const out = resolve(import.meta.dirname, "../out/peers")

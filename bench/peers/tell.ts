@@ -62,7 +62,7 @@ export function tellHalf(response: ServerResponse, wire: Wire, text: string): vo
   }
 }
 
-/** What the tool demands beside the command, with the plainest value of its type. */
+/** The tool's other required arguments, with the simplest value of each type. */
 function inputOf({ schema }: OfferedTool, command: string): Record<string, unknown> {
   const properties = schema.properties ?? {}
   const name = "cmd" in properties ? "cmd" : "command"

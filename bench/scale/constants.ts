@@ -15,10 +15,10 @@ const Phase = z.object({
   walBytes: z.number(),
 })
 
-/** What a turn costs, measured by `bench/scale/measure.ts`; and on what. */
+/** The cost of a turn, measured by `bench/scale/measure.ts`, and the machine. */
 const Constants = z.object({
   measured: z.string(),
-  /** Where some of it was not measured by that program. */
+  /** A note about values that were not measured by that program. */
   note: z.string().optional(),
   machine: z.object({ cpu: z.string(), cores: z.number(), node: z.string(), commit: z.string(), load: z.number() }),
   postgres: z.string(),
@@ -47,7 +47,7 @@ export function phaseOf(phases: readonly Phase[], atOnce: number): Phase {
   return found
 }
 
-/** What a turn takes, in milliseconds of each, when nobody is in its way. */
+/** The cost of a turn without contention, in milliseconds each. */
 export interface TurnCost {
   readonly node: StatementCost
   readonly database: StatementCost
@@ -55,7 +55,7 @@ export interface TurnCost {
   readonly roundTrips: number
   readonly commits: number
   readonly fsyncMs: number
-  /** Of the database's work, what a turn waits for: its log and its checkpoints are written beside. */
+  /** The part of the database's work that a turn waits for; log and checkpoints are written in the background. */
   readonly waitedFor: number
   /** So many commits of different conversations share a statement at most; 1 where they do not. */
   readonly mostTogether: number
@@ -70,8 +70,8 @@ interface StatementCost {
 const MOST_TOGETHER = 32
 
 /**
- * What a turn costs when it is alone, and of that, what it would share with others: by what a turn costs with most at once,
- * where it sends fewer statements. Of the rates that were measured, that of one at a time goes into it and no other.
+ * Returns the cost of a single turn, and the part that concurrent turns share: derived from the cost at the highest
+ * concurrency, where a turn sends fewer statements. Of the measured rates, only that of one turn at a time is used.
  */
 export function costOf(of: Constants, phases: readonly Phase[] = of.phases): TurnCost {
   const [alone, busy] = [phaseOf(phases, 1), phaseOf(phases, 64)]

@@ -9,7 +9,7 @@ export function chance(seed: number): () => number {
   }
 }
 
-/** What happens when: a clock that jumps from one event to the next. */
+/** Events by time: a clock that jumps from one event to the next. */
 export class Timeline {
   now = 0
   readonly #heap: { at: number; order: number; happens: () => void }[] = []

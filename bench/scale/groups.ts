@@ -1,6 +1,6 @@
 import type { Timeline } from "./events.ts"
 
-/** One that waits to be written: which of a turn's commits it is, and what goes on when it is. */
+/** A commit that waits: its position in the turn, and the continuation. */
 interface Waiting {
   readonly step: number
   readonly then: () => void
@@ -10,9 +10,9 @@ interface Waiting {
 type Write = (size: number, step: number, written: () => void) => void
 
 /**
- * How a node writes commits of many conversations (`core/store/engine/postgres/commit-groups.ts`): so many statements under
- * way at once, each with as many commits of the same kind as have come meanwhile. Nobody waits for company; but those whose
- * answer came at once go on at once, and so meet again.
+ * Simulates how a node writes commits of many conversations (`core/store/engine/postgres/commit-groups.ts`): a fixed
+ * number of statements at a time, each with all commits of the same kind that have arrived in the meantime. Commits
+ * never wait for others, but those answered together continue together and so meet again.
  */
 export class GroupedCommits {
   readonly #timeline: Timeline

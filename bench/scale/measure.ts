@@ -21,9 +21,9 @@ import { finalText, userText } from "../script.ts"
 import { type Constants, CONSTANTS_FILE, type Phase } from "./constants.ts"
 
 /**
- * What a turn costs on PostgreSQL, for `docs/reference/scaling.md` and the simulation: `node bench/scale/measure.ts` writes it to
- * `constants.json` beside this file. On a machine that has nothing else to do: the processors' time is counted, but the
- * rates, which the simulation is held against, are by the clock.
+ * Measures the cost of a turn on PostgreSQL for `docs/reference/scaling.md` and the simulation: `node
+ * bench/scale/measure.ts` writes `constants.json` in this folder. Needs an idle machine: costs are CPU time, but the
+ * rates that validate the simulation are by the clock.
  */
 const WARM_MS = 3000
 const PHASE_MS = 6000
@@ -160,7 +160,7 @@ async function countStatements(one: () => Promise<void>): Promise<{ roundTrips: 
   return { roundTrips: (sent - sentBefore) / COUNTED, commits: (changing - changingBefore) / COUNTED }
 }
 
-/** Of every client of this process, from before the first is opened. */
+/** Counts the statements of all clients of this process; called before the first is opened. */
 function watchStatements(): void {
   const { query } = pg.Client.prototype
   pg.Client.prototype.query = function (this: unknown, ...args: unknown[]) {

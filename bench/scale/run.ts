@@ -4,8 +4,8 @@ import { benchMachine, CONNECTIONS_OF_A_NODE, simulate } from "./simulate.ts"
 import { evenly, loadOfShards, loadOfSlots, moveOfSlot, rebalance, worst } from "./spread.ts"
 
 /**
- * What one database carries, and what several would, by a simulation whose constants were measured (`constants.json`).
- * First it has to foretell what was measured as well; then it says what was not. `npm run bench:scale`.
+ * Predicts the throughput of one and several databases by a simulation with measured constants (`constants.json`).
+ * First it must reproduce the measurements, then it predicts. `npm run bench:scale`.
  */
 const constants = readConstants()
 const { machine, measured, postgres } = constants

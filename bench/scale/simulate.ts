@@ -16,7 +16,7 @@ export interface Setup {
   readonly load: { readonly atOnce: number } | { readonly perSecond: number }
   readonly turns: number
   readonly seed: number
-  /** One database serves nobody in this time; whose turns they are wait. */
+  /** An outage of one database; its users' turns wait. */
   readonly down?: { readonly shard: number; readonly fromMs: number; readonly toMs: number }
 }
 

@@ -17,7 +17,7 @@ export function loadOfSlots({ people, busyShare, times, seed }: Population): Flo
   return slots
 }
 
-/** Which database has which slot, at first: as many slots for each, one beside the other. */
+/** The initial assignment of slots to databases: equally many consecutive slots each. */
 export const evenly = (shards: number): number[] =>
   Array.from({ length: SLOTS }, (_, slot) => Math.floor((slot * shards) / SLOTS))
 
@@ -54,7 +54,7 @@ export function rebalance(slots: Float64Array, shards: number, most: number): { 
 export interface Move {
   readonly bytes: number
   readonly bytesPerSecond: number
-  /** What its people write meanwhile. */
+  /** The writes of its users per second. */
   readonly writtenPerSecond: number
   /** When so little is left to copy, the slot is fenced and the rest is copied. */
   readonly fenceBelowSeconds: number

@@ -37,8 +37,8 @@ function holdUp(contender: Contender, running: number): Promise<void> {
 }
 
 /**
- * W7, the one that comes after: from "listening" to the first conversation that has taken a step, and to the last. The
- * row that says that a run was broken off is no step; what the model or a tool says, once it is durable, is one.
+ * The restart of W7: the time from "listening" to the first conversation that has made progress, and to the last. An
+ * event that reports the interruption is not progress; durable output of the model or a tool is.
  */
 export async function startAgain(
   serve: (before: (pawl: OpenedEngine) => void) => Promise<Served>,
@@ -70,11 +70,11 @@ export async function startAgain(
     const said = history.at(-1)
     check(said?.role === "assistant" && same(said.parts, [{ type: "text", text: finalText(i) }]), `how ${id} ended`)
   }
-  // What moved before anybody was told that the server is there has moved at once.
+  // Progress before the server reports that it listens counts as immediate.
   return { firstMs: Math.max(0, firstAt - readyMs), allMs: Math.max(0, allAt - readyMs), readyMs, sinceStartMs: allAt }
 }
 
-/** W7 of the floor: it knows what was open, and goes on with one after the other. */
+/** W7 of the floor: it knows the open work and continues one after the other. */
 export async function goOn(open: Open, { running }: Sizes["w7"]): Promise<Numbers> {
   const contender = await open()
   const readyMs = performance.now()

@@ -11,7 +11,7 @@ import type { Sizes } from "../sizes.ts"
 const NEEDLE = "here-it-is"
 const IN_A_DIRECTORY = 10
 const IN_HOW_MANY = 3
-/** What `/proc` counts in: hundredths of a second, on Linux of every architecture. */
+/** The unit of CPU times in `/proc`: hundredths of a second, on Linux of every architecture. */
 const TICK_MS = 10
 
 /** W14: `search_in_files` over many small files, by CPU time; its floor is `grep -rn`, with the start of a process each time. */

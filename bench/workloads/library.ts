@@ -20,7 +20,7 @@ const DIMENSIONS = 384
 const VOCABULARY = 20_000
 /** Questions have words beyond these: a search passes over "the" and "of", which this language has no words for. */
 const COMMON = 50
-/** Of one document: as a paper has. */
+/** Sentences of one document, as in a paper. */
 const SENTENCES = 400
 const AT_ONCE = 512
 

@@ -29,7 +29,7 @@ export async function pauseMany(open: Open, { paused, folder }: Paused): Promise
   const half = Math.floor(paused / 2)
   await pauseSome(contender, "conv_p", half)
   const firstWall = performance.now() - from
-  // Of the second half alone: V8 makes fast code of what runs often, which takes a megabyte once, however many they are.
+  // Measures only the second half: V8 optimizes code that runs often, which takes a constant megabyte.
   const heapBefore = await settledHeap()
   const again = performance.now()
   await pauseSome(contender, "conv_p", paused - half, half)

@@ -5,10 +5,10 @@ import { workspaceAgent } from "../../packs/workspace/agent.ts"
 import { orchestrator } from "../../packs/workspace/routing/orchestrator.ts"
 import { check, type Numbers } from "../meters.ts"
 
-/** What a provider asks for a token that it finds in its cache, next to one that it has to read. */
+/** The price of a cached token relative to a new one. */
 const CACHED = 0.1
 
-/** Half an hour of somebody's day: what they say, and the tool that a model would look with. */
+/** Half an hour of a user's requests, each with the tool that a model would call. */
 const TURNS: readonly (readonly [words: string, tool: string])[] = [
   ["what's due today?", "list_tasks_due_today"],
   ["list my tasks", "list_tasks"],
@@ -101,7 +101,7 @@ const toPieces = ({ tools, system, history }: ModelRequest): string[] => [
   ...history.map((message) => JSON.stringify(message)),
 ]
 
-/** What is paid for: each piece in full, or as found in the cache where a request began in the same way. */
+/** The cost: each piece in full, or at the cached price if an earlier request starts in the same way. */
 function costOf(requests: readonly string[][]): Numbers {
   const cached = new Set<string>()
   let [paid, read] = [0, 0]

@@ -38,7 +38,7 @@ async function prompt(launcher: string, folder: string): Promise<number> {
   }
 }
 
-/** What was compiled is kept only by a process that ends in good order, as the one before the person's next start has. */
+/** Only a process that exits normally writes its compile cache, as the previous start has. */
 async function leaveInGoodOrder(launcher: string, folder: string): Promise<void> {
   const { shows, type, ended, kill } = open([launcher, "chat", "--trust"], folder)
   try {

@@ -13,8 +13,8 @@ const WARM_PASSES = 3
 const SPREAD_EVERY = 5
 
 /**
- * W6: the server over real connections. The clients are in a process of their own; costs are the CPU time of this one,
- * or, where it is time that somebody waits, stand against a floor with the same clients.
+ * W6: the server over real connections. The clients are in a separate process. Costs are the CPU time of this one;
+ * times that users wait are compared with a floor with the same clients.
  */
 export async function server(open: () => Promise<Served>, sizes: Sizes["w6"]): Promise<Numbers> {
   await using served = await open()
@@ -96,7 +96,7 @@ async function httpTurns(clients: Clients, { warmTurns, turns }: Sizes["w6"]): P
   return { httpTurn: median(times), httpTurnCpu, httpAnswerKb: answer.length / KB }
 }
 
-/** What watchers add to the CPU time of a reply, per delta: each kind of run in turn, so that none has the quieter time. */
+/** The CPU time that watchers add to a reply, per delta: the kinds alternate, so that none has a quieter time. */
 async function watchedDeltas(served: Served, clients: Clients, sizes: Sizes["w6"]): Promise<Numbers> {
   const { deltas, passes } = sizes
   const kinds: readonly (Pick<Reply, "watchers" | "aTurn" | "by"> & { readonly name: string })[] = [

@@ -122,11 +122,11 @@ const HELD = { text: "Hold on." }
 async function hold(at: LiveServer, model: Servers["model"], headers: Record<string, string> = {}) {
   const { id } = (await at.ask("POST", "/api/conversations", { body: {} })) as { id: string }
   const said = at.ask("POST", `/api/conversations/${id}/messages`, { body: HELD, headers })
-  said.catch(() => {}) // told where it is awaited
+  said.catch(() => {}) // reported where it is awaited
   return { id, said, reply: await model.reply() }
 }
 
-/** What was begun has been told to the other server: a run and a watch that are both new would be measured otherwise. */
+/** Waits until the other server knows of the run: measuring a run and a watch that are both new would differ. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 300 + Math.random() * 100))
 
 async function openServers(place: Place, launcher: string, link: Record<string, string>) {

@@ -11,7 +11,7 @@ interface Settings {
 type Search = (query: Float32Array) => readonly number[]
 
 const WANTED = 10
-/** As the store asks for: so many candidates, of which the exact numbers are looked at. */
+/** As the store requests: this many candidates, which are then compared exactly. */
 const CANDIDATES = 40
 
 /** W8, the part by meaning: the ten nearest of many vectors. The floor multiplies every number of every one. */

@@ -32,7 +32,7 @@ export async function watchElsewhere(sizes: Sizes["w11"]): Promise<Numbers> {
 /** CPU time per delta, in microseconds, of the writer and of the other node. */
 async function passOf(writer: BusNode, watcher: BusNode, other: BusNode, { deltas, everyMs, watchers }: Sizes["w11"]) {
   await watcher.ask({ type: "watch" })
-  // By then the writer has heard who watches.
+  // By then the writer knows the watchers.
   await new Promise((resolve) => setTimeout(resolve, 500))
   for (const node of new Set([writer, other])) await node.ask({ type: "since" })
   await writer.ask({ type: "write", deltas, everyMs })

@@ -1,15 +1,15 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import type { Applied, IdsByTable, WorkspaceWrite } from "../../core/protocol/workspace.ts"
 import type { TableName } from "../../core/protocol/workspace-tables.ts"
-import { findHanging, findRow, findRows } from "../../packs/workspace/rows/find-rows.ts"
-import { readTable, type Row, type Rows } from "../../packs/workspace/rows/known-tables.ts"
-import type { Layout, TableQuery } from "../../packs/workspace/rows/layout.ts"
-import { goneNotes, planWrite } from "../../packs/workspace/rows/plan-write.ts"
-import { readId, readRestoredRows, readUpdates } from "../../packs/workspace/rows/read-input.ts"
-import { runSteps, type Steps } from "../../packs/workspace/rows/steps.ts"
+import { findHanging, findRow, findRows } from "../../core/workspace/find-rows.ts"
+import { readTable, type Row, type Rows } from "../../core/workspace/known-tables.ts"
+import type { Layout, TableQuery } from "../../core/workspace/layout.ts"
+import { goneNotes, planWrite } from "../../core/workspace/plan-write.ts"
+import { readId, readRestoredRows, readUpdates } from "../../core/workspace/read-input.ts"
+import { runSteps, type Steps } from "../../core/workspace/steps.ts"
 import { inTransaction } from "./open-database.ts"
 
-export type { Row } from "../../packs/workspace/rows/known-tables.ts"
+export type { Row } from "../../core/workspace/known-tables.ts"
 /** Rows of the device's workspace, by table. */
 export type LocalRows = Rows
 

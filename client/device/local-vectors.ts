@@ -4,7 +4,7 @@ import type { ClientClock } from "../clock.ts"
 import { IndexCache } from "../../core/shared/vectors/index-cache.ts"
 import { fromBytes, rank, toBytes, toUnit } from "../../core/shared/vectors/unit.ts"
 import { VectorIndex } from "../../core/shared/vectors/vector-index.ts"
-import { parseInput, readId } from "../../packs/workspace/rows/read-input.ts"
+import { parseInput, readId } from "../../core/workspace/read-input.ts"
 import { inTransaction } from "./open-database.ts"
 
 /** A note that semantic search found on a device, with its similarity to the query. */

@@ -10,9 +10,9 @@ import {
 } from "../../core/protocol/socket.ts"
 import type { LocalTables } from "./local-tables.ts"
 import type { LocalVectors } from "./local-vectors.ts"
-import { readTable } from "../../packs/workspace/rows/known-tables.ts"
-import { toRowPage } from "../../packs/workspace/rows/page-rows.ts"
-import { parseInput } from "../../packs/workspace/rows/read-input.ts"
+import { readTable } from "../../core/workspace/known-tables.ts"
+import { toRowPage } from "../../core/workspace/page-rows.ts"
+import { parseInput } from "../../core/workspace/read-input.ts"
 import { boundedRecord } from "../../core/shared/text/bounded-list.ts"
 
 /** The data that workspace actions use. */

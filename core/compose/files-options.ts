@@ -3,7 +3,7 @@ import { homedir } from "node:os"
 import { join } from "node:path"
 import type { FilesOptions } from "../../packs/files/agent.ts"
 import type { Folder } from "../../packs/files/folder/folder.ts"
-import { KeptInFolder } from "../../packs/files/folder/kept-bytes.ts"
+import { UndoFolder } from "../../packs/files/folder/undo-bytes.ts"
 import { placesNamed } from "../../packs/files/sandbox/environment.ts"
 import { findSandbox, hiddenPlaces } from "../../packs/files/sandbox/sandbox.ts"
 import type { ServerSettings } from "./settings.ts"
@@ -25,7 +25,7 @@ export function filesOptions(
     homes: join(dataFolder, "sandboxes"),
     shown: placesNamed(environment),
   })
-  return { folder, sandbox, environment, secrets, kept: new KeptInFolder(join(dataFolder, "kept")) }
+  return { folder, sandbox, environment, secrets, kept: new UndoFolder(join(dataFolder, "kept")) }
 }
 
 /** Folders with people's data: no tool may use them, and no command sees them. */

@@ -11,9 +11,9 @@ import {
 } from "./life-files.ts"
 
 /**
- * Counts the places of one life at which it can be killed, and ends the process at one of them with SIGKILL: nothing is told, closed
- * or flushed, as when the machine's own guard against full memory ends it. Places are the commits of the journal and its inbox, and
- * whatever a tool does that stays: in the store, in files, at another server.
+ * Counts the positions of one run of the scenario at which the process can be killed, and ends it at one of them with
+ * SIGKILL: nothing is reported, closed or flushed, as when the machine runs out of memory. Positions are the commits of
+ * the journal and its inbox, and every lasting effect of a tool: in the store, in files, at another server.
  */
 export class Boundaries {
   readonly #dies: CrashBoundary | undefined
@@ -46,7 +46,7 @@ export class Boundaries {
     return runAs({ call, reach: (what) => this.reach(what, call) }, make)
   }
 
-  /** Commits of the engine are places, except those that nobody's call and no journal has asked for, such as signs of life. */
+  /** Commits of the engine are positions, except those without a call or a journal, such as heartbeats. */
   watch(engine: Engine): void {
     const change = engine.change.bind(engine) as (operation: Operation) => Promise<unknown>
     engine.change = (async (operation: Operation) => {
@@ -62,7 +62,7 @@ export class Boundaries {
   }
 }
 
-/** What somebody knows it by who reads a table of boundaries. */
+/** The description of a position in the table. */
 function describe(operation: Operation): string {
   if (operation.type === "inbox") return "inbox"
   if (operation.type === "statements") return OWN_WRITE
@@ -89,5 +89,5 @@ export const runningCall = (): RunningCall | undefined => working.getStore()
 
 export const runAs = <Made>(call: RunningCall, make: () => Made): Made => working.run(call, make)
 
-/** What is done inside of something that counts as one does not count once more. */
+/** Effects inside an effect that counts are not counted again. */
 export const uncounted = <Made>(make: () => Made): Made => working.run(undefined, make)

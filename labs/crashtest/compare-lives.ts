@@ -3,7 +3,7 @@ import type { CrashBoundary, LifeOutcome, NotedEffect } from "./life-files.ts"
 import type { Played } from "./play-lives.ts"
 import type { CrashScenario } from "./scenario.ts"
 
-/** What a whole life was like, and what of it varies by itself: in two whole lives it was not the same. */
+/** The outcome of an uninterrupted run, and the parts of it that differ between two such runs. */
 export interface Baseline {
   readonly played: Played
   readonly outcome: LifeOutcome
@@ -21,7 +21,7 @@ export function toBaseline(one: Played, other: Played): Baseline | string {
   return { played: one, outcome: first, varies: new Set(varies) }
 }
 
-/** What is not as in the whole life, in sentences; empty where all is. */
+/** Returns the differences from the uninterrupted run as sentences; empty if there are none. */
 export function differencesOf(
   baseline: Baseline,
   played: Played,
@@ -46,7 +46,7 @@ function ranTooOften(
     const { tool, afterCrash, effect: kind } = effect
     if (kind === "read" || mayRunAgain.has(tool)) return []
     const known = usual.get(key)?.tries ?? []
-    // Of a tool whose doing is seen, a try that was cut off before it did anything is none.
+    // If a tool's effects are visible, an attempt that was interrupted before any effect does not count.
     const isSeen = known.some(({ touched }) => touched > 0)
     const times = isSeen ? tries.filter(({ touched }) => touched > 0).length : tries.length
     if (times <= known.length) return []
@@ -62,11 +62,11 @@ function whatToDeclare(afterCrash: string): string {
 
 interface TriedEffect {
   readonly effect: NotedEffect
-  /** Each time that it was begun, and how many things it did then. */
+  /** Each attempt, and the number of its effects. */
   readonly tries: { readonly call: string; touched: number }[]
 }
 
-/** How often each call was begun, by what was asked for. */
+/** Counts the attempts of each call, by its input. */
 function triesOf(effects: readonly NotedEffect[]): Map<string, TriedEffect> {
   const found = new Map<string, TriedEffect>()
   for (const effect of effects) {

@@ -8,19 +8,19 @@ export interface CrashBoundary {
   readonly when: "before" | "after"
 }
 
-/** What a write is called that is none of a journal: some tool keeps something in the store. */
+/** The name of a write that is not in a journal, by a tool that uses the store. */
 export const OWN_WRITE = "a tool's own write"
 
-/** What one process is told that plays the scenario, from its beginning or from where another was killed. */
+/** The orders for a process that plays the scenario, from its start or from where another was killed. */
 export interface LifeOrders {
   readonly folder: string
   readonly scenario: CrashScenario
-  /** Of each message, the same in every life: whoever sends it again means the same. */
+  /** Ids of the messages, the same in every run, so that a repeated message is recognized. */
   readonly messageIds: readonly string[]
   readonly dies?: CrashBoundary | undefined
 }
 
-/** What a process says of a life that it was told to play; one that is killed says nothing. */
+/** The report of a process; a killed one sends none. */
 export interface LifeEnd {
   /** Why it did not come to the end. */
   readonly failure?: string
@@ -36,9 +36,9 @@ export interface NotedCall {
 }
 
 /**
- * What a life leaves: lines that are on record when its process is killed, since the system has them. `touched`: the call has
- * done something that stays, or was about to. `unchanged`: its commit had no effect after all, because what it requires was
- * not so: a call whose id was on record already.
+ * The records of a run, which survive a kill because the system has them. `touched`: the call had a lasting effect, or
+ * was about to. `unchanged`: its commit had no effect because its condition failed, such as a call whose id existed
+ * already.
  */
 export interface NotedEffect extends NotedCall {
   readonly phase: "begun" | "touched" | "unchanged" | "done"

@@ -9,7 +9,7 @@ const PATIENCE_MS = 120_000
 
 export type PlayedLife = { readonly died: true } | ({ readonly died: false } & LifeEnd)
 
-/** One process of this very program, with the same settings and packs, that plays lives as it is told. */
+/** A process of this program, with the same settings and packs, that plays scenarios. */
 export class LifeProcess implements Disposable {
   readonly #child: ChildProcess
   readonly #closed: Promise<NodeJS.Signals | number>
@@ -25,7 +25,7 @@ export class LifeProcess implements Disposable {
       ?.setEncoding("utf8")
       .on("data", (text: string) => (this.#said = (this.#said + text).slice(-2000)))
     this.#closed = once(this.#child, "close").then(([code, signal]) => (signal ?? code) as NodeJS.Signals | number)
-    // One that cannot be started is told to whoever has it play something.
+    // A failed start is reported to the caller that plays a scenario.
     this.#closed.catch(() => {})
   }
 

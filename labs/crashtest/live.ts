@@ -37,7 +37,7 @@ import type { CrashScenario } from "./scenario.ts"
 /** How often it is looked whether what a killed process has left can be taken up. */
 const LOOK_MS = 20
 
-/** Plays what the process is told that has started this one, a life after the other, until it is killed or nobody tells it any more. */
+/** Plays scenarios by order of the parent process, until it is killed or the parent ends. */
 export async function liveAsTold(config: Config): Promise<void> {
   await watchOutside()
   const say = (end: LifeEnd) => process.send?.(end)
@@ -113,7 +113,7 @@ async function atRest({ runtime, store, pawl, clock }: ComposedServer, id: Conve
   }
 }
 
-/** What a person would do: says yes or no, and of a write in doubt looks at what became of it. */
+/** Acts as the user: approves or rejects, and checks the outcome of writes in doubt. */
 async function settle({ runtime, store }: ComposedServer, id: ConversationId, { scenario, folder }: LifeOrders) {
   const { proposals, calls } = await store.journal.load(id, true)
   const by = "crashtest"
@@ -135,9 +135,9 @@ async function settle({ runtime, store }: ComposedServer, id: ConversationId, { 
 }
 
 /**
- * The operator's settings, but for all that leads to somebody's data or to others: their database and files, their cluster
- * and traces, MCP servers, whose tools would really be called, at each boundary anew and unnoted. Models are those of the
- * scenario, and nobody is asked for a title beside it.
+ * The operator's settings without everything that leads to user data or other systems: database and files, cluster and
+ * traces, and MCP servers, whose tools would really be called at each position. Models are those of the scenario, and
+ * no titles are generated.
  */
 export function lifeSettings(config: Config, dataFolder: string): Config {
   return {
@@ -148,7 +148,10 @@ export function lifeSettings(config: Config, dataFolder: string): Config {
   }
 }
 
-/** What each tool was before: a pack that keeps its tools in its module has the same ones in the next life of this process. */
+/**
+ * The original functions of tools: a pack that stores its tools in its module has the same ones in the next run of this
+ * process.
+ */
 const unnoted = new WeakMap<Tool, Tool["run"]>()
 
 /** Has each tool note that it runs, in a file that outlives the process. */
@@ -178,8 +181,8 @@ function noteEffects(agents: readonly Agent[], file: string, boundaries: Boundar
 }
 
 /**
- * What kept a whole life from trying what its scenario is about. Killed anywhere it would fall short in the same way, and be told
- * as the same: a test that cannot fail.
+ * Returns why an uninterrupted run did not reach what the scenario is about. Every interrupted run would miss it too
+ * and be equal: a test that cannot fail.
  */
 export function shortfallOf(
   events: readonly (JournalEvent | UnknownEvent)[],
@@ -200,7 +203,10 @@ export function shortfallOf(
   return undefined
 }
 
-/** Replies by how often it has replied in what it is shown: a new process goes on where the last one was killed. */
+/**
+ * Selects the reply by the number of replies in the request, so that a new process continues where the last one was
+ * killed.
+ */
 function toldModel(script: NonNullable<CrashScenario["replies"]>): Model {
   const reply = ({ history }: ModelRequest) => {
     const said = history.filter(({ role }) => role === "assistant").length
@@ -209,7 +215,7 @@ function toldModel(script: NonNullable<CrashScenario["replies"]>): Model {
     const called = next.calls.map(({ name, input }) => calls(name, input))
     return replies(...(next.text === "" ? [] : [says(next.text)]), ...called)
   }
-  // A scenario says what is replied, not what stages would decide: those go on as where no model can judge.
+  // A scenario contains replies, not decisions of stages: these continue as without a model that can decide.
   return Object.assign(scripted(always(reply)), { decides: false as const })
 }
 
@@ -232,7 +238,7 @@ function checkedModels(models: ModelSource, problems: string): ModelSource {
   }
 }
 
-/** What was said, called and found, and how each run ended: without ids and times, which no two lives share. */
+/** The messages, calls and results, and how each run ended, without ids and times, which always differ. */
 function toTranscript(events: readonly (JournalEvent | UnknownEvent)[]): LifeOutcome {
   const known = events as readonly JournalEvent[]
   const doubted = new Set(known.flatMap((event) => (event.type === "in_doubt" ? [event.callId] : [])))

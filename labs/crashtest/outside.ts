@@ -8,7 +8,10 @@ import sqlite from "node:sqlite"
 import { promisify } from "node:util"
 import { uncounted, runningCall } from "./boundaries.ts"
 
-/** What changes a file or a folder, as `fs` has it: once to wait for, once with a callback, once with a promise. */
+/**
+ * Functions of `fs` that change files and folders, in their three variants: synchronous, with a callback, with a
+ * promise.
+ */
 const FILE_CHANGES = [
   ...["appendFile", "copyFile", "cp", "link", "mkdir", "mkdtemp", "rename", "rm", "rmdir", "symlink", "truncate"],
   ...["unlink", "write", "writeFile", "writev"],
@@ -86,7 +89,7 @@ function onceIt(made: unknown, happened: string, then: () => void): unknown {
   return made
 }
 
-/** What is done in a callback is the doing of the same call. */
+/** Effects in a callback belong to the same call. */
 const before = (callback: Way, first: () => void): Way =>
   AsyncLocalStorage.bind((...told: unknown[]) => {
     first()

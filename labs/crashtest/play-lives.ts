@@ -11,11 +11,11 @@ export interface Played {
   readonly outcome: LifeOutcome | undefined
   readonly effects: readonly NotedEffect[]
   readonly problems: readonly string[]
-  /** What each write of the first life was. */
+  /** The writes of the first run. */
   readonly writes: readonly string[]
   /** The first life was killed where it was to be. */
   readonly died: boolean
-  /** What the last process said where it did not come to the end. */
+  /** The error of the last process if it did not finish. */
   readonly failure: string | undefined
 }
 

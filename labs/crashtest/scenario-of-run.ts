@@ -6,7 +6,10 @@ import { CommandError } from "../../apps/cli/process/command.ts"
 import { CrashScenario } from "./scenario.ts"
 import { crashtestText } from "../../apps/strings/tests.ts"
 
-/** What was said and replied in a conversation up to the end of a run, as a scenario: the recorded replies are the model's. */
+/**
+ * Returns the messages and replies of a conversation up to the end of a run as a scenario, with the recorded replies as
+ * the model's.
+ */
 export async function scenarioOfRun(config: StoreConfig, run: RunId): Promise<CrashScenario> {
   await using store = await openConfiguredStore(config)
   const found = await store.conversations.runOfAnybody(run)
@@ -22,12 +25,12 @@ export async function scenarioOfRun(config: StoreConfig, run: RunId): Promise<Cr
   throw new CommandError(crashtestText.notReplayable(run))
 }
 
-/** What was said, replied and decided in these rows; undefined where nobody was asked, or no model has replied. */
+/** Returns the messages, replies and decisions in these rows; undefined if there is no message or no reply. */
 export function scenarioIn(events: readonly JournalEvent[]): CrashScenario | undefined {
   const messages = events.filter((event) => event.type === "message")
   const begun = events.find((event) => event.type === "conversation_started")
   const decide = decisionsIn(events)
-  // What was allowed to the longest of its runs does not cut off the others: they end where their replies do.
+  // The highest limit of its runs does not cut the others, which end with their replies.
   const rounds = events.flatMap((event) => (event.type === "run_started" ? event.maxIterations : []))
   return CrashScenario.safeParse({
     agent: begun?.agent,
@@ -51,8 +54,8 @@ const toReply = (message: Message) => ({
 })
 
 /**
- * As each proposal was decided, in the order in which they were made; one that was changed, as what came of it. What nobody
- * agreed to, such as one that expired, was not done, and is not done here either.
+ * The decisions, in the order of the proposals; an edited proposal as its result. Writes without an approval, such as
+ * expired ones, were not applied and are not applied here.
  */
 function decisionsIn(events: readonly JournalEvent[]): ("yes" | "no")[] {
   const agreed = new Set<string>()

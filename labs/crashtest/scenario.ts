@@ -9,7 +9,7 @@ const ScriptedCall = z.strictObject({ name: z.string(), input: z.record(z.string
 
 const Decided = z.enum(["yes", "no"])
 
-/** What is said and decided, and what the model replies: one for each time that it is asked, in order. */
+/** The messages and decisions, and the model's replies, one for each request in order. */
 export const CrashScenario = z.strictObject({
   agent: z.string().optional(),
   mode: z.enum(["confirm", "auto", "read-only"]).default("confirm"),
@@ -23,12 +23,12 @@ export const CrashScenario = z.strictObject({
     .optional(),
   /** How many replies with calls a run may have; as many as its agent allows, unless said. */
   maxIterations: z.number().int().min(1).max(100).optional(),
-  /** What is said to each proposal, in their order; the last one to all that follow. */
+  /** The decisions about the proposals, in order; the last one applies to all that follow. */
   decide: z
     .union([Decided, z.array(Decided).min(1)])
     .default("yes")
     .transform((decided) => (typeof decided === "string" ? [decided] : decided)),
-  /** Writes of which it is known that a second time changes nothing. */
+  /** Writes that are safe to repeat. */
   mayRunAgain: z.array(z.string()).default([]),
 })
 export type CrashScenario = z.infer<typeof CrashScenario>

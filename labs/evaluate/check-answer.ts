@@ -10,7 +10,7 @@ import {
 } from "./file/expectation.ts"
 import type { HappenedAnswer, HappenedCall, Unmet } from "./happened.ts"
 
-/** What of an answer, and of the calls and proposals on the way to it, is not as it is expected. */
+/** Returns the unmet expectations about an answer, its calls and its proposals. */
 export function checkAnswer(expected: AnswerExpectation, happened: HappenedAnswer): Unmet[] {
   const { answer, calls, proposals, ends } = expected
   const { status, error } = happened
@@ -27,7 +27,7 @@ export function checkAnswer(expected: AnswerExpectation, happened: HappenedAnswe
 
 const MAX_SHOWN = 300
 
-/** What a text should have and has not, or has and should not, in sentences. */
+/** Returns sentences about missing and forbidden parts of a text. */
 export function checkText({ contains, matches, not }: TextCheck, text: string): string[] {
   const said = `it says ${shortened(text)}`
   return [
@@ -81,7 +81,7 @@ const hasWords = (text: string, words: string): boolean => text.toLowerCase().in
 
 const MAX_CALLS_SHOWN = 200
 
-/** What is wrong with the calls, or proposals, that were made, in sentences. */
+/** Returns sentences about wrong calls or proposals. */
 export function checkSequence(check: SequenceCheck, happened: readonly HappenedCall[], what: string): string[] {
   const { include = [], inOrder = [], exactly, none = [] } = check
   const made = `the ${what} were ${happened.length === 0 ? "none" : happened.map(told).join(", ")}`

@@ -6,7 +6,7 @@ import type { EvalSpent, Unmet } from "./happened.ts"
 
 const MAX_SHOWN = 400
 
-/** What of the rows that a run has left is not as it is expected. */
+/** Returns the unmet expectations about rows after a run. */
 export async function checkLeftRows(
   checks: readonly RowCheck[],
   client: Client,
@@ -56,7 +56,7 @@ const shown = (rows: readonly unknown[]): string => {
   return rows.length === 0 ? "none" : text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text
 }
 
-/** What of the files that a run has left is not as it is expected; `find` says where each is. */
+/** Returns the unmet expectations about files after a run; `find` returns their paths. */
 export async function checkLeftFiles(checks: readonly FileCheck[], find: (path: string) => string): Promise<Unmet[]> {
   const found = await Promise.all(
     checks.map(async ({ path, exists = true, ...check }) => {
@@ -72,7 +72,7 @@ export async function checkLeftFiles(checks: readonly FileCheck[], find: (path: 
 
 type Told = (value: number) => string
 
-/** Which bounds were passed. A cost that nobody knows passes its bound: it would otherwise never be noticed. */
+/** Returns the exceeded limits. An unknown cost exceeds its limit, because it would otherwise never be noticed. */
 export function checkLimits(limits: EvalLimits, spent: EvalSpent): Unmet[] {
   const { costUsd, ms, modelMs, inputTokens, outputTokens, modelCalls, toolCalls } = spent
   const seconds: Told = (value) => duration(value * 1000)

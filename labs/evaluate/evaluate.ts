@@ -9,7 +9,7 @@ import { spentIn } from "./run/record.ts"
 import { type CaseOutcome, runCase } from "./run/run-case.ts"
 
 export interface Evaluating extends PlanChoices {
-  /** What the file is called in the report, and where its paths begin. */
+  /** The name of the file in the report, and the base of its paths. */
   readonly path: string
   readonly base: string
   readonly judge: string | undefined
@@ -22,7 +22,7 @@ export interface Evaluating extends PlanChoices {
   /** Stops what is at work; what is done by then is reported. */
   readonly signal: AbortSignal
   readonly now: () => number
-  /** Told how many runs there will be, and of each when it has ended. */
+  /** Receives the number of runs, and each run when it has ended. */
   onBegin(all: number): void
   onRun(done: DoneRun): void
 }
@@ -66,7 +66,7 @@ export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<
   async function workOff(): Promise<void> {
     for (let work = queue.shift(); work && stopped === null && !signal.aborted; work = queue.shift()) {
       const run = await runOnce(file, work, evaluating).catch((error: unknown) => {
-        stopped = "it broke" // nobody begins another one; what broke is thrown below
+        stopped = "it broke" // no further run starts; the error is thrown below
         throw error
       })
       if (!run) return
@@ -82,7 +82,7 @@ export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<
 
   const workers = Math.min(evaluating.concurrency ?? file.concurrency, all)
   const ended = await Promise.allSettled(Array.from({ length: workers }, workOff))
-  // Told when all others have ended: what they work in is removed by them.
+  // Thrown after all others have ended, because they remove their folders.
   const broken = ended.find((each) => each.status === "rejected")
   if (broken) throw broken.reason
   const results = works.flatMap(({ cell, runs, named }): EvalResult[] => {
@@ -94,8 +94,8 @@ export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<
 }
 
 /**
- * Undefined where it was stopped: a run that was broken off says nothing about its case. A place that cannot be opened is no
- * case's fault, and ends it all.
+ * Undefined if it was stopped: an interrupted run proves nothing about its case. An environment that cannot be opened
+ * ends the evaluation.
  */
 async function runOnce(file: EvalFile, work: Work, { base, open, signal }: Evaluating): Promise<EvalRun | undefined> {
   const { evalCase, agent, model, isScripted } = work.cell
@@ -114,7 +114,7 @@ async function runOnce(file: EvalFile, work: Work, { base, open, signal }: Evalu
   }
 }
 
-/** Of the run and its judges; null where some of it is not known. */
+/** The cost of the run and its judges; null if part of it is unknown. */
 const costOf = ({ spent, judged }: EvalRun): number | null =>
   judged.reduce((sum, each) => addSpent(sum, each.spent), spent).costUsd
 
@@ -164,7 +164,7 @@ export function planCells(file: EvalFile, { filter, models, repeat }: PlanChoice
   })
 }
 
-/** Who judges each check of a cell; refused before anything is asked where nobody is named. */
+/** The judges of a cell's checks. Refused before the first request if none is configured. */
 export function judgesOf(
   cell: Pick<EvalCell, "evalCase" | "isScripted">,
   named: string | undefined,

@@ -11,7 +11,7 @@ export interface HappenedCall {
   readonly result?: string
 }
 
-/** What became of one message: its run, from the words to its rest. */
+/** The outcome of one message: its run until it rests. */
 export interface HappenedAnswer {
   /** The last words of the model. */
   readonly text: string
@@ -22,7 +22,7 @@ export interface HappenedAnswer {
   readonly error?: string
 }
 
-/** What something has taken. */
+/** The time, tokens and cost of a run. */
 export interface EvalSpent {
   /** Null where the price of some of it is not known. */
   readonly costUsd: number | null
@@ -32,7 +32,7 @@ export interface EvalSpent {
   readonly toolCalls: number
   /** Waiting for people not counted. */
   readonly ms: number
-  /** Of these, those in which a model was waited for. */
+  /** The milliseconds of these that were spent waiting for a model. */
   readonly modelMs: number
 }
 

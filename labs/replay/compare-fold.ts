@@ -43,7 +43,7 @@ function plain(fold: string): string {
   return canonicalJson(rest)
 }
 
-/** What the table of runs says otherwise than the fold; of a run that is still at work nothing is said. */
+/** Returns the differences between the table of runs and the replayed state; none for an active run. */
 export function unlikeRow(run: Run, { conversation, newer, asides }: Folded): string[] {
   const { run: folded } = conversation
   if (run.status === "running" || newer) return []

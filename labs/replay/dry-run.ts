@@ -9,7 +9,7 @@ import {
 } from "../../core/engine/rebuild/rebuild-requests.ts"
 import type { UserId } from "../../core/protocol/ids.ts"
 
-/** A request, what was said to it then and what another model says to it now. */
+/** A request, its recorded reply, and the reply of another model. */
 export interface DryAnswer {
   readonly position: number
   readonly then: ComparedReply & { readonly model: string }

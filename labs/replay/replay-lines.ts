@@ -14,15 +14,15 @@ import type { StateComparison } from "./compare-fold.ts"
 import type { DryRun } from "./dry-run.ts"
 import { replayText } from "../../apps/strings/runs.ts"
 
-/** What a program reads through a pipe is as wide. */
+/** The width, also if the output is a pipe. */
 const WIDTH = 120
-/** Of each of two beside each other: what is said is compared, so that none of it is cut off. */
+/** The width of each of two columns. Replies are wrapped and never cut. */
 const COLUMN = Math.floor((WIDTH - 3) / 2)
 
 interface ReplayedRun {
   readonly run: Run
   readonly rebuilt: RebuiltRun
-  /** What the table of runs says otherwise than the fold, by its fields. */
+  /** The differences between the table of runs and the replayed state, by field. */
   readonly unlike: readonly string[]
   /** The first row that cannot be read at all. */
   readonly torn: number | undefined
@@ -35,7 +35,7 @@ export interface PrintedReplay {
   readonly code: 0 | 1
 }
 
-/** What is the same, and where the first difference is. */
+/** The lines about equal requests and the first difference. */
 export function replayLines(replayed: ReplayedRun): PrintedReplay {
   const { run, rebuilt, unlike, torn, keptFold } = replayed
   const { newer, missing } = rebuilt
@@ -80,7 +80,7 @@ const inOrder = ({ requests, asides }: RebuiltRun): ToldRequest[] =>
 
 const modelOf = (each: ToldRequest): string | null => ("beside" in each ? each.model : (each.reply.model ?? null))
 
-/** What another model says, beside what was said. */
+/** The lines with the replies of another model next to the recorded ones. */
 export function dryLines(replayed: ReplayedRun, { model, answers, parted, cost }: DryRun): PrintedReplay {
   const { run, rebuilt, torn } = replayed
   const columns = answers.flatMap(({ position, then, now }) => [

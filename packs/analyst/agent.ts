@@ -1,6 +1,4 @@
-import { type Agent, defineAgent } from "../../core/engine/definition/agent.ts"
-import type { Clock } from "../../core/shared/time/clock.ts"
-import type { Tool } from "../../core/engine/definition/tool.ts"
+import { type Agent, type Clock, defineAgent, type Tool } from "../../core/pack.ts"
 import { type AskPorts, askDatabase } from "./tools/ask-database.ts"
 import { grounding } from "./tools/grounding.ts"
 

@@ -1,15 +1,11 @@
-import type { Clock } from "../../core/shared/time/clock.ts"
-import type { Log } from "../../core/shared/log.ts"
-import type { QueryResults } from "../../core/protocol/databases/connections.ts"
-import type { SharedFiles } from "../../core/engine/stored-files.ts"
-import { definePack } from "../../core/packs/pack.ts"
+import { type Clock, definePack, type Log, type QueryResults, type SharedFiles } from "../../core/pack.ts"
 import { analystAgent } from "./agent.ts"
 import { askAnalyst } from "./tools/ask-analyst.ts"
 import { askDatabase } from "./tools/ask-database.ts"
 import { type Attempts, changeDatabase } from "./tools/change-database.ts"
 import { ChartCheck } from "./charts/check.ts"
 import { openDatabases } from "./connections/open-databases.ts"
-import type { QueryLimits } from "./database/walls.ts"
+import type { QueryLimits } from "./database/sql-guards.ts"
 import type { HostRules } from "./postgres/hosts.ts"
 import type { ConnectionRecords } from "./connections/user-databases.ts"
 
@@ -20,10 +16,10 @@ export interface AnalystServices {
   /** Which hosts people may make this server connect to. */
   readonly hosts: HostRules
   readonly sqliteRoot: string
-  /** Where several machines share the store: files that each of them has to reach. */
+  /** Set if several machines share the store: files that each of them can read. */
   readonly sharedFiles?: SharedFiles | undefined
   readonly superuserConnections: boolean
-  /** What one query may cost, where not what is usual. */
+  /** Limits of one query. Default: `queryLimits`. */
   readonly queryLimits?: QueryLimits | undefined
   readonly clock: Clock
   readonly log: Log

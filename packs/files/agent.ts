@@ -1,5 +1,4 @@
-import { type Agent, defineAgent } from "../../core/engine/definition/agent.ts"
-import type { Tool } from "../../core/engine/definition/tool.ts"
+import { type Agent, defineAgent, type Tool } from "../../core/pack.ts"
 import { createDirectory, removeDirectories } from "./create-directory.ts"
 import { deleteEntry } from "./delete-entry.ts"
 import { deleteFile } from "./delete-file.ts"
@@ -9,7 +8,7 @@ import type { EditorBuffers } from "./editor-buffers.ts"
 import type { Folder } from "./folder/folder.ts"
 import { gitDiff } from "./git-diff.ts"
 import { gitLog } from "./git-log.ts"
-import type { KeptBytes } from "./folder/kept-bytes.ts"
+import type { UndoBytes } from "./folder/undo-bytes.ts"
 import { listDirectory } from "./list-directory.ts"
 import { moveFile } from "./move-file.ts"
 import { describeFolder } from "./project-context.ts"
@@ -36,11 +35,11 @@ export const FILES_PERSONA = `You work on the files of a folder, with the person
 
 export interface FilesOptions {
   readonly folder: Folder
-  readonly kept: KeptBytes
+  readonly kept: UndoBytes
   readonly sandbox: Sandbox
-  /** What commands see of the environment; nothing that could be secret. `PATH` is where git is looked for. */
+  /** The environment of commands, without secrets. git is searched in its `PATH`. */
   readonly environment: Readonly<Record<string, string>>
-  /** What no tool may tell. */
+  /** Secrets that are removed from the output of all tools. */
   readonly secrets?: Iterable<string>
   /** The editor of the person who works in the folder, where there is one. */
   readonly buffers?: EditorBuffers | undefined

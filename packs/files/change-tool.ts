@@ -5,16 +5,16 @@ import {
   answer,
   type CallContext,
   defineTool,
-  type WriteOutcome,
+  type Diff,
+  failure,
   type Preview,
   type Tool,
-} from "../../core/engine/definition/tool.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import type { Diff } from "../../core/protocol/proposals/proposal.ts"
+  type WriteOutcome,
+} from "../../core/pack.ts"
 import { homeOf, enterFolder } from "./file-tool.ts"
 import { type EditorBuffers, type HeldFile, heldText, requireSaved, withText, writeInEditor } from "./editor-buffers.ts"
 import { type FileBytes, fileHash, fileRefusal, type Folder, type FoundPath } from "./folder/folder.ts"
-import type { KeptBytes } from "./folder/kept-bytes.ts"
+import type { UndoBytes } from "./folder/undo-bytes.ts"
 import { MAX_REPLACED } from "./folder/local-writes.ts"
 import { whyProtected } from "./protected/paths.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"
@@ -26,17 +26,17 @@ import {
   type FilePlan,
   heldFile,
   type LookAt,
-  type SaidPath,
+  type PathInput,
   type SiblingChange,
   siblingChanges,
 } from "./file-change.ts"
 import { shown as shownPath } from "./folder/shown.ts"
-import { insisting, whyProtectedAt } from "./protected/why-protected-at.ts"
+import { protectedPreview, whyProtectedAt } from "./protected/why-protected-at.ts"
 
 const MAX_SHOWN = 100_000
 const SHARED = " (it has other names, hard links, which keep what they have: the link between them is broken)"
 
-export interface ChangeTool<Input extends SaidPath> {
+export interface ChangeTool<Input extends PathInput> {
   readonly name: string
   readonly description: string
   readonly input: z.ZodType<Input>
@@ -44,13 +44,13 @@ export interface ChangeTool<Input extends SaidPath> {
   readonly onlyUndoes?: true
   /** `look` tells what is there, as the person's editor holds it where there is one. */
   plan(input: Input, look: LookAt): FileChange
-  /** What was done, in words. */
+  /** The sentence that reports the change. */
   say(path: string): string
 }
 
 export interface ChangePorts {
   readonly folder: Folder
-  readonly kept: KeptBytes
+  readonly kept: UndoBytes
   /** The editor of the person, where there is one. */
   readonly buffers?: EditorBuffers | undefined
   /** By name: how each tool that changes a file plans its change. Filled as the tools are made. */
@@ -61,7 +61,7 @@ export interface ChangePorts {
  * A change of one file. What is shown is planned from what is there, and is done only while that is still there; the
  * bytes that go are kept first. After a crash the file itself tells: it has the one hash or the other.
  */
-export function changeTool<Input extends SaidPath>(
+export function changeTool<Input extends PathInput>(
   { plan, say, ...tool }: ChangeTool<Input>,
   { folder, kept, buffers, plans }: ChangePorts,
 ): Tool {
@@ -134,7 +134,10 @@ export function changeTool<Input extends SaidPath>(
     return buffers ? heldText(folder, input.path, buffers).then(planned) : planned(undefined)
   }
 
-  /** What is shown: the change on top of those before it in its reply, which a person may approve along with it. */
+  /**
+   * Plans the preview: the change on top of the previous changes of the same reply, which a person may approve
+   * together.
+   */
   function planShown(input: Input, context: CallContext, look: LookAt): Planned {
     const before = siblingChanges({ folder, plans }, input.path, context).filter(isShownBefore)
     let now: HeldFile | undefined
@@ -147,8 +150,8 @@ export function changeTool<Input extends SaidPath>(
   }
 
   /**
-   * What runs: the change of the file as it is, if nothing has changed the file but siblings that a person approved. Then
-   * the base is the one that was shown, and the revision is the same if the same lines change in the same way.
+   * Plans the approved change of the current file, if only approved sibling changes have changed it. Then the base is
+   * the one that was shown, and the revision is equal if the same lines change in the same way.
    */
   function planAgreed(input: Input, context: CallContext, look: LookAt): Planned | Unmet {
     const shown = fromRevision(context.approved?.revision ?? "")
@@ -224,7 +227,10 @@ const appliedOf = (siblings: readonly SiblingChange[]) => siblings.filter(({ sta
 const hashOf = (file: HeldFile | undefined): string => file?.hash ?? "absent"
 const baseOf = (file: HeldFile | undefined) => ({ before: hashOf(file), mode: file?.mode })
 
-/** What of a change has to be the same when it runs: the lines that were shown, or else the whole file before and after. */
+/**
+ * Digest of what must be equal when the change runs: the lines that were shown, otherwise the whole file before and
+ * after.
+ */
 function digestOf({ before, after, lines }: FileChange): string {
   const whole = `${hashOf(before)}>${after ? fileHash(after) : "absent"}`
   return createHash("sha256")
@@ -261,7 +267,7 @@ function toPreview(
   const { path, before, after, summary, action } = change
   const protectedBy = whyProtectedAt(folder, path, said)
   return {
-    ...insisting(`${summary}${before?.isShared ? SHARED : ""}`, protectedBy),
+    ...protectedPreview(`${summary}${before?.isShared ? SHARED : ""}`, protectedBy),
     action,
     diff: toDiff(path, before?.bytes, after),
     target: path,
@@ -281,14 +287,15 @@ function toDiff(path: string, before: Buffer | undefined, after: Buffer | undefi
 interface Revision {
   /** The hash of the file when this was shown. */
   readonly before: string
-  /** What this changes of it: `digestOf`. */
+  /** The change itself: `digestOf`. */
   readonly after: string
   readonly mode: number | undefined
 }
 
 /**
- * Names the file and what changes in it, and is bound to the place: the same change elsewhere is another one. The mode
- * stands in it because nothing else has it once the file is gone: an undo after a crash would make a script none.
+ * Identifies the file, its folder and the change: the same change in another folder is a different one. Contains the
+ * mode, because it is not stored otherwise once the file is deleted: an undo after a crash would make a script not
+ * executable.
  */
 function toRevision({ id }: Folder, { before, after, path, mode }: Revision & { readonly path: string }): string {
   const place = createHash("sha256").update(`${id}\0${path}`).digest("base64url")
@@ -309,7 +316,7 @@ function hashAt(folder: Folder, path: string): string {
   return folder.find(path) ? folder.read(path, MAX_REPLACED).hash : "absent"
 }
 
-/** What is at a path that a write is about, by its real name; without it, the name that it would get. `text`: as an editor has it. */
+/** Reads the path of a write by its real name, or the name that it would get. `text`: the text in an editor. */
 function lookAt(folder: Folder, path: string, text: string | undefined): ReturnType<LookAt> {
   const above = missingDirectories(folder, dirname(path)).at(-1)
   if (above !== undefined) return { real: join(above, basename(path)), before: undefined }

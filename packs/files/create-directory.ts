@@ -1,19 +1,19 @@
 import { z } from "zod"
-import { boundedList } from "../../core/shared/text/bounded-list.ts"
 import {
   answer,
+  boundedList,
   type CallContext,
   defineTool,
-  type WriteOutcome,
   type Preview,
   type Tool,
-} from "../../core/engine/definition/tool.ts"
+  type WriteOutcome,
+} from "../../core/pack.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, enterFolder } from "./file-tool.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"
 import { shown } from "./folder/shown.ts"
-import { insisting, whyProtectedAt } from "./protected/why-protected-at.ts"
+import { protectedPreview, whyProtectedAt } from "./protected/why-protected-at.ts"
 
 const REMOVE = "remove_directories"
 
@@ -51,7 +51,7 @@ export function createDirectory(folder: Folder): Tool {
     const protectedBy = whyProtectedAt(folder, target, path)
     const summary = `Create directory ${shown(target)}`
     return {
-      ...insisting(summary, protectedBy),
+      ...protectedPreview(summary, protectedBy),
       action: "safe_create",
       diff: { before: null, after: { path: target } },
       target,

@@ -1,18 +1,11 @@
 import { z } from "zod"
-import {
-  answer,
-  type CallContext,
-  defineTool,
-  type WriteOutcome,
-  type Preview,
-  type Tool,
-} from "../../core/engine/definition/tool.ts"
+import { answer, type CallContext, defineTool, type Preview, type Tool, type WriteOutcome } from "../../core/pack.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, enterFolder } from "./file-tool.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
 import { shown } from "./folder/shown.ts"
-import { insisting, whyProtectedAt } from "./protected/why-protected-at.ts"
+import { protectedPreview, whyProtectedAt } from "./protected/why-protected-at.ts"
 
 /**
  * Deletes what is no file: a link and never what it leads to, a directory that is empty, a pipe or a socket. Which thing has
@@ -62,7 +55,7 @@ export function deleteEntry(folder: Folder): Tool {
     }[kind]
     const protectedBy = whyProtectedAt(folder, target, path)
     return {
-      ...insisting(`Delete ${what}`, protectedBy),
+      ...protectedPreview(`Delete ${what}`, protectedBy),
       action: "destructive_delete",
       target,
       identity,

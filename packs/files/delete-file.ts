@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Tool } from "../../core/engine/definition/tool.ts"
+import type { Tool } from "../../core/pack.ts"
 import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
@@ -15,7 +15,7 @@ export function deleteFile(ports: ChangePorts): Tool {
       input: z.strictObject({ path: z.string().min(1).max(4096) }),
       examples: ["delete old.txt"],
       plan({ path }, look) {
-        // What is shown is what goes: a link is not what it leads to.
+        // Deletes the link that was shown, not its target.
         const kind = ports.folder.kindOf(path)
         if (kind === "link" || kind === "directory" || kind === "other")
           throw fileRefusal(`${shown(path)} is ${KINDS[kind]}; delete_entry deletes it`)

@@ -1,8 +1,4 @@
-import { parse } from "../../core/engine/definition/schema.ts"
-import { type CallContext, type Tool } from "../../core/engine/definition/tool.ts"
-import { parseWithoutSecrets } from "../../core/engine/calls/tool-end.ts"
-import { newId } from "../../core/protocol/ids.ts"
-import { type JsonObject } from "../../core/protocol/schema.ts"
+import { type CallContext, type JsonObject, newId, parse, parseWithoutSecrets, type Tool } from "../../core/pack.ts"
 import { fileRefusal } from "./folder/folder.ts"
 
 /** Asks a device what a write would change. */
@@ -20,8 +16,8 @@ export const fileReaders = (tools: readonly Tool[]): string[] => [
 ]
 
 /**
- * The tools of a folder as a device offers them: by their names, `data` their input, and for a write beside it what was
- * agreed to. The server asks after somebody has said yes; what is confined to the folder there is confined here.
+ * The tools of a folder as handlers of a device, by name. `data` is their input and, for a write, what was approved.
+ * The server calls them after an approval; they have the same limits as on a server.
  */
 export function fileHandlers(tools: readonly Tool[], secrets: Iterable<string> = []): Record<string, Handler> {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
@@ -41,7 +37,7 @@ export function fileHandlers(tools: readonly Tool[], secrets: Iterable<string> =
     return clean({ text: preview.summary, data: preview })
   }
 
-  /** What this machine knows, such as its token, is none of the server's business. */
+  /** Secrets of this machine, such as its token, are not sent to the server. */
   function clean(told: { text: string; data: unknown }) {
     return parseWithoutSecrets(JSON.stringify(told), secrets) as typeof told
   }

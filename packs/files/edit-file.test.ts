@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { dataFolder } from "../../test/support/processes/pawl-process.ts"
-import type { CallContext, Tool } from "../../core/engine/definition/tool.ts"
+import type { CallContext, Tool } from "../../core/pack.ts"
 import { filesTools } from "./agent.ts"
-import { KeptInFolder } from "./folder/kept-bytes.ts"
+import { UndoFolder } from "./folder/undo-bytes.ts"
 import { openFolder } from "./folder/local-folder.ts"
 import { noSandbox } from "./sandbox/sandbox.ts"
 
@@ -12,7 +12,7 @@ async function edited(text: string, old_text: string, new_text: string, all = fa
   const root = dataFolder()
   writeFileSync(join(root, "a.txt"), text)
   using folder = openFolder(root)
-  const tools = filesTools({ folder, kept: new KeptInFolder(dataFolder()), sandbox: noSandbox, environment: {} })
+  const tools = filesTools({ folder, kept: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} })
   const { preview, run } = tools.find(({ name }) => name === "edit_file") as Extract<Tool, { effect: "write" }>
   const context = { site: "server", signal: new AbortController().signal, state: {} } as unknown as CallContext
   const input = { path: "a.txt", old_text, new_text, ...(all ? { all } : {}) }

@@ -1,6 +1,5 @@
 import { z } from "zod"
-import type { Tool } from "../../core/engine/definition/tool.ts"
-import { showHidden } from "../../core/shared/text/show-hidden.ts"
+import { showHidden, type Tool } from "../../core/pack.ts"
 import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
@@ -9,7 +8,7 @@ import { isBinary } from "./read-file.ts"
 import { shown } from "./folder/shown.ts"
 import { MAX_WRITTEN } from "./write-file.ts"
 
-/** Where a text stands in a file, and what takes its place there. */
+/** A position of a text in a file, and its replacement. */
 interface Place {
   readonly from: number
   readonly to: number
@@ -61,7 +60,7 @@ const MAX_AROUND = 10_000_000
 
 /** The rest of the lines in which a text stands. With the text itself this is what the difference shows of them. */
 function linesAround(text: string, places: readonly Place[]): string {
-  // Of many places in long lines the lines would be far more than the file: then it is the file.
+  // With many positions in long lines, the lines would be larger than the file, so the whole file is compared.
   if (places.length * text.length > MAX_AROUND) return text
   const around = places.map(({ from, to }) => {
     const next = text.indexOf("\n", to)
@@ -92,7 +91,7 @@ export function editFile(ports: ChangePorts): Tool {
         if (!before) throw missing(path)
         if (isBinary(before.bytes)) throw fileRefusal(`${shown(real)} is not text`)
         const text = before.bytes.toString("utf8")
-        // What is no UTF-8 would come back changed where nobody has looked.
+        // Bytes that are not UTF-8 would be changed outside the edited lines.
         if (!Buffer.from(text, "utf8").equals(before.bytes))
           throw fileRefusal(`${shown(real)} is not UTF-8, so it cannot be edited as text`)
         const places = placesOf(text, old_text, new_text)
@@ -110,7 +109,7 @@ export function editFile(ports: ChangePorts): Tool {
           throw fileRefusal(
             `${shown(real)} holds that text ${count} times: give more of what stands around it, or all: true`,
           )
-        // What is larger could not be read again, and so not be taken back.
+        // A larger file could not be read again, so the edit could not be undone.
         const bytes =
           before.size +
           sum(places, (place) => Buffer.byteLength(place.text)) -

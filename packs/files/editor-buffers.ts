@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { failure } from "../../core/protocol/errors.ts"
+import { failure } from "../../core/pack.ts"
 import { type FileBytes, fileHash, fileRefusal, type Folder } from "./folder/folder.ts"
 import { MAX_REPLACED } from "./folder/local-writes.ts"
 import { shown } from "./folder/shown.ts"
@@ -9,8 +9,8 @@ export interface EditorBuffers {
   /** The text of a file, saved or not; undefined where the editor does not tell. */
   read(path: string): Promise<string | undefined>
   /**
-   * Puts a text there, in the editor and on disk. Tells why the editor has refused; undefined where it has written. Fails
-   * where nobody knows. An editor without it only tells.
+   * Writes a text in the editor and on disk. Resolves to the editor's reason if it refuses, and to undefined if it
+   * wrote. Rejects if the outcome is unknown. An editor without it can only read.
    */
   readonly write?: ((path: string, text: string) => Promise<string | undefined>) | undefined
 }
@@ -21,7 +21,7 @@ export interface HeldFile extends FileBytes {
   readonly isUnsaved?: true
 }
 
-/** What the editor holds of a file of the folder: the disk says whether a path leads to one. */
+/** The editor's text of a file of the folder. The disk determines whether the path is in the folder. */
 export async function heldText(folder: Folder, path: string, buffers: EditorBuffers): Promise<string | undefined> {
   const found = folder.find(path)
   return found?.type === "file" ? buffers.read(join(folder.root, found.path)) : undefined

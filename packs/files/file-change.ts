@@ -1,7 +1,6 @@
 import { posix } from "node:path"
 import type { z } from "zod"
-import type { CallContext, SiblingCall } from "../../core/engine/definition/tool.ts"
-import type { ActionClass } from "../../core/protocol/proposals/proposal.ts"
+import type { ActionClass, CallContext, SiblingCall } from "../../core/pack.ts"
 import type { HeldFile } from "./editor-buffers.ts"
 import { fileHash, type Folder } from "./folder/folder.ts"
 
@@ -12,8 +11,8 @@ export interface FileChange {
   readonly after: Buffer | undefined
   readonly mode?: number
   /**
-   * Of a change of some lines: these lines, which do not change with the rest of the file. Two such changes of different
-   * lines do not need each other.
+   * For a change of some lines: these lines, which do not depend on the rest of the file, so that two changes of
+   * different lines are independent.
    */
   readonly lines?: string
   /** Directories that are made for it, the outermost first. */
@@ -22,7 +21,7 @@ export interface FileChange {
   readonly action: ActionClass
 }
 
-export interface SaidPath {
+export interface PathInput {
   readonly path: string
 }
 
@@ -31,8 +30,8 @@ export type LookAt = (path: string) => { readonly real: string; readonly before:
 
 /** How a tool that changes a file plans its change. */
 export interface FilePlan {
-  readonly input: z.ZodType<SaidPath>
-  plan(input: SaidPath, look: LookAt): FileChange
+  readonly input: z.ZodType<PathInput>
+  plan(input: PathInput, look: LookAt): FileChange
 }
 
 export interface SiblingChange extends Pick<SiblingCall, "isBefore" | "state"> {
@@ -59,7 +58,7 @@ function realNameOf(folder: Folder, path: string): string {
   try {
     return folder.realPath(path, "follow")
   } catch {
-    return posix.normalize(path) // a directory on the way is missing, so no link can lead elsewhere
+    return posix.normalize(path) // a missing directory cannot be a link
   }
 }
 

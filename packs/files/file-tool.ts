@@ -1,11 +1,4 @@
-import {
-  type Answer,
-  answer,
-  type CallContext,
-  defineTool,
-  type ReadTool,
-  type Tool,
-} from "../../core/engine/definition/tool.ts"
+import { type Answer, answer, type CallContext, defineTool, type ReadTool, type Tool } from "../../core/pack.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { shown } from "./folder/shown.ts"
 
@@ -13,7 +6,7 @@ type Reading<Input> = Pick<ReadTool<Input>, "name" | "description" | "input" | "
   read(input: Input, context: CallContext): Promise<string> | string
 }
 
-/** A tool that looks at the folder. What files hold is the person's own; it is told to nobody else. */
+/** A tool that reads the folder. The contents are private to the user. */
 export function readTool<Input>(folder: Folder, { read, ...tool }: Reading<Input>): Tool {
   return defineTool<Input>({
     ...tool,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { setImmediate as turn } from "node:timers/promises"
 import { z } from "zod"
-import type { Tool } from "../../core/engine/definition/tool.ts"
+import type { Tool } from "../../core/pack.ts"
 import { readTool } from "./file-tool.ts"
 import type { Folder } from "./folder/folder.ts"
 import { type Git, type GitPorts, withGit } from "./git.ts"
@@ -18,7 +18,7 @@ const MAX_SHOWN = 100
 const WITHIN_MS = 10_000
 const YIELD_MS = 10
 
-/** What was changed since the index, compared here and not by git: git would follow links, and run filters. */
+/** Shows changes since the index. Compares files itself, because git would follow links and run filters. */
 export function gitDiff(ports: GitPorts): Tool {
   return readTool(ports.folder, {
     name: "git_diff",
@@ -73,7 +73,7 @@ async function trackedFiles(git: Git, which: readonly string[]): Promise<Tracked
   })
 }
 
-/** It gives way to others while it reads: a large repository takes seconds, and whoever asked may stop it. */
+/** Yields to other work while it reads, because a large repository takes seconds and the caller may cancel. */
 async function changedFiles(
   folder: Folder,
   { git, tracked, signal }: { git: Git; tracked: readonly Tracked[]; signal: AbortSignal },

@@ -18,7 +18,7 @@ export interface Git {
 
 export interface GitPorts {
   readonly folder: Folder
-  /** Where programs are looked for. */
+  /** The search path for programs. */
   readonly searchPath: string
 }
 

@@ -1,19 +1,12 @@
 import { createHash } from "node:crypto"
 import { z } from "zod"
-import {
-  answer,
-  type CallContext,
-  defineTool,
-  type WriteOutcome,
-  type Preview,
-  type Tool,
-} from "../../core/engine/definition/tool.ts"
+import { answer, type CallContext, defineTool, type Preview, type Tool, type WriteOutcome } from "../../core/pack.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, enterFolder } from "./file-tool.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
 import { shown } from "./folder/shown.ts"
-import { insisting, whyProtectedAt, whyProtectedBelow } from "./protected/why-protected-at.ts"
+import { protectedPreview, whyProtectedAt, whyProtectedBelow } from "./protected/why-protected-at.ts"
 
 interface Move {
   readonly from: string
@@ -60,7 +53,7 @@ export function moveFile(folder: Folder): Tool {
     const summary = `Move ${shown(source)}${found === "directory" ? "/" : ""} to ${shown(target)}`
     const all = [folder.id, source, target, found, protectedBy].join("\0")
     return {
-      ...insisting(summary, protectedBy),
+      ...protectedPreview(summary, protectedBy),
       action: "safe_update",
       diff: { before: { path: source }, after: { path: target } },
       target: source,

@@ -1,5 +1,4 @@
-import type { DeviceCalls } from "../../core/engine/devices.ts"
-import { definePack } from "../../core/packs/pack.ts"
+import { definePack, type DeviceCalls } from "../../core/pack.ts"
 import { createFilesAgent, type FilesOptions } from "./agent.ts"
 import { createDeviceFilesAgent } from "./device-files.ts"
 

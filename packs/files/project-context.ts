@@ -4,11 +4,11 @@ import { shown } from "./folder/shown.ts"
 const RULES = ["AGENTS.md"]
 const MAX_RULES = 16_000
 
-/** What the model is told of the place it works in: made once, when the folder is opened. */
+/** Describes the work folder for the model. Created once, when the folder is opened. */
 export function describeFolder(folder: Folder, platform: string): string {
   return [
     `You work in the folder ${shown(folder.root)} on ${platform}. Paths are given from it on, with /.`,
-    // What the model is sent unasked, strangers must not have written.
+    // Text that is always sent to the model must come from a trusted folder.
     ...(folder.trust.isTrusted ? [gitState(folder), ...rulesOf(folder)] : [UNTRUSTED]),
   ].join("\n\n")
 }
@@ -28,7 +28,7 @@ function gitState(folder: Folder): string {
   }
 }
 
-/** Written by whoever wrote the project: a wish, which no more overrules the person or the rules above than a file does. */
+/** The project's instructions. Their author is not the user, so they override neither the user nor the rules above. */
 function rulesOf(folder: Folder): string[] {
   for (const name of RULES) {
     try {

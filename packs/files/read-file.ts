@@ -1,6 +1,5 @@
 import { z } from "zod"
-import { binaryKind } from "../../core/shared/encoding/binary-kind.ts"
-import type { Tool } from "../../core/engine/definition/tool.ts"
+import { binaryKind, type Tool } from "../../core/pack.ts"
 import { readTool } from "./file-tool.ts"
 import { type EditorBuffers, heldText } from "./editor-buffers.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
@@ -29,7 +28,7 @@ export function readFile(folder: Folder, buffers?: EditorBuffers): Tool {
         const kind = binaryKind(bytes)
         throw fileRefusal(`${shown(path)} is not a text (${bytes.length} bytes of it)${kind ? `: ${kind}` : ""}`)
       }
-      // What the person sees in front of them is the file, saved or not.
+      // The text in the user's editor is the file, saved or not.
       const held = buffers && (await heldText(folder, path, buffers))
       return partOf(held ?? bytes.toString("utf8"), { path, start: start_line, lines })
     },

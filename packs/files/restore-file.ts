@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Tool } from "../../core/engine/definition/tool.ts"
+import type { Tool } from "../../core/pack.ts"
 import { type ChangePorts, changeTool, RESTORE } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { shown } from "./folder/shown.ts"

@@ -7,10 +7,10 @@ import {
   type CallContext,
   defineTool,
   failed,
+  failure,
   type Preview,
   type Tool,
-} from "../../core/engine/definition/tool.ts"
-import { failure } from "../../core/protocol/errors.ts"
+} from "../../core/pack.ts"
 import { type CommandLimits, commandLimits, limited, whyTooMuch } from "./sandbox/command-limits.ts"
 import { homeOf, enterFolder } from "./file-tool.ts"
 import type { Folder } from "./folder/folder.ts"
@@ -23,9 +23,9 @@ import { shown } from "./folder/shown.ts"
 const SECONDS = 30
 const MAX_SECONDS = 600
 const MARGIN_SECONDS = 15
-/** Of the folder's name, its end. */
+/** Characters at the end of the folder's path that are shown. */
 const MAX_ROOT = 200
-/** Of the command in its summary. */
+/** Characters of the command in its summary. */
 const MAX_SUMMED_UP = 160
 
 export interface CommandPorts {
@@ -33,9 +33,9 @@ export interface CommandPorts {
   readonly sandbox: Sandbox
   /** All that a command gets to see of ours: nothing that could be a secret. */
   readonly environment: Readonly<Record<string, string>>
-  /** What this process knows and a command may have found: never told. */
+  /** Secrets of this process, which are removed from the output. */
   readonly secrets?: Iterable<string>
-  /** What a command may take of the machine; without, what is right for this one at that moment. */
+  /** The limits of a command. Default: what suits this machine at that moment. */
   readonly limits?: CommandLimits
 }
 
@@ -47,7 +47,7 @@ interface Command {
   readonly outside_sandbox?: boolean | undefined
 }
 
-/** Runs a shell command in the folder. Nobody can tell what one does, so it is in doubt after a crash and has no undo. */
+/** Runs a shell command in the folder. Its effects are unknown, so it is in doubt after a crash and has no undo. */
 export function runCommand(given: CommandPorts): Tool {
   const { folder } = given
   return defineTool<Command>({
@@ -109,7 +109,7 @@ function portsFor(ports: CommandPorts, { outside_sandbox }: Command): CommandPor
 
 const OUTSIDE = "OUTSIDE the sandbox, where it can read and change whatever you can, and use the network"
 
-/** What it must not change, where something can keep it from that. */
+/** The paths that it must not change, if they can be protected. */
 function guardOf({ folder, sandbox }: CommandPorts, { changes_protected }: Command): Guard | undefined {
   return sandbox.holds && !changes_protected ? protectedIn(folder) : undefined
 }

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Tool } from "../../core/engine/definition/tool.ts"
+import type { Tool } from "../../core/pack.ts"
 import { readTool } from "./file-tool.ts"
 import type { Folder } from "./folder/folder.ts"
 import { loadEngine, toFileGlob } from "./folder/glob.ts"

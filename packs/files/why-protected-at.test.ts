@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { expect, inject, test } from "vitest"
-import type { CallContext, Preview } from "../../core/engine/definition/tool.ts"
+import type { CallContext, Preview } from "../../core/pack.ts"
 import { filesTools } from "./agent.ts"
-import { KeptInFolder } from "./folder/kept-bytes.ts"
+import { UndoFolder } from "./folder/undo-bytes.ts"
 import { openFolder } from "./folder/local-folder.ts"
 import { noSandbox } from "./sandbox/sandbox.ts"
 
@@ -19,7 +19,7 @@ function place(files: readonly string[], links: Record<string, string> = {}) {
   }
   for (const [name, target] of Object.entries(links)) symlinkSync(target, join(root, name))
   const folder = openFolder(root)
-  const kept = new KeptInFolder(join(base, "kept"))
+  const kept = new UndoFolder(join(base, "kept"))
   const tools = filesTools({ folder, kept, sandbox: noSandbox, environment: {} })
   const context = { state: {}, signal: new AbortController().signal } as unknown as CallContext
   const asks = async (name: string, input: object) => {

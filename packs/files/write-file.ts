@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path"
 import { z } from "zod"
-import type { Tool } from "../../core/engine/definition/tool.ts"
+import type { Tool } from "../../core/pack.ts"
 import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"

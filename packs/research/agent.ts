@@ -1,5 +1,4 @@
-import { type Agent, defineAgent } from "../../core/engine/definition/agent.ts"
-import type { Tool } from "../../core/engine/definition/tool.ts"
+import { type Agent, defineAgent, type Tool } from "../../core/pack.ts"
 import { researchStages } from "./stages.ts"
 
 /** Retrieve, look in the web, retrieve again, and still have room for other words. */

@@ -1,13 +1,9 @@
 import { z } from "zod"
-import { answer, defineTool, failed, type Tool } from "../../core/engine/definition/tool.ts"
-import { AppError } from "../../core/protocol/errors.ts"
-import { PaperDate } from "../../core/protocol/library.ts"
-import type { Web } from "../../core/engine/pack-services.ts"
+import { answer, AppError, defineTool, failed, PaperDate, quote, type Tool, type Web } from "../../core/pack.ts"
 import type { DocumentReader } from "./document-reader.ts"
 import type { AtomEntry } from "./read-atom.ts"
 import { askWeb } from "./search-provider.ts"
 import { fromOutside, listSources, toSources } from "./sources.ts"
-import { quote } from "../../core/shared/text/quote.ts"
 
 const ADDRESS = "https://export.arxiv.org/api/query"
 const USUAL = 5

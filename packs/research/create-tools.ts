@@ -1,7 +1,4 @@
-import type { Tool } from "../../core/engine/definition/tool.ts"
-import type { Library } from "../../core/engine/library.ts"
-import type { Web } from "../../core/engine/pack-services.ts"
-import type { Embedder } from "../../core/protocol/workspace.ts"
+import type { Embedder, Library, Tool, Web } from "../../core/pack.ts"
 import { arxivSearch } from "./arxiv-search.ts"
 import { DocumentReader } from "./document-reader.ts"
 import { readDocument } from "./read-document.ts"
@@ -19,7 +16,7 @@ export interface ResearchNeeds {
   readonly reader?: DocumentReader
 }
 
-/** What the research agent can do. A new tool is one file and one line here. */
+/** Creates the tools of the research agent. A new tool is one file and one line here. */
 export function createResearchTools(needs: ResearchNeeds): Tool[] {
   const { library, embedder, web, webSearch: setting, reader = new DocumentReader() } = needs
   const provider = createSearchProvider(setting, web, reader)

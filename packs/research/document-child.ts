@@ -1,4 +1,4 @@
-import { type AskedJob, type DocumentAnswer, MORE } from "./document-job.ts"
+import { type JobRequest, type DocumentAnswer, MORE } from "./document-job.ts"
 import { runDocumentJob } from "./run-document-job.ts"
 
 /**
@@ -14,7 +14,7 @@ const input = process.stdin[Symbol.asyncIterator]() as AsyncIterator<Buffer>
 let heard = next()
 process.send?.("ready")
 for (;;) {
-  const { job, bytes } = (await heard) as AskedJob
+  const { job, bytes } = (await heard) as JobRequest
   for await (const answer of runDocumentJob(job, await take(bytes))) {
     heard = next()
     process.send?.(answer)
@@ -31,7 +31,7 @@ async function take(bytes: number): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   for (let size = 0; size < bytes;) {
     const { value, done } = await input.next()
-    if (done) process.exit() // whoever asked is gone
+    if (done) process.exit() // the parent is gone
     chunks.push(value)
     size += value.length
   }

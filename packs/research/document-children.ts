@@ -1,9 +1,6 @@
-import type { Log } from "../../core/shared/log.ts"
-import { siblingScript } from "../../core/shared/processes/thread.ts"
-import { type Child, ChildDied } from "../../core/shared/processes/child.ts"
-import { ChildProgram, type OtherProgram } from "../../core/shared/processes/child-program.ts"
+import { type Child, ChildDied, ChildProgram, type Log, type OtherProgram, siblingScript } from "../../core/pack.ts"
 
-/** Of memory beyond what the process has when it is ready, for a JavaScript of 512 MB. */
+/** Memory in addition to that of an idle process, for a JavaScript heap of 512 MB. */
 const MEGABYTES = 1150
 /**
  * Idle processes kept ready for the next document, and for how long: starting one takes longer than reading most
@@ -18,7 +15,7 @@ interface Use {
   readonly signal: AbortSignal
 }
 
-/** The processes in which documents are read. One that was broken off in the middle is ended, never used again. */
+/** The processes that read documents. One that was interrupted is ended and never used again. */
 export class DocumentChildren {
   readonly #program: ChildProgram
   #idle: { readonly child: Child; readonly timer: NodeJS.Timeout }[] = []
@@ -45,7 +42,7 @@ export class DocumentChildren {
       }
     }
     const child = await this.#program.start({ signal: use.signal })
-    child.process.stdin?.on("error", () => {}) // it has ended: whoever waits for its answer hears so
+    child.process.stdin?.on("error", () => {}) // it has ended, which rejects the pending answer
     return this.#on(child, use, work)
   }
 

@@ -1,8 +1,7 @@
-import { failure, hasCode } from "../../core/protocol/errors.ts"
-import type { DocumentKind } from "../../core/protocol/library.ts"
-import type { NewPassage } from "../../core/engine/library.ts"
+import type { DocumentKind, NewPassage } from "../../core/pack.ts"
+import { failure, hasCode } from "../../core/program.ts"
 
-/** What a child process is asked for; what it is to read comes through its input, so many bytes of it. */
+/** A job of the child process. The bytes to read follow on its input. */
 export type DocumentJob =
   | { readonly type: "file"; readonly kind: FileKind }
   /** Lines of arXiv's metadata: a document each. */
@@ -15,18 +14,18 @@ export type FileKind = Exclude<DocumentKind, "arxiv"> | "rtf"
 /** Whose answer is read. */
 export type AnswerKind = "arxiv" | "duckduckgo" | "brave" | "tavily" | "searxng"
 
-export interface AskedJob {
+export interface JobRequest {
   readonly job: DocumentJob
   readonly bytes: number
 }
 
-/** What a document says of itself. What it does not say is left out. */
+/** The metadata of a document. Missing fields are left out. */
 export interface About {
   readonly title?: string
   readonly authors?: readonly string[]
   readonly date?: string
   readonly pages?: number
-  /** What could not be read of it, where that is a part only, or what is a guess. */
+  /** A note about parts that could not be read, or about a guess. */
   readonly remark?: string
 }
 
@@ -57,7 +56,7 @@ export type DocumentAnswer =
   | { readonly type: "found"; readonly found: readonly unknown[] }
   | { readonly type: "refused"; readonly refused: UnreadableDocument }
 
-/** What is wrong with a document itself, in a form that can be sent. */
+/** The reason why a document is unreadable, as plain data. */
 export type UnreadableDocument =
   | { readonly code: "document_unreadable"; readonly details: { readonly problem: string; readonly pages?: number } }
   | { readonly code: "document_too_large"; readonly details: { readonly what: string; readonly most: string } }
@@ -72,6 +71,6 @@ export function toRefused(error: unknown): UnreadableDocument | undefined {
   return undefined
 }
 
-/** Why something could not be read, as it is told in a list of documents. */
+/** The reason why a document could not be read, for a list of documents. */
 export const unreadableReason = (refused: UnreadableDocument): string =>
   refused.code === "document_unreadable" ? refused.details.problem : toDocumentFailure(refused).message

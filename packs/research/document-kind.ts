@@ -1,4 +1,4 @@
-import { own } from "../../core/shared/text/json.ts"
+import { own } from "../../core/pack.ts"
 import type { FileKind } from "./document-job.ts"
 
 /** How something handed in is read: as one document, or as one for each line. */
@@ -11,7 +11,7 @@ const KINDS: Readonly<Record<string, GivenKind>> = {
   ...{ pdf: "pdf", rtf: "rtf", jsonl: "arxiv", ndjson: "arxiv" },
 }
 
-/** What a file is by its name; undefined where that says nothing. */
+/** Returns the kind of a file by its name; undefined if the name does not tell. */
 export function kindOfName(name: string): GivenKind | undefined {
   const ending = /\.([A-Za-z]+)$/.exec(name)?.[1]?.toLowerCase()
   return own(KINDS, ending ?? "")

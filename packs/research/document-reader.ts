@@ -1,9 +1,12 @@
-import { FairQueue } from "../../core/shared/concurrency/fair-queue.ts"
-import type { Log } from "../../core/shared/log.ts"
-import { type Child, ChildDied } from "../../core/shared/processes/child.ts"
-import type { OtherProgram } from "../../core/shared/processes/child-program.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import type { NewPassage } from "../../core/engine/library.ts"
+import {
+  type Child,
+  ChildDied,
+  failure,
+  FairQueue,
+  type Log,
+  type NewPassage,
+  type OtherProgram,
+} from "../../core/pack.ts"
 import { DocumentChildren } from "./document-children.ts"
 import {
   type About,
@@ -20,7 +23,7 @@ import {
 export interface ReaderLimits {
   readonly seconds: number
   readonly heapMegabytes: number
-  /** Of text and headings that come back. */
+  /** Limit for the text and headings of an answer. */
   readonly answerCharacters: number
 }
 const LIMITS: ReaderLimits = { seconds: 60, heapMegabytes: 512, answerCharacters: 32 * 1024 * 1024 }
@@ -51,9 +54,8 @@ export interface ReadParts<Begun> {
 }
 
 /**
- * Reads what strangers have written, in processes of their own that are ended when they take too long, too much memory or
- * answer too much: what a document does to its reader, it does to nobody else. Throws `document_unreadable` and
- * `document_too_large`.
+ * Reads untrusted documents in child processes, which are ended when they exceed their time, memory or answer size, so
+ * that a malicious document affects no other. Throws `document_unreadable` and `document_too_large`.
  */
 export class DocumentReader {
   readonly #queue = new FairQueue(QUEUE)
@@ -76,7 +78,7 @@ export class DocumentReader {
     return this.#documents<PaperAbout>({ type: "papers" }, Buffer.from(lines.join("\n")), reading)
   }
 
-  /** What is found in an answer from the web. */
+  /** Reads the results in a response from the web. */
   answer(of: AnswerKind, text: string, reading: Reading): Promise<readonly unknown[]> {
     return this.#run({ type: "answer", of }, Buffer.from(text), reading, async (child, over) => {
       const answer = await hear(child, over)
@@ -113,7 +115,7 @@ export class DocumentReader {
       const { seconds } = this.#limits
       const timeUp = AbortSignal.timeout(seconds * 1000)
       const over = AbortSignal.any([signal, timeUp])
-      // What reads PDFs is large, and what one of them has left in it is not for the next.
+      // A process that read a PDF is not reused: it is large, and the PDF may have affected it.
       const once = job.type === "file" && job.kind === "pdf"
       try {
         const outcome = await this.#children.run({ once, signal: over }, (child) => {
@@ -132,7 +134,7 @@ export class DocumentReader {
   }
 }
 
-/** What was read, or what is wrong with it; the process is as good as before. */
+/** The contents, or the problem of the document; the process is reusable in both cases. */
 type Outcome<T> = { readonly value: T } | Extract<DocumentAnswer, { type: "refused" }>
 
 const hear = async (child: Child, over: AbortSignal) => (await child.hear(over)) as DocumentAnswer

@@ -1,20 +1,27 @@
 import { createHash } from "node:crypto"
 import { setImmediate as nextTurn } from "node:timers/promises"
-import { failure } from "../../core/protocol/errors.ts"
-import type { CollectionId, DocumentId, UserId } from "../../core/protocol/ids.ts"
-import type { IngestAnswer, PassageSearch } from "../../core/protocol/library.ts"
-import type { Kept, LibraryRecords, ReadDocument } from "../../core/engine/library.ts"
-import { mendText } from "../../core/shared/text/text.ts"
-import type { Embedder } from "../../core/protocol/workspace.ts"
+import {
+  type CollectionId,
+  type DocumentId,
+  type Embedder,
+  failure,
+  type IngestAnswer,
+  type Kept,
+  type LibraryRecords,
+  mendText,
+  type PassageSearch,
+  type ReadDocument,
+  type UserId,
+} from "../../core/pack.ts"
 import { type About, type FileKind, type PaperAbout, unreadableReason, toRefused } from "./document-job.ts"
 import { kindOf } from "./document-kind.ts"
 import { DocumentReader, type Reading, type ReadParts } from "./document-reader.ts"
 import { searchLibrary } from "./search-library.ts"
 
-/** What somebody hands in. */
-export interface GivenFile {
+/** A file that a user adds. */
+export interface NewFile {
   readonly name: string
-  /** What it was called by an earlier version of ours. */
+  /** Its key in earlier versions of Pawl. */
   readonly formerly?: string
   readonly bytes: Uint8Array
   readonly title?: string | undefined
@@ -28,7 +35,7 @@ export interface CollectionUse {
   readonly signal: AbortSignal
 }
 
-/** What became of one document. */
+/** The outcome for one document. */
 export interface Ingested {
   readonly source: string
   readonly became: Kept | "failed"
@@ -40,7 +47,7 @@ export interface Ingested {
 export const MAX_FILE_BYTES = 64 * 1024 * 1024
 /** Characters of lines read in one turn of the event loop, so that other requests are not held up. */
 const PASSED_AT_ONCE = 64 * 1024
-/** Of lines of papers, which are small, so many are written at a time and share their commits. */
+/** Records of papers, which are small, so several are written at once and share a commit. */
 const LINES_AT_ONCE = 16
 const MAX_BAD = 80
 const MAX_SHOWN = 100
@@ -70,7 +77,7 @@ export class Librarian {
     searchLibrary({ library: this.records, embedder: this.#embedder }, { user, search, signal })
 
   /** One file: one document, or one for each of its lines. */
-  async ingest(place: CollectionUse, file: GivenFile): Promise<IngestAnswer> {
+  async ingest(place: CollectionUse, file: NewFile): Promise<IngestAnswer> {
     const all: Ingested[] = []
     for await (const one of this.ingestEach(place, file)) all.push(one)
     const items = await Promise.all(all.slice(0, MAX_SHOWN).map(({ id }) => this.records.document(place.user, id)))
@@ -82,7 +89,7 @@ export class Librarian {
     }
   }
 
-  async *ingestEach(place: CollectionUse, file: GivenFile): AsyncGenerator<Ingested> {
+  async *ingestEach(place: CollectionUse, file: NewFile): AsyncGenerator<Ingested> {
     const { name, bytes } = file
     if (bytes.byteLength > MAX_FILE_BYTES)
       throw failure("document_too_large", { what: name.slice(0, 200), most: `${MAX_FILE_BYTES / 1024 / 1024} MB` })
@@ -178,7 +185,7 @@ export class Librarian {
     return this.#keep(place, { ...about, text, passages, kind: "arxiv" })
   }
 
-  async #ingestFile({ user, collection, signal }: CollectionUse, file: GivenFile, readAs: FileKind): Promise<Ingested> {
+  async #ingestFile({ user, collection, signal }: CollectionUse, file: NewFile, readAs: FileKind): Promise<Ingested> {
     // Clients of earlier versions know five kinds, and refuse a list with another one in it.
     const kind = readAs === "rtf" ? "text" : readAs
     const { name, bytes, title, authors, date, formerly } = file

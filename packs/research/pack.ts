@@ -1,8 +1,4 @@
-import type { Log } from "../../core/shared/log.ts"
-import type { LibraryRecords } from "../../core/engine/library.ts"
-import type { Web } from "../../core/engine/pack-services.ts"
-import type { Embedder } from "../../core/protocol/workspace.ts"
-import { definePack } from "../../core/packs/pack.ts"
+import { definePack, type Embedder, type LibraryRecords, type Log, type Web } from "../../core/pack.ts"
 import { researchAgent } from "./agent.ts"
 import { createResearchTools } from "./create-tools.ts"
 import { DocumentReader } from "./document-reader.ts"
@@ -20,12 +16,12 @@ export interface ResearchServices {
 /** For what the web answers, which is small: no tool waits for a minute. */
 const ANSWER_SECONDS = 10
 
-/** Opens the library too: whoever fills it does so by the same hand. */
+/** Also opens the library, which the server's routes and commands fill. */
 export const researchPack = definePack({
   name: "research",
   open({ libraryRecords, embedder, web, webSearch, log }: ResearchServices) {
     const library = new Librarian(libraryRecords, embedder, new DocumentReader({ log }))
-    // Of their own, so that nobody's search waits behind documents.
+    // Separate processes, so that searches do not wait for documents.
     const reader = new DocumentReader({ log, seconds: ANSWER_SECONDS })
     const tools = createResearchTools({ library: libraryRecords, embedder, web, webSearch, reader })
     return {

@@ -1,18 +1,16 @@
-import { failure } from "../../core/protocol/errors.ts"
-import { mendText } from "../../core/shared/text/text.ts"
+import { failure, jsonLimits, mendText, tryReadJson } from "../../core/pack.ts"
 import type { AnswerKind } from "./document-job.ts"
 import { type AtomEntry, readAtom } from "./read-atom.ts"
 import { readResults } from "./read-results.ts"
 import type { WebResult } from "./search-provider.ts"
-import { jsonLimits, tryReadJson } from "../../core/shared/text/read-json.ts"
 
-/** Nobody is shown more, and nobody asked for more. */
+/** The most results that are shown or requested. */
 const MAX_FOUND = 50
 const MAX_LINE = 2000
 const MAX_SUMMARY = 10_000
 const MAX_AUTHORS = 20
 
-/** What somebody on the web has answered, as far as it is results. Throws `document_unreadable` at what is something else. */
+/** Reads the results in a response. Throws `document_unreadable` if it has another format. */
 export function readAnswer(of: AnswerKind, text: string): readonly (AtomEntry | WebResult)[] {
   switch (of) {
     case "arxiv":
@@ -32,7 +30,7 @@ export function readAnswer(of: AnswerKind, text: string): readonly (AtomEntry | 
 const cut = (text: string, most: number) => text.slice(0, most).toWellFormed()
 
 function toBounded(results: readonly WebResult[]): WebResult[] {
-  // Half of an address leads elsewhere.
+  // A cut address would be another address.
   return results
     .filter(({ url }) => url.length <= MAX_LINE)
     .slice(0, MAX_FOUND)

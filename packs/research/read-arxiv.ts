@@ -1,7 +1,6 @@
 import { z } from "zod"
-import { mendText } from "../../core/shared/text/text.ts"
+import { JsonLimitError, jsonLimits, mendText, readJson } from "../../core/pack.ts"
 import { splitNames } from "./passages/split-names.ts"
-import { JsonLimitError, jsonLimits, readJson } from "../../core/shared/text/read-json.ts"
 
 /** A line of arXiv's metadata, as the snapshot and as its API write it; other fields are passed over. */
 const Line = z.object({
@@ -53,7 +52,7 @@ export function readArxivLine(line: string): Paper | { readonly problem: string 
   }
 }
 
-/** What is named as arXiv's counts as public, so a text that is no abstract is not, whatever number it has. */
+/** Sources named as arXiv's are public, so only a text with an abstract gets such a name, whatever its id. */
 function sourceOf({ id, abstract, summary }: z.infer<typeof Line>): string {
   const number = String(id).replace(/^arxiv:/i, "")
   if (!isArxivNumber(number)) return mendText(String(id))
@@ -62,7 +61,7 @@ function sourceOf({ id, abstract, summary }: z.infer<typeof Line>): string {
 
 export const ARXIV = "arXiv:"
 
-/** Numbers tell the month: 2401.00001, and hep-th/9901001 until 2007. Other numbers of that length are somebody's own. */
+/** Ids contain the month: 2401.00001, and hep-th/9901001 until 2007. Other numbers of that length are not arXiv's. */
 export const isArxivNumber = (number: string) =>
   /^(?:\d\d(?:0[1-9]|1[0-2])\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?\/\d\d(?:0[1-9]|1[0-2])\d{3})(?:v\d+)?$/.test(number)
 
@@ -72,7 +71,7 @@ function authorsOf({ authors, authors_parsed }: z.infer<typeof Line>): string[] 
   return splitNames(authors ?? "", /,| and /)
 }
 
-/** When it first came out, where that is told. */
+/** The date of its first version, if known. */
 function dateOf({ versions, published, date, update_date }: z.infer<typeof Line>): string | null {
   const said = versions?.[0]?.created ?? published ?? date ?? update_date
   const time = said === undefined ? Number.NaN : Date.parse(said)

@@ -1,6 +1,5 @@
-import { mendText } from "../../core/shared/text/text.ts"
+import { mendText, own } from "../../core/pack.ts"
 import { parseMarkup } from "./html/parse-markup.ts"
-import { own } from "../../core/shared/text/json.ts"
 
 export interface AtomEntry {
   readonly id: string

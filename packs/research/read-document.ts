@@ -1,8 +1,14 @@
 import { z } from "zod"
-import { answer, defineTool, failed, type Tool } from "../../core/engine/definition/tool.ts"
-import { type DocumentId, isId } from "../../core/protocol/ids.ts"
-import type { DocumentView } from "../../core/protocol/library.ts"
-import type { Library } from "../../core/engine/library.ts"
+import {
+  answer,
+  defineTool,
+  type DocumentId,
+  type DocumentView,
+  failed,
+  isId,
+  type Library,
+  type Tool,
+} from "../../core/pack.ts"
 import { bookOf, textHash, ownWords, toSources } from "./sources.ts"
 
 const WINDOW = 12_000

@@ -1,4 +1,4 @@
-import { charsetOfMarkup } from "../../core/shared/encoding/decode-text.ts"
+import { charsetOfMarkup } from "../../core/program.ts"
 import type { FileKind } from "./document-job.ts"
 import { isAuthor } from "./passages/plausible-about.ts"
 import { readMarkdown } from "./read-markdown.ts"

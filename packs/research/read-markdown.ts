@@ -1,4 +1,4 @@
-import { isPaperDate } from "../../core/shared/time/day.ts"
+import { isPaperDate } from "../../core/program.ts"
 import { refuseMany, type Section } from "./passages/cut-passages.ts"
 import { isPlausibleTitle } from "./passages/plausible-about.ts"
 import type { ReadText } from "./passages/read-plain.ts"
@@ -54,7 +54,7 @@ function withoutMarks(line: string): string {
   return text.slice(0, end).trimEnd()
 }
 
-/** What stands between `---` at the beginning, as far as it is about us: a title, authors and a date. */
+/** Reads the front matter between `---`: a title, authors and a date. */
 function frontMatter(text: string): { end: number; title?: string; said: Pick<ReadText, "authors" | "date"> } {
   const block = /^---\n([\s\S]{0,10000}?)\n---(?:\n|$)/.exec(text)
   if (!block) return { end: 0, said: {} }

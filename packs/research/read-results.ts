@@ -1,4 +1,4 @@
-import { mendText } from "../../core/shared/text/text.ts"
+import { mendText } from "../../core/pack.ts"
 import { parseMarkup } from "./html/parse-markup.ts"
 import type { WebResult } from "./search-provider.ts"
 

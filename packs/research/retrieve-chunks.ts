@@ -1,9 +1,16 @@
 import { z } from "zod"
-import { answer, defineTool, failed, type Tool } from "../../core/engine/definition/tool.ts"
-import type { CollectionId, UserId } from "../../core/protocol/ids.ts"
-import { PaperDate, searchNotice } from "../../core/protocol/library.ts"
-import type { Library } from "../../core/engine/library.ts"
-import type { Embedder } from "../../core/protocol/workspace.ts"
+import {
+  answer,
+  type CollectionId,
+  defineTool,
+  type Embedder,
+  failed,
+  type Library,
+  PaperDate,
+  searchNotice,
+  type Tool,
+  type UserId,
+} from "../../core/pack.ts"
 import { searchLibrary } from "./search-library.ts"
 import { fromPassage, listSources, ownWords, toSources } from "./sources.ts"
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
-import { failure } from "../../core/protocol/errors.ts"
-import type { NewPassage } from "../../core/engine/library.ts"
+import type { NewPassage } from "../../core/pack.ts"
+import { failure } from "../../core/program.ts"
 import { cutPassages } from "./passages/cut-passages.ts"
 import {
   type About,
@@ -17,11 +17,11 @@ import { readDocumentFile } from "./read-file.ts"
 import type { ReadText } from "./passages/read-plain.ts"
 
 const MAX_CHARACTERS = 10_000_000
-/** Of one answer: what whoever waits for it takes in, parses and stores without a pause. */
+/** Characters of one portion, which the parent parses and stores without a pause. */
 const PORTION_CHARACTERS = 64 * 1024
 const PORTION_PASSAGES = 256
 
-/** Runs in a process of its own, which whoever started it ends when it takes too long. The answer comes in small portions. */
+/** Runs in its own process, which its parent ends when it takes too long. Answers in small portions. */
 export async function* runDocumentJob(job: DocumentJob, bytes: Uint8Array): AsyncGenerator<DocumentAnswer> {
   try {
     if (job.type === "answer") yield { type: "found", found: await found(job.of, bytes) }

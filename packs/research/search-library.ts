@@ -1,7 +1,4 @@
-import type { UserId } from "../../core/protocol/ids.ts"
-import type { PassageSearch, SearchAnswer } from "../../core/protocol/library.ts"
-import type { Library } from "../../core/engine/library.ts"
-import type { Embedder, Vector } from "../../core/protocol/workspace.ts"
+import type { Embedder, Library, PassageSearch, SearchAnswer, UserId, Vector } from "../../core/pack.ts"
 
 /** A question is short; an embedder that takes longer than this over it is not there. */
 const PATIENCE_MS = 5000

@@ -1,6 +1,4 @@
-import { failure, hasCode } from "../../core/protocol/errors.ts"
-import { retryTimeText } from "../../core/shared/time/retry-time.ts"
-import type { Web, WebAnswer, WebRequest } from "../../core/engine/pack-services.ts"
+import { failure, hasCode, type Web, type WebAnswer, type WebRequest, retryTimeText } from "../../core/pack.ts"
 import type { AnswerKind } from "./document-job.ts"
 import type { DocumentReader } from "./document-reader.ts"
 
@@ -18,12 +16,12 @@ export interface SearchProvider {
 
 interface Asked {
   readonly limit: number
-  /** For whom: one person's answers are read one after the other. */
+  /** The user: one user's responses are read one after the other. */
   readonly person: string
   readonly signal: AbortSignal
 }
 
-/** What `PAWL_WEB_SEARCH` says: who is asked, and the key or the address that this takes. */
+/** The value of `PAWL_WEB_SEARCH`: the provider, and its key or address. */
 export type WebSearchSetting =
   | { readonly provider: "off" }
   | { readonly provider: "duckduckgo"; readonly url?: string }
@@ -77,7 +75,7 @@ interface Asking {
   readonly host: string
 }
 
-/** Asks somebody on the web and has the answer read, in a process of its own. Throws `web_unreachable`. */
+/** Sends a request and has the response read in a child process. Throws `web_unreachable`. */
 export async function askWeb(
   { web, reader }: { readonly web: Web; readonly reader: DocumentReader },
   { request, of, host }: Asking,
@@ -102,7 +100,7 @@ function withQuery(url: string, query: Readonly<Record<string, string>>): string
   return address.href
 }
 
-/** What it answered instead, and when it makes sense to ask again, where it says so. */
+/** Describes an error response, and when to retry if it says so. */
 function problemOf({ status, retryAfterMs, retryAt }: WebAnswer): string {
   const again = retryAfterMs === undefined ? "" : `; try again ${retryTimeText(retryAfterMs, retryAt)}`
   return `it answered ${status}${status === 429 ? " (too many requests)" : ""}${again}`

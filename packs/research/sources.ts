@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto"
-import type { FoundPassage } from "../../core/protocol/library.ts"
-import type { Source } from "../../core/protocol/conversation/stages.ts"
+import type { FoundPassage, Source } from "../../core/pack.ts"
 import { ARXIV, isArxivNumber } from "./read-arxiv.ts"
 
-/** Sources that a tool found, for the page, for grading and for the check of citations. */
+/** The results of a tool, for the page, for grading and for the check of citations. */
 export interface Sources {
   readonly kind: "sources"
   readonly sources: readonly Source[]
@@ -12,9 +11,9 @@ export interface Sources {
 export const toSources = (sources: readonly Source[]): Sources => ({ kind: "sources", sources })
 
 /**
- * What lies in a person's collections was written by others and is that person's own all the same, and a query could carry
- * it out. Only the abstracts of papers are everybody's: lines of arXiv's with an abstract, which alone get such a name. A
- * file may be called what it likes.
+ * Documents in a user's collections were written by others but are private to the user, and a query could send them
+ * out. Only abstracts of arXiv are public: records with an abstract, which alone get such a name, whatever a file is
+ * called.
  */
 export const ownWords = (from: readonly From[]): { taint?: "private" } =>
   from.every((each) => abstractOf(each) !== undefined) ? {} : { taint: "private" }
@@ -27,7 +26,7 @@ function abstractOf({ kind, source }: From): string | undefined {
   return kind === "arxiv" && isArxivNumber(number) ? number : undefined
 }
 
-/** What was found, each under its id; the fold gives the model short numbers in their place. */
+/** Lists the results by id. The model receives short numbers in place of ids. */
 export function listSources(sources: readonly Source[]): string {
   return sources
     .map(({ id, title, url, passage }) => `[${id}] ${title}${url ? ` (${url})` : ""}\n${passage}`)
@@ -61,7 +60,7 @@ export function fromPassage({
 
 const MAX_AUTHORS = 10
 
-/** What a person knows a document by, beside its title. */
+/** The fields that identify a document in addition to its title. */
 export const bookOf = ({ authors, date, collection }: Book): Partial<Source> => ({
   ...(authors.length > 0 ? { authors: authors.slice(0, MAX_AUTHORS) } : {}),
   ...(date === null ? {} : { date }),
@@ -74,7 +73,7 @@ interface Book {
   readonly collection?: string
 }
 
-/** Something from elsewhere is kept nowhere but in the answer itself: its words are its whole. */
+/** A source from the web is stored only in the answer, so its text is complete. */
 export function fromOutside(
   id: string,
   { title, url, passage }: Pick<Source, "title" | "passage"> & { url: string },

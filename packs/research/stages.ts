@@ -1,7 +1,5 @@
 import { z } from "zod"
-import type { Stages } from "../../core/engine/definition/stages.ts"
-import { lazyModule } from "../../core/shared/concurrency/lazy-module.ts"
-import { Grade } from "../../core/protocol/conversation/stages.ts"
+import { Grade, lazyModule, type Stages } from "../../core/pack.ts"
 
 const IN_SCOPE = 75
 const ENOUGH_PASSAGES = 2

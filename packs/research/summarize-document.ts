@@ -1,7 +1,14 @@
 import { z } from "zod"
-import { answer, type CallContext, defineTool, failed, type Tool } from "../../core/engine/definition/tool.ts"
-import { type DocumentId, isId } from "../../core/protocol/ids.ts"
-import type { Library } from "../../core/engine/library.ts"
+import {
+  answer,
+  type CallContext,
+  defineTool,
+  type DocumentId,
+  failed,
+  isId,
+  type Library,
+  type Tool,
+} from "../../core/pack.ts"
 import { describe, noDocument } from "./read-document.ts"
 import { ownWords } from "./sources.ts"
 

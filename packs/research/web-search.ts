@@ -1,9 +1,7 @@
 import { z } from "zod"
-import { answer, defineTool, failed, type Tool } from "../../core/engine/definition/tool.ts"
-import { AppError } from "../../core/protocol/errors.ts"
+import { answer, AppError, defineTool, failed, quote, type Tool } from "../../core/pack.ts"
 import type { SearchProvider } from "./search-provider.ts"
 import { fromOutside, textHash, listSources, toSources } from "./sources.ts"
-import { quote } from "../../core/shared/text/quote.ts"
 
 const USUAL = 5
 const MAX = 10
@@ -14,7 +12,10 @@ const Input = z.strictObject({
   limit: z.number().int().min(1).max(MAX).nullish(),
 })
 
-/** The web, through whoever `PAWL_WEB_SEARCH` names. The query leaves this server, so it is gated behind the wall. */
+/**
+ * Searches the web with the provider of `PAWL_WEB_SEARCH`. The query leaves this server, so it needs an approval after
+ * private content.
+ */
 export function webSearch(provider: SearchProvider): Tool {
   return defineTool({
     name: "web_search",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { workspaceProfiles } from "./agent.ts"
-import { openMemory } from "./memory.fixture.ts"
+import { openMemory } from "../../test/workspace/in-memory-workspace.ts"
 
 const { tools } = openMemory()
 

@@ -1,6 +1,12 @@
-import { type Agent, defineAgent, type Profile, type Router } from "../../core/engine/definition/agent.ts"
-import type { Tool } from "../../core/engine/definition/tool.ts"
-import type { OpenWorkspace } from "../../core/protocol/workspace.ts"
+import {
+  type Agent,
+  defineAgent,
+  type OpenWorkspace,
+  own,
+  type Profile,
+  type Router,
+  type Tool,
+} from "../../core/pack.ts"
 import { checkpointTable } from "./tables/checkpoint.ts"
 import { clientTable } from "./tables/client.ts"
 import { commentTable } from "./tables/comment.ts"
@@ -14,7 +20,6 @@ import { restoreTool } from "./restore-tool.ts"
 import type { TableSpec } from "./tables/table.ts"
 import { taskTable } from "./tables/task.ts"
 import { updateTool } from "./update-tool.ts"
-import { own } from "../../core/shared/text/json.ts"
 
 const PERSONA = `You are the person's workspace assistant. You work on their own data (tasks and their comments, projects,
 checkpoints, notes, clients), and only through your tools.
@@ -36,8 +41,8 @@ checkpoints, notes, clients), and only through your tools.
 const tables: readonly TableSpec[] = [taskTable, commentTable, projectTable, checkpointTable, noteTable, clientTable]
 
 /**
- * The assistant for a person's own data. `more`: tools beside those that grow from the tables, by the profile they serve.
- * `route`: chooses among the profiles for what is said; without, the model is always shown every tool.
+ * The assistant for a user's own data. `more`: additional tools, by profile. `route`: selects profiles by the message;
+ * without it, the model always receives all tools.
  */
 export function workspaceAgent(
   open: OpenWorkspace,

@@ -1,10 +1,8 @@
 import { z } from "zod"
-import type { Tool } from "../../core/engine/definition/tool.ts"
-import type { OpenWorkspace } from "../../core/protocol/workspace.ts"
-import { workspaceTables } from "../../core/protocol/workspace-tables.ts"
+import { type OpenWorkspace, type Tool, workspaceTables } from "../../core/pack.ts"
 import { capitalised, describeNewRow, describeRow, nounOf, quotedHeadline, toReadable } from "./describe-row.ts"
 import type { Desk, DeskRow, Value } from "./tables/desk.ts"
-import { madeOnce } from "./tables/made-once.ts"
+import { cached } from "./tables/cached.ts"
 import type { TableSpec } from "./tables/table.ts"
 import { type Given, type WritePlan, writeTool } from "./write-tool.ts"
 
@@ -27,7 +25,7 @@ export function createTool(table: TableSpec, open: OpenWorkspace): Tool {
   )
 }
 
-const inputOf = madeOnce((table: TableSpec) => {
+const inputOf = cached((table: TableSpec) => {
   const fields = table.fields.filter((field) => field.create !== "never")
   const input = fields.map((field) => {
     const schema = field.create === "required" ? field.kind.schema : field.kind.schema.nullish()

@@ -1,7 +1,12 @@
-import type { Tool } from "../../core/engine/definition/tool.ts"
-import { codeOf, failure } from "../../core/protocol/errors.ts"
-import type { OpenWorkspace, RowsByTable } from "../../core/protocol/workspace.ts"
-import { type TableName, workspaceTables } from "../../core/protocol/workspace-tables.ts"
+import {
+  codeOf,
+  failure,
+  type OpenWorkspace,
+  type RowsByTable,
+  type TableName,
+  type Tool,
+  workspaceTables,
+} from "../../core/pack.ts"
 import {
   capitalised,
   cut,
@@ -13,10 +18,10 @@ import {
 } from "./describe-row.ts"
 import type { Desk, DeskRow } from "./tables/desk.ts"
 import { findWhole, nameColumn } from "./tables/find-row.ts"
-import { learnNames } from "./learn-names.ts"
+import { loadNames } from "./load-names.ts"
 import { rowArguments } from "./row-argument.ts"
 import type { TableSpec } from "./tables/table.ts"
-import { MAX_KEPT, type WritePlan, writeTool } from "./write-tool.ts"
+import { MAX_DELETED_CHARACTERS, type WritePlan, writeTool } from "./write-tool.ts"
 
 const MAX_NAMED = 20
 
@@ -40,7 +45,7 @@ export function deleteTool(table: TableSpec, open: OpenWorkspace): Tool {
 async function planDelete(table: TableSpec, said: string, desk: Desk): Promise<WritePlan> {
   const found = await findWhole(desk, table.name, said)
   const { row } = found
-  await learnNames(table, [row], desk)
+  await loadNames(table, [row], desk)
   const id = String(row.id)
   const hanging = found.hanging ?? (await desk.workspace.hanging(table.name, id).catch(orUnread))
   if (hanging !== UNREAD) requireDeletable(table, row, hanging)
@@ -76,7 +81,7 @@ function requireDeletable(table: TableSpec, row: DeskRow, hanging: RowsByTable):
     const refuses = rules.some((rule) => rule.table === table.name && rule.whenGone === "refuses")
     if (refuses) throw refuse(`${about} still has ${count(name, rows)}: move or delete them first`)
   }
-  if (JSON.stringify([row, hanging]).length <= MAX_KEPT) return
+  if (JSON.stringify([row, hanging]).length <= MAX_DELETED_CHARACTERS) return
   throw refuse(`${about} has too many dependent rows for one undo (${countInWords(hanging)}): delete some first`)
 }
 
@@ -85,7 +90,7 @@ const entriesOf = (rows: RowsByTable) =>
 
 const count = (name: TableName, rows: readonly DeskRow[]) => `${rows.length} ${workspaceTables[name].noun}(s)`
 
-/** What was shown to go along, for whoever deletes it to hold what goes against it. */
+/** The ids of the related rows that were shown, which the deletion compares. */
 const alongOf = (rows: RowsByTable) => ({
   along: Object.fromEntries(entriesOf(rows).map(([name, theirs]) => [name, theirs.map((row) => String(row.id))])),
 })

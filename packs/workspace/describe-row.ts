@@ -1,5 +1,4 @@
-import { quote, quoteIfNeeded } from "../../core/shared/text/quote.ts"
-import { workspaceTables } from "../../core/protocol/workspace-tables.ts"
+import { quote, quoteIfNeeded, workspaceTables } from "../../core/pack.ts"
 import { dateAndZone } from "./tables/date-words.ts"
 import type { Desk, DeskRow, Value } from "./tables/desk.ts"
 import { nameColumn } from "./tables/find-row.ts"

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest"
-import type { DeviceCall } from "../../core/engine/devices.ts"
-import type { CallOutcome, DeviceKnowledge } from "../../core/protocol/socket.ts"
-import type { Task } from "../../core/protocol/workspace-tables.ts"
+import type { CallOutcome, DeviceCall, DeviceKnowledge, Task } from "../../core/pack.ts"
 import { workspaceAgent } from "./agent.ts"
 import { DeviceWorkspace } from "./device/workspace.ts"
-import { contextAt } from "./memory.fixture.ts"
+import { contextAt } from "../../test/workspace/in-memory-workspace.ts"
 
 const task = (n: number, more: Record<string, unknown> = {}): Task =>
   ({

@@ -1,16 +1,16 @@
-import { textOfNote } from "../../core/shared/text/text.ts"
 import {
   type Applied,
-  type WorkspaceCall,
-  type RemoteWorkspace,
   type Embedder,
+  goneNotes,
+  inPortions,
   isRemote,
+  type Note,
   type OpenWorkspace,
+  type RemoteWorkspace,
+  textOfNote,
   type Workspace,
-} from "../../core/protocol/workspace.ts"
-import type { Note } from "../../core/protocol/workspace-tables.ts"
-import { inPortions } from "./rows/layout.ts"
-import { goneNotes } from "./rows/plan-write.ts"
+  type WorkspaceCall,
+} from "../../core/pack.ts"
 import { inOneLine } from "./describe-row.ts"
 import { VectorRefused } from "./device/workspace.ts"
 
@@ -23,16 +23,16 @@ const MAX_REFUSAL = 200
 const LATER = "Finding it by meaning will follow."
 
 /**
- * Makes what is written to notes on a device findable by meaning: the device has no embedder, so the server sends it the
- * vector. The server's own workspace does that by itself. The note counts, not its vector: what fails here is said in
- * the answer and takes nothing back. A crash between the two is mended by the look at what the call has come to.
+ * Makes notes on a device searchable by meaning: the device has no embedder, so the server sends it the vectors. (The
+ * server's own workspace indexes itself.) The note matters more than its vector: an error is reported in the answer and
+ * reverts nothing. After a crash in between, `outcome` sends the vector.
  */
 export function findableNotes(open: OpenWorkspace, embedder: Embedder): OpenWorkspace {
   return (asked) => {
     const workspace = open(asked)
     if (!isRemote(workspace)) return workspace
     const followed = async (applied: Applied): Promise<Applied> => {
-      // What fails here is found by the next search that meets it.
+      // A failure is repaired by the next search that finds the note.
       await forgetNotes(workspace, goneNotes(applied))
       const notes = notesToEmbed(applied)
       if (notes.length === 0) return applied
@@ -59,7 +59,7 @@ export function findableNotes(open: OpenWorkspace, embedder: Embedder): OpenWork
   }
 }
 
-/** Tells a device of notes that are gone; says of which of them it has let go. */
+/** Removes the vectors of deleted notes on a device; returns the ids that it removed. */
 export async function forgetNotes(workspace: RemoteWorkspace, ids: readonly string[]): Promise<string[]> {
   const forgotten: string[] = []
   const all = async () => {
@@ -97,7 +97,10 @@ async function embedAll(
 const refused = ({ message }: VectorRefused) =>
   `It cannot be found by meaning: the device refused its vector (${inOneLine(message, MAX_REFUSAL)}).`
 
-/** True if it was done in time, otherwise why not. A silent device is waited for elsewhere, not by the answer about its note. */
+/**
+ * Resolves to true if it finished in time, otherwise to the reason. The answer about a note does not wait for a silent
+ * device.
+ */
 async function inTime(work: Promise<void>): Promise<unknown> {
   const { promise: late, resolve } = Promise.withResolvers<false>()
   const timer = setTimeout(() => resolve(false), PATIENCE_MS)

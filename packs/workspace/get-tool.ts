@@ -1,10 +1,8 @@
-import { answer, defineTool, failed, type Tool } from "../../core/engine/definition/tool.ts"
-import { hasCode } from "../../core/protocol/errors.ts"
-import type { OpenWorkspace } from "../../core/protocol/workspace.ts"
+import { answer, defineTool, failed, hasCode, type OpenWorkspace, type Tool } from "../../core/pack.ts"
 import { capitalised, headlineOf, inOneLine, nounOf } from "./describe-row.ts"
 import { type Desk, openDesk, type DeskRow } from "./tables/desk.ts"
 import { findRowByName } from "./tables/find-row.ts"
-import { learnNames } from "./learn-names.ts"
+import { loadNames } from "./load-names.ts"
 import { orSentence } from "./or-sentence.ts"
 import { rowArguments } from "./row-argument.ts"
 import type { ToolText, TableSpec } from "./tables/table.ts"
@@ -26,7 +24,7 @@ export function getTool(table: TableSpec, { name, description, examples }: ToolT
         const said = String(given[table.argument])
         try {
           const row = await findRowByName(desk, table.name, said)
-          await learnNames(table, [row], desk)
+          await loadNames(table, [row], desk)
           return answer(details(table, row, desk), { data: { [nounOf(table)]: row } })
         } catch (error) {
           if (!hasCode(error, "row_missing")) throw error

@@ -1,15 +1,19 @@
 import { z } from "zod"
-import { answer, defineTool, type Tool } from "../../core/engine/definition/tool.ts"
-import type { DeviceFilters } from "../../core/protocol/socket.ts"
-import type { OpenWorkspace } from "../../core/protocol/workspace.ts"
-import { workspaceTables } from "../../core/protocol/workspace-tables.ts"
+import {
+  answer,
+  defineTool,
+  type DeviceFilters,
+  type OpenWorkspace,
+  type Tool,
+  workspaceTables,
+} from "../../core/pack.ts"
 import { describeRow, nounOf } from "./describe-row.ts"
 import { type Desk, openDesk, type DeskRow } from "./tables/desk.ts"
 import { findRowByName } from "./tables/find-row.ts"
-import { learnNames } from "./learn-names.ts"
-import { oddInWords } from "./device/odd-rows.ts"
+import { loadNames } from "./load-names.ts"
+import { describeMalformedRows } from "./device/malformed-rows.ts"
 import { orSentence } from "./or-sentence.ts"
-import { madeOnce } from "./tables/made-once.ts"
+import { cached } from "./tables/cached.ts"
 import type { Filter, List, TableSpec } from "./tables/table.ts"
 
 /** At most this many rows are listed; the others are only counted, with a hint at what to ask instead. */
@@ -33,14 +37,14 @@ export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Too
       orSentence(async () => {
         const desk = openDesk(open, context)
         const { asked, words, keeps } = await readFilters(table, list, { given, desk })
-        // What the workspace cannot leave out is left out here, and only who has seen all of them can count.
+        // Filters that the workspace does not support are applied here, which needs all rows for the count.
         const most = keeps.length > 0 ? {} : { most: MAX_SHOWN }
         const columns = columnsOf(table)
         const options = { ...most, columns }
         const { rows, odd, total } = await desk.workspace.list(table.name, asked, options)
         const kept = rows.filter((row) => keeps.every((keep) => keep(row)))
         const shown = kept.slice(0, MAX_SHOWN)
-        await learnNames(table, shown, desk)
+        await loadNames(table, shown, desk)
         const others = total === undefined ? undefined : total - odd.length - rows.length
         const found = others === undefined ? undefined : kept.length + Math.max(0, others)
         const data = {
@@ -49,12 +53,12 @@ export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Too
           ...(odd.length > 0 ? { odd } : {}),
         }
         const text = toSentences({ table, list, words, found }, shown, desk)
-        return answer(text + oddInWords(odd, nounOf(table)), { data })
+        return answer(text + describeMalformedRows(odd, nounOf(table)), { data })
       }),
   })
 }
 
-const inputOf = madeOnce(({ filters }: List) => {
+const inputOf = cached(({ filters }: List) => {
   const input = filters.map(({ argument, schema, about, required }) => [
     argument,
     (required ? schema : schema.nullish()).describe(about),
@@ -62,7 +66,7 @@ const inputOf = madeOnce(({ filters }: List) => {
   return z.strictObject(Object.fromEntries(input)) as z.ZodType<Given>
 })
 
-/** All but what fills pages and stands in no line of a list: whoever wants to read that asks for the row. */
+/** All columns except long ones that a list does not show. */
 function columnsOf({ name, unlisted = [] }: TableSpec): string[] {
   return Object.keys(workspaceTables[name].row.shape).filter((column) => !unlisted.includes(column))
 }

@@ -1,5 +1,4 @@
-import { type Answer, failed } from "../../core/engine/definition/tool.ts"
-import { hasCode } from "../../core/protocol/errors.ts"
+import { type Answer, failed, hasCode } from "../../core/pack.ts"
 
 /** A row that is not there, or a name that two have, is an answer in words and no defect. */
 export async function orSentence(work: () => Promise<Answer>): Promise<Answer> {

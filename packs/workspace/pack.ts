@@ -1,7 +1,11 @@
-import type { DeviceCalls } from "../../core/engine/devices.ts"
-import type { UserId } from "../../core/protocol/ids.ts"
-import type { Embedder, TaintedRows, Workspace } from "../../core/protocol/workspace.ts"
-import { definePack } from "../../core/packs/pack.ts"
+import {
+  definePack,
+  type DeviceCalls,
+  type Embedder,
+  type TaintedRows,
+  type UserId,
+  type Workspace,
+} from "../../core/pack.ts"
 import { workspaceAgent } from "./agent.ts"
 import { atSite } from "./device/workspace.ts"
 import { findableNotes } from "./findable-notes.ts"
@@ -14,7 +18,7 @@ export interface WorkspaceServices {
   /** Which rows hold text of runs that had read untrusted content. */
   readonly taintedRows: TaintedRows
   readonly devices: DeviceCalls
-  /** What notes are found by. */
+  /** Creates the vectors that notes are searched by. */
   readonly embedder: Embedder
 }
 

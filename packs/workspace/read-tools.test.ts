@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { contextAt, openMemory, SUNDAY } from "./memory.fixture.ts"
+import { contextAt, openMemory, SUNDAY } from "../../test/workspace/in-memory-workspace.ts"
 
 const HOUR = 3_600_000
 

@@ -1,12 +1,17 @@
 import { z } from "zod"
-import type { Tool } from "../../core/engine/definition/tool.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import type { AnyRow, OpenWorkspace, RowsByTable } from "../../core/protocol/workspace.ts"
-import { tableNames, workspaceTables } from "../../core/protocol/workspace-tables.ts"
+import {
+  type AnyRow,
+  failure,
+  type OpenWorkspace,
+  type RowsByTable,
+  tableNames,
+  type Tool,
+  workspaceTables,
+} from "../../core/pack.ts"
 import { namesByTable, withCounts, withWords } from "./delete-tool.ts"
 import { capitalised, describeProposedRow, describeRow, nounOf, quotedHeadline, toReadable } from "./describe-row.ts"
 import type { DeskRow } from "./tables/desk.ts"
-import { madeOnce } from "./tables/made-once.ts"
+import { cached } from "./tables/cached.ts"
 import type { TableSpec } from "./tables/table.ts"
 import { writeTool } from "./write-tool.ts"
 
@@ -14,7 +19,7 @@ const along = z.strictObject(
   Object.fromEntries(tableNames.map((name) => [name, z.array(workspaceTables[name].row).optional()])),
 )
 
-const inputOf = madeOnce((table: TableSpec) =>
+const inputOf = cached((table: TableSpec) =>
   z.strictObject({ [nounOf(table)]: workspaceTables[table.name].row, with: along.optional() }),
 )
 

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { nounOf } from "./describe-row.ts"
 import { nameColumn } from "./tables/find-row.ts"
-import { madeOnce } from "./tables/made-once.ts"
+import { cached } from "./tables/cached.ts"
 import type { TableSpec } from "./tables/table.ts"
 
 /** The argument that names one row. */
@@ -11,5 +11,5 @@ export function rowArgument(table: TableSpec): z.ZodString {
   return z.string().trim().min(1).max(1000).describe(about)
 }
 
-/** The arguments of a tool that is told nothing else. */
-export const rowArguments = madeOnce((table: TableSpec) => z.strictObject({ [table.argument]: rowArgument(table) }))
+/** The arguments of a tool whose only argument is a row. */
+export const rowArguments = cached((table: TableSpec) => z.strictObject({ [table.argument]: rowArgument(table) }))

@@ -3,17 +3,19 @@ import {
   answer,
   type Answer,
   type CallContext,
+  codeOf,
   defineTool,
+  type Embedder,
   failed,
+  type OpenWorkspace,
   type Tool,
-} from "../../core/engine/definition/tool.ts"
-import { codeOf } from "../../core/protocol/errors.ts"
-import type { Embedder, OpenWorkspace, Workspace } from "../../core/protocol/workspace.ts"
+  type Workspace,
+} from "../../core/pack.ts"
 import { inOneLine } from "./describe-row.ts"
 import { openDesk } from "./tables/desk.ts"
 import { findRowByName } from "./tables/find-row.ts"
-import { type NearNote, nearNotes } from "./near-notes.ts"
-import { oddInWords } from "./device/odd-rows.ts"
+import { type SimilarNote, similarNotes } from "./similar-notes.ts"
+import { describeMalformedRows } from "./device/malformed-rows.ts"
 import { orSentence } from "./or-sentence.ts"
 
 const USUAL = 5
@@ -60,18 +62,18 @@ async function search(
   if (vectors instanceof Error)
     return failed(`Notes cannot be searched by meaning now: ${vectors.message} list_notes shows their titles.`)
   const vector = { embedder: embedder.name, numbers: [...vectors[0]!] }
-  const { found, odd } = await nearNotes(workspace, vector, { limit: limit ?? USUAL, projectId })
+  const { found, odd } = await similarNotes(workspace, vector, { limit: limit ?? USUAL, projectId })
   const where = projectId ? ` in project ${desk.names.get(projectId) ?? projectId}` : ""
   const head =
     found.length === 0
       ? `No notes found about "${inOneLine(query)}"${where}.`
       : [`Found ${found.length} note(s)${where}:`, ...found.map(describe)].join("\n")
   const data = { notes: found.map(({ note: { id, title }, score }) => ({ id, title, score })) }
-  const text = head + oddInWords(odd, "note") + (await unfinished(workspace))
+  const text = head + describeMalformedRows(odd, "note") + (await unfinished(workspace))
   return answer(text, { data: { ...data, ...(odd.length > 0 ? { odd } : {}) } })
 }
 
-const describe = ({ note: { id, title, content }, score }: NearNote) =>
+const describe = ({ note: { id, title, content }, score }: SimilarNote) =>
   `- ${inOneLine(title)} (id: ${id}, score: ${score.toFixed(2)}): ${inOneLine(content, SNIPPET)}`
 
 async function unfinished(workspace: Workspace): Promise<string> {

@@ -1,15 +1,13 @@
 import { z } from "zod"
-import type { Tool } from "../../core/engine/definition/tool.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import type { OpenWorkspace } from "../../core/protocol/workspace.ts"
+import { failure, type OpenWorkspace, type Tool } from "../../core/pack.ts"
 import { capitalised, describeRow, nounOf, proposedValue, quotedHeadline, toReadable } from "./describe-row.ts"
 import type { Desk, Value } from "./tables/desk.ts"
 import { findRowByName } from "./tables/find-row.ts"
-import { learnNames } from "./learn-names.ts"
+import { loadNames } from "./load-names.ts"
 import { rowArgument } from "./row-argument.ts"
-import { madeOnce } from "./tables/made-once.ts"
+import { cached } from "./tables/cached.ts"
 import type { ColumnField, ToolText, TableSpec } from "./tables/table.ts"
-import { type Done, type Given, MAX_KEPT, type WritePlan, writeTool } from "./write-tool.ts"
+import { type Done, type Given, MAX_DELETED_CHARACTERS, type WritePlan, writeTool } from "./write-tool.ts"
 
 /** Changes some columns of a row, only while it is as it was shown. */
 export function updateTool(table: TableSpec, update: ToolText, open: OpenWorkspace): Tool {
@@ -30,7 +28,7 @@ export function updateTool(table: TableSpec, update: ToolText, open: OpenWorkspa
   )
 }
 
-const inputOf = madeOnce((table: TableSpec) => {
+const inputOf = cached((table: TableSpec) => {
   const input = table.fields.map(({ argument, kind, about }) => {
     const schema = kind.schema.nullish()
     return [argument, about ? schema.describe(about) : schema]
@@ -46,7 +44,7 @@ interface Change {
 
 async function planUpdate(table: TableSpec, given: Given, desk: Desk): Promise<WritePlan> {
   const row = await findRowByName(desk, table.name, String(given[table.argument]))
-  await learnNames(table, [row], desk)
+  await loadNames(table, [row], desk)
   const changes: Change[] = []
   for (const field of table.fields) {
     const said = given[field.argument]
@@ -78,13 +76,13 @@ async function planUpdate(table: TableSpec, given: Given, desk: Desk): Promise<W
   }
 }
 
-/** Said now: whoever agrees to it may count on the undo, which is a call with what was there before. */
+/** Refused now, because the person who approves may rely on the undo, which is a call with the previous values. */
 function requireKept(about: string, changes: readonly Change[]): void {
   const isTooLong = ({ field, before }: Change) =>
     typeof before === "string" && before.length > (field.kind.most ?? Number.POSITIVE_INFINITY)
   const long = changes.find(isTooLong)
   const all = JSON.stringify(changes.map(({ before }) => before)).length
-  if (!long && all <= MAX_KEPT) return
+  if (!long && all <= MAX_DELETED_CHARACTERS) return
   const what = long ? (long.field.label ?? long.field.argument.replaceAll("_", " ")) : "what it says"
   const problem = `The ${about} is too long for an undo (${what}): change that by hand`
   throw failure("bad_request", { problem })

@@ -1,7 +1,14 @@
 import { expect, test } from "vitest"
-import { failure } from "../../core/protocol/errors.ts"
-import { type CallId, newId, type UserId } from "../../core/protocol/ids.ts"
-import type { Applied, RemoteWorkspace, TaintedRows, WorkspaceCall } from "../../core/protocol/workspace.ts"
+import {
+  type Applied,
+  type CallId,
+  failure,
+  newId,
+  type RemoteWorkspace,
+  type TaintedRows,
+  type UserId,
+  type WorkspaceCall,
+} from "../../core/pack.ts"
 import { withTaint } from "./with-taint.ts"
 
 const NOTE = { id: "note_1", projectId: null, title: "Trip", content: "", createdAt: 1, updatedAt: 1 }

@@ -1,18 +1,18 @@
-import { hasCode } from "../../core/protocol/errors.ts"
-import type { CallId } from "../../core/protocol/ids.ts"
 import {
   type Applied,
-  type RemoteWorkspace,
+  type CallId,
+  hasCode,
   isRemote,
   type OpenWorkspace,
-  type RowsByTable,
   pendingMark,
+  type RemoteWorkspace,
+  type RowsByTable,
   type TaintedRows,
   type Workspace,
   type WorkspaceCall,
   type WorkspaceWrite,
   writtenIds,
-} from "../../core/protocol/workspace.ts"
+} from "../../core/pack.ts"
 
 /**
  * A workspace whose rows carry what the run that wrote them had read. Whatever a call reads through it is looked up, so no

@@ -3,30 +3,32 @@ import type { z } from "zod"
 import {
   answer,
   type Answer,
+  type Applied,
   type CallContext,
+  canonicalJson,
   defineTool,
+  failure,
+  type InverseCall,
+  type OpenWorkspace,
   type Preview,
   type Tool,
-} from "../../core/engine/definition/tool.ts"
-import { canonicalJson } from "../../core/shared/text/json.ts"
-import type { InverseCall } from "../../core/protocol/proposals/proposal.ts"
-import { failure } from "../../core/protocol/errors.ts"
-import type { Applied, OpenWorkspace, WorkspaceWrite } from "../../core/protocol/workspace.ts"
+  type WorkspaceWrite,
+} from "../../core/pack.ts"
 import { nounOf } from "./describe-row.ts"
 import { type Desk, openDesk, type DeskRow } from "./tables/desk.ts"
 import type { ToolText, TableSpec } from "./tables/table.ts"
-import { agreedOf, saidBy, whatDiffers } from "./what-differs.ts"
+import { agreedOf, readColumns, describeDifference } from "./describe-difference.ts"
 
-/** What goes must fit into the call that brings it back: more than that is not taken away at once. */
-export const MAX_KEPT = 900_000
+/** Deleted rows must fit into the call that restores them, so more are not deleted at once. */
+export const MAX_DELETED_CHARACTERS = 900_000
 
 export type Given = Readonly<Record<string, unknown>>
 
-/** What a call comes to once names and dates are resolved: what is shown, and what is written. */
+/** A call after names and dates were resolved: its preview and its write. */
 export interface WritePlan {
   readonly write: WorkspaceWrite
   readonly preview: Omit<Preview, "revision">
-  /** What else was shown, beside the write: when it differs later, the proposal is stale. */
+  /** Other shown data. If it changes later, the proposal is stale. */
   readonly shown?: unknown
 }
 
@@ -43,7 +45,7 @@ export interface TableWriteTool {
   inverse(done: Done): InverseCall
 }
 
-/** What was done, as its answer tells it. */
+/** The result of the write, as in the answer. */
 export interface Done {
   readonly before: DeskRow | null
   readonly after: DeskRow | null
@@ -76,7 +78,7 @@ export function writeTool({ table, named, input, action, ...tool }: TableWriteTo
     async outcome(callId, given, context) {
       const desk = openDesk(open, context)
       const applied = await desk.workspace.outcome(callId, { action, table: table.name })
-      return applied ? told(applied, desk, await saidBy(table, given, desk)) : "not-applied"
+      return applied ? told(applied, desk, await readColumns(table, given, desk)) : "not-applied"
     },
     async bar(callId, _given, context) {
       const desk = openDesk(open, context)
@@ -96,7 +98,7 @@ export function writeTool({ table, named, input, action, ...tool }: TableWriteTo
     if (!row) throw failure("outcome_unknown", { problem: "It was applied, but its changes are unknown." })
     const along = Object.keys(applied.with).length > 0 ? { with: applied.with } : {}
     const remark = applied.remark ? ` ${applied.remark}` : ""
-    const differs = whatDiffers(table, { agreed, row }, desk)
+    const differs = describeDifference(table, { agreed, row }, desk)
     return answer(tool.say(row, desk, applied.with) + differs + remark, {
       data: { [nounOf(table)]: row, ...along },
       change: { before, after },
@@ -106,7 +108,8 @@ export function writeTool({ table, named, input, action, ...tool }: TableWriteTo
 
 /** Covers the row as it is and what would be written to it: another row of that name, or another day, is another one. */
 function revisionOf({ write, shown }: WritePlan): string {
-  // What goes along is in `shown`, whole: without its ids here, what was shown before they were sent stays agreed to.
+  // `shown` contains the related rows completely: without their ids here, proposals from before the ids were sent stay
+  // valid.
   const { along: _, ...written } = { along: undefined, ...write }
   const all = canonicalJson({ write: written, shown: shown ?? null })
   return createHash("sha256").update(all).digest("base64url")

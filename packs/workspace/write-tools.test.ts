@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto"
 import { describe, expect, test } from "vitest"
-import { canonicalJson } from "../../core/shared/text/json.ts"
-import type { Answer } from "../../core/engine/definition/tool.ts"
-import { contextAt, openMemory, SUNDAY } from "./memory.fixture.ts"
+import { type Answer, canonicalJson } from "../../core/pack.ts"
+import { contextAt, openMemory, SUNDAY } from "../../test/workspace/in-memory-workspace.ts"
 
 const FRIDAY = Date.UTC(2026, 10, 19, 23) // its midnight in Berlin
 const plain = {

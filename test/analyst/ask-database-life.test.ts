@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { describe, expect, inject, test } from "vitest"
 import { systemClock } from "../../core/shared/time/clock.ts"
 import { says } from "../../core/models/scripted/script.ts"
-import { queryLimits } from "../../packs/analyst/database/walls.ts"
+import { queryLimits } from "../../packs/analyst/database/sql-guards.ts"
 import { askDatabase } from "../../packs/analyst/tools/ask-database.ts"
-import { type AskedDatabases, grounding } from "../../packs/analyst/tools/grounding.ts"
+import { type ReadableDatabases, grounding } from "../../packs/analyst/tools/grounding.ts"
 import type { ConnectionView } from "../../core/protocol/databases/connections.ts"
 import { newId } from "../../core/protocol/ids.ts"
 import { openStore } from "../../core/store/store.ts"
@@ -21,7 +21,7 @@ const connectionId = newId("conn")
 const view = { id: connectionId, name: "Shop", kind: "sqlite" } as ConnectionView
 
 /** A database that is always there. */
-const ready: AskedDatabases = {
+const ready: ReadableDatabases = {
   find: async () => view,
   list: async () => ({ items: [view], nextCursor: null }),
   narrow: async () => ({ markdown: "## customer", tables: 1, shown: 1, names: ["customer"], readAt: "" }),

@@ -89,7 +89,7 @@ export class DevicePerson implements AsyncDisposable {
         const { run } = await this.#client.resumeRun({ params: { id } }).catch(() => this.#lastRun())
         state += `, ${run?.status}`
         if (run?.status !== "completed") continue
-        const told = toldBy(newest)
+        const told = readServerJson(newest)
         this.told.set(title, told)
         return told
       } catch (error) {
@@ -126,7 +126,7 @@ export class DevicePerson implements AsyncDisposable {
   }
 }
 
-function toldBy(proposal: Proposal | undefined): Told {
+function readServerJson(proposal: Proposal | undefined): Told {
   if (proposal?.status === "applied") return "done"
   return proposal?.status === "abandoned" ? "either" : "not done"
 }

@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 import type { Answer, CallContext, WriteOutcome, Preview, Tool } from "../../core/engine/definition/tool.ts"
 import { filesTools } from "../../packs/files/agent.ts"
 import { fileHash } from "../../packs/files/folder/folder.ts"
-import { KeptInFolder } from "../../packs/files/folder/kept-bytes.ts"
+import { UndoFolder } from "../../packs/files/folder/undo-bytes.ts"
 import { openFolder } from "../../packs/files/folder/local-folder.ts"
 import { noSandbox } from "../../packs/files/sandbox/sandbox.ts"
 import { newId } from "../../core/protocol/ids.ts"
@@ -69,7 +69,7 @@ test.each(cases)(
   async ({ tool, input, meddle }) => {
     const root = dataFolder()
     writeFileSync(join(root, "a.txt"), "old")
-    const kept = new KeptInFolder(dataFolder())
+    const kept = new UndoFolder(dataFolder())
     using folder = openFolder(root)
     const found = filesTools({ folder, kept, sandbox: noSandbox, environment: {} }).find(({ name }) => name === tool)
     const { preview, run, outcome } = found as Tool & {
@@ -95,7 +95,7 @@ test.each(["delete_file", "write_file"])(
     writeFileSync(join(root, "run.sh"), "old")
     chmodSync(join(root, "run.sh"), 0o750)
     using folder = openFolder(root)
-    const tools = filesTools({ folder, kept: new KeptInFolder(dataFolder()), sandbox: noSandbox, environment: {} })
+    const tools = filesTools({ folder, kept: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} })
     const named = (name: string) => tools.find((one) => one.name === name) as unknown as Recoverable
     const input = tool === "delete_file" ? { path: "run.sh" } : { path: "run.sh", content: "new" }
     const { preview, run, outcome, inverse } = named(tool)
@@ -122,7 +122,7 @@ test("what goes is kept before it goes: a disk that is full for us leaves the fi
   writeFileSync(join(root, "a.txt"), "old")
   writeFileSync(join(data, "kept"), "a file where the folder should be")
   using folder = openFolder(root)
-  const kept = new KeptInFolder(join(data, "kept"))
+  const kept = new UndoFolder(join(data, "kept"))
   const tool = filesTools({ folder, kept, sandbox: noSandbox, environment: {} }).find(
     ({ name }) => name === "delete_file",
   )
@@ -132,7 +132,7 @@ test("what goes is kept before it goes: a disk that is full for us leaves the fi
 
 test("kept bytes are bounded, the oldest go first, and what was tampered with is none", () => {
   const data = dataFolder()
-  const kept = new KeptInFolder(data, 250)
+  const kept = new UndoFolder(data, 250)
   const [a, b, c] = ["a", "b", "c"].map((letter) => Buffer.alloc(100, letter)) as [Buffer, Buffer, Buffer]
   for (const bytes of [a, b]) kept.keep(bytes)
   utimesSync(join(data, fileHash(a)), 1, 1)

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { defineAgent } from "../../core/engine/definition/agent.ts"
 import { answer, type CallContext, defineTool } from "../../core/engine/definition/tool.ts"
-import { KeptInFolder } from "../../packs/files/folder/kept-bytes.ts"
+import { UndoFolder } from "../../packs/files/folder/undo-bytes.ts"
 import { openFolder } from "../../packs/files/folder/local-folder.ts"
 import { TaintedFiles } from "../../packs/files/folder/tainted-files.ts"
 import { filesTools } from "../../packs/files/agent.ts"
@@ -100,7 +100,7 @@ function toolsInFolder() {
   const root = dataFolder()
   const tainted = new TaintedFiles(dataFolder(), "of-root")
   const folder = openFolder(root, undefined, [], { isTrusted: true, tainted })
-  const tools = filesTools({ folder, kept: new KeptInFolder(dataFolder()), sandbox: noSandbox, environment: {} })
+  const tools = filesTools({ folder, kept: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} })
   const { signal } = new AbortController()
   const runHere = async (tool: string, input: object, taint?: "untrusted") => {
     const taints: string[] = []
@@ -344,7 +344,7 @@ describe.each([true, false])("on a device, a folder that is trusted: %s", (isTru
     using folder = openFolder(root, undefined, [], { isTrusted })
     const { signal } = new AbortController()
     const handlers = fileHandlers(
-      filesTools({ folder, kept: new KeptInFolder(dataFolder()), sandbox: noSandbox, environment: {} }),
+      filesTools({ folder, kept: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} }),
     )
     const devices = {
       call: async (_place: DevicePlace, { action, data = {}, callId }: DeviceCall) => ({

@@ -11,7 +11,7 @@ import { createDeviceFilesAgent } from "../../packs/files/device-files.ts"
 import { fileHandlers } from "../../packs/files/device-handlers.ts"
 import { newId } from "../../core/protocol/ids.ts"
 import { filesTools } from "../../packs/files/agent.ts"
-import { KeptInFolder } from "../../packs/files/folder/kept-bytes.ts"
+import { UndoFolder } from "../../packs/files/folder/undo-bytes.ts"
 import { openFolder } from "../../packs/files/folder/local-folder.ts"
 import { noSandbox } from "../../packs/files/sandbox/sandbox.ts"
 import { anyDatabase } from "../support/databases.ts"
@@ -32,7 +32,7 @@ const edit = (old_text: string, new_text: string, path = "cart.js"): Asked => [
 interface Place extends AsyncDisposable {
   readonly root: string
   readonly url: string
-  readonly kept: KeptInFolder
+  readonly kept: UndoFolder
   text(path?: string): string
 }
 
@@ -43,7 +43,7 @@ async function openPlace(): Promise<Place> {
   return {
     root,
     url: database.url,
-    kept: new KeptInFolder(dataFolder()),
+    kept: new UndoFolder(dataFolder()),
     text: (path = "cart.js") => readFileSync(join(root, path), "utf8"),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   }

@@ -89,11 +89,9 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     rtf: ["html", "passages"],
   },
   "packs/workspace": {
-    rows: [],
-    device: ["rows"],
+    device: [],
     routing: [],
-    speech: ["rows"],
-    tables: ["device", "rows", "speech"],
+    tables: ["device"],
   },
   client: { device: [], stream: [], socket: ["stream"], transcript: [], timeline: ["transcript"] },
   "apps/terminal": {

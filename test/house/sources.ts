@@ -70,7 +70,7 @@ export function loadedBy(entry: string): string[] {
   for (let path = next.pop(); path !== undefined; path = next.pop()) {
     if (loaded.has(path)) continue
     loaded.add(path)
-    const imports = (sources[path] ?? "").matchAll(/^(?:import|export) (?!type )[^;]*? from "(\.[^"]+)"/gms)
+    const imports = (sources[path] ?? "").matchAll(/^(?:import|export) (?!type )[^;"]*? from "(\.[^"]+)"/gms)
     for (const [, from] of imports) next.push(new URL(from!, `file:///${path}`).pathname.slice(1))
   }
   return [...loaded]

@@ -5,7 +5,7 @@ import { type ConversationId, newId, type UserId } from "../../core/protocol/ids
 import type { Workspace } from "../../core/protocol/workspace.ts"
 import { tableNames, type TableName } from "../../core/protocol/workspace-tables.ts"
 import { calls, says, scripted, type ScriptedReply } from "../../core/testing.ts"
-import { startOf } from "../../packs/workspace/rows/days.ts"
+import { startOf } from "../../core/workspace/days.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { openWorld, TurnedClock, type World } from "../support/loop/world.ts"

@@ -1,4 +1,4 @@
-import { chartWorthSeeing, toChartData } from "../../../packs/analyst/chart-spec/index.ts"
+import { automaticChart, toChartData } from "../../../packs/analyst/chart-spec/index.ts"
 import type { CallItem, ShownCallState, ProposalItem } from "../../../client/transcript/transcript.ts"
 import { callLabels } from "../../../client/transcript/shown-calls.ts"
 import { chartLines } from "./chart-lines.ts"
@@ -142,7 +142,7 @@ function automaticChartLines({ columns, rows }: DrawnTable, width: number): Line
     columns.map((name) => ({ name, type: null })),
     rows,
   )
-  const chart = chartWorthSeeing(data)
+  const chart = automaticChart(data)
   return chart ? [[], ...chartLines({ ...chart, data: { values: data.rows } }, width)] : []
 }
 

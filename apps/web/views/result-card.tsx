@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { escapeHidden, hasCode } from "../../../client/index.ts"
-import { chartWorthSeeing, chartedColumns, toChartData } from "../../../packs/analyst/chart-spec/index.ts"
+import { automaticChart, chartedColumns, toChartData } from "../../../packs/analyst/chart-spec/index.ts"
 import { ChartFrame, type Outcome } from "../chart/chart-frame.tsx"
 import type { Format } from "../chart/messages.ts"
 import { markChanged, useIsOutdated } from "../chart/outdated-results.ts"
@@ -149,7 +149,7 @@ function useAutomaticChart({ columns, rows, rowCount, truncated, source }: Shown
   return useMemo((): ShownChart | undefined => {
     if (!isWanted || truncated || !source || rowCount > MAX_DRAWN) return undefined
     const data = toChartData(columns, rows)
-    const spec = chartWorthSeeing(data)
+    const spec = automaticChart(data)
     if (!spec) return undefined
     const title = t("views.chartBy", chartedColumns(spec))
     return { spec: { ...spec, description: title, data: { values: data.rows } }, title }

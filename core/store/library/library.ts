@@ -11,7 +11,7 @@ import {
 } from "../../protocol/library.ts"
 import type { LibraryRecords, PassageQuery, ReadDocument } from "../../engine/library.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
-import { inPortions } from "../../../packs/workspace/rows/layout.ts"
+import { inPortions } from "../../workspace/layout.ts"
 import { SqlCollections } from "./collections.ts"
 import { SqlDocuments } from "./documents.ts"
 import { passageId, parsePassageId } from "./editions.ts"

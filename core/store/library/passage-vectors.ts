@@ -1,7 +1,7 @@
 import type { CollectionId, DocumentId, EditionId, UserId } from "../../protocol/ids.ts"
 import type { IndexCacheOptions } from "../../shared/vectors/index-cache.ts"
 import { toBase64, toUnit } from "../../shared/vectors/unit.ts"
-import { inPortions } from "../../../packs/workspace/rows/layout.ts"
+import { inPortions } from "../../workspace/layout.ts"
 import { inserts } from "./editions.ts"
 import { EmbeddingClaims, type WaitingPerson } from "./embedding-claims.ts"
 import { type PassageIndex, PassageIndexes } from "./passage-indexes.ts"

@@ -1,7 +1,7 @@
 import type { UserId } from "../../protocol/ids.ts"
 import type { Applied, NoteMatch, Vector } from "../../protocol/workspace.ts"
 import { fromText, rank, toBase64, toUnit } from "../../shared/vectors/unit.ts"
-import { inPortions, type WorkspaceStatement } from "../../../packs/workspace/rows/layout.ts"
+import { inPortions, type WorkspaceStatement } from "../../workspace/layout.ts"
 import { EmbeddingClaims } from "../library/embedding-claims.ts"
 import type { Engine } from "../engine/engine.ts"
 import { changesOf } from "./workspaces.ts"

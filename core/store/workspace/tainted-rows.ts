@@ -1,6 +1,6 @@
 import type { UserId } from "../../protocol/ids.ts"
 import { pendingMarks, type TaintedRows } from "../../protocol/workspace.ts"
-import { inPortions, padded, type WorkspaceStatement } from "../../../packs/workspace/rows/layout.ts"
+import { inPortions, padded, type WorkspaceStatement } from "../../workspace/layout.ts"
 import type { Engine } from "../engine/engine.ts"
 
 /** The place of rows in the server's own workspace. */

@@ -2,7 +2,7 @@ import type { FairTurns } from "../../shared/concurrency/fair-queue.ts"
 import type { KeyedLock } from "../../shared/concurrency/locks.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { Applied, NoteMatch, Vector } from "../../protocol/workspace.ts"
-import type { WorkspaceStatement } from "../../../packs/workspace/rows/layout.ts"
+import type { WorkspaceStatement } from "../../workspace/layout.ts"
 import type { Engine } from "../engine/engine.ts"
 
 /** What a person's workspace needs from its owner. */

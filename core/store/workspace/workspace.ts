@@ -19,22 +19,15 @@ import type {
 } from "../../protocol/workspace.ts"
 import type { RowCounts, SampleRemoval, WorkspaceFile } from "../../protocol/workspace-file.ts"
 import { type TableName, tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
-import { countRows } from "../../../packs/workspace/rows/count-rows.ts"
 import { hostZone } from "../../shared/time/zone.ts"
-import {
-  countFound,
-  findListed,
-  findPage,
-  type FoundPage,
-  type PageOptions,
-} from "../../../packs/workspace/rows/find-page.ts"
-import { findByIds, findHanging, findRow } from "../../../packs/workspace/rows/find-rows.ts"
-import { importedRows } from "../../../packs/workspace/rows/import-rows.ts"
-import { readTable, type Row, type Rows, textColumns } from "../../../packs/workspace/rows/known-tables.ts"
-import { type StatementPlan, planWrite } from "../../../packs/workspace/rows/plan-write.ts"
-import { planSampleRemoval } from "../../../packs/workspace/rows/remove-sample.ts"
-import { sampleFile } from "../../../packs/workspace/rows/sample-rows.ts"
-import type { Steps } from "../../../packs/workspace/rows/steps.ts"
+import { countFound, findListed, findPage, type FoundPage, type PageOptions } from "../../workspace/find-page.ts"
+import { findByIds, findHanging, findRow } from "../../workspace/find-rows.ts"
+import { importedRows } from "../../workspace/import-rows.ts"
+import { countRows, readTable, type Row, type Rows, textColumns } from "../../workspace/known-tables.ts"
+import { type StatementPlan, planWrite } from "../../workspace/plan-write.ts"
+import { planSampleRemoval } from "../../workspace/remove-sample.ts"
+import { sampleFile } from "../../workspace/sample-rows.ts"
+import type { Steps } from "../../workspace/steps.ts"
 import { WorkspaceWriter } from "./writer.ts"
 import type { WorkspaceContext } from "./workspace-context.ts"
 

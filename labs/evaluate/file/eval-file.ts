@@ -12,7 +12,7 @@ const oneOrMore = z.union([Name.transform((one) => [one]), z.array(Name).min(1)]
   error: "must be a name, or a list of names",
 })
 
-/** What becomes of proposals: carried out, refused, or left to wait, in which case the next words take their place. */
+/** Decisions about proposals: approve, reject, or leave them open, in which case the next message replaces them. */
 const Yes = z.union([z.enum(["yes", "no", "leave"]), z.boolean().transform((said) => (said ? "yes" : "no"))])
 export const Approve = z.union(
   [z.enum(["all", "none", "leave"]), z.array(Name), z.record(z.string(), Yes as z.ZodType<"yes" | "no" | "leave">)],
@@ -53,7 +53,7 @@ const Database = z
     message: "needs sql or file, one of them",
   })
 
-/** What there is before the first words. Paths begin at the file of cases. */
+/** The state before the first message. Paths are relative to the file. */
 const Start = z.strictObject({
   /** Rows by table. An `id` is a name for other rows of the case to point at (`projectId`). */
   workspace: z.partialRecord(z.enum(tableNames), z.array(JsonObject)).optional(),
@@ -71,7 +71,7 @@ const Start = z.strictObject({
 export type EvalStart = z.infer<typeof Start>
 
 const Share = z.number().gt(0).max(1)
-/** What a file says for all of its cases, and a case for itself. */
+/** Settings of a file for all of its cases, and of a case for itself. */
 const common = () => ({
   agent: oneOrMore.optional(),
   model: oneOrMore.optional(),

@@ -6,10 +6,10 @@ import { ProposalStatus } from "../../../core/protocol/proposals/proposal.ts"
 import { JsonObject } from "../../../core/protocol/schema.ts"
 import { tableNames } from "../../../core/protocol/workspace-tables.ts"
 
-/** What a case expects of what has happened. */
+/** The expectations of a case. */
 
 const Text = z.string().min(1)
-/** A text, or several of which each has to be there. */
+/** A text, or several that must all be present. */
 const someOf = (text: z.ZodString) =>
   z.union([text, z.array(text).min(1)], { error: "must be a text, or a list of texts" })
 const Pattern = Text.superRefine((pattern, context) => {
@@ -53,7 +53,7 @@ const callsOf = (entry: typeof CallOf | typeof ProposalOf) =>
         .refine((list) => list.length > 0, { message: "is empty: exactly: [] says that there are none" })
         .transform((include) => ({ include })),
       z.strictObject({
-        /** All of these, in any order, and others beside them. */
+        /** All of these in any order; others may be present. */
         include: listOf(entry).optional(),
         /** All of these one after the other, and others in between. */
         inOrder: listOf(entry).optional(),
@@ -84,7 +84,7 @@ const TableCheck = z.strictObject({
 const QueryCheck = z
   .strictObject({
     sql: Text,
-    /** What comes back, row by row; columns that a row does not name may be anything. */
+    /** The returned rows; columns that a row does not name may have any value. */
     rows: z.array(JsonObject).optional(),
     count: Count.optional(),
   })
@@ -97,11 +97,11 @@ const FileCheck = TextCheck.extend({ path: Text, exists: z.boolean().optional() 
 export type FileCheck = z.infer<typeof FileCheck>
 
 const JudgeOf = z.strictObject({
-  /** What a good answer is, in words. */
+  /** The description of a good answer. */
   rubric: Text,
   /** Who judges; that of the file where it is not said. */
   model: Text.optional(),
-  /** What is said in the judge's place while the case plays a script. */
+  /** The verdict in place of the judge's if the case plays a script. */
   script: z.strictObject({ pass: z.boolean(), reason: z.string() }).optional(),
 })
 export type JudgeCheck = z.infer<typeof JudgeOf>
@@ -128,7 +128,7 @@ const Limits = z.strictObject({
 })
 export type EvalLimits = z.infer<typeof Limits>
 
-/** What is expected of the answer to one message. */
+/** The expectations about the answer to one message. */
 export const AnswerExpectation = z.strictObject({
   answer: AnswerCheck.optional(),
   calls: CallCheck.optional() as unknown as z.ZodOptional<z.ZodType<SequenceCheck, unknown>>,
@@ -147,12 +147,12 @@ export const Expectation = AnswerExpectation.extend({
 }).refine((expectation) => Object.keys(expectation).length > 0, { message: "expects nothing" })
 export type Expectation = z.infer<typeof Expectation>
 
-/** Whether a text has what a pattern describes, in time that grows with the text alone: what models write is anybody's. */
+/** Whether the pattern matches, in linear time, because models write the text. */
 export function hasPattern(pattern: string, text: string): boolean {
   return RE2JS.compile(pattern).matcher(text).find()
 }
 
-/** What is wrong with a pattern; undefined where it can be looked for. */
+/** Returns the problem of a pattern; undefined if it is valid. */
 function patternFault(pattern: string): string | undefined {
   try {
     RE2JS.compile(pattern)

@@ -4,7 +4,7 @@ import { EvalFile } from "./eval-file.ts"
 import { plainErrors } from "../../../core/shared/text/schema-text.ts"
 import { failureReason } from "../../../core/shared/text/system-errors.ts"
 
-/** What is wrong with a file, one line a fault: `evals/tasks.yaml:12:5: case "milk", expect.calls: …`. */
+/** The problems of a file, one line each: `evals/tasks.yaml:12:5: case "milk", expect.calls: …`. */
 export class EvalFileFault extends Error {
   override readonly name = "EvalFileFault"
 }
@@ -12,7 +12,7 @@ export class EvalFileFault extends Error {
 const MAX_FAULTS = 20
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** Reads YAML, of which JSON is a part, and says of what does not fit where it stands. */
+/** Reads YAML, which includes JSON, and reports problems with their positions. */
 export async function readEvalFile(path: string): Promise<EvalFile> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new EvalFileFault(`${path} cannot be read: ${failureReason(error)}.`)
@@ -21,7 +21,7 @@ export async function readEvalFile(path: string): Promise<EvalFile> {
   return parseEvalFile(text, path)
 }
 
-/** Of a text that is at hand. */
+/** Parses the text of a file. */
 export async function parseEvalFile(text: string, path: string): Promise<EvalFile> {
   // Loaded here: no other command reads YAML.
   const { LineCounter, parseDocument } = await import("yaml")
@@ -56,7 +56,7 @@ interface Fault {
   readonly isRule?: boolean
 }
 
-/** A rule may be broken only because a field is misspelt: where that is told, the rule says nothing new. */
+/** Drops problems that follow from a misspelt field. */
 const withoutEchoes = (faults: readonly Fault[]): Fault[] =>
   faults.filter(
     ({ path, isRule }) => !isRule || !faults.some((other) => other.key !== undefined && same(other.path, path)),
@@ -66,8 +66,8 @@ const same = (a: readonly PropertyKey[], b: readonly PropertyKey[]): boolean =>
   a.length === b.length && a.every((part, index) => part === b[index])
 
 /**
- * Where something may be written in several ways, zod says only that none of them fits. What was meant is the way that
- * fits furthest: what is wrong with that one is told. Where none got anywhere, all that may stand there is.
+ * If several forms are possible, zod only reports that none matches. Reports the problems of the form that matches
+ * best, or all forms if none matches at all.
  */
 function inMostFitting(issue: z.core.$ZodIssue): Fault[] {
   if (issue.code === "unrecognized_keys")
@@ -92,7 +92,7 @@ interface Node {
   readonly items?: readonly { readonly key?: Node & { readonly value?: unknown } }[]
 }
 
-/** Where a field begins, by its name, or what it should have stood in. */
+/** The position of a field by its name, or of its parent. */
 function startOf(
   document: { getIn(path: unknown[], keepScalar: true): unknown },
   path: readonly PropertyKey[],

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { JsonObject } from "../../../core/protocol/schema.ts"
 
-/** What is said in a model's place, so that a case runs without a provider: one entry for each time that a model is asked. */
+/** The replies in place of a model's, so that a case runs without a provider: one entry for each request. */
 
 const Call = z.strictObject({ tool: z.string().min(1), arguments: JsonObject.default({}) })
 const ByTool = z

@@ -6,17 +6,17 @@ import type { Tolerance } from "../file/eval-file.ts"
 import { EvalFileFault } from "../file/read-eval-file.ts"
 import { EvalReport, type EvalResult } from "./report.ts"
 
-/** How an evaluation stands beside an earlier one. */
+/** The comparison of an evaluation with a previous one. */
 export interface Comparison {
-  /** What was better before, in sentences: a case that passed, or a figure beyond its tolerance. */
+  /** Regressions, as sentences: a case that passed, or a figure beyond its tolerance. */
   readonly falls: readonly string[]
-  /** What fails now and did not exist before: it is no fall, and no success either. */
+  /** New cases that fail, which are neither regressions nor successes. */
   readonly newFailures: readonly string[]
-  /** What fails as it did before. */
+  /** Cases that still fail. */
   readonly known: readonly string[]
-  /** What failed before and passes now. */
+  /** Cases that failed before and pass now. */
   readonly mended: readonly string[]
-  /** What the earlier one has and this one has not; of one that was cut short, nothing. */
+  /** Cases that are missing now; empty if the previous evaluation was interrupted. */
   readonly gone: readonly string[]
 }
 
@@ -54,10 +54,10 @@ export function compareReports(now: EvalReport, before: EvalReport, tolerance: T
   }
 }
 
-/** What could not be run has taken nothing: beside that, everything would be a fall. */
+/** A case that could not run has no figures, and compared with it everything would be a regression. */
 const isMeasured = ({ runs }: EvalResult): boolean => runs.some(({ error }) => error === undefined)
 
-/** A cost that was known and is not any more cannot be held against anything, which is told as a fall too. */
+/** A cost that became unknown cannot be compared, which is reported as a regression. */
 function beyondTolerance(now: EvalResult, before: EvalResult, tolerance: Tolerance): string[] {
   return (Object.entries(tolerance) as [Figure, number | undefined][]).flatMap(([figure, share]) => {
     const { of, told } = figures[figure]

@@ -47,7 +47,7 @@ function failureLines(result: EvalResult): string[] {
   ])
 }
 
-/** What is wrong with a run, a line each. */
+/** The problems of a run, one line each. */
 export const runProblems = ({ error, unmet }: EvalRun): string[] => [
   ...(error === undefined ? [] : [`it could not be run: ${error}`]),
   ...unmet.map(({ expectation, problem }) => `${expectation}: ${problem}`),
@@ -64,7 +64,7 @@ function sumLine({ results, passed, failed, costUsd, judgeCostUsd, ms, stopped }
   return `${parts.join(", ")}.${stopped === null ? "" : ` Not all of it was run: ${stopped}.`}`
 }
 
-/** What is to be said of an earlier report. */
+/** The lines about the comparison with a previous report. */
 export function comparisonLines({ falls, newFailures, known, mended, gone }: Comparison): string[] {
   const told = (what: string, names: readonly string[]) => names.map((name) => `${what} ${name}`)
   return [

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { JsonObject } from "../../../core/protocol/schema.ts"
 import { NOTHING_SPENT, addSpent } from "../happened.ts"
 
-/** What an evaluation has found, as it is printed with `--json`, saved, and compared with later. */
+/** The results of an evaluation, as printed with `--json`, saved and compared. */
 
 const SpentOfRun = z.object({
   costUsd: z.number().nullable(),
@@ -80,7 +80,7 @@ export function sumUpRuns({ passRate, ...named }: Named, runs: readonly EvalRun[
   const passedRuns = runs.filter(({ passed }) => passed).length
   const spent = runs.map((run) => run.spent).reduce(addSpent, NOTHING_SPENT)
   const judging = judgingOf(runs)
-  // What could not be run to its end says nothing about how long one takes.
+  // An incomplete run says nothing about the duration.
   const ended = runs.filter(({ error }) => error === undefined)
   const timed = ended.length > 0 ? ended : runs
   return {

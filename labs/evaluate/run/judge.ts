@@ -4,7 +4,7 @@ import type { EvalWords } from "../file/eval-file.ts"
 import { JUDGE, type JudgeVerdict } from "./place.ts"
 import { recordRun } from "./record.ts"
 
-/** What a judge is told about itself. */
+/** The instructions of a judge. */
 export const JUDGE_INSTRUCTIONS = `You judge what an assistant did in a conversation, by a rubric, and by nothing else.
 
 - You are given the rubric and the conversation as JSON: what the person said, which tools the assistant called with what arguments, how
@@ -43,7 +43,7 @@ export async function askJudge(client: Client, judging: Judging): Promise<Judged
     return { rubric, model, spent, pass: false, reason: `there is no verdict (${happened.error ?? happened.status})` }
   } catch (error) {
     signal.throwIfAborted()
-    // What was judged has happened all the same, and is reported.
+    // The judged run is reported even if its judge failed.
     if (!(error instanceof ClientError)) throw error
     return { rubric, model, spent: NOTHING_SPENT, pass: false, reason: `${model} cannot be asked: ${error.message}` }
   }

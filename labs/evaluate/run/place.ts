@@ -9,7 +9,7 @@ export interface EvalPlace extends AsyncDisposable {
   readonly client: Client
   /** The folder that its files agent works in; undefined where the case has none. */
   readonly folder: string | undefined
-  /** Where SQLite files have to lie to be connected to, those of each person in a folder of theirs. */
+  /** The folder of connectable SQLite files, with one folder for each user. */
   readonly databases: string
   /** How often its script was asked for a reply. */
   asked(): number
@@ -25,7 +25,7 @@ interface PlaceNeeds {
 
 export type OpenPlace = (needs: PlaceNeeds) => Promise<EvalPlace>
 
-/** What a judge says. */
+/** The verdict of a judge. */
 export interface JudgeVerdict {
   readonly pass: boolean
   readonly reason: string
@@ -33,10 +33,10 @@ export interface JudgeVerdict {
 
 export const SCRIPTED = "scripted"
 export const SCRIPTED_JUDGE = "scripted-judge"
-/** The agent that judges, which stands beside those of the packs. */
+/** The agent that judges, in addition to those of the packs. */
 export const JUDGE = "evaluation-judge"
 
-/** One run of one case: with whom, and from where its paths begin. */
+/** One run of one case: its model, and the base of its paths. */
 export interface CaseRun {
   readonly evalCase: EvalCase
   readonly agent: string | undefined
@@ -49,7 +49,7 @@ export interface CaseRun {
   readonly base: string
 }
 
-/** What a case needs of the place that it is run in. */
+/** Returns what a case needs from its environment. */
 export function placeNeeds({ evalCase, agent, isScripted, judges }: CaseRun): PlaceNeeds {
   const { start = {}, expect, script } = evalCase
   const verdicts = (expect.judge ?? []).map((judge, index) => (judges[index] === undefined ? judge.script : undefined))

@@ -11,13 +11,13 @@ const MAX_RESULT = 4000
 export interface CaseRecord {
   readonly happened: HappenedAnswer
   readonly spent: EvalSpent
-  /** Who answered; null where nobody did. */
+  /** The model that answered; null if none did. */
   readonly model: string | null
-  /** What the run was asked to answer as JSON, where that was so. */
+  /** The JSON answer, if one was requested. */
   readonly value: unknown
 }
 
-/** What became of a run, read from its journal: nothing is taken from what was streamed on the way. */
+/** Reads the outcome of a run from its journal, not from the stream. */
 export async function recordRun(client: Client, id: string): Promise<CaseRecord> {
   const run = await client.readRun({ params: { id } })
   const rows = await readRunRows(client, id)
@@ -89,8 +89,8 @@ function answeredValue(events: readonly JournalEvent[]): unknown {
 }
 
 /**
- * What all runs of a place have taken, judges included, for a case that could not be run to its end: what it has cost until then is
- * spent. Where that cannot be read, nobody knows.
+ * Sums the cost of all runs of an environment, including judges, for a case that could not finish. Null if it cannot be
+ * read.
  */
 export async function spentIn(client: Client): Promise<EvalSpent> {
   try {

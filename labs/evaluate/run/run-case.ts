@@ -89,7 +89,7 @@ function checkTools({ expect, say }: EvalCase, tools: ReadonlySet<string>): Unme
   }))
 }
 
-/** What was never asked for is a sign that less was done than the case was written for, and one question too many of more. */
+/** Unused replies show that less was done than the case expects, and a missing reply that more was. */
 function checkScript({ script }: EvalCase, place: EvalPlace): Unmet[] {
   const [written, asked] = [script?.replies.length ?? 0, place.asked()]
   if (written === asked) return []
@@ -102,7 +102,7 @@ interface TalkedCase {
   readonly agent: string
   readonly model: string | null
   readonly spent: EvalSpent
-  /** What became of each message, as it stood when its run rested. */
+  /** The outcome of each message when its run rested. */
   readonly rested: readonly HappenedAnswer[]
   /** The same as it stands at the end: what waited may have given way to later words. */
   readonly whole: readonly HappenedAnswer[]
@@ -128,7 +128,7 @@ async function talk(
       runs.push(await speak(words, said))
       const { happened } = await recordRun(client, runs.at(-1)!)
       rested.push(happened)
-      if (happened.status === "failed") break // whatever is said next would be said to nobody
+      if (happened.status === "failed") break // a further message would have no reader
     }
   } finally {
     signal.removeEventListener("abort", stop)
@@ -161,7 +161,7 @@ async function speak(words: EvalWords, speaking: Speaking): Promise<string> {
   for (const path of words.files ?? []) files.push(await upload(client, resolve(speaking.base, path)))
   const body = { text: words.text, ...(files.length > 0 ? { files } : {}), ...(settings ? { settings } : {}) }
   const answer = await client.sendMessage({ params: { id }, body, signal })
-  // Each message is said when the one before rests, so that none has to wait in the queue.
+  // Each message is sent after the previous run rests, so that none waits in the queue.
   if (!("run" in answer)) throw new Error("The words were queued behind a run that had rested.")
   for (let { run, proposals } = answer; run.status === "paused";) {
     const open = proposals.filter(({ status }) => status === "pending")
@@ -191,7 +191,7 @@ async function decide(client: Client, proposals: readonly Proposal[], approve: A
   return decided
 }
 
-/** What it would change may have been changed by the one before it: it has failed then, which is how the case went. */
+/** A previous proposal may have changed the target; then it fails, which is the outcome of the case. */
 async function agree(client: Client, id: string): Promise<void> {
   await client.commitProposal({ params: { id }, body: {} }).catch((error: unknown) => {
     if (!hasCode(error, "proposal_stale")) throw error

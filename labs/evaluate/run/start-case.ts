@@ -17,8 +17,8 @@ const DATABASE_FILE = "evaluated.db"
 const LOOK_MS = 100
 
 /**
- * Puts everything in its place before the first words are said; paths of the case begin at `base`. Answers with the
- * database of the conversation.
+ * Prepares everything before the first message; paths of the case are relative to `base`. Returns the database of the
+ * conversation.
  */
 export async function startCase(
   start: EvalStart,
@@ -47,7 +47,7 @@ async function fillFolder({ folder: from, files = {} }: EvalStart, folder: strin
   }
 }
 
-/** Where a file of the case's folder is. None is outside of it: the rest of the machine is not the case's. */
+/** Returns the path of a file in the case's folder. Refuses paths outside of it. */
 export function inside(folder: string, path: string, field: string): string {
   const plain = normalize(path)
   if (isAbsolute(plain) || plain.split(/[\\/]/)[0] === "..")

@@ -1,6 +1,6 @@
 import type { Column } from "../../../core/protocol/databases/connections.ts"
 
-/** What a column holds, as a chart sees it. */
+/** The type of a column in a chart. */
 export type ColumnKind = "number" | "time" | "text" | "boolean"
 
 export interface ChartColumn {
@@ -48,8 +48,8 @@ export function toChartData(columns: readonly Column[], rows: readonly (readonly
 }
 
 /**
- * Vega-Lite reads `a.b` and `a[0]` as a path into a value. Columns whose names it would not read as names are given others,
- * and two columns of one name are told apart: of two fields with one name a row would keep only the last.
+ * Renames columns whose names Vega-Lite would read as a path, such as `a.b` and `a[0]`, and columns with the same name:
+ * a row would keep only the last of them.
  */
 function safeNames(columns: readonly Column[]): string[] {
   const taken = new Set<string>()
@@ -92,15 +92,15 @@ const TIME = /^\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?( ?(Z|[+-]\d{2
 export const isTime = (value: string): boolean => TIME.test(value) && !Number.isNaN(Date.parse(toIso(value)))
 
 /**
- * Midnights alone, as `date_trunc` makes them, are days of the database's clock. As moments they would be the evening before to whoever
- * reads them further west.
+ * If all moments of a column are midnights, as `date_trunc` returns them, they are days of the database's time zone. As
+ * moments, they would be the previous evening for readers further west.
  */
 const DAY = /^\d{4}-\d{2}-\d{2}(?:[ T]00:00(?::00(?:\.0+)?)?(?: ?(?:Z|[+-]\d{2}(?::?\d{2})?))?)?$/
 const isDay = (value: unknown): boolean =>
   value === null || value === undefined || (typeof value === "string" && DAY.test(value))
 const toDay = (value: unknown): unknown => (typeof value === "string" ? value.slice(0, "2025-01-31".length) : value)
 
-/** What every browser reads alike: PostgreSQL writes a space for the T, and `+00` for an offset. */
+/** A format that all browsers read alike: PostgreSQL writes a space for the T, and `+00` as an offset. */
 const toIso = (value: string): string =>
   value
     .replace(" ", "T")

@@ -1,13 +1,13 @@
 import type { ChartColumn } from "./chart-rows.ts"
 import { isRecordId, isName, isPeriod } from "./is-name.ts"
 
-/** What each column of a result is for in a chart. */
+/** The role of each column of a result in a chart. */
 export interface ColumnRoles {
-  /** What it is drawn along, where that has an order: dates, or years and months in numbers. */
+  /** The ordered column of the x-axis: dates, or years and months as numbers. */
   readonly along: ChartColumn | undefined
-  /** What is drawn, the first one before others. */
+  /** The columns that are drawn, most important first. */
   readonly values: readonly ChartColumn[]
-  /** What tells rows apart. */
+  /** The columns that group rows. */
   readonly groups: readonly ChartColumn[]
 }
 

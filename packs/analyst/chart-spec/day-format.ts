@@ -8,8 +8,8 @@ const READ: Readonly<Record<number, string>> = { 7: "date:'%Y-%m'", 10: "date:'%
 const IN_UTC = /"(?:type|timeUnit|unit)":"utc|"utc":true|\butc[a-z]*\(/
 
 /**
- * How days and months are to be read, for the data of a chart that somebody has written. JavaScript takes `2025-03-01` for midnight in
- * Greenwich, and a chart counts by its reader's clock: west of there it would be a day of February, and its row one of that month.
+ * How Vega-Lite parses days and months in a chart that a model wrote. JavaScript reads `2025-03-01` as midnight UTC,
+ * but a chart uses the reader's time zone: further west it would be a day of February.
  */
 export function dayFormat(spec: JsonObject, { columns, rows }: ChartData): { readonly format?: JsonObject } {
   const times = columns.filter(({ name, kind }) => kind === "time" && isTemporal(spec, name))

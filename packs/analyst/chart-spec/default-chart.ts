@@ -67,7 +67,7 @@ function markIn(words: string): Mark | undefined {
 const TYPES = { number: "quantitative", time: "temporal", text: "nominal", boolean: "nominal" } as const
 
 const plain = ({ name, kind }: ChartColumn, type: string = TYPES[kind]): JsonObject => ({ field: name, type })
-/** What tells rows apart is a name, also where it is written in digits. */
+/** A group is a name even if it is written in digits. */
 const named = (column: ChartColumn): JsonObject => plain(column, "nominal")
 
 /** Days and months are the same days everywhere: by the reader's own clock the first of March would be a day in February. */

@@ -10,7 +10,7 @@ interface Named {
   readonly name: string
 }
 
-/** Whether the numbers of a column are names, which nobody adds up or groups by thousands. */
+/** Whether the numbers of a column are names, such as ids and years, which are not added up or grouped by thousands. */
 export const isName = (column: Named): boolean => NAMES.has(lastWord(column)) || isPeriod(column)
 
 /** Whether the numbers of a column are years, months, hours. `orders_per_day` is a number of orders. */

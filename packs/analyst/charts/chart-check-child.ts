@@ -10,7 +10,7 @@ import { checkTransforms } from "./transforms.ts"
 import { checkViews, asList } from "./views.ts"
 
 export interface ChartQuestion {
-  /** What was written. */
+  /** The text that the model wrote. */
   readonly text: string
   readonly columns: readonly ChartColumn[]
 }
@@ -18,7 +18,7 @@ export interface ChartQuestion {
 /** A specification without data, as it may be drawn; or what is wrong with it. */
 export type ChartVerdict = { readonly spec: SpecObject } | { readonly problem: string }
 
-/** A process that looks through charts. Whoever started it ends it when it takes too long; alone it does not go on. */
+/** A process that checks charts. Its parent ends it when a check takes too long; it exits when the parent does. */
 const checkSchema = await loadChartSchema()
 process.on("disconnect", () => process.exit())
 process.on("message", (question: ChartQuestion) => process.send?.(judge(question)))
@@ -76,7 +76,9 @@ function checkParams(params: unknown): Set<string> {
   return names
 }
 
-/** What the schema lets through and Vega-Lite cannot do: it throws, or says in a warning that it left something out. */
+/**
+ * Checks what the schema permits and Vega-Lite does not support: compiling throws, or warns that something was ignored.
+ */
 function checkCompiled(spec: SpecObject): void {
   const warnings: string[] = []
   const logger = {

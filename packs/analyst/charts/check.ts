@@ -1,8 +1,4 @@
-import { Semaphore } from "../../../core/shared/concurrency/locks.ts"
-import type { Log } from "../../../core/shared/log.ts"
-import { siblingScript } from "../../../core/shared/processes/thread.ts"
-import type { Child } from "../../../core/shared/processes/child.ts"
-import { ChildProgram } from "../../../core/shared/processes/child-program.ts"
+import { type Child, ChildProgram, type Log, Semaphore, siblingScript } from "../../../core/pack.ts"
 import type { ChartQuestion, ChartVerdict } from "./chart-check-child.ts"
 import { chartLimits } from "./limits.ts"
 
@@ -12,9 +8,9 @@ const START_MS = 60_000
 const PATIENCE_MS = 5_000
 /** So many of a process's first charts compile what the later ones find: a tenth of a second each, a second at most. */
 const [FIRST, FIRST_PATIENCE_MS] = [3, 30_000]
-/** What is compiled holds tens of megabytes. */
+/** The compiled schema takes tens of megabytes, so an idle process is ended. */
 const IDLE_MS = 10 * 60_000
-/** What may be used for one chart. */
+/** The memory for one chart. */
 const MEGABYTES = 512
 
 /**
@@ -27,14 +23,14 @@ export class ChartCheck {
   #program: ChildProgram | undefined
   #ready: Promise<Child> | undefined
   #idle: NodeJS.Timeout | undefined
-  /** Of the process that is there now. */
+  /** Answers of the current process. */
   #answers = 0
 
   constructor(log?: Log) {
     this.#log = log
   }
 
-  /** Begins to load what is needed, for whoever knows that a chart will come. */
+  /** Starts the process early, when a chart is expected. */
   warm(): void {
     void this.#child().catch(() => {})
   }
@@ -45,7 +41,7 @@ export class ChartCheck {
     return this.#lane.run(() => this.#ask(question))
   }
 
-  /** Also while it starts: whoever waits for it is told. */
+  /** Also while the process starts: its pending callers receive an error. */
   async close(): Promise<void> {
     clearTimeout(this.#idle)
     const program = this.#program
@@ -74,7 +70,7 @@ export class ChartCheck {
     }
   }
 
-  /** One that has died while nobody used it is not asked again. */
+  /** Replaces a process that exited while it was idle. */
   async #child(): Promise<Child> {
     const child = await (this.#ready ??= this.#start())
     return child.alive ? child : (this.#ready = this.#start())

@@ -8,7 +8,7 @@ interface Node {
   readonly [key: string]: unknown
 }
 
-/** What reads numbers, dates and texts, and nothing else. No regular expressions: one can take longer than the sun lasts. */
+/** Functions for numbers, dates and texts only. No regular expressions, because their time has no bound. */
 const FUNCTIONS = new Set([
   ...[
     "if",
@@ -45,7 +45,7 @@ const FUNCTIONS = new Set([
 ])
 
 const CONSTANTS = new Set(["PI", "E", "SQRT2", "LN2", "LN10", "LOG2E", "LOG10E", "NaN"])
-/** What an axis or a legend knows of a label. */
+/** The names that are defined in labels of axes and legends. */
 const OF_GUIDES: ReadonlySet<unknown> = new Set(["axis", "legend", "header"])
 const OF_LABELS = ["label", "value", "index"]
 const OPERATORS = new Set(["+", "-", "*", "/", "%", "==", "!=", "===", "!==", "<", "<=", ">", ">=", "!", "&&", "||"])

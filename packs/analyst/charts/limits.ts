@@ -1,4 +1,4 @@
-/** What a chart may be asked for. Each is far above what a person can read, and far below what makes a browser wait. */
+/** Limits of a chart. Each is far above what a person can read, and far below what makes a browser slow. */
 export const chartLimits = {
   bytes: 32 * 1024,
   depth: 30,

@@ -1,7 +1,7 @@
 import { chartLimits as limits } from "./limits.ts"
 import { specPath, refuse } from "./problem.ts"
 import { isObject, type SpecObject } from "./text.ts"
-import { own } from "../../../core/shared/text/json.ts"
+import { own } from "../../../core/program.ts"
 
 export type Path = readonly (string | number)[]
 
@@ -11,7 +11,7 @@ export interface FoundExpression {
   readonly path: Path
 }
 
-/** Words of Vega-Lite that fetch, lead elsewhere, react to a person or bring data along. A chart of ours has no use for any. */
+/** Keywords of Vega-Lite that fetch, link, react to input or contain data. Our charts use none of them. */
 const FORBIDDEN: Readonly<Record<string, string>> = {
   url: "nothing is fetched and pictures are not drawn",
   href: "a chart has no links",

@@ -1,12 +1,13 @@
 import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import { checkValue } from "../../../core/tools/json-schema/check-value.ts"
-import { compilePatterns } from "../../../core/tools/json-schema/check.ts"
-import { type ReadSchema, readJsonSchema } from "../../../core/tools/json-schema/read-schema.ts"
+import { checkValue, compilePatterns, readJsonSchema, type ReadSchema } from "../../../core/json-schema.ts"
 import { refuse, specPath } from "./problem.ts"
 import type { SpecObject } from "./text.ts"
 
-/** Which part of the schema a specification is meant to be: a mistake is told about that, and not about all seven. */
+/**
+ * The part of the schema that a specification is checked against, so that an error is reported for that part and not
+ * for all seven.
+ */
 const SHAPES = [
   ["layer", "TopLevelLayerSpec"],
   ["hconcat", "TopLevelHConcatSpec"],

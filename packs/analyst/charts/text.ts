@@ -1,5 +1,5 @@
 import { chartLimits } from "./limits.ts"
-import { readJson } from "../../../core/shared/text/read-json.ts"
+import { readJson } from "../../../core/program.ts"
 
 export type SpecObject = { readonly [key: string]: unknown }
 
@@ -21,7 +21,10 @@ export function readChartText(text: string): ReadSpec {
   }
 }
 
-/** What stands between the first fences. Looked for by hand: as a pattern it takes time that grows with the square of a text of line ends. */
+/**
+ * The text between the first code fences. Searched without a regular expression, whose time would grow with the square
+ * of the number of line breaks.
+ */
 function fenced(text: string): string | undefined {
   for (let at = text.indexOf("```"); at >= 0; at = text.indexOf("```", at + 1)) {
     const [opening] = /^```[a-z-]*[^\S\n]*\n/i.exec(text.slice(at, at + 100)) ?? []

@@ -4,7 +4,7 @@ import type { Path } from "./rules.ts"
 import { MAX_CHART_ROWS, type ChartColumn } from "../chart-spec/chart-rows.ts"
 import { isObject, type SpecObject } from "./text.ts"
 import { asList } from "./views.ts"
-import { own } from "../../../core/shared/text/json.ts"
+import { own } from "../../../core/program.ts"
 
 interface Kind {
   /** The words of it that name columns, as a text or a list. */
@@ -65,7 +65,7 @@ function checkMadeRows(all: readonly Placed[], columns: ReadonlyMap<string, Char
       step,
       groupby,
     } = transform
-    // Of as many rows there are at most as many groups.
+    // There are at most as many groups as rows.
     const valuesOf = (names: unknown) =>
       (Array.isArray(names) ? (names as unknown[]) : [names]).reduce((product: number, name) => {
         if (typeof name !== "string") return product
@@ -87,7 +87,7 @@ function checkMadeRows(all: readonly Placed[], columns: ReadonlyMap<string, Char
   }
 }
 
-/** What Vega takes where a transform does not say. */
+/** Vega's default for a transform without `maxbins`. */
 const MOST_STEPS = 200
 const QUANTILE_STEP = 0.01
 

@@ -1,9 +1,8 @@
-import { streamReply } from "../../../core/engine/ask/reply.ts"
-import type { HistoryMessage, Model } from "../../../core/engine/model.ts"
+import { type HistoryMessage, type Model, streamReply } from "../../../core/pack.ts"
 import type { ChartData } from "../chart-spec/chart-rows.ts"
 
 export interface ChartTask {
-  /** What the person wants to see. */
+  /** The user's request. */
   readonly wish: string
   readonly data: ChartData
   /** The chart that was drawn before, which "make it blue" is about. */
@@ -36,7 +35,7 @@ export async function writeChart(
     if (part.type === "text") text += part.text
     if (part.type === "finish") finish = part.finish
   })
-  // What was cut at its limit is no chart, whatever it looks like.
+  // A reply that was cut at its limit is not a whole chart.
   return finish === "limit" ? "" : text
 }
 

@@ -1,13 +1,11 @@
-import type { Clock } from "../../../core/shared/time/clock.ts"
-import type { Log } from "../../../core/shared/log.ts"
-import type { SharedFiles } from "../../../core/engine/stored-files.ts"
-import type { QueryLimits } from "../database/walls.ts"
+import type { Clock, Log, SharedFiles } from "../../../core/pack.ts"
+import type { QueryLimits } from "../database/sql-guards.ts"
 import { CsvFiles } from "../csv/files.ts"
-import { KeptCsvFiles } from "../csv/kept-csv-files.ts"
+import { StoredCsvFiles } from "../csv/stored-csv-files.ts"
 import { postgresKind } from "../postgres/kind.ts"
 import type { HostRules } from "../postgres/hosts.ts"
 import { makeSample } from "./sample-database.ts"
-import { KeptUploads } from "../sqlite/kept-uploads.ts"
+import { StoredUploads } from "../sqlite/stored-uploads.ts"
 import { OwnDisk } from "../sqlite/own-disk.ts"
 import { sqliteKind } from "../sqlite/kind.ts"
 import { type ConnectionRecords, UserDatabases } from "./user-databases.ts"
@@ -17,10 +15,10 @@ export interface DatabaseOptions {
   readonly clock: Clock
   readonly hosts: HostRules
   readonly sqliteRoot: string
-  /** Where several machines share the store; without it each file is on this machine's disk. */
+  /** Set if several machines share the store; without it, each file is on this machine's disk. */
   readonly sharedFiles?: SharedFiles | undefined
   readonly superuserConnections: boolean
-  /** What one query may cost, where not what is usual. */
+  /** Limits of one query. Default: `queryLimits`. */
   readonly queryLimits?: QueryLimits | undefined
   readonly log?: Log
 }
@@ -30,7 +28,7 @@ export function openDatabases(options: DatabaseOptions): UserDatabases {
   const { records, clock, hosts, sqliteRoot, sharedFiles: files, superuserConnections, log } = options
   const limits = options.queryLimits ? { limits: options.queryLimits } : {}
   const shared = files && {
-    uploads: new KeptUploads(files.kept, sqliteRoot, log),
+    uploads: new StoredUploads(files.kept, sqliteRoot, log),
     disk: new OwnDisk(files.disks, sqliteRoot),
   }
   const kinds = {
@@ -38,7 +36,7 @@ export function openDatabases(options: DatabaseOptions): UserDatabases {
     sqlite: sqliteKind({ root: sqliteRoot, shared, log, ...limits }),
   }
   const disk = new CsvFiles(sqliteRoot, async (user, id) => (await records.find(user, id)) !== undefined)
-  const uploads = shared ? new KeptCsvFiles(shared.uploads, { disk, root: sqliteRoot, log }) : disk
+  const uploads = shared ? new StoredCsvFiles(shared.uploads, { disk, root: sqliteRoot, log }) : disk
   const manyMachines = shared !== undefined
   const ports = { records, kinds, clock, files: uploads, log, manyMachines }
   return new UserDatabases({ ...ports, makeSample: () => makeSample(sqliteRoot) })

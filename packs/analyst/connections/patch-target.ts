@@ -1,20 +1,20 @@
 import {
   type ConnectionPatch,
+  failure,
   isThisMachine,
   PostgresTarget,
   SqliteTarget,
   type Target,
   usualSsl,
-} from "../../../core/protocol/databases/connections.ts"
-import { failure } from "../../../core/protocol/errors.ts"
+} from "../../../core/pack.ts"
 
 type TargetPatch = Omit<ConnectionPatch, "name">
 
 const WHERE = ["host", "port", "user", "ssl"] as const
 
 /**
- * What a connection leads to after a change. A stored password never goes to a new place: whoever may change a
- * connection, but does not know the password, could otherwise have it sent to a server of their own.
+ * Returns the target of a connection after a change. A stored password is never sent to a new host: a user who may
+ * change the connection, but does not know the password, could otherwise have it sent to their own server.
  */
 export function patchTarget(kind: Target["kind"], target: Target | undefined, patch: TargetPatch): Target {
   const former: TargetPatch = target ?? {}

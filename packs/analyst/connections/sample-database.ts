@@ -3,7 +3,7 @@ import { access, mkdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
-/** Where the sample lies, as a connection names it. */
+/** The path of the sample in connections. */
 export const SAMPLE_PATH = "shared/sample-shop.db"
 export const SAMPLE_NAME = "Sample shop"
 
@@ -18,7 +18,7 @@ export async function makeSample(root: string): Promise<void> {
   )
     return
   await mkdir(join(root, "shared"), { recursive: true })
-  // Two who ask at once each make one, and the same: whoever reads finds a whole file or none.
+  // Two simultaneous requests each create the same file under a temporary name, so readers find a whole file or none.
   const draft = `${file}.${randomBytes(6).toString("hex")}.new`
   try {
     fillSample(draft)

@@ -1,22 +1,25 @@
-import { type Clock, monotonicOf } from "../../../core/shared/time/clock.ts"
-import type { Log } from "../../../core/shared/log.ts"
-import type { Page } from "../../../core/protocol/answers.ts"
-import type {
-  ConnectionPatch,
-  ConnectionTest,
-  ConnectionView,
-  NewConnection,
-  QueryAnswer,
-  SchemaAnswer,
-  SchemaQuery,
-  StoredConnection,
-  Target,
-} from "../../../core/protocol/databases/connections.ts"
-import type { CsvPreview } from "../../../core/protocol/databases/csv.ts"
-import { AppError, failure } from "../../../core/protocol/errors.ts"
-import type { ConnectionId, UserId } from "../../../core/protocol/ids.ts"
-import type { PageQuery } from "../../../core/protocol/requests.ts"
-import type { StoredBytes } from "../../../core/engine/stored-files.ts"
+import {
+  AppError,
+  type Clock,
+  type ConnectionId,
+  type ConnectionPatch,
+  type ConnectionTest,
+  type ConnectionView,
+  type CsvPreview,
+  failure,
+  type Log,
+  monotonicOf,
+  type NewConnection,
+  type Page,
+  type PageQuery,
+  type QueryAnswer,
+  type SchemaAnswer,
+  type SchemaQuery,
+  type StoredBytes,
+  type StoredConnection,
+  type Target,
+  type UserId,
+} from "../../../core/pack.ts"
 import type { UploadedDatabases } from "../csv/files.ts"
 import { type UploadedCsv, CsvUploads } from "../csv/uploads.ts"
 import type { DatabaseKind, DatabaseUse } from "../database/kind.ts"
@@ -25,7 +28,7 @@ import { SAMPLE_NAME, SAMPLE_PATH } from "./sample-database.ts"
 import { type NarrowedSchema, type Narrowing, toMarkdown } from "../markdown/schema-markdown.ts"
 import { patchTarget } from "./patch-target.ts"
 
-/** Where connections are kept. */
+/** The store of connections. */
 export interface ConnectionRecords {
   list(user: UserId, page: PageQuery): Promise<Page<StoredConnection>>
   find(user: UserId, id: ConnectionId): Promise<StoredConnection | undefined>
@@ -171,7 +174,10 @@ export class UserDatabases implements AsyncDisposable {
     })
   }
 
-  /** What is wrong is the answer, not an error: a connection that does not work yet is what this is for. */
+  /**
+   * Returns a problem as the result, not as an error, because testing a connection that does not work yet is the
+   * purpose.
+   */
   async #tell(look: () => Promise<readonly string[]>): Promise<ConnectionTest> {
     const start = monotonicOf(this.#clock)
     const told = await look().then(

@@ -1,8 +1,12 @@
-import type { Log } from "../../../core/shared/log.ts"
-import { siblingScript } from "../../../core/shared/processes/thread.ts"
-import { type Child, ChildDied } from "../../../core/shared/processes/child.ts"
-import { ChildProgram, type OtherProgram } from "../../../core/shared/processes/child-program.ts"
-import { failure } from "../../../core/protocol/errors.ts"
+import {
+  type Child,
+  ChildDied,
+  ChildProgram,
+  failure,
+  type Log,
+  type OtherProgram,
+  siblingScript,
+} from "../../../core/pack.ts"
 import type { CsvJob, CsvOutcome } from "./job.ts"
 
 /** Reads a CSV file in a process of its own, which ends with it: a million rows would keep everybody else waiting. */

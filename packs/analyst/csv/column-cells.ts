@@ -1,4 +1,4 @@
-import { isNullWord, isSureNullWord } from "./null-words.ts"
+import { isNullWord, isSureNullWord } from "./missing-values.ts"
 import { type NumberType, numberType, togetherType } from "./number-type.ts"
 import { isDateLike, isNamedDate, isShortDate, offsetOf, readDateCell } from "./read-date.ts"
 import { readNumber, toPlainNumber } from "./read-number.ts"
@@ -54,9 +54,10 @@ export class ColumnCells {
     this.#ways &= ways
   }
 
-  /** How the column can be read, where nobody says more. */
+  /** The types that the column can be read as, without a setting by the sender. */
   get ways() {
-    // Groups of three with spaces between are numbers beside smaller or finer ones, and names of something otherwise.
+    // Groups of three digits with spaces are numbers if the column also has smaller or fractional numbers; otherwise
+    // they are names.
     const ways = this.#spaced && !this.#isSmall ? this.#ways & ~NUMBERS : this.#ways
     return this.#cells === 0 ? 0 : ways
   }
@@ -147,7 +148,7 @@ export class ColumnCells {
 }
 
 const isDigit = (code: number) => code >= 48 && code <= 57
-/** What most cells of numbers are: it needs no closer look. */
+/** A fast check that accepts most cells with numbers. */
 const isPlain = (cell: string) => cell.length < 15 && /^-?(?:0|[1-9]\d*)$/.test(cell)
 const isBoolean = (cell: string) => cell.length < 6 && /^(?:true|false)$/i.test(cell)
 

@@ -1,25 +1,25 @@
-import type { CsvQuestion, CsvReading } from "../../../core/protocol/databases/csv.ts"
+import type { CsvQuestion, CsvReading } from "../../../core/pack.ts"
 import { BOOLEAN, type ColumnCells, DATES, type FoundCell, NUMBERS } from "./column-cells.ts"
-import { isNullWord } from "./null-words.ts"
+import { isNullWord } from "./missing-values.ts"
 import type { NumberType } from "./number-type.ts"
 import { type DayOrder, toIsoDate } from "./read-date.ts"
 import { type Decimal, readNumber, toPlainNumber } from "./read-number.ts"
 
 type Value = string | number | bigint | null
 
-/** What a column was taken for. */
+/** The detected type of a column. */
 export interface ColumnType {
-  /** As SQLite is told. */
+  /** The declared type in SQLite. */
   readonly declared: string
-  /** What is stored of a cell. One with nothing in it is NULL. */
+  /** Converts a cell to its stored value. An empty cell is NULL. */
   toValue(cell: string | undefined): Value
-  /** What the values themselves do not say. */
+  /** A note about the conversion, such as a unit that was removed. */
   readonly note?: string
   readonly warnings: readonly string[]
   readonly question?: Omit<CsvQuestion, "column">
 }
 
-/** What counts where the cells of a column could be two things. */
+/** The preferences that decide if cells could have two types. */
 export type Habits = Pick<CsvReading, "decimal" | "dates">
 
 /**
@@ -33,7 +33,9 @@ const DECLARED: Readonly<Record<NumberType, string>> = {
   exact: "DECIMAL TEXT",
 }
 
-/** What a column is, when its last cell was seen: what all its cells are, and text where they could be two things. */
+/**
+ * Returns the type of a column after all cells were read: the type of all its cells, and text if the type is ambiguous.
+ */
 export function toColumnType(cells: ColumnCells, habits: Habits): ColumnType {
   const { ways, facts } = cells
   if (ways & NUMBERS) {

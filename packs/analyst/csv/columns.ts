@@ -13,7 +13,7 @@ export function columnNames(cells: readonly string[], count: number): string[] {
   })
 }
 
-/** What a table is called, out of what somebody calls its file. */
+/** Derives the name of a table from the name of its file. */
 export function tableName(name: string): string {
   const clean = toName(name.replace(/\.(csv|tsv|txt)$/i, "")).toLowerCase()
   // These are SQLite's own.

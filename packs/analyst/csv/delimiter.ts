@@ -14,8 +14,8 @@ interface Delimiter {
 }
 
 /**
- * What parts the cells of a file: what its first line says (`sep=;`), else the sign that makes the most cells, in the same
- * number in the most rows.
+ * Finds the delimiter of a file: the one of its first line (`sep=;`), otherwise the character that creates the most
+ * cells, in the same number in the most rows.
  */
 export async function findDelimiter(text: Readable, said?: keyof typeof SIGNS): Promise<Delimiter> {
   const sample = await beginningOf(text)

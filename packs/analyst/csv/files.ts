@@ -2,26 +2,30 @@ import { randomBytes } from "node:crypto"
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { hostname } from "node:os"
 import { dirname, join } from "node:path"
-import { type ConnectionId, isId, type UserId } from "../../../core/protocol/ids.ts"
-import type { StoredBytes } from "../../../core/engine/stored-files.ts"
+import { type ConnectionId, isId, type StoredBytes, type UserId } from "../../../core/pack.ts"
 import { uploadedBytes, uploadPath } from "../sqlite/upload-path.ts"
 
-/** What a work folder was for, should its process die: a file that nobody may own, or all files of somebody who is gone. */
+/**
+ * The purpose of a work folder, in case its process ends: a file without a connection, or all files of an erased user.
+ */
 type Intent = Owner | { readonly user: UserId; readonly everything: true }
 
 const INTENT = "intent.json"
 
-/** Where the databases are kept that were made of uploads. */
+/** The store of databases that were created from uploads. */
 export interface UploadedDatabases {
   /** As a connection names it. */
   pathOf(id: ConnectionId): string
   /** An empty folder for one piece of work; gone, with what is in it, when that ends. */
   work<T>(run: (folder: string) => Promise<T>): Promise<T>
-  /** Gives a finished database its place, and has its connection recorded, together with the bytes where the store has them. */
+  /**
+   * Moves a finished database to its path and records its connection, in one transaction with the bytes if the store
+   * has them.
+   */
   place(folder: string, from: string, owner: Owner, record: (stored?: StoredBytes) => Promise<void>): Promise<void>
-  /** Forgets a connection by `forget`, and its file with it, if there is one; at `path` of the store, where it is there. */
+  /** Deletes a connection with `forget`, and its file if it exists; `path` is set if the file is in the store. */
   remove(owner: Owner, forget: (path?: string) => Promise<void>): Promise<void>
-  /** All that somebody has uploaded goes. What an upload of theirs that is under way may still leave is swept up later. */
+  /** Deletes all uploads of a user. Files of an upload in progress are deleted later by the sweep. */
   removeAll(user: UserId): Promise<void>
   bytesOf(user: UserId): Promise<number>
   /** When a server starts: takes back what processes that are no more were in the middle of. */
@@ -37,9 +41,8 @@ export interface Owner {
 }
 
 /**
- * Where uploaded files become databases: `<root>/<user>/csv/<connection>.db`. Each piece of work has a folder of its own,
- * named after its process, and says there what it is about to do before it does it. What a process has left that is no
- * more is finished or taken back when the next one starts.
+ * Stores uploads as databases: `<root>/<user>/csv/<connection>.db`. Each job has its own work folder, named after its
+ * process, and records there what it will do before it does it. After a crash, the next process finishes or reverts it.
  */
 export class CsvFiles implements UploadedDatabases {
   readonly #root: string
@@ -63,8 +66,8 @@ export class CsvFiles implements UploadedDatabases {
   }
 
   /**
-   * Gives a finished database its place, and then has its connection recorded. Killed in between, the file is one of which
-   * no connection knows: the sweep takes it away.
+   * Moves a finished database to its path, then records its connection. After a crash in between, no connection refers
+   * to the file, and the sweep deletes it.
    */
   async place(folder: string, from: string, owner: Owner, record: () => Promise<void>) {
     const file = this.#fileOf(owner.user, owner.id)
@@ -118,7 +121,7 @@ export class CsvFiles implements UploadedDatabases {
     }
   }
 
-  async tidy(): Promise<void> {} // whoever deletes an upload is on this machine
+  async tidy(): Promise<void> {} // uploads are deleted on this machine
 
   async close(): Promise<void> {}
 
@@ -131,7 +134,7 @@ export class CsvFiles implements UploadedDatabases {
     return join(this.#root, user, this.pathOf(id))
   }
 
-  /** What cannot be decided now is decided when the next process starts. */
+  /** Leaves the decision to the sweep of the next process. */
   async #leaveToSweep(intent: Intent): Promise<void> {
     const left = join(this.#workplace, `${hostname()}.${process.pid}.${randomBytes(8).toString("hex")}`)
     await mkdir(left, { recursive: true, mode: 0o700 })
@@ -143,7 +146,7 @@ export class CsvFiles implements UploadedDatabases {
   }
 }
 
-/** On another machine nobody can say: what is older than any upload lasts is left over. */
+/** Processes of other machines cannot be checked, so a folder older than any upload takes is left over. */
 const LONGEST_MS = 60 * 60 * 1000
 
 async function isAtWork(name: string, folder: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { CsvQuestion } from "../../../core/protocol/databases/csv.ts"
+import type { CsvQuestion } from "../../../core/pack.ts"
 import type { ColumnCells } from "./column-cells.ts"
 
 interface Header {

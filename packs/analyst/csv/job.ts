@@ -1,15 +1,15 @@
 import { MAX_UPLOADED_BYTES } from "../sqlite/upload-path.ts"
-import type { CsvPreview, CsvReading } from "../../../core/protocol/databases/csv.ts"
+import type { CsvPreview, CsvReading } from "../../../core/pack.ts"
 
-/** What a child process is asked for: to read a file, and to write what is in it into a new database. */
+/** A job of the child process: read a file, and write its contents into a new database. */
 export interface CsvJob {
   readonly file: string
-  /** Where the database is made; null for a look at the file that keeps nothing. */
+  /** The path of the new database; null for a preview, which stores nothing. */
   readonly to: string | null
   readonly table: string
   /** Its sender says that cells are parted by tabs. */
   readonly tabs: boolean
-  /** What else its sender says of it. */
+  /** Settings from the sender. */
   readonly said?: CsvReading
   readonly limits: CsvLimits
 }
@@ -19,12 +19,12 @@ export type CsvOutcome =
   | { readonly type: "refused"; readonly problem: string }
 
 export interface CsvLimits {
-  /** Of one file, and of all that a person has made of files. */
+  /** Limit for one file, and for all uploads of a user. */
   readonly bytes: number
   readonly keptBytes: number
   readonly rows: number
   readonly columns: number
-  /** Of one row, in bytes: what a quote that is never closed runs into. */
+  /** Limit for one row, in bytes, which a quotation mark that is never closed reaches. */
   readonly rowBytes: number
   readonly seconds: number
 }
@@ -43,7 +43,7 @@ export const csvLimits: CsvLimits = {
 /** Rows shown in the preview, before the person agrees to the upload. */
 export const PREVIEW_ROWS = 20
 
-/** A file that cannot be taken, in words for whoever has sent it. */
+/** A file that is refused, with a message for its sender. */
 export class CsvRefusal extends Error {
   override name = "CsvRefusal"
 }

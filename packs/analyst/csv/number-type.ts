@@ -1,4 +1,4 @@
-/** What numbers are. `long`: a whole number of more digits than a double has; `exact`: any number of such. */
+/** Types of numbers. `long`: an integer with more digits than a double has; `exact`: any number with more digits. */
 export type NumberType = "integer" | "long" | "decimal" | "exact"
 
 const WIDER: readonly NumberType[] = ["integer", "long", "decimal", "exact"]
@@ -6,13 +6,13 @@ const LARGEST = 2n ** 63n - 1n
 /** A double keeps any decimal number of up to this many digits exactly; a longer one has to be compared. */
 const DIGITS = 15
 
-/** Of a number as it is written in SQL. */
+/** Returns the type of a number in SQL notation. */
 export function numberType(number: string): NumberType {
   if (number.length <= DIGITS && !/[eE]/.test(number)) return number.includes(".") ? "decimal" : "integer"
   return /[.eE]/.test(number) ? (keepsDigits(number) ? "decimal" : "exact") : wholeType(number)
 }
 
-/** What both kinds of numbers fit into. */
+/** Returns the type that can store numbers of both types. */
 export function togetherType(one: NumberType | undefined, other: NumberType): NumberType {
   if (one === undefined || one === other) return other
   const [a, b] = [WIDER.indexOf(one), WIDER.indexOf(other)]

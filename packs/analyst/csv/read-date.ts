@@ -52,7 +52,7 @@ const DAY = "2025-12-31".length
 /** A comma before the fraction and an offset without its colon are ISO 8601, but to SQLite they are no time: `strftime` would be NULL. */
 const readable = (cell: string) => cell.replace(",", ".").replace(/([+-]\d\d)(\d\d)$/, "$1:$2")
 
-/** Whether it is written as a date is, with a year of two digits: nobody says of which century. */
+/** Whether it looks like a date with a two-digit year, whose century is unknown. */
 export const isShortDate = (cell: string) => /^\d{1,2}([./-])\d{1,2}\1\d{2}$/.test(cell)
 /** A date as it is written, which may be one that there is not. */
 export const isDateLike = (cell: string) => ISO.test(cell) || YEAR_LAST.test(cell) || YEAR_FIRST.test(cell)
@@ -99,7 +99,7 @@ function dayOf(day: string, order: DayOrder): string | undefined {
   const yearFirst = YEAR_FIRST.exec(day)
   if (yearFirst) return isoOf(yearFirst[1], yearFirst[3], yearFirst[4])
   const [, one, sign, two, year] = YEAR_LAST.exec(day) ?? []
-  // Whoever writes points writes the day first.
+  // Dates with points are day first.
   if (sign === "." && order === "month-first") return undefined
   return order === "day-first" ? isoOf(year, two, one) : isoOf(year, one, two)
 }

@@ -57,7 +57,7 @@ const startsPlain = (cell: string) => {
   return isDigit(code) || code === 46 || code === 44
 }
 
-/** Names of currencies that stand beside amounts, and their short forms. Others are no reason to drop letters. */
+/** Currencies that may stand next to amounts, by name and symbol. Other letters are not removed. */
 const CURRENCIES = new Set([
   ...["EUR", "USD", "GBP", "CHF", "JPY", "CNY", "SEK", "NOK", "DKK", "ISK", "PLN", "CZK", "HUF", "RON", "BGN", "RUB"],
   ...["UAH", "TRY", "ILS", "INR", "IDR", "BRL", "MXN", "ARS", "CLP", "CAD", "AUD", "NZD", "ZAR", "SGD", "HKD", "KRW"],
@@ -67,7 +67,7 @@ const isCurrency = (text: string) => CURRENCIES.has(text) || /^[A-Z]{0,3}\p{Sc}$
 /** Longer cells are no amounts. */
 const MAX = 60
 
-/** What is before the first digit and behind the last is a minus, a currency, a percent sign, or no number. */
+/** Text before the first and after the last digit must be a minus, a currency or a percent sign. */
 function withoutUnit(cell: string): [body: string, unit: string] {
   const none: [string, string] = [cell, ""]
   if (cell.length > MAX) return none

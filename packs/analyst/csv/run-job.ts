@@ -1,17 +1,17 @@
 import { DatabaseSync } from "node:sqlite"
 import { pipeline } from "node:stream/promises"
 import { CsvError, type InfoRecord, parse } from "csv-parse"
-import type { CsvPreview } from "../../../core/protocol/databases/csv.ts"
+import type { CsvPreview } from "../../../core/pack.ts"
 import { findDelimiter } from "./delimiter.ts"
 import { type CsvJob, type CsvOutcome, CsvRefusal } from "./job.ts"
 import { type CsvText, readText } from "./text.ts"
-import { type EachRow, type Look, lookThrough, type CsvRow } from "./look-through.ts"
+import { type EachRow, type Look, analyzeColumns, type CsvRow } from "./analyze-columns.ts"
 import { toWire } from "../sqlite/values.ts"
 import { toComment } from "../sqlite/table-notes.ts"
 
 /**
- * Runs in a process of its own, which whoever started it ends when it takes too long. The file is read twice: what a
- * column is can only be said when its last cell was seen.
+ * Runs in its own process, which its parent ends when it takes too long. Reads the file twice, because a column's type
+ * is known only after its last cell.
  */
 export async function runCsvJob(job: CsvJob): Promise<CsvOutcome> {
   try {
@@ -19,7 +19,7 @@ export async function runCsvJob(job: CsvJob): Promise<CsvOutcome> {
     const text = await readText(job.file, said.encoding)
     const { delimiter, skips } = await findDelimiter(text.open(), job.tabs ? "tab" : said.delimiter)
     const each: EachRow = (see) => eachRow({ job, text, delimiter, skips }, see)
-    const look = await lookThrough(each, said, job.limits)
+    const look = await analyzeColumns(each, said, job.limits)
     const warnings = [...text.warnings, ...look.warnings]
     if (job.to !== null) await write(job, { ...look, warnings }, each)
     return { type: "read", preview: toPreview({ ...look, warnings }, delimiter) }

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs"
 import { Readable } from "node:stream"
-import { type Encoding, EncodingFinder } from "../../../core/shared/encoding/text-encoding.ts"
+import { type Encoding, EncodingFinder } from "../../../core/program.ts"
 import { CsvRefusal } from "./job.ts"
 
 /** A file of text, and how its bytes are to be read. */
@@ -13,7 +13,7 @@ export interface CsvText {
 
 const CHUNK = 256 * 1024
 
-/** Finds out how a file is encoded by reading all of it once, or takes somebody's word for it. */
+/** Detects the encoding of a file by reading all of it once, or uses the sender's setting. */
 export async function readText(file: string, said?: Encoding): Promise<CsvText> {
   if (said) return { encoding: said, warnings: [], open: () => toReadable(decoded(file, said, true)) }
   const finder = new EncodingFinder()
@@ -38,7 +38,7 @@ async function* decoded(file: string, encoding: Encoding, strict: boolean): Asyn
     } catch {
       // Said below.
     }
-    // Only the beginning decides what a file is taken for, and what somebody says of it may be wrong.
+    // The detection uses only the start of the file, and the sender's setting may be wrong.
     throw new CsvRefusal(`it is not ${encoding} all through; save it as UTF-8, or say which encoding it is`)
   }
   for await (const chunk of createReadStream(file, { highWaterMark: CHUNK })) yield decode(chunk as Buffer)

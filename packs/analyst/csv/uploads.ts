@@ -1,15 +1,21 @@
 import { open, stat } from "node:fs/promises"
 import { join } from "node:path"
-import type { Log } from "../../../core/shared/log.ts"
-import type { CsvPreview, CsvReading } from "../../../core/protocol/databases/csv.ts"
-import { AppError, failure } from "../../../core/protocol/errors.ts"
-import { type ConnectionId, newId, type UserId } from "../../../core/protocol/ids.ts"
+import {
+  AppError,
+  type ConnectionId,
+  type CsvPreview,
+  type CsvReading,
+  failure,
+  FairQueue,
+  type Log,
+  newId,
+  type StoredBytes,
+  type UserId,
+} from "../../../core/pack.ts"
 import { readInChild } from "./child-process.ts"
 import { tableName } from "./columns.ts"
-import type { StoredBytes } from "../../../core/engine/stored-files.ts"
 import type { UploadedDatabases } from "./files.ts"
 import { type CsvLimits, csvLimits } from "./job.ts"
-import { FairQueue } from "../../../core/shared/concurrency/fair-queue.ts"
 
 /** A CSV file on its way in. */
 export interface UploadedCsv {
@@ -18,7 +24,7 @@ export interface UploadedCsv {
   readonly body: AsyncIterable<Uint8Array>
   /** Its sender says that cells are parted by tabs. */
   readonly tabs: boolean
-  /** What else its sender says of it. */
+  /** Settings from the sender. */
   readonly said?: CsvReading
   readonly signal: AbortSignal
 }
@@ -65,7 +71,7 @@ export class CsvUploads {
     this.#log = log
   }
 
-  /** What would be in it; nothing is kept. */
+  /** Reads the file without storing it. */
   preview(upload: UploadedCsv): Promise<CsvPreview> {
     return this.#receive(upload, (file) => this.#read(upload, file, null))
   }
@@ -84,7 +90,10 @@ export class CsvUploads {
     })
   }
 
-  /** Takes the file in while it is counted: nobody keeps a sender waiting. It is worked on when it is the person's turn. */
+  /**
+   * Stores the file while counting its bytes, without a queue, so that no sender waits. The work starts when it is the
+   * user's turn.
+   */
   #receive<T>(upload: UploadedCsv, work: (file: string, folder: string) => Promise<T>): Promise<T> {
     const { user, signal } = upload
     return this.#coming.run(user, signal, () =>
@@ -108,7 +117,7 @@ export class CsvUploads {
         await handle.write(chunk)
       }
     } catch (error) {
-      // Whoever hangs up in the middle is no fault of ours, and must not fill the log with what looks like one.
+      // A sender that disconnects is not an error of the server and does not belong into the log.
       if (error instanceof AppError || (error as { syscall?: string }).syscall) throw error
       throw failure("bad_request", { problem: "The request body ended too early. Send it again." })
     } finally {

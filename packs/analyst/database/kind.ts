@@ -1,6 +1,4 @@
-import type { Column, QueryAnswer, Target } from "../../../core/protocol/databases/connections.ts"
-import type { UserId } from "../../../core/protocol/ids.ts"
-import type { Replacement } from "../../../core/engine/stored-files.ts"
+import type { Column, QueryAnswer, Replacement, Target, UserId } from "../../../core/pack.ts"
 import type { DatabaseSchema } from "./schema.ts"
 
 /** Which database is meant, who asks, and for how long the answer is of interest. */
@@ -20,8 +18,8 @@ export const SHOWN_CHARACTERS = 200
 export const RESTLESS =
   "Its WITH or FROM reads the time or chance. Values that come from there are compared with what is shown, so that it may be stale each time: write now() or random() where the value is set."
 
-/** What a statement does to another table than its own, by foreign keys or triggers. */
-export interface BesideChange {
+/** A change of a statement to another table, by foreign keys or triggers. */
+export interface SideEffect {
   readonly table: string
   readonly deleted: number
   readonly added: number
@@ -31,8 +29,8 @@ export interface BesideChange {
 /** At most this many other tables are named. */
 const NAMED_TABLES = 5
 
-/** `more`: rows of which nobody can say where they are or what becomes of them. */
-export function besideNotes(beside: readonly BesideChange[], more: number): string[] {
+/** `more`: changed rows that could not be located. */
+export function sideEffectNotes(beside: readonly SideEffect[], more: number): string[] {
   const named = beside.slice(0, NAMED_TABLES)
   const rest = beside.slice(NAMED_TABLES).reduce((sum, each) => sum + each.deleted + each.added + each.changed, more)
   const parts = [
@@ -68,9 +66,9 @@ export interface DatabaseChange {
   readonly paired: boolean
   /** The columns whose values the database makes when the change is made: numbers, times, chance. They are not compared. */
   readonly made: readonly string[]
-  /** Of these, the columns that a row which was there keeps as they are: only new rows get another value. */
+  /** Of these columns, those whose values an existing row keeps: only new rows get another value. */
   readonly kept: readonly string[]
-  /** What else whoever decides should know, such as triggers. */
+  /** Further notes for the user who decides, such as triggers. */
   readonly notes: readonly string[]
   /** The same where the same rows would become the same. */
   readonly revision: string
@@ -81,16 +79,16 @@ export interface ChangeAttempt {
   /** The revision that was shown. Where it has become another, nothing is done. */
   readonly expected: string
   /**
-   * Keeps how the target can be asked about this try. Durable when it returns; throws where another try has begun. A change
-   * that is done by giving a file of the store other bytes `replaces` them with it: what is recorded is done then, and
-   * where the file has other bytes by now it answers `moved`, and nothing is.
+   * Records how the target can be asked about this attempt. Durable when it resolves; throws if another attempt has
+   * started. A change that replaces the bytes of a stored file `replaces` them in the same transaction. If the file has
+   * changed since, it returns `moved` and records nothing.
    */
   record(mark: string, change: DatabaseChange, replaces?: Replacement): Promise<"moved" | void>
 }
 
 /**
  * A kind of database, one file each. But for `apply`, whatever it is asked, it changes nothing: not the database, no file,
- * and no network beyond the one address that was judged. What sees to that stands in walls.ts.
+ * and no network beyond the one address that was judged. The guards are listed in sql-guards.ts.
  */
 export interface DatabaseKind<T extends Target = Target> {
   /** Throws where this may not be stored as a connection of the person. */
@@ -106,7 +104,7 @@ export interface DatabaseKind<T extends Target = Target> {
   rehearse(place: DatabaseUse<T>, sql: string): Promise<DatabaseChange>
   /** Does it, at most once. Throws `row_stale` where it is no longer what was shown, and `outcome_unknown`. */
   apply(place: DatabaseUse<T>, sql: string, attempt: ChangeAttempt): Promise<DatabaseChange>
-  /** What became of a try that was cut off after its mark was recorded. */
+  /** The outcome of an attempt that was interrupted after its mark was recorded. */
   outcome(place: DatabaseUse<T>, mark: string): Promise<"applied" | "not-applied" | "unknown">
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
-import type { QueryAnswer } from "../../../core/protocol/databases/connections.ts"
+import type { QueryAnswer } from "../../../core/pack.ts"
 
-/** What is in a database, as it says itself. */
+/** The schema that a database reports. */
 export interface DatabaseSchema {
   readonly tables: readonly DatabaseTable[]
   /** There were more tables than are looked at. */
@@ -43,6 +43,6 @@ export const schemaLimits = {
   sampleRows: 3,
   sampledTables: 40,
   sampleCharacters: 60,
-  /** Of an enumeration. */
+  /** Values of an enumeration. */
   values: 50,
 } as const

@@ -19,7 +19,7 @@ export function fittingTables(tables: readonly DatabaseTable[], question: string
     }),
   )
   const direct = new Map(scores)
-  // Whoever asks about orders and customers needs what joins them.
+  // Questions about two tables need the tables that join them.
   for (const { name, foreignKeys } of tables) {
     for (const { table: other } of foreignKeys) {
       const [near, far] = [direct.get(name) ?? 0, direct.get(other) ?? 0]

@@ -1,4 +1,4 @@
-import type { QueryAnswer } from "../../../core/protocol/databases/connections.ts"
+import type { QueryAnswer } from "../../../core/pack.ts"
 
 interface Bounds {
   readonly rows: number
@@ -34,7 +34,7 @@ export function firstRows(rows: QueryAnswer["rows"], most: Bounds): QueryAnswer[
   return beyond === -1 ? rows : rows.slice(0, beyond)
 }
 
-/** What is odd in the columns of a result: the model reads it beside the rows, and cannot tell of a sum without it. */
+/** Warnings about the columns of a result, which the model needs to interpret sums. */
 export function oddities(warnings: readonly string[] = []): string {
   if (warnings.length === 0) return ""
   const lines = warnings.map((each) => `- ${flat(each).slice(0, 400).toWellFormed()}`)

@@ -1,4 +1,4 @@
-import type { SchemaAnswer } from "../../../core/protocol/databases/connections.ts"
+import type { SchemaAnswer } from "../../../core/pack.ts"
 import { type DatabaseSchema, schemaLimits, type DatabaseTable } from "../database/schema.ts"
 import { fittingTables } from "./narrow-schema.ts"
 
@@ -12,7 +12,7 @@ export interface Narrowing {
   readonly question?: string | undefined
   /** Characters that there is room for. */
   readonly most?: number | undefined
-  /** Tables that were shown before. They stay where there is room, so that what a model is told changes seldom. */
+  /** Tables that were shown before. They stay if there is room, so that the text for the model changes rarely. */
   readonly keep?: readonly string[] | undefined
 }
 
@@ -60,7 +60,10 @@ function chooseTables(tables: readonly DatabaseTable[], { question, keep, most }
   return isWhole(together, both) ? together : fitting(asked.length > 0 ? asked : kept)
 }
 
-/** A table that is too long is told without its rows, then without comments, and the first one as far as there is room: a model has to see columns. */
+/**
+ * Shortens a long table by its sample rows, then its comments; the first table is cut to fit, because a model needs to
+ * see columns.
+ */
 function firstThatFit(tables: readonly DatabaseTable[], texts: Described, most: number): Described {
   const shown = new Map<DatabaseTable, string>()
   let left = most
@@ -147,5 +150,5 @@ function shortly(value: unknown): string {
 
 const cut = (text: string, most: number) => flat(text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text)
 
-/** On one line, and without what would end a cell: whoever names a column cannot write the rest of the page. */
+/** On one line and without `|`, so that the name of a column cannot add text to the page. */
 const flat = (text: string) => text.replaceAll(/\s+/g, " ").replaceAll("|", "\\|")

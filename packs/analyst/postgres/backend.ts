@@ -7,7 +7,7 @@ export interface Backend {
   readonly began: string
 }
 
-/** What to ask for inside a transaction to know its backend again. */
+/** The columns that identify the backend of a transaction. */
 export const BACKEND = "pg_backend_pid()::text, extract(epoch FROM transaction_timestamp())::text"
 
 /** How long a backend that does not react to its cancel is watched, and how often we look. */
@@ -15,9 +15,9 @@ const MAX_MS = 120_000
 const LOOK_MS = 500
 
 /**
- * Returns when a backend that was told to stop has ended its transaction. It is told to go by a second connection as well:
- * the request to cancel may be lost on its way, and one that waits for a client to read hears of no cancel. In the middle of one
- * step over a gigabyte it hears of neither, and nobody but its operator can end it before.
+ * Returns when a stopped backend has ended its transaction. A second connection terminates it as well: the cancel
+ * request may be lost, and a backend that waits for its client to read ignores cancel requests. While a single step
+ * processes a gigabyte it ignores both, and only the operator can end it.
  */
 export async function seeGone(
   link: LinkOptions,
@@ -27,7 +27,7 @@ export async function seeGone(
 ): Promise<void> {
   let client: OpenClient | undefined
   const leave = () => (client?.connection as unknown as { stream: { destroy(): void } } | undefined)?.stream.destroy()
-  // Also while an answer is waited for, which may never come: somebody waits for the place that this one takes.
+  // Also while waiting for an answer that may never come, because this occupies a slot of the queue.
   const signal = AbortSignal.any([closing, AbortSignal.timeout(mostMs)])
   signal.addEventListener("abort", leave, { once: true })
   try {
@@ -37,7 +37,7 @@ export async function seeGone(
       if (rowCount === 0) return
     }
   } catch {
-    // It cannot be reached any more, or nobody wants to know: there is nothing left to be done from here.
+    // The server is unreachable or this process is closing, so nothing more can be done.
   } finally {
     leave()
     signal.removeEventListener("abort", leave)

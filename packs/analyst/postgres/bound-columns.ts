@@ -2,7 +2,7 @@ import type { PostgresPlan } from "./plan.ts"
 import type { ValueSource } from "./sources.ts"
 import type { CatalogueColumn, TableFacts } from "./table.ts"
 
-/** What becomes of the columns of a changed row: compared, or made by the database in the moment of the change. */
+/** How the columns of a changed row are handled: compared, or computed by the database when the change is applied. */
 export interface BoundColumns {
   readonly bound: readonly string[]
   readonly made: readonly string[]
@@ -16,7 +16,7 @@ export function boundColumns(plan: PostgresPlan, facts: TableFacts, stamped: rea
   const { columns } = facts
   const found = columns.map((column) => ({ name: column.name, fate: fateOf(plan, facts, column) }))
   const made = found.filter(({ name, fate }) => fate === "made" || (fate === "left" && stamped.includes(name)))
-  // What is made of other columns is as certain as they are.
+  // Computed columns are as certain as the columns that they depend on.
   const computed = made.length > 0 ? columns.filter((column) => column.computed).map(({ name }) => name) : []
   return {
     bound: found.filter(({ fate }) => fate === "bound").map(({ name }) => name),
@@ -38,7 +38,7 @@ function fateOf(plan: PostgresPlan, facts: TableFacts, column: CatalogueColumn):
   const { verb, sets } = plan
   if (verb === "DELETE" || column.computed) return "left"
   const set = sets.find(({ name }) => name === column.name)
-  // What a row keeps is compared as it was.
+  // Unchanged columns are compared with their previous values.
   if (verb === "UPDATE") return set ? fateOfSource(set.source, column) : "left"
   // A row of an INSERT may be a new one as well; what an overwritten one takes from that is as certain as it was there.
   const named = facts.columns.filter(({ name }) => name === column.name || set?.taken.includes(name))

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto"
-import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
-import { failure } from "../../../core/protocol/errors.ts"
-import { type BesideChange, besideNotes, type DatabaseChange, RESTLESS } from "../database/kind.ts"
+import { failure, type PostgresTarget } from "../../../core/pack.ts"
+import { type SideEffect, sideEffectNotes, type DatabaseChange, RESTLESS } from "../database/kind.ts"
 import { boundColumns, stampable } from "./bound-columns.ts"
 import { canJoin, changesKey, statementFor, touchesRows } from "./change-statement.ts"
-import { toldBy } from "./json.ts"
+import { readServerJson } from "./json.ts"
 import type { PostgresPlan } from "./plan.ts"
 import type { PostgresSession } from "./session.ts"
 import { factsOf, type TableFacts } from "./table.ts"
@@ -31,12 +30,12 @@ export async function changeRows(
   if (facts.columns.length > MAX_COLUMNS)
     throw failure("change_refused", { problem: `${plan.table} has more than ${MAX_COLUMNS} columns` })
   const { rows } = await ask(statementFor(plan, facts))
-  // What would be checked at the end is checked now: a rehearsal has no end of that kind.
+  // Checks deferred constraints now, because a rehearsal does not commit.
   await ask("SET CONSTRAINTS ALL IMMEDIATE")
   const written = (await ask(writtenRows(plan.table))).rows
   const [[count = "0", updated = "0", beforeHash = "", afterHash = "", moved, differing, kept = null] = []] = rows
   const affected = Number(count)
-  const was = toldBy<Former | undefined>(kept, undefined)
+  const was = readServerJson<Former | undefined>(kept, undefined)
   // Those that another transaction has a hand on do not say who changed them.
   if (was && was.count !== Number(updated))
     throw failure("change_refused", { problem: "another transaction has a hand on some of its rows; try it again" })
@@ -45,14 +44,14 @@ export async function changeRows(
   const shown = rows.filter((row) => row[7] !== null).map((row) => row.slice(8))
   const news = shown.map((row) => row.slice(0, width))
   const olds = shown.map((row) => row.slice(width + 1)).filter((_, index) => shown[index]?.[width] !== null)
-  const differs = toldBy<(boolean | null)[]>(moved, [])
+  const differs = readServerJson<(boolean | null)[]>(moved, [])
   const { made } = boundColumns(
     plan,
     facts,
     stampable(plan, facts).filter((_, index) => differs[index]),
   )
   const overwritten = plan.verb !== "INSERT" ? affected : plan.overwrites ? Number(updated) : 0
-  // Where old and new rows cannot be put beside each other, all of them together are the same.
+  // Without a key to join old and new rows, compare them all as sets.
   const isSame =
     affected === 0 || (canJoin(plan, facts) ? differing === "0" : touchesRows(plan) && differing === was?.hash)
   const isQuiet = facts.triggers.length === 0 && (affected === 0 || made.length === 0)
@@ -75,12 +74,12 @@ export async function changeRows(
     made,
     // A trigger that runs before a row is written may change any column of it.
     kept: facts.stamps ? [] : made.filter((name) => isKept(plan, facts, name)),
-    notes: [...besideNotes(beside, ownMore), ...notesOf(plan, facts)],
+    notes: [...sideEffectNotes(beside, ownMore), ...notesOf(plan, facts)],
     revision: createHash("sha256").update(JSON.stringify(revision)).digest("hex"),
   }
 }
 
-/** The rows that were changed, as they were, where they cannot be put beside what became of them. */
+/** The previous rows, if they cannot be joined to the new ones. */
 interface Former {
   readonly count: number
   readonly hash: string
@@ -102,7 +101,7 @@ function besideOf(written: readonly (string | null)[][], affected: number) {
     ...{ table: table ?? "", own: own === "true" },
     ...{ deleted: Number(deleted), added: Number(added), changed: Number(changed) },
   }))
-  const sum = (some: readonly BesideChange[]) =>
+  const sum = (some: readonly SideEffect[]) =>
     some.reduce((all, each) => all + each.deleted + each.added + each.changed, 0)
   const beside = counts.filter(({ own }) => !own)
   const ownMore = Math.max(0, sum(counts.filter(({ own }) => own)) - affected)

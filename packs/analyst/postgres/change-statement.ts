@@ -8,7 +8,7 @@ export const touchesRows = ({ verb, overwrites }: PostgresPlan) => verb === "UPD
 
 export const changesKey = ({ sets }: PostgresPlan, { key }: TableFacts) => sets.some(({ name }) => key.includes(name))
 
-/** Whether a changed row can be put beside what it was: they have the same key. */
+/** Whether old and new rows can be joined: they have the same key. */
 export const canJoin = (plan: PostgresPlan, facts: TableFacts) =>
   plan.verb !== "DELETE" && facts.key.length > 0 && !changesKey(plan, facts)
 
@@ -38,7 +38,7 @@ export function statementFor(plan: PostgresPlan, facts: TableFacts): string {
   const old = joined
     ? [`CASE WHEN o.* IS NULL THEN NULL ELSE 'x' END`, ...cut("o", "c")]
     : ["NULL", ...columns.map(() => "NULL")]
-  // What is overwritten comes first: it has to be seen, however many are new.
+  // Overwritten rows come first, because the user must see them, however many rows are new.
   const first = overwrites && joined ? key.map((name) => `o.${quoted(name)} IS NULL`) : []
   const orderOf = (row: string) =>
     key.length > 0 ? key.map((name) => `${row}.${quoted(name)}`).join(", ") : `${row}.*::text`
@@ -80,7 +80,10 @@ function stampedOf(names: readonly string[], joined: boolean): string {
   return `to_json(ARRAY[${each.join(", ")}]::boolean[])::text`
 }
 
-/** Where old and new rows are apart, what a row keeps tells which it is; but triggers may stamp rows. */
+/**
+ * The columns that identify a row if old and new rows cannot be joined: those that the statement does not set. Triggers
+ * may change other columns.
+ */
 function comparedColumns(plan: PostgresPlan, facts: TableFacts): readonly string[] {
   const { bound, made } = boundColumns(plan, facts)
   if (plan.verb !== "UPDATE" || canJoin(plan, facts) || facts.stamps) return bound

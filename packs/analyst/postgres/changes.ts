@@ -1,9 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises"
-import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
-import { failure } from "../../../core/protocol/errors.ts"
+import { failure, type Keep, type PostgresTarget } from "../../../core/pack.ts"
 import type { ChangeAttempt, DatabaseChange, DatabaseKind, DatabaseUse } from "../database/kind.ts"
-import { changingPostgres } from "../database/walls.ts"
-import type { Keep } from "../../../core/shared/concurrency/fair-queue.ts"
+import { changeGuards } from "../database/sql-guards.ts"
 import { changeRows } from "./change-rows.ts"
 import type { PostgresGuard } from "./guard.ts"
 import type { PostgresPlan } from "./plan.ts"
@@ -21,7 +19,7 @@ const LOOK_MS = 250
 
 /** Changes of a PostgreSQL database: each one statement, in one transaction, which is asked for by its number when in doubt. */
 export function postgresChanges(guarding: PostgresGuard, options: SessionOptions): Changes {
-  const writing: SessionOptions = { ...options, layers: changingPostgres }
+  const writing: SessionOptions = { ...options, layers: changeGuards }
 
   async function planOf(sql: string): Promise<PostgresPlan> {
     const plan = await guarding.planOf(sql)
@@ -51,15 +49,15 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
         const mark = await markOf(session)
         await attempt.record(mark, change)
         session.over.throwIfAborted()
-        // From here on nobody but the server knows; by the mark it can be asked.
+        // From here on only the server knows the outcome; the mark finds it.
         sent = { mark, change }
         const { command } = await session.ask("COMMIT")
         if (command !== "COMMIT") throw failure("query_failed", { problem: "the transaction was rolled back" })
         return change
       })
     } catch (error) {
-      // What comes before a COMMIT is certain. No word about one is: a backend that is told to go while its COMMIT is
-      // written says that it goes, as an error, and has committed.
+      // Errors before the COMMIT are certain. An error of the COMMIT is not: a backend that is terminated while it
+      // writes its COMMIT reports an error although it has committed.
       if (!sent) throw error
       const told = await outcome({ ...place, signal: AbortSignal.timeout(PATIENCE_MS * 2) }, sent.mark).catch(
         () => "unknown",
@@ -77,7 +75,7 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
     return withSession(place, options, async (session) => {
       // Another server counts its transactions by itself.
       if ((await clusterOf(session)) !== cluster) return "unknown"
-      // A copy that has taken over goes on counting from where it was, and may not have got this one.
+      // A promoted replica continues the transaction ids and may lack this transaction.
       if ((await timelineOf(session)) !== timeline) return "unknown"
       for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await pause(LOOK_MS)) {
         const { rows } = await session.ask(`SELECT txid_status(${BigInt(xid)})`)
@@ -92,7 +90,7 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
   return { rehearse, apply, outcome }
 }
 
-/** What PostgreSQL calls it when another transaction has changed the same rows since this one began. */
+/** SQLSTATE of a serialization failure: another transaction changed the same rows. */
 const OVERTAKEN = "40001"
 
 const stale = ({ table }: PostgresPlan) =>

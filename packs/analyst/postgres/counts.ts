@@ -1,8 +1,8 @@
-import { own } from "../../../core/shared/text/json.ts"
+import { own } from "../../../core/program.ts"
 
-/** A result may have 8 MB, so nobody misses more. */
+/** A result has at most 8 MB, so larger numbers are not needed. */
 const MAX = 1_000_000
-/** What a statement may make of numbers in all: one such call may stand inside another, or in a query that it reads from. */
+/** The limit for all such calls of a statement together, because calls can be nested. */
 const MAX_TOGETHER = 10_000_000
 
 /**
@@ -37,7 +37,7 @@ export function boundOf(name: string, args: readonly unknown[]): Bound | string 
   return most <= MAX ? { name, most, multiplies } : tooLarge(name)
 }
 
-/** What is wrong with a statement whose calls make so much in all. */
+/** Returns the problem of a statement whose calls generate too much in total. */
 export const problemOfLength = ({ name }: Bound, length: number): string | undefined =>
   length <= MAX_TOGETHER ? undefined : tooLarge(name)
 

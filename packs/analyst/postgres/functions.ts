@@ -56,14 +56,14 @@ export const postgresFunctions: ReadonlySet<string> = new Set(
     `bool bpchar bytea cidr date enum_first enum_last enum_range float4 float8 int2 int4 int8 interval money name
     num_nonnulls num_nulls numeric oid pg_collation_for pg_column_size pg_typeof text time timestamp timestamptz timetz
     varbit varchar`,
-    // What a table is and how large
+    // Definition and size of tables
     `col_description current_database current_schema current_schemas format_type obj_description pg_get_constraintdef
     pg_get_expr pg_get_indexdef pg_get_viewdef pg_indexes_size pg_relation_size pg_size_bytes pg_size_pretty
     pg_table_is_visible pg_table_size pg_total_relation_size to_regclass to_regtype version`,
   ].flatMap((names) => names.split(/\s+/)),
 )
 
-/** Of PostgreSQL's own tables, those that tell about tables. Others hold password hashes, settings, or other people's queries. */
+/** The system catalogs that describe tables. Others contain password hashes, settings or other users' queries. */
 export const postgresCatalogues: ReadonlySet<string> = new Set(
   `pg_attrdef pg_attribute pg_class pg_collation pg_constraint pg_description pg_enum pg_index pg_indexes pg_inherits
   pg_matviews pg_namespace pg_range pg_sequence pg_tables pg_type pg_views pg_timezone_names`.split(/\s+/),

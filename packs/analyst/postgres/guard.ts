@@ -1,11 +1,8 @@
-import type { Log } from "../../../core/shared/log.ts"
-import { siblingScript, JobThread } from "../../../core/shared/processes/thread.ts"
-import { MAX_SQL } from "../../../core/protocol/databases/connections.ts"
-import { isStorable } from "../../../core/shared/text/text.ts"
+import { isStorable, JobThread, type Log, MAX_SQL, siblingScript } from "../../../core/pack.ts"
 import type { GuardJob, Verdict } from "./postgres-guard-thread.ts"
 import type { PostgresPlan } from "./plan.ts"
 
-/** The grammar takes milliseconds for what people write; to start it takes longer where much is going on. */
+/** Parsing takes milliseconds, but starting the thread takes longer on a busy machine. */
 const PATIENCE_MS = 10_000
 
 const UNREADABLE = "it could not be looked through"
@@ -19,7 +16,7 @@ export class PostgresGuard {
     this.#thread = new JobThread({ script, timeLimitMs: PATIENCE_MS, log })
   }
 
-  /** What is wrong with a text as one statement that only reads; undefined where nothing is. */
+  /** Returns the reason why a text is not a single statement that only reads; undefined if it is. */
   async problemOf(sql: string): Promise<string | undefined> {
     return (await this.judge(sql)).problem
   }

@@ -1,7 +1,7 @@
 import type { LookupAddress } from "node:dns"
 import { isIP } from "node:net"
 
-/** Where connections for people may lead. The addresses that it answers are the ones that are connected to. */
+/** Which hosts users may connect to. Connections use exactly the addresses that it returns. */
 export interface HostRules {
   /** Throws `host_not_allowed` for an address that may not be reached; a name is judged when it is looked up. */
   checkAddress(host: string): void

@@ -5,16 +5,18 @@ import {
   type DatabaseTable,
   type TableColumn,
 } from "../database/schema.ts"
-import { toldBy } from "./json.ts"
+import { readServerJson } from "./json.ts"
 import type { PostgresSession } from "./session.ts"
-import type { QueryAnswer } from "../../../core/protocol/databases/connections.ts"
+import type { QueryAnswer } from "../../../core/pack.ts"
 
 /** For one table that takes long, all others would not be shown. */
 const SAMPLE_MS = 1000
-/** Of the time that there is for all of it, the share after which no more rows are looked at: tables and columns are worth more. */
+/**
+ * The share of the time limit after which no more sample rows are read, because tables and columns are more important.
+ */
 const SAMPLES = 0.4
 
-/** What is in a PostgreSQL database that the one who asks may read. */
+/** Reads the schema of a PostgreSQL database, as far as the role may read it. */
 export async function introspectPostgres({ ask }: PostgresSession, seconds: number): Promise<DatabaseSchema> {
   const most = schemaLimits.tables
   const found = (await ask(`${TABLES} LIMIT ${most + 1}`)).rows
@@ -81,7 +83,7 @@ function toColumn([, name, type, required, comment = null, labels]: (string | nu
   return { name: name ?? "", type: type ?? "", nullable: required !== "t", comment, values }
 }
 
-const toNames = (json: string | null | undefined) => toldBy<string[]>(json, [])
+const toNames = (json: string | null | undefined) => readServerJson<string[]>(json, [])
 
 /** Cut in the database: a row of a few megabytes shall not be carried here to be shown as sixty letters. */
 async function sampleOf(

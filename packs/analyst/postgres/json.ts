@@ -1,6 +1,4 @@
-import { failure } from "../../../core/protocol/errors.ts"
-import { isStorable } from "../../../core/shared/text/text.ts"
-import { type JsonLimits, tryReadJson } from "../../../core/shared/text/read-json.ts"
+import { failure, isStorable, type JsonLimits, tryReadJson } from "../../../core/pack.ts"
 
 /** Larger, or deeper, and it stays a text: who looks into every number of megabytes keeps everybody else waiting. */
 const MAX_CHARACTERS = 64 * 1024
@@ -13,22 +11,23 @@ const MAX_DEPTH = 100
 export function toJson(text: string): unknown {
   if (text.length > MAX_CHARACTERS) return text
   const value = parse(text)
-  // Only then is it looked into: in what is no JSON an expression would look for the end of a text from each quote anew.
+  // Only valid JSON is searched: on other text the pattern would search for the end of a string from each quotation
+  // mark.
   if (value === undefined) return text
   const keys = keysOf(text)
-  // What is missing was named twice.
+  // Missing keys were duplicates.
   return keys !== undefined && keys === countKeys(value) ? value : text
 }
 
-/** What the server was asked to say in JSON about itself. Throws `connection_failed` at one that says something else. */
-export function toldBy<T>(json: string | null | undefined, nothing: T): T {
+/** Parses JSON that the server returned about its schema. Throws `connection_failed` if it is not JSON. */
+export function readServerJson<T>(json: string | null | undefined, nothing: T): T {
   if (json === null || json === undefined) return nothing
   const value = parse(json)
   if (typeof value === "object" && value !== null && Array.isArray(value) === Array.isArray(nothing)) return value as T
   throw failure("connection_failed", { problem: "what answers there is not PostgreSQL, or is broken" })
 }
 
-/** What an answer of the database may hold: columns of JSON, and all that it says about its tables. */
+/** Limits for JSON in results and in descriptions of tables. */
 const ANSWERED: JsonLimits = { characters: 64 * 1024 * 1024, values: 1_000_000, names: 1_000_000, depth: 10_000 }
 
 /** Undefined for what is no JSON. */
@@ -54,7 +53,7 @@ function keysOf(text: string): number | undefined {
 /** Half of a pair, or a NUL, is harmless as long as it is written as an escape. */
 const isSafe = (piece: string) => !piece.includes("\\u") || isStorable(JSON.parse(piece) as string)
 
-/** Written again it would be the same: 1.0 is not 1 to whoever counts its digits. */
+/** Whether the number is unchanged when written again: 1.0 would lose a digit. */
 const isExact = (source: string) => String(Number(source)) === source
 
 /** No deeper than was looked at before. */

@@ -1,13 +1,10 @@
-import type { Log } from "../../../core/shared/log.ts"
-import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
-import { failure } from "../../../core/protocol/errors.ts"
+import { failure, FairQueue, type Log, type PostgresTarget } from "../../../core/pack.ts"
 import type { DatabaseKind, DatabaseUse } from "../database/kind.ts"
-import { everyPostgresWall, type PostgresLayers, type QueryLimits, queryLimits } from "../database/walls.ts"
-import { FairQueue } from "../../../core/shared/concurrency/fair-queue.ts"
+import { allPostgresGuards, type PostgresGuards, type QueryLimits, queryLimits } from "../database/sql-guards.ts"
 import { PostgresGuard } from "./guard.ts"
 import { postgresChanges } from "./changes.ts"
 import { addressesOf, type HostRules } from "./hosts.ts"
-import { warnOfPowers } from "./powers.ts"
+import { roleWarnings } from "./role-warnings.ts"
 import { introspectPostgres } from "./introspect.ts"
 import { readDirectly, readRows } from "./rows.ts"
 import { type PostgresSession, type SessionOptions, withSession } from "./session.ts"
@@ -18,13 +15,13 @@ export interface PostgresKindOptions {
   readonly superuserConnections: boolean
   readonly limits?: QueryLimits
   /** All of them, but in a test. */
-  readonly layers?: PostgresLayers
+  readonly layers?: PostgresGuards
   readonly log?: Log | undefined
 }
 
 /** PostgreSQL, each query on a connection of its own. */
 export function postgresKind(options: PostgresKindOptions): DatabaseKind<PostgresTarget> {
-  const { hosts, layers = everyPostgresWall, limits = queryLimits, superuserConnections } = options
+  const { hosts, layers = allPostgresGuards, limits = queryLimits, superuserConnections } = options
   const closing = new AbortController()
   const session: SessionOptions = { hosts, layers, limits, superuserConnections, closing: closing.signal }
   const guarding = new PostgresGuard(options.log)
@@ -48,14 +45,14 @@ export function postgresKind(options: PostgresKindOptions): DatabaseKind<Postgre
   return {
     check: async ({ host }) => void (await addressesOf(host, hosts)),
     guard: async (sql) => void (await guard(sql)),
-    probe: (place) => inside(place, warnOfPowers),
+    probe: (place) => inside(place, roleWarnings),
     async query(place, sql) {
       const { direct } = layers.guard ? await guard(sql) : { direct: false }
       return inside(place, (session_) => (direct ? readDirectly : readRows)(session_, sql, session))
     },
     introspect: (place) => inside(place, (session_) => introspectPostgres(session_, limits.seconds)),
     rehearse: (place, sql) => queue.run(place.user, place.signal, (keep) => changes.rehearse(place, sql, keep)),
-    // Not behind others of the person: whoever has agreed does not wait, nor does a call that asks what became of it.
+    // Not queued behind the user's other queries: an approved change, or the question about its outcome, does not wait.
     apply: changes.apply,
     outcome: changes.outcome,
     close() {

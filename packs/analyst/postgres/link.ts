@@ -1,9 +1,9 @@
 import { connect as connectTcp, Socket } from "node:net"
 import type { Client, Connection } from "pg"
-import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
+import type { PostgresTarget } from "../../../core/pack.ts"
 import { MessageFilter } from "./messages.ts"
 
-/** What of the driver is not in its types. */
+/** Members of the driver that its types lack. */
 export type OpenClient = Client & {
   readonly connection: Connection
   readonly processID: number | null
@@ -25,8 +25,8 @@ export interface LinkOptions {
 }
 
 /**
- * A connection to one address. The driver is told everything, because what it is not told it takes from the environment
- * (PGPASSWORD, PGSSLMODE, PGOPTIONS), from `~/.pgpass`, or from files that a URL names.
+ * Opens a connection to one address. All options are set explicitly, because the driver reads missing ones from the
+ * environment (PGPASSWORD, PGSSLMODE, PGOPTIONS), from `~/.pgpass`, or from files that a URL names.
  */
 export async function openLink({ target, address, mostBytes, shares = 1 }: LinkOptions): Promise<OpenClient> {
   const { default: pg } = await import("pg")
@@ -37,7 +37,7 @@ export async function openLink({ target, address, mostBytes, shares = 1 }: LinkO
     port,
     database,
     user,
-    // As a function also where it is empty: an empty text would be looked for elsewhere.
+    // A function even if it is empty, because the driver would look for another password in place of an empty one.
     password: () => password,
     ssl: ssl === false ? false : { rejectUnauthorized: ssl === true, host, servername: isName(host) ? host : "" },
     application_name: "pawl",
@@ -81,8 +81,8 @@ function hold(stream: Socket, mostBytes: number): void {
 const isName = (host: string) => !/^[\d.]+$|:/.test(host)
 
 /**
- * Cuts a connection off, and tells the server to stop what it does for it. The line goes first, before anything is waited for:
- * whoever asked is told that it is over, so that nothing may go out on it any more, a COMMIT least of all.
+ * Closes a connection, then asks the server to cancel its work. The socket is destroyed before anything is awaited: the
+ * caller is informed that the query ended, so no further message, such as a COMMIT, may be sent.
  */
 export async function cutLink(client: OpenClient, { target: { port }, address }: LinkOptions): Promise<void> {
   const { processID, secretKey } = client
@@ -97,7 +97,7 @@ function requestCancel(where: { address: string; port: number }, process: number
   for (const [index, number] of [16, 80_877_102, process, secret].entries()) request.writeInt32BE(number, index * 4)
   return new Promise((resolve) => {
     const socket = connectTcp(where.port, where.address, () => socket.end(request))
-    // From the beginning, whatever comes: a server could go on saying something.
+    // Limits the total time, because a server could keep sending data.
     const given = setTimeout(() => socket.destroy(), CANCEL_MS)
     socket.on("error", () => {}) // the line is cut all the same, which the server notices by itself
     socket.on("close", () => {

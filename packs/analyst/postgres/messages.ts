@@ -71,7 +71,7 @@ function isWellFormed(type: number, body: Buffer): boolean {
   }
 }
 
-/** Where the last of so many texts ends; -1 where one has no end. */
+/** Returns the end of the last of `count` zero-terminated texts; -1 if one is not terminated. */
 function endOfTexts(body: Buffer, from: number, count: number): number {
   let at = from
   for (let left = count; left > 0; left--) {

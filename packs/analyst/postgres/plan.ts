@@ -1,7 +1,7 @@
 import type { DatabaseChange } from "../database/kind.ts"
 import { problemInside } from "./rules.ts"
 import { type InsertTree, isMoving, type SetColumn, setsOf, type ValueSource, sourcesOfInsert } from "./sources.ts"
-import { own } from "../../../core/shared/text/json.ts"
+import { own } from "../../../core/program.ts"
 
 /** A statement that changes rows of one table, as PostgreSQL's grammar reads it. */
 export interface PostgresPlan {
@@ -15,7 +15,7 @@ export interface PostgresPlan {
   readonly fills: readonly string[] | undefined
   /** By place, who decides what these get. */
   readonly sources: readonly ValueSource[]
-  /** A `*` fills more of them, and nobody says how many. */
+  /** A `*` fills more columns, an unknown number. */
   readonly open: boolean
   /** Values may come from a part of the statement that has others each time. */
   readonly restless: boolean

@@ -3,13 +3,13 @@ import { parentPort } from "node:worker_threads"
 import { planOf, type PostgresPlan } from "./plan.ts"
 import { needsNoCursor, problemOfTree } from "./rules.ts"
 
-/** What a text was found to be. `broken`: the grammar has failed in a way after which nothing it says can be trusted. */
+/** The verdict about a text. `broken`: the parser failed in a way that makes its later results unreliable. */
 export interface Verdict {
   readonly problem: string | undefined
   readonly broken: boolean
   /** It reads, but cannot stand behind a cursor. */
   readonly direct?: boolean
-  /** Of a statement that changes rows, where that was asked for and nothing is wrong with it. */
+  /** The plan of a statement that changes rows, if requested and the statement has no problem. */
   readonly plan?: PostgresPlan
 }
 
@@ -23,8 +23,8 @@ await loadModule()
 parentPort?.on("message", (question: GuardJob) => parentPort?.postMessage(judge(question)))
 
 /**
- * A text that is nested too deep throws out of the middle of the grammar and leaves its memory in disorder: after about a
- * hundred of these it answers nonsense. So whoever asked throws this thread away.
+ * A text that is nested too deeply throws from the middle of the parser and corrupts its memory: after about a hundred
+ * of them its results are wrong. So the caller replaces this thread.
  */
 function judge({ sql, change }: GuardJob): Verdict {
   try {

@@ -1,12 +1,10 @@
-import { type AppError, failure } from "../../../core/protocol/errors.ts"
-import { own } from "../../../core/shared/text/json.ts"
-import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
-import type { QueryLimits } from "../database/walls.ts"
+import { type AppError, failure, own, type PostgresTarget } from "../../../core/pack.ts"
+import type { QueryLimits } from "../database/sql-guards.ts"
 import { TooMuch } from "./messages.ts"
 
 const CANCELLED = "57014"
 
-/** What PostgreSQL said to a statement, or what became of the line, in their own words: no password is part of either. */
+/** Converts an error of PostgreSQL or of the connection. Neither contains the password. */
 export function problemOfPostgres(error: unknown, limits: QueryLimits): AppError {
   const { message, code, severity, detail, hint } = error as Record<string, string | undefined>
   if (error instanceof TooMuch) return failure("result_too_large", { most: `${limits.bytes} bytes` })
@@ -17,7 +15,7 @@ export function problemOfPostgres(error: unknown, limits: QueryLimits): AppError
   return severity === undefined ? failure("connection_failed", { problem }) : failure("query_failed", { problem })
 }
 
-/** How a server refuses to let somebody in, by SQLSTATE. */
+/** SQLSTATEs of refused logins. */
 const REFUSALS: Readonly<Record<string, string>> = {
   "28P01": "the user name or the password is wrong",
   "28000": "the server does not let this user in from here, or not in this way",
@@ -28,8 +26,9 @@ const REFUSALS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Why a connection was not made. A server may put the password that it was sent into what it says. Replacing it there
- * would tell it to whoever reads what is missing, so the server's words are told only where it cannot stand in them.
+ * Returns the reason of a failed connection. A server may repeat the password that it received. A placeholder in its
+ * place would reveal the password to a reader who compares, so the server's message is used only if the password cannot
+ * be in it.
  */
 export function reasonOfRefusal(error: unknown, { password }: PostgresTarget): string {
   const { message, code, severity } = error as Record<string, string | undefined>

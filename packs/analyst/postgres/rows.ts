@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
-import type { QueryAnswer } from "../../../core/protocol/databases/connections.ts"
+import type { QueryAnswer } from "../../../core/pack.ts"
 import type { SessionOptions, PostgresSession } from "./session.ts"
-import { toldBy } from "./json.ts"
+import { readServerJson } from "./json.ts"
 import { TooMuch } from "./messages.ts"
 import { type ResultField, isJson, toColumns, toWire, typeNamesOf } from "./values.ts"
 
@@ -31,10 +31,10 @@ export async function readRows(session: PostgresSession, sql: string, options: S
       rows.push(row)
     }
     if (batch.cut) full = true
-    else types ??= toldBy<string[]>((await session.ask(typeNamesOf(fields))).rows[0]?.[0], [])
+    else types ??= readServerJson<string[]>((await session.ask(typeNamesOf(fields))).rows[0]?.[0], [])
     if (batch.rows.length < count) break
   }
-  // Nothing of it could be shown, which would look like a result without rows.
+  // Without a single row it would look like an empty result.
   if (full && rows.length === 0) throw new TooMuch()
   return {
     columns: toColumns(fields, types),
@@ -44,14 +44,17 @@ export async function readRows(session: PostgresSession, sql: string, options: S
   }
 }
 
-/** Runs what cannot stand behind a cursor, EXPLAIN and SHOW: a few lines, of which the guard knows that they only read. */
+/**
+ * Runs EXPLAIN and SHOW, which cursors do not support. They return a few lines, and the guard ensures that they only
+ * read.
+ */
 export async function readDirectly(
   session: PostgresSession,
   sql: string,
   options: SessionOptions,
 ): Promise<QueryAnswer> {
   const { rows, fields } = await session.ask(sql)
-  const types = toldBy<string[]>((await session.ask(typeNamesOf(fields))).rows[0]?.[0], [])
+  const types = readServerJson<string[]>((await session.ask(typeNamesOf(fields))).rows[0]?.[0], [])
   const shown = rows.slice(0, options.limits.rows)
   return {
     columns: toColumns(fields, types),
@@ -138,7 +141,7 @@ async function fetchRows({ client }: PostgresSession, count: number): Promise<Ba
   return { rows, fields, cut }
 }
 
-/** What of the driver's connection is not in its types. */
+/** Members of the driver's connection that its types lack. */
 interface PortalConnection {
   describe(what: { type: "P"; name: string }): void
   execute(what: { portal: string; rows: number }): void

@@ -1,10 +1,10 @@
-import { own } from "../../../core/shared/text/json.ts"
+import { own } from "../../../core/program.ts"
 import { problemOfWork } from "./work.ts"
 import { postgresCatalogues, postgresFunctions } from "./functions.ts"
 
 /**
- * What is wrong with a parsed text as one statement that only reads; undefined where nothing is. Every node and every
- * field of the tree has to be known here: what a later PostgreSQL adds is refused until somebody has thought about it.
+ * Returns the reason why a parsed text is not a single statement that only reads; undefined if it is. Every node and
+ * field of the tree must be listed here, so additions of later PostgreSQL versions are refused until they are reviewed.
  */
 export function problemOfTree(tree: unknown): string | undefined {
   const { stmts = [] } = tree as { stmts?: { stmt?: Record<string, unknown> }[] }
@@ -38,7 +38,7 @@ function problemOfSetting(name = ""): string | undefined {
 
 /** The same for everything inside a node. */
 export function problemInside(node: unknown): string | undefined {
-  // No recursion: the depth of the tree is whatever somebody has sent.
+  // No recursion, because the sender controls the depth of the tree.
   const left: unknown[] = [node]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (typeof next !== "object" || next === null) continue
@@ -85,7 +85,7 @@ function problemOfTable(table: unknown): string | undefined {
   return /^pg_/.test(schema) ? closed(`${schema}.${name}`) : undefined
 }
 
-/** `OPERATOR(schema.+)` and types of other schemas call what somebody has put there. */
+/** `OPERATOR(schema.+)` and types of other schemas call functions that users created. */
 function problemOfName({ A_Expr: expression }: Record<string, unknown>): string | undefined {
   const { name } = (expression ?? {}) as { name?: Name[] }
   if (!name || name.length < 2 || name[0]?.String.sval === "pg_catalog") return undefined
@@ -109,7 +109,7 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   ParamRef: "it holds a parameter, such as $1, for which there is no value",
 }
 
-/** What a query may ask of the session: nothing about the server, its files or its people. */
+/** Settings that a query may read: none about the server, its files or its users. */
 const SETTINGS = new Set(["timezone", "datestyle", "intervalstyle", "server_version", "search_path", "client_encoding"])
 const EXPLAINS = new Set([
   "analyze",

@@ -1,8 +1,7 @@
 import type { QueryArrayResult } from "pg"
-import { AppError, failure } from "../../../core/protocol/errors.ts"
-import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
+import { AppError, failure, type PostgresTarget } from "../../../core/pack.ts"
 import type { DatabaseUse } from "../database/kind.ts"
-import type { PostgresLayers, QueryLimits } from "../database/walls.ts"
+import type { PostgresGuards, QueryLimits } from "../database/sql-guards.ts"
 import { addressesOf, type HostRules } from "./hosts.ts"
 import { type Backend, seeGone } from "./backend.ts"
 import { cutLink, type LinkOptions, type OpenClient, openLink } from "./link.ts"
@@ -14,16 +13,19 @@ export interface SessionOptions {
   readonly hosts: HostRules
   readonly superuserConnections: boolean
   readonly limits: QueryLimits
-  readonly layers: PostgresLayers
-  /** Aborted when nobody looks after backends any more. */
+  readonly layers: PostgresGuards
+  /** Aborted when backends are no longer monitored. */
   readonly closing: AbortSignal
-  /** Told when the work of a query that was stopped is over on the server, too: that may be long after its answer. */
+  /**
+   * Receives a promise that resolves when the server has ended the work of a stopped query, which may be long after the
+   * answer.
+   */
   readonly keep?: (gone: Promise<void>) => void
 }
 
 /** At most this many addresses of a host name are tried. */
 const MAX_ADDRESSES = 3
-/** What may come in besides the rows of a result. */
+/** The bytes that may arrive in addition to the rows of a result. */
 const OVERHEAD_BYTES = 512 * 1024
 
 /** One transaction that only reads. */
@@ -31,18 +33,20 @@ export interface PostgresSession {
   readonly client: OpenClient
   /** The zone in which the server counts days and writes times. */
   readonly timeZone: string
-  /** Aborted when time is up or nobody waits any more. Whoever asked is answered then, and the line is cut. */
+  /**
+   * Aborted at the time limit or when the caller stops waiting. The caller is answered then, and the connection is cut.
+   */
   readonly over: AbortSignal
   /** Runs one statement of ours. */
   ask(text: string): Promise<QueryArrayResult<(string | null)[]>>
-  /** Runs what somebody else has written. */
+  /** Runs SQL that a user or a model wrote. */
   run(text: string): Promise<unknown>
 }
 
 /**
- * Opens a connection, does the work inside a transaction that only reads and is always rolled back, and drops the
- * connection: nothing that a session can keep outlives the query. When time is up or nobody waits any more, whoever asked is
- * answered at once, and the server is told to stop: how long it takes to hear of that is its own affair.
+ * Opens a connection, does the work in a read-only transaction that is always rolled back, and closes the connection,
+ * so that no session state outlives the query. At the time limit, or when the caller stops waiting, the caller is
+ * answered immediately and the server is asked to stop, however long it takes.
  */
 export async function withSession<T>(
   { target, signal, timeZone }: DatabaseUse<PostgresTarget>,
@@ -90,7 +94,7 @@ export async function withSession<T>(
         run: (text) => (options.layers.oneStatement ? asking(text) : client.query(text)),
       })
     } finally {
-      // Where the line was cut at what it sent, the server may still be busy with it.
+      // If the connection was cut because of data that the server sent, the server may still be working.
       if (streamOf(client).destroyed) cut()
       else await leave(client)
     }
@@ -109,7 +113,7 @@ interface Opened {
   readonly options: LinkOptions
 }
 
-/** Why it could not be opened is told in full only where the operator has sent people. */
+/** The full reason of a failure is reported only for hosts that the operator permitted. */
 async function openAny(link: Omit<LinkOptions, "address">, hosts: HostRules, over: AbortSignal): Promise<Opened> {
   const { target } = link
   const addresses = (await addressesOf(target.host, hosts)).slice(0, MAX_ADDRESSES)
@@ -122,7 +126,7 @@ async function openAny(link: Omit<LinkOptions, "address">, hosts: HostRules, ove
   }
 }
 
-/** A name may have several addresses, of which the first does not answer. */
+/** A name may have several addresses, and the first may not answer. */
 async function openFirst(link: Omit<LinkOptions, "address">, addresses: readonly string[]): Promise<Opened> {
   let last: unknown
   for (const address of addresses) {

@@ -3,7 +3,7 @@ import { SHOWN_CHARACTERS } from "../database/kind.ts"
 /** How many parts of a text are looked through for the first that differs. */
 const PARTS = 100
 
-/** A value as it is shown, as SQL: `shownPart` says what of it. `other` is the same column of what the row was, or becomes. */
+/** A value as it is shown, as SQL: `excerpt` says what of it. `other` is the same column of what the row was, or becomes. */
 export function shownValue(column: string, other?: string): string {
   const text = `${column}::text`
   if (other === undefined)

@@ -21,17 +21,20 @@ export interface InsertTree {
   readonly withClause?: unknown
 }
 
-/** What an INSERT fills columns with. */
+/** The sources of the columns of an INSERT. */
 export interface InsertSources {
   /** By place, who decides. */
   readonly places: readonly ValueSource[]
-  /** A `*` fills more of them, and nobody says how many. */
+  /** A `*` fills more columns, an unknown number. */
   readonly open: boolean
-  /** What values may be taken from: WITH and FROM. */
+  /** Sources of values: WITH and FROM. */
   readonly around: unknown
 }
 
-/** Where one row, or one SELECT of several, leaves a place to the default or the moment, it is not compared in the others either. */
+/**
+ * If one row, or one SELECT of several, sets a column to its default or the current time, the column is not compared in
+ * the others either.
+ */
 export function sourcesOfInsert({ selectStmt, withClause }: InsertTree): InsertSources {
   const selects = selectStmt ? combined(selectStmt.SelectStmt) : []
   const rows = selects.flatMap(({ valuesLists, targetList = [] }): (Node | undefined)[][] =>
@@ -63,7 +66,7 @@ export interface SetColumn {
   readonly taken: readonly string[]
 }
 
-/** What a list of assignments sets, each column once. */
+/** The columns that a list of assignments sets, each once. */
 export function setsOf(list: readonly Target[]): SetColumn[] {
   const sets = new Map<string, SetColumn>()
   for (const {
@@ -78,7 +81,7 @@ export function setsOf(list: readonly Target[]): SetColumn[] {
   return [...sets.values()]
 }
 
-/** Of `(a, b) = (1, now())` the part that the column gets. */
+/** In `(a, b) = (1, now())`, the part for this column. */
 function assigned(val: Node | undefined): Node | undefined {
   const { source, colno = 1 } = (val?.MultiAssignRef ?? {}) as { source?: Node; colno?: number }
   const { args } = (source?.RowExpr ?? {}) as { args?: readonly Node[] }
@@ -121,7 +124,7 @@ interface Moving {
 
 const FUNCTIONS =
   /^(?:now|random\w*|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|age|\w*uuid\w*|nextval|currval|lastval|txid_\w+|pg_current_\w+)$/
-/** What PostgreSQL reads as a time where one is wanted. */
+/** Words that PostgreSQL accepts as a time. */
 const WORDS = /^\s*(?:now|today|tomorrow|yesterday)(?:\s+[\d:.+-]+)?\s*$/i
 
 const sourceOf = (node: Node | undefined): ValueSource =>

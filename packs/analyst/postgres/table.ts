@@ -1,11 +1,11 @@
-import { toldBy } from "./json.ts"
+import { readServerJson } from "./json.ts"
 import type { PostgresSession } from "./session.ts"
 
 /** A table as PostgreSQL's catalogue has it. */
 export interface TableFacts {
   readonly kind: string
   readonly columns: readonly CatalogueColumn[]
-  /** What tells a row from all others; empty where nothing does. */
+  /** The columns that identify a row; empty if there are none. */
   readonly key: readonly string[]
   readonly triggers: readonly string[]
   /** Some of them run before a row is written, and may write another one. */
@@ -51,7 +51,7 @@ export async function factsOf(ask: PostgresSession["ask"], table: string): Promi
   }
 }
 
-/** The primary key, or else what knows a row as well: something unique of which no part can be missing. */
+/** The primary key, or a unique index over columns that are not null. */
 const KEY_INDEX = `SELECT i.indkey, i.indnkeyatts FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique
   AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute n WHERE n.attrelid = c.oid AND NOT n.attnotnull
@@ -63,11 +63,11 @@ const BEFORE_ROW = 3
 
 /** A constant is the same each time; what a function makes may be another. */
 function isGiven(text: string | null): boolean {
-  // What stands inside a text is no call, nor is the size of a type.
+  // Text in quotation marks is not a call, nor is the size of a type.
   const words = text
     ?.replace(/'(?:[^']|'')*'/g, (each) => (/^'(?:now|today|tomorrow|yesterday)/i.test(each) ? "current_" : "''"))
     .replace(/::[a-z ]+\([\d, ]+\)/gi, "")
   return /[\w"]\(|\bcurrent_|\blocaltime/i.test(words ?? "")
 }
 
-const list = <T>(json: string | null | undefined) => toldBy<T[]>(json, [])
+const list = <T>(json: string | null | undefined) => readServerJson<T[]>(json, [])

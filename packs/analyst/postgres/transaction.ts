@@ -1,14 +1,13 @@
-import { failure } from "../../../core/protocol/errors.ts"
-import { isTimeZone } from "../../../core/shared/time/zone.ts"
+import { failure, isTimeZone } from "../../../core/pack.ts"
 import { type Backend, BACKEND } from "./backend.ts"
-import type { PostgresLayers, QueryLimits } from "../database/walls.ts"
+import type { PostgresGuards, QueryLimits } from "../database/sql-guards.ts"
 
 /** Runs one statement of ours. */
 type Ask = (text: string) => Promise<{ readonly rows: readonly (string | null)[][] }>
 
 interface Enclosing {
   readonly limits: QueryLimits
-  readonly layers: PostgresLayers
+  readonly layers: PostgresGuards
   readonly superuserConnections: boolean
   /** The zone that is wanted; without one, that of the database. */
   readonly timeZone: string | undefined
@@ -46,7 +45,8 @@ async function begin(
   { limits: { seconds }, layers, superuserConnections }: Enclosing,
   zone: string | undefined,
 ): Promise<Enclosed> {
-  // One view of all rows: where another transaction changes one first, a change ends instead of going on with what it finds.
+  // A single snapshot: if another transaction changes a row first, the change fails instead of continuing with the new
+  // values.
   await ask(layers.readOnly ? "BEGIN READ ONLY" : "BEGIN ISOLATION LEVEL REPEATABLE READ")
   const { rows } = await ask(`SELECT current_setting('is_superuser') = 'on', session_user::text,
     EXISTS (SELECT FROM pg_catalog.pg_roles r, pg_catalog.pg_roles me WHERE r.rolname = '${READER}'
@@ -70,9 +70,9 @@ function settings(ms: number, zone: string | undefined): string {
     lock_timeout: String(LOCK_MS),
     idle_in_transaction_session_timeout: String(ms + 5000),
     transaction_timeout: String(ms + 5000),
-    // A server that asks whether we are still there stops for somebody who is gone.
+    // The server checks the connection, so that it stops if the client is gone.
     client_connection_check_interval: "500",
-    // The guard has read the text by these rules; with others a text could end elsewhere.
+    // The guard parsed the text by these rules; with others a string could end at another position.
     standard_conforming_strings: "on",
     backslash_quote: "safe_encoding",
     // How values are written.

@@ -1,14 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises"
-import { failure } from "../../../core/protocol/errors.ts"
-import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
+import { failure, type PostgresTarget } from "../../../core/pack.ts"
 
-/** After so long everybody who has not reached PostgreSQL is told so, however soon it was clear. */
+/** Failures are reported after this time, however early they are known. */
 export const UNREACHABLE_MS = 6000
 
 /**
- * Opens a connection, and tells every failure alike: refused, filtered, silent, something else than PostgreSQL, after the
- * same time and in the same words. Otherwise anybody could have this server find out which ports of others are open.
- * What PostgreSQL itself has answered is told as it is: that is what somebody needs who mends their settings.
+ * Opens a connection and reports every failure alike: refused, filtered, silent, or not PostgreSQL, after the same time
+ * and with the same message. Otherwise a user could scan the ports of other hosts through this server. An error that
+ * PostgreSQL itself sent is reported as it is, because users need it to correct their settings.
  */
 export async function openAlike<T>(
   { host, port }: Pick<PostgresTarget, "host" | "port">,
@@ -16,7 +15,7 @@ export async function openAlike<T>(
   open: () => Promise<T>,
 ): Promise<T> {
   const timeIsUp = pause(UNREACHABLE_MS, undefined, { signal: over })
-  timeIsUp.catch(() => {}) // nobody waits for it where the connection opens, or whoever asked is gone
+  timeIsUp.catch(() => {}) // not awaited if the connection opens or the caller is gone
   try {
     return await open()
   } catch (error) {
@@ -27,7 +26,10 @@ export async function openAlike<T>(
   }
 }
 
-/** What only PostgreSQL says: an error of its own, that it has no encryption, a certificate, its ways to ask for a password. */
+/**
+ * Responses that only PostgreSQL sends: its errors, that it has no encryption, a certificate, or its authentication
+ * requests.
+ */
 function isAnswer(error: unknown): boolean {
   const { severity, code, message = "" } = error as { severity?: unknown; code?: unknown; message?: string }
   if (severity !== undefined || /^SASL|does not support SSL/.test(message)) return true

@@ -1,4 +1,4 @@
-import type { Column } from "../../../core/protocol/databases/connections.ts"
+import type { Column } from "../../../core/pack.ts"
 import { toJson } from "./json.ts"
 
 /** The numbers of types in pg_type, which never change. */
@@ -42,7 +42,7 @@ export function toColumns(fields: readonly ResultField[], types: readonly string
   return fields.map(({ name, dataTypeID }, index) => ({ name, type: types?.[index] ?? COMMON[dataTypeID] ?? null }))
 }
 
-/** For a result whose connection was cut because it was too large: nobody can be asked any more. */
+/** Types by id, for a result whose connection was cut because it was too large, so that they cannot be queried. */
 const COMMON: Readonly<Record<number, string>> = {
   16: "boolean",
   17: "bytea",

@@ -1,9 +1,9 @@
 import { type Bound, boundOf, problemOfLength } from "./counts.ts"
 
 /**
- * What PostgreSQL would make of a parsed text before it runs it. A planner copies: a query that is read from once is put
- * where its name stands, `BETWEEN` compares what is on its left twice, and a backend that copies hears neither of a
- * time-out nor of a cancel. A few hundred characters can keep one busy for hours, so what they come to is counted first.
+ * Estimates what the planner does with a parsed text before it runs. A planner copies: a WITH query that is read once
+ * is inlined, `BETWEEN` duplicates its left side, and a backend that copies checks neither time-outs nor cancel
+ * requests. A few hundred characters can keep it busy for hours, so the copies are counted first.
  */
 export function problemOfWork(tree: unknown): string | undefined {
   const work = new PostgresWork(timesNamed(tree))
@@ -25,19 +25,19 @@ const MAX = {
   nodes: 50_000,
   /** Groupings that CUBE, ROLLUP and GROUPING SETS come to. */
   groupings: 256,
-  /** Of the tree, where each level of an expression is two. */
+  /** Depth of the tree, which has two levels for each level of an expression. */
   depth: 1500,
 }
 
 class TooMuchWork extends Error {}
 
-/** What an expression or a source comes to: its parts, and how long a value it can make. */
+/** The cost of an expression or a source: its nodes, and the largest value that it can create. */
 interface Weight {
   readonly nodes: number
   readonly length: number
 }
 
-/** What a name of a column can stand for, and the queries that have a name. */
+/** The meanings of column names, and the named queries. */
 interface Known extends Weight {
   readonly scope: ReadonlyMap<string, Source>
 }
@@ -70,7 +70,7 @@ class PostgresWork {
     if (column) return { nodes: known.nodes, length: known.length }
     if (compared) return this.#compared(compared as Node, known, depth)
     const inside = together(Object.values(node).map((each) => this.expression(each, known, depth + 1)))
-    // What has a name of its own is a node; the rest is what that is made of.
+    // Only objects with a type name are nodes; the others are their fields.
     const nodes = inside.nodes + (/^[A-Z]/.test(Object.keys(node)[0] ?? "") ? 1 : 0)
     const bound = call ? callBound(call as Node) : cast ? typeBound(cast as Node) : undefined
     if (typeof bound === "string") throw new TooMuchWork(bound)
@@ -128,7 +128,7 @@ class PostgresWork {
     this.#nodes += whole.nodes
     this.#counted({ nodes: this.#nodes, length: 1 })
     const length = Math.max(1, ...targets.map((target) => target.length))
-    // What groups, sorts out or counts is computed where it stands.
+    // A query with these clauses is not inlined.
     const stays = ["groupClause", "distinctClause", "limitCount", "limitOffset", "havingClause", "windowClause"].some(
       (part) => query[part],
     )
@@ -155,7 +155,7 @@ class PostgresWork {
     }
   }
 
-  /** What a further source adds to those before it. */
+  /** Adds a source to those before it. */
   #from(node: unknown, before: Source, outer: Known, depth: number): Source {
     if (depth > MAX.depth) throw new TooMuchWork("it is nested too deep")
     const { RangeVar: table, RangeSubselect: query, JoinExpr: join, ...rest } = (node ?? {}) as Node

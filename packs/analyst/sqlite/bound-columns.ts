@@ -17,7 +17,10 @@ export interface TableFacts {
   readonly triggers: readonly string[]
 }
 
-/** What becomes of the columns of a changed row: compared, by their places, or made by the database in that moment. */
+/**
+ * How the columns of a changed row are handled: compared, by their indexes, or computed by the database when the change
+ * is applied.
+ */
 export interface BoundColumns {
   readonly bound: readonly number[]
   readonly made: readonly string[]
@@ -34,7 +37,7 @@ export function boundColumns(text: string, { columns, triggers }: TableFacts, wr
   const stamps = triggers.some(isMoving)
   const fates = columns.map((column) => fateOf({ column, columns, sources, writes, stamps }))
   const made = columns.filter((_, index) => fates[index] === "made").map(({ name }) => name)
-  // What is made of other columns is as certain as they are.
+  // Computed columns are as certain as the columns that they depend on.
   const computed = made.length > 0 ? columns.filter(({ hidden }) => hidden > 1).map(({ name }) => name) : []
   return {
     bound: columns.flatMap((_, index) => (fates[index] === "bound" ? [index] : [])),
@@ -48,7 +51,7 @@ interface Asked {
   readonly columns: readonly ColumnFacts[]
   readonly sources: SqliteSources
   readonly writes: SqliteWrites
-  /** What triggers set may be another value each time. */
+  /** Triggers may set another value each time. */
   readonly stamps: boolean
 }
 
@@ -63,7 +66,7 @@ function fateOf(asked: Asked): "bound" | "made" | "left" {
     const others = writes.verb === "INSERT" ? [column.name.toLowerCase(), ...taken] : []
     return isMade(expression) || others.some((name) => isMadeInNewRow(asked, name)) ? "made" : "bound"
   }
-  // What a row keeps is compared as it was.
+  // Unchanged columns are compared with their previous values.
   if (writes.verb === "UPDATE") return "left"
   return isMadeInNewRow(asked, column.name.toLowerCase()) ? "made" : "bound"
 }

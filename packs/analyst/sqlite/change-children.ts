@@ -1,23 +1,30 @@
 import { OPEN_FILES } from "./children.ts"
 import { isDeepStrictEqual } from "node:util"
-import type { Log } from "../../../core/shared/log.ts"
-import { siblingScript } from "../../../core/shared/processes/thread.ts"
-import { type Child, ChildDied } from "../../../core/shared/processes/child.ts"
-import { ChildProgram, type OtherProgram } from "../../../core/shared/processes/child-program.ts"
-import { failure } from "../../../core/protocol/errors.ts"
+import {
+  type Child,
+  ChildDied,
+  ChildProgram,
+  failure,
+  type Log,
+  type OtherProgram,
+  siblingScript,
+} from "../../../core/pack.ts"
 import type { SqliteChangeJob, SqliteChangeOutcome, SqliteWord } from "./change-job.ts"
 
 /** How a piece of work talks to the process that does it. */
 export interface ChangeChild {
   send(message: SqliteChangeJob | SqliteWord): void
-  /** What it says next; throws where it has ended instead, or what the signal was aborted with. */
+  /** Returns its next outcome. Throws if it ended, or the reason of the signal. */
   hear(signal: AbortSignal): Promise<SqliteChangeOutcome>
 }
 
 /** Idle processes kept ready for the next change. */
 const IDLE = 1
 
-/** What a process may read, whose files it is about. SQLite itself writes: that is beyond what Node looks at. */
+/**
+ * The folders that a process may read, which depend on the user. SQLite itself writes, outside of Node's permission
+ * model.
+ */
 type Folders = SqliteChangeJob["folders"]
 
 interface Idle {
@@ -25,7 +32,7 @@ interface Idle {
   readonly child: Child
 }
 
-/** The processes in which SQLite files are changed. One that was broken off in the middle is ended, never used again. */
+/** The processes that change SQLite files. One that was interrupted is ended and never used again. */
 export class SqliteChangeChildren {
   #idle: Idle[] = []
   readonly #program: ChildProgram
@@ -53,7 +60,7 @@ export class SqliteChangeChildren {
         },
       })
     } finally {
-      // What it was asked for it has ended, so nothing of it is left.
+      // All its jobs have ended.
       if (asked === 0 && child.alive && !this.#closed) this.#keep({ folders, child })
       else await child.end()
     }
@@ -71,7 +78,7 @@ export class SqliteChangeChildren {
     return kept?.child.alive ? kept.child : this.#program.start({ files, signal }).catch(toFailure)
   }
 
-  /** The one that was used last: whoever has rehearsed a change applies it next. */
+  /** Only the last used process, because a rehearsal is usually followed by its change. */
   #keep(idle: Idle): void {
     idle.child.release()
     this.#idle.push(idle)

@@ -1,12 +1,12 @@
 import type { DatabaseChange } from "../database/kind.ts"
-import type { QueryLimits } from "../database/walls.ts"
+import type { QueryLimits } from "../database/sql-guards.ts"
 
-/** What a child process is asked for: to change rows and wait for a word, or to look whether a change is there. */
+/** A job of the child process: change rows and wait for a decision, or check whether a change is applied. */
 export interface SqliteChangeJob {
   readonly path: string
-  /** What the revision of a change knows the file by, where that is not its path. */
+  /** The name of the file in the change's revision, if it is not its path. */
   readonly name?: string | undefined
-  /** Where it may lie. */
+  /** The folders that may contain it. */
   readonly folders: readonly string[]
   readonly limits: QueryLimits
   /** How large the file may become, in bytes; without, as large as its disk allows. */
@@ -27,8 +27,8 @@ export type SqliteChangeOutcome =
   | { readonly type: "refused" | "failed"; readonly problem: string }
 
 /**
- * By what a change is known again. SQLite counts its transactions in the file: when it has counted one more since, that was
- * this one if the rows are as it has left them, and another if they are not. When it has counted more, nobody can say.
+ * Identifies a change. SQLite counts the transactions of a file. If the count is one higher, that was this change if
+ * the rows are as it left them, and another if not. If it is higher still, the outcome is unknown.
  */
 export interface SqliteMark {
   /** The file that it was made to: a connection may lead to another one by now. Marks of earlier versions do not say it. */
@@ -39,7 +39,7 @@ export interface SqliteMark {
   /** How the number of a row is called in that table, and the numbers of the first rows. */
   readonly rowName: string
   readonly rows: readonly string[]
-  /** What these rows are without it and with it. Where both are the same, they cannot tell whose transaction was counted. */
+  /** These rows without and with the change. If both are equal, they cannot show which transaction was counted. */
   readonly before: string
   readonly after: string
 }

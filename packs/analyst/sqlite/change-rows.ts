@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
-import { type BesideChange, besideNotes, type DatabaseChange, RESTLESS, SHOWN_ROWS } from "../database/kind.ts"
-import { shownPart } from "../database/shown-part.ts"
+import { type SideEffect, sideEffectNotes, type DatabaseChange, RESTLESS, SHOWN_ROWS } from "../database/kind.ts"
+import { excerpt } from "../database/excerpt.ts"
 import { boundColumns, type ColumnFacts } from "./bound-columns.ts"
 import type { SqliteMark } from "./change-job.ts"
 import { statementsOf, tokensOf } from "./statement.ts"
@@ -53,11 +53,12 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
   const becomes = verb === "INSERT" ? reader.read(knownFirst(rows, there)) : after
   const { bound, made, restless } = boundColumns(text, { columns, triggers: words.triggers }, writes)
   const extra = total - rows.length
-  const beside = reached.map(({ table: name, before: was }): BesideChange => {
+  const beside = reached.map(({ table: name, before: was }): SideEffect => {
     return { table: name, deleted: Math.max(0, was - countOf(name)), added: 0, changed: 0 }
   })
   const added = verb === "INSERT" ? new Set(rows).size - there.size : 0
-  // What REPLACE takes away SQLite neither counts nor names. Only triggers of this table may have changed the number otherwise.
+  // SQLite neither counts nor reports rows that REPLACE deletes. Only triggers of this table may have changed the
+  // number otherwise.
   const unexplained = countNow() !== countBefore + added
   if (verb !== "DELETE" && unexplained && !writes.triggersWriteToo())
     throw new RefusedChange("it replaces rows that are not shown; delete them first, by a statement of their own")
@@ -80,12 +81,12 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
       after: verb === "DELETE" ? null : shown(becomes, before),
       paired: verb !== "DELETE",
       made,
-      // What is put in place of a row has nothing of it.
+      // A replaced row keeps no values.
       kept: namesReplace([text, ...words.own])
         ? []
         : made.filter((name) => !writes.sets(name) && !columns.some((each) => each.name === name && each.hidden > 1)),
       notes: [
-        ...besideNotes(beside, extra - beside.reduce((sum, { deleted }) => sum + deleted, 0)),
+        ...sideEffectNotes(beside, extra - beside.reduce((sum, { deleted }) => sum + deleted, 0)),
         ...notesOf(writes, renumbered),
         ...(restless ? [RESTLESS] : []),
       ],
@@ -95,13 +96,13 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
   }
 }
 
-/** Each once, beside those of before: what is overwritten has to be seen, however many are new. */
+/** Each row once. Existing rows come first, because the user must see overwritten rows, however many are new. */
 function knownFirst(rows: readonly bigint[], there: ReadonlySet<bigint>): bigint[] {
   const unique = [...new Set(rows)]
   return [...unique.filter((row) => there.has(row)), ...unique.filter((row) => !there.has(row))].slice(0, SHOWN_ROWS)
 }
 
-/** What the rows of a mark are now; undefined where the table is another one. */
+/** Returns the current rows of a mark; undefined if the table has changed. */
 export function rowsNow(db: DatabaseSync, { table, rowName, rows }: SqliteMark): string | undefined {
   try {
     const reader = new RowReader(db, { table, rowName, columns: columnsOf(db, table) })
@@ -111,7 +112,7 @@ export function rowsNow(db: DatabaseSync, { table, rowName, rows }: SqliteMark):
   }
 }
 
-/** What it is about, as SQLite itself says while it compiles it; nothing has run by then. */
+/** Collects what SQLite reports while it compiles the statement; nothing runs. */
 function compile(db: DatabaseSync, text: string): SqliteWrites {
   const writes = new SqliteWrites()
   db.setAuthorizer(writes.authorize)
@@ -124,7 +125,7 @@ function compile(db: DatabaseSync, text: string): SqliteWrites {
 }
 
 interface Ran {
-  /** The numbers of the changed rows; beside them, in the same order, those that they had. */
+  /** The rowids of the changed rows and, in the same order, their previous rowids. */
   readonly rows: bigint[]
   readonly olds: readonly bigint[]
   readonly total: number
@@ -196,7 +197,7 @@ interface Made {
   readonly sql: string
 }
 
-/** What the table and its triggers were made with, and all triggers that run with the statement. */
+/** The SQL that created the table and its triggers, and all triggers that run with the statement. */
 function wordsOf(db: DatabaseSync, { table = "", triggers }: SqliteWrites) {
   const all = db.prepare("SELECT name, tbl_name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL").all()
   const made = all as unknown as readonly Made[]
@@ -257,7 +258,7 @@ function shown(rows: readonly Row[], others: readonly Row[]): unknown[][] {
 }
 
 const cut = (value: unknown, other: SqliteValue | undefined) => {
-  if (typeof value === "string") return shownPart(value, typeof other === "string" ? other : value)
+  if (typeof value === "string") return excerpt(value, typeof other === "string" ? other : value)
   return typeof value === "object" && value !== null ? `(${(value as { bytes: number }).bytes} bytes)` : value
 }
 

@@ -1,10 +1,6 @@
-import type { SqliteTarget } from "../../../core/protocol/databases/connections.ts"
-import { failure, hasCode } from "../../../core/protocol/errors.ts"
+import { failure, FairQueue, hasCode, type StoredFiles, KeyedLock, type SqliteTarget } from "../../../core/pack.ts"
 import type { ChangeAttempt, DatabaseChange, DatabaseKind, DatabaseUse } from "../database/kind.ts"
-import type { QueryLimits } from "../database/walls.ts"
-import { FairQueue } from "../../../core/shared/concurrency/fair-queue.ts"
-import { KeyedLock } from "../../../core/shared/concurrency/locks.ts"
-import type { StoredFiles } from "../../../core/engine/stored-files.ts"
+import type { QueryLimits } from "../database/sql-guards.ts"
 import type { SqliteChangeChildren } from "./change-children.ts"
 import type { SqliteChangeJob, SqliteChangeOutcome, SqliteMark, StoreMark } from "./change-job.ts"
 import type { ChangePlace, FilePlaces } from "./places.ts"
@@ -18,7 +14,7 @@ const LOOKS = 4
 /** How often others may change a file of the store while a change of it is made. */
 const TRIES = 10
 
-/** Rehearsals at the same time, one of each person: nobody has to agree to one, so that anybody could ask for many. */
+/** Limits for simultaneous rehearsals, one for each user: they need no approval, so a user could request many. */
 const REHEARSALS = {
   atOnce: 2,
   perPerson: 1,
@@ -28,7 +24,7 @@ const REHEARSALS = {
 
 interface SqliteFiles {
   readonly places: FilePlaces
-  /** Where files are whose copies are changed. */
+  /** The stored files whose copies are changed. */
   readonly kept?: StoredFiles | undefined
   readonly limits: QueryLimits
 }
@@ -38,7 +34,10 @@ export function sqliteChanges(children: SqliteChangeChildren, { places, kept, li
   const queue = new FairQueue(REHEARSALS)
   const inLine = new KeyedLock()
 
-  /** `decide` is told what was done and says what is to become of it; from a `commit` on, only the file knows. */
+  /**
+   * `decide` receives what was changed and returns whether to commit. From a `commit` on, only the file knows the
+   * outcome.
+   */
   async function change(
     place: DatabaseUse<SqliteTarget>,
     { path, folders, copyOf, mostBytes }: ChangePlace,
@@ -95,7 +94,7 @@ export function sqliteChanges(children: SqliteChangeChildren, { places, kept, li
         return "commit"
       })
     } catch (error) {
-      // What SQLite itself says about a COMMIT is certain, as is all that comes before one.
+      // SQLite's own error about a COMMIT is certain, as are all errors before it.
       if (!sent || hasCode(error, "query_failed")) throw error
       const asked = { ...place, signal: AbortSignal.timeout(20_000) }
       const told = await outcome(asked, JSON.stringify(sent.mark)).catch(() => "unknown")
@@ -106,8 +105,8 @@ export function sqliteChanges(children: SqliteChangeChildren, { places, kept, li
   }
 
   /**
-   * Nothing counts before the new bytes take the place of those that were copied, in one change of the store with the record
-   * of the try: killed before that, nothing was done; after it, all was, and the record says so.
+   * Replaces the stored bytes and records the attempt in one transaction of the store. After a crash before it nothing
+   * is applied; after it everything is, and recorded.
    */
   async function applyToCopy(
     place: DatabaseUse<SqliteTarget>,

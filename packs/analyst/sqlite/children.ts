@@ -3,23 +3,27 @@ import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
-import type { Log } from "../../../core/shared/log.ts"
-import { siblingScript } from "../../../core/shared/processes/thread.ts"
-import { type Child, ChildDied } from "../../../core/shared/processes/child.ts"
-import { ChildProgram, type OtherProgram } from "../../../core/shared/processes/child-program.ts"
-import { failure } from "../../../core/protocol/errors.ts"
-import { FairQueue } from "../../../core/shared/concurrency/fair-queue.ts"
+import {
+  type Child,
+  ChildDied,
+  ChildProgram,
+  failure,
+  FairQueue,
+  type Log,
+  type OtherProgram,
+  siblingScript,
+} from "../../../core/pack.ts"
 import type { SqliteJob, SqliteOutcome } from "./job.ts"
 
 /** Queries that run at the same time, one for each person: an endless query delays only who asked for it. */
 const CHILDREN = 2
 const WAITING = 20
-/** Where the system tells what a process has open, by which a file is judged. */
+/** The folder that lists the open files of a process, by which a file is checked. */
 export const OPEN_FILES = process.platform === "linux" ? ["/proc/self/fd"] : []
 /** A query that has ended its process twice will do so again. */
 const MAX_TRIES = 2
 
-/** What the process of one query may read, whose files it is about. */
+/** The folders that the process of one query may read, which depend on the user. */
 type Folders = SqliteJob["folders"]
 
 /** A process that is ready for a query on these folders. */
@@ -104,7 +108,7 @@ export class SqliteChildren {
     }
   }
 
-  /** One that has died while nobody used it is nobody's to wait for. */
+  /** Skips processes that exited while they were idle. */
   async #take(folders: Folders): Promise<Reader> {
     for (;;) {
       const index = this.#idle.findLastIndex((idle) => isDeepStrictEqual(idle.folders, folders))
@@ -117,11 +121,11 @@ export class SqliteChildren {
 
   #warm(folders: Folders): void {
     const reader = this.#start(folders)
-    reader.catch(() => {}) // whoever takes it is told
+    reader.catch(() => {}) // reported to the caller that uses it
     this.#keep({ folders, reader })
   }
 
-  /** Those that were used last; of others than these somebody may not come again. */
+  /** Only the last used processes; users of the others may not return. */
   #keep(idle: Idle): void {
     this.#idle.push(idle)
     const [oldest] = this.#idle.length > CHILDREN ? this.#idle.splice(0, 1) : []

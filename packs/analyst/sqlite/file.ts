@@ -17,13 +17,13 @@ import {
 import { basename, join, sep } from "node:path"
 import { pathToFileURL } from "node:url"
 
-/** A file that was opened first and judged then: what it is and where it lies is said by its descriptor. */
+/** A file that is opened first and then checked: its identity and path come from its descriptor. */
 export interface SqliteFile {
   readonly path: string
   readonly descriptor: number
 }
 
-/** How SQLite is to open a file so that it leaves no trace beside it. */
+/** How SQLite opens a file without leaving other files next to it. */
 export type Way = "locked" | "live" | "still" | "copied"
 
 const MAX_COPY = 512 * 1024 * 1024
@@ -34,7 +34,7 @@ const onLinux = process.platform === "linux"
 export function openFile(path: string, folders: readonly string[]): SqliteFile | undefined {
   let descriptor: number
   try {
-    // Without waiting: a pipe would keep us until somebody writes into it.
+    // Non-blocking, because opening a pipe would wait for a writer.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch {
     return undefined
@@ -67,10 +67,10 @@ function isDatabase(descriptor: number): boolean {
 }
 
 /**
- * A read-only open of a database with a write-ahead log makes that log and its index where they are missing. So:
- * `locked`, a database without a log, is read under SQLite's own locks; `live`, one that a program has open, through that
- * program's index, unchanged; `still`, one that nobody has open, as a file that does not change, which is looked at again
- * afterwards; and where a log was left behind by a crash, it is `copied` together with its log.
+ * Chooses how to open a file. Even a read-only open creates a missing write-ahead log and its index. `locked`: a
+ * database without a log is read under SQLite's locks. `live`: one that a program has open is read through that
+ * program's index. `still`: one that no program has open is read as immutable and checked again afterwards. `copied`:
+ * if a crash left a log, the database and its log are copied.
  */
 export function wayOf({ path, descriptor }: SqliteFile): Way {
   const versions = Buffer.alloc(2)
@@ -108,7 +108,7 @@ export function stateOf({ path, descriptor }: SqliteFile): string {
   return [size, mtimeNs, ino, existsSync(`${path}-wal`)].join(" ")
 }
 
-/** What SQLite opens beside a database: its log, the log's index, and what it needs to take a change back. */
+/** The files that SQLite creates next to a database: the log, its index, and the rollback journal. */
 const BESIDE = ["-wal", "-shm", "-journal"]
 
 /**
@@ -134,7 +134,7 @@ export function openFiles(): ReadonlySet<string> {
   return new Set(numbers.flatMap((number) => identityOf(Number(number)).map((identity) => `${number} ${identity}`)))
 }
 
-/** Nothing for what is no plain file, or is closed by now. */
+/** Empty if it is not a regular file or is closed. */
 function identityOf(descriptor: number): string[] {
   try {
     const stat = fstatSync(descriptor, { bigint: true })

@@ -23,7 +23,7 @@ interface KeyRow {
   readonly to: string | null
 }
 
-/** What is in an SQLite file. A table that cannot be read, of a module that is not here, is passed over. */
+/** Reads the schema of an SQLite file. Skips tables that cannot be read because their module is missing. */
 export function introspectSqlite(db: DatabaseSync): DatabaseSchema {
   const most = schemaLimits.tables
   const listed = db
@@ -99,7 +99,7 @@ function sampleOf(db: DatabaseSync, name: string, columns: readonly ColumnRow[])
   return outcome.type === "answer" ? outcome.answer : undefined
 }
 
-/** What ANALYZE has once counted. Counting anew would read every table from beginning to end. */
+/** Row counts from the last ANALYZE. Counting would read every table completely. */
 function estimates(db: DatabaseSync): ReadonlyMap<string, number> {
   try {
     const found = db.prepare("SELECT tbl, max(CAST(stat AS INTEGER)) AS n FROM sqlite_stat1 GROUP BY tbl").all()

@@ -1,18 +1,18 @@
-import type { QueryAnswer } from "../../../core/protocol/databases/connections.ts"
-import type { QueryLimits, SqliteLayers } from "../database/walls.ts"
+import type { QueryAnswer } from "../../../core/pack.ts"
+import type { QueryLimits, SqliteGuards } from "../database/sql-guards.ts"
 import type { DatabaseSchema } from "../database/schema.ts"
 
-/** What a child process is asked for. */
+/** A job of the child process. */
 export interface SqliteJob {
   readonly path: string
-  /** Where it may lie. */
+  /** The folders that may contain it. */
   readonly folders: readonly string[]
   readonly work: { readonly type: "query"; readonly sql: string } | { readonly type: "introspect" | "probe" }
   readonly limits: QueryLimits
-  readonly layers: SqliteLayers
+  readonly layers: SqliteGuards
 }
 
-/** What comes back. */
+/** The result of the job. */
 export type SqliteOutcome =
   | { readonly type: "answer"; readonly answer: QueryAnswer }
   | { readonly type: "schema"; readonly schema: DatabaseSchema }

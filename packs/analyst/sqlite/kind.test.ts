@@ -16,8 +16,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, describe, expect, inject, test } from "vitest"
-import { codeOf } from "../../../core/protocol/errors.ts"
-import type { UserId } from "../../../core/protocol/ids.ts"
+import { codeOf, type UserId } from "../../../core/pack.ts"
 import { sqliteKind } from "./kind.ts"
 
 const user = "user_ada" as UserId

@@ -1,9 +1,6 @@
-import type { Log } from "../../../core/shared/log.ts"
-import type { SqliteTarget } from "../../../core/protocol/databases/connections.ts"
-import { failure } from "../../../core/protocol/errors.ts"
-import type { UserId } from "../../../core/protocol/ids.ts"
+import { failure, type Log, type SqliteTarget, type UserId } from "../../../core/pack.ts"
 import type { DatabaseKind, DatabaseUse } from "../database/kind.ts"
-import { everySqliteWall, queryLimits, type SqliteLayers } from "../database/walls.ts"
+import { allSqliteGuards, queryLimits, type SqliteGuards } from "../database/sql-guards.ts"
 import { SqliteChangeChildren } from "./change-children.ts"
 import { sqliteChanges } from "./changes.ts"
 import { SqliteChildren } from "./children.ts"
@@ -14,11 +11,11 @@ import { problemOfStatement } from "./statement.ts"
 export interface SqliteKindOptions {
   /** Files lie in its folders `<user>` and `shared`. */
   readonly root: string
-  /** Where several machines share the store. */
+  /** Set if several machines share the store. */
   readonly shared?: SharedPlaces | undefined
   readonly limits?: typeof queryLimits
   /** All of them, but in a test. */
-  readonly layers?: SqliteLayers
+  readonly layers?: SqliteGuards
   /** Bytes that databases made of uploads may take together. */
   readonly mostUploaded?: number
   readonly log?: Log | undefined
@@ -29,7 +26,7 @@ export function sqliteKind({
   root,
   shared,
   limits = queryLimits,
-  layers = everySqliteWall,
+  layers = allSqliteGuards,
   mostUploaded,
   log,
 }: SqliteKindOptions): DatabaseKind<SqliteTarget> {

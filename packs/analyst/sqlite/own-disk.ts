@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { failure } from "../../../core/protocol/errors.ts"
-import type { UserId } from "../../../core/protocol/ids.ts"
-import type { FileDisks } from "../../../core/engine/stored-files.ts"
+import { failure, type FileDisks, type UserId } from "../../../core/pack.ts"
 
 const ID = /^[0-9a-f]{32}$/
 

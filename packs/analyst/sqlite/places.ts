@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
-import type { SqliteTarget } from "../../../core/protocol/databases/connections.ts"
-import type { UserId } from "../../../core/protocol/ids.ts"
-import type { StoredBytes } from "../../../core/engine/stored-files.ts"
+import type { SqliteTarget, StoredBytes, UserId } from "../../../core/pack.ts"
 import type { DatabaseUse } from "../database/kind.ts"
-import type { KeptUploads } from "./kept-uploads.ts"
+import type { StoredUploads } from "./stored-uploads.ts"
 import type { OwnDisk } from "./own-disk.ts"
 import { MAX_UPLOADED_BYTES, sizeOf, uploadAt, uploadedBytes } from "./upload-path.ts"
 
@@ -21,13 +19,13 @@ export interface ChangePlace extends FilePlace {
   readonly mostBytes?: number
 }
 
-/** What several machines that share a store need: uploads are in it, and of other files it knows on which disk they are. */
+/** For several machines with one store: it contains the uploads, and records which disk has the other files. */
 export interface SharedPlaces {
-  readonly uploads: KeptUploads
+  readonly uploads: StoredUploads
   readonly disk: OwnDisk
 }
 
-/** Where the files of people are: those that an operator has put there on this machine, uploads perhaps in the store. */
+/** Locates users' files: those that an operator placed on this machine, and uploads, which may be in the store. */
 export class FilePlaces {
   readonly #root: string
   readonly #shared: SharedPlaces | undefined
@@ -71,7 +69,7 @@ export class FilePlaces {
     }
     const { uploads, disk } = this.#shared
     if (!isUpload(name)) {
-      // What is not there, or not the person's, is refused by whoever opens it.
+      // A file that does not exist or belongs to another user is refused when it is opened.
       if (lasting && this.isOwn(target, user) && existsSync(inPlace.path)) await disk.demandChange(user, name)
       else await disk.demandRead(user, name)
       return work(inPlace)
@@ -82,7 +80,7 @@ export class FilePlaces {
       const copy = { path: local, folders: [uploads.folderOf(user)], copyOf: { path: name, stored }, mostBytes }
       return { value: await work(copy) }
     })
-    return done ? done.value : work(inPlace) // of which there is none: that is what whoever looks will say
+    return done ? done.value : work(inPlace) // it does not exist, which opening it reports
   }
 
   /** As seen from the person's own folder, however a connection names it. */

@@ -1,5 +1,5 @@
 import type { StatementSync } from "node:sqlite"
-import type { QueryLimits } from "../database/walls.ts"
+import type { QueryLimits } from "../database/sql-guards.ts"
 import type { SqliteOutcome } from "./job.ts"
 import { type SqliteValue, toWire, typesOf } from "./values.ts"
 
@@ -20,7 +20,7 @@ export function readRows(statement: StatementSync, { rows: mostRows, bytes: most
     if (truncated) break
     rows.push(row)
   }
-  // Nothing of it could be shown, which would look like a result without rows.
+  // Without a single row it would look like an empty result.
   if (truncated && rows.length === 0) return { type: "too_large" }
   return { type: "answer", answer: { columns: typesOf(statement.columns(), first), rows, truncated } }
 }

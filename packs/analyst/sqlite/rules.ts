@@ -32,7 +32,7 @@ const PRAGMAS = new Set([
   ...["table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list"],
 ])
 
-/** What full-text indexes ask for themselves, before they read. */
+/** Pragmas that full-text indexes run before they read. */
 const INDEX_PRAGMAS = new Set(["data_version", "page_size"])
 
 /** Not here, and why: load_extension, fts3_tokenizer and optimize act; sqlite_… tell about this program. */

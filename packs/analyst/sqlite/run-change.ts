@@ -29,7 +29,8 @@ export async function runSqliteChange(
     const before = openFiles()
     db = openForChange(job, file)
     if (!openedOnly(file, before)) return { type: "no_file" }
-    // The lock first: what another process has begun ends before anything is read, and nobody writes from here on.
+    // Locks first: a transaction of another process ends before anything is read, and no other process writes from here
+    // on.
     db.exec("BEGIN IMMEDIATE")
     if (!openedOnly(file, before)) return { type: "no_file" }
     const counter = counterOf(file)
@@ -59,7 +60,7 @@ function openForChange({ limits: { bytes }, mostBytes }: SqliteChangeJob, file: 
     timeout: BUSY_MS,
     limits: { length: bytes, sqlLength: 200_000, exprDepth: 500, attach: 0, variableNumber: 10, triggerDepth: 10 },
   })
-  // Nothing gets into the file before the end: a process that dies earlier leaves nothing that others have to take back.
+  // Nothing is written to the file before the end, so a process that ends earlier leaves nothing to roll back.
   db.exec(`PRAGMA cache_spill = OFF; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;
     PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON`)
   if (mostBytes !== undefined) {

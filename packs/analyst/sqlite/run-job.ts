@@ -19,7 +19,7 @@ import { ReadColumns, readNotes, type TableNotes } from "./table-notes.ts"
 
 const CHANGED = "another program keeps changing the file; try again"
 
-/** Runs in a process of its own, which whoever started it ends when it takes too long. Leaves nothing behind but its answer. */
+/** Runs in its own process, which its parent ends when it takes too long. Leaves no files. */
 export function runSqliteJob(job: SqliteJob, scratch: string): SqliteOutcome {
   for (let attempt = 0; attempt < 3; attempt++) {
     const file = openFile(job.path, job.folders)
@@ -63,7 +63,7 @@ const changed = (file: SqliteFile, way: Way, before: string) => way === "still" 
 function openReadOnly({ limits: { bytes }, layers: { readOnly } }: SqliteJob, address: string): DatabaseSync {
   const db = new DatabaseSync(readOnly ? address : address.replace("mode=ro", "mode=rw"), {
     readOnly,
-    // What other programs take for a text is one here as well: `WHERE name = "Ada"`.
+    // Permits strings in double quotation marks, as other programs do: `WHERE name = "Ada"`.
     enableDoubleQuotedStringLiterals: true,
     enableForeignKeyConstraints: false,
     allowExtension: false,
@@ -83,7 +83,7 @@ function openReadOnly({ limits: { bytes }, layers: { readOnly } }: SqliteJob, ad
       triggerDepth: 10,
     },
   })
-  // Nothing is put aside in files: what does not fit into the memory of this process is too much.
+  // No temporary files: a query that needs more memory than this process has fails.
   db.exec("PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
   if (readOnly) db.exec("PRAGMA query_only = ON")
   return db

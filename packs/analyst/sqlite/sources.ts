@@ -1,6 +1,6 @@
 import { tokensOf } from "./statement.ts"
 
-/** What a statement gives to columns, as it is written. */
+/** The values that a statement assigns to columns, as SQL text. */
 export interface SqliteSources {
   /** The columns that an INSERT names; undefined where it names none, and so means all. */
   readonly fills: readonly string[] | undefined
@@ -8,7 +8,7 @@ export interface SqliteSources {
   readonly places: readonly (readonly string[])[]
   /** By name in small letters, what SET says, or several of them. */
   readonly sets: ReadonlyMap<string, string>
-  /** What values may be taken from: WITH and FROM. */
+  /** Sources of values: WITH and FROM. */
   readonly around: string
   /** INSERT … DEFAULT VALUES. */
   readonly defaults: boolean
@@ -36,7 +36,7 @@ export function valueSources(text: string): SqliteSources {
 
 /** Whether a value is another one each time: the time, chance, a counter. */
 export function isMoving(expression: string): boolean {
-  // What stands inside a text is no call.
+  // Text in quotation marks is not a call.
   const words = expression.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"/g, (text) => (MOMENT.test(text) ? text : "''"))
   return ALWAYS.test(words) || isTime(words)
 }
@@ -81,7 +81,7 @@ const isAt = ({ text, depth }: Token, word: string, level: number) => depth === 
 const isWord = (token: Token, word: string) => isAt(token, word, 0)
 const isOneOf = (words: readonly string[]) => (token: Token) => words.some((word) => isWord(token, word))
 
-/** What is behind these decides which rows there are, not what is in them. */
+/** The clauses after these keywords select rows; they do not set values. */
 const ENDS = ["where", "group", "having", "window", "order", "limit", "on", "returning"]
 const SETS = ["union", "except", "intersect"]
 
@@ -97,7 +97,7 @@ function fillsOf(tokens: readonly Token[]): string[] | undefined {
   ).map(unquotedName)
 }
 
-/** Of each row of VALUES, and of each SELECT that is combined with others. */
+/** The values of each row of VALUES, and of each SELECT of a compound. */
 function placesOf(tokens: readonly Token[]): string[][] {
   const rows: string[][] = []
   for (let rest = tokens; rest.length > 0;) {

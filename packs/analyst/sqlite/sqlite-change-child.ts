@@ -1,7 +1,7 @@
 import { runSqliteChange } from "./run-change.ts"
 import type { SqliteChangeJob, SqliteChangeOutcome, SqliteWord } from "./change-job.ts"
 
-/** A process that changes SQLite files, one change at a time. Without whoever started it nothing is decided, and it ends. */
+/** A process that changes SQLite files, one change at a time. It exits with its parent, which decides about changes. */
 process.on("disconnect", () => process.exit())
 
 const next = <T>() => new Promise<T>((resolve) => process.once("message", (message) => resolve(message as T)))

@@ -2,8 +2,8 @@ import { runSqliteJob } from "./run-job.ts"
 import type { SqliteJob } from "./job.ts"
 
 /**
- * A process that reads SQLite files for people, one query at a time. A query cannot be stopped from inside its process,
- * so whoever started this ends it whole; and if that one has died, its orphan guard does.
+ * A process that reads users' SQLite files, one query at a time. A query cannot be stopped from inside the process, so
+ * its parent kills the process, or the orphan guard does if the parent is gone.
  */
 const [scratch = ""] = process.argv.slice(2)
 

@@ -1,14 +1,12 @@
-import { MAX_SQL } from "../../../core/protocol/databases/connections.ts"
-import { isStorable } from "../../../core/shared/text/text.ts"
-import { own } from "../../../core/shared/text/json.ts"
+import { isStorable, MAX_SQL, own } from "../../../core/program.ts"
 
 const READS = ["select", "with", "values"]
 export const CHANGES = ["insert", "update", "delete", "replace", "with"]
 
 /**
- * What is wrong with a text as one statement that reads, by SQLite's own rules for where words, texts and comments end;
- * undefined where nothing is. The engine compiles only the first of several statements, and passes over the rest in
- * silence: they are told here.
+ * Returns the reason why a text is not a single statement that reads, by SQLite's rules for words, strings and
+ * comments; undefined if it is. SQLite compiles only the first of several statements and silently ignores the rest, so
+ * they are reported here.
  */
 export function problemOfStatement(sql: string, words = READS): string | undefined {
   if (sql.length > MAX_SQL) return `it is longer than ${MAX_SQL} characters`
@@ -78,7 +76,7 @@ export function tokensOf(sql: string): { readonly text: string; readonly depth: 
 
 const isComment = (sql: string, at: number) => sql.startsWith("--", at) || sql.startsWith("/*", at)
 
-/** Where the piece that begins here ends: a comment, something between quotes, or a single sign. */
+/** Returns the end of the token at this position: a comment, a quoted text, or a single character. */
 function endOfPiece(sql: string, at: number): number {
   if (sql.startsWith("--", at)) return after(sql, "\n", at)
   // A comment that does not end reaches to the end; a star right behind the slash is not its end.

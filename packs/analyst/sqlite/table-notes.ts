@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite"
-import { readJson } from "../../../core/shared/text/read-json.ts"
+import { readJson } from "../../../core/program.ts"
 
 /**
- * What a table made of a file says of itself. It stands as a comment in the statement that made the table, so that it goes
- * wherever the file goes, and no change of rows can change it.
+ * Notes about a table that was created from a file. They are a comment in its CREATE TABLE statement, so that they move
+ * with the file and no change of rows affects them.
  */
 export interface TableNotes {
-  /** Of the whole table. */
+  /** Warnings about the whole table. */
   readonly warnings: readonly string[]
   readonly columns: readonly ColumnNotes[]
 }
@@ -22,7 +22,7 @@ const MARK = "/* pawl: "
 const MAX = 32_000
 /** A statement with such a comment and its columns is no longer; one that is was not written by us. */
 const READ = 8 * MAX
-/** Of one warning, in characters. */
+/** Maximum characters of a warning. */
 const LONGEST = 2000
 /** At most this many notes are added to a result. */
 const TOLD = 10
@@ -31,7 +31,7 @@ const TOLD = 10
 export function toComment({ warnings, columns }: TableNotes): string {
   const said = columns.filter((column) => column.note !== undefined || column.warnings.length > 0)
   if (warnings.length === 0 && said.length === 0) return ""
-  // What does not fit is of columns far to the right.
+  // Warnings that do not fit are about columns far to the right.
   for (let count = said.length; ; count = Math.floor(count / 2)) {
     const rest = count < said.length ? ["This table has more unusual values."] : []
     const notes = { warnings: [...warnings, ...rest], columns: said.slice(0, count) }
@@ -41,7 +41,7 @@ export function toComment({ warnings, columns }: TableNotes): string {
   }
 }
 
-/** By the names of tables in small letters. A comment that somebody else wrote is none. */
+/** Notes by table name in lower case. Other comments are ignored. */
 export function readNotes(db: DatabaseSync): ReadonlyMap<string, TableNotes> {
   const rows = db
     .prepare(
@@ -88,7 +88,7 @@ export class ReadColumns {
     this.#read.set(name, columns.add(column?.toLowerCase() ?? ""))
   }
 
-  /** What whoever gets its result has to know. */
+  /** Warnings for readers of the result. */
   warningsIn(notes: ReadonlyMap<string, TableNotes>): string[] {
     const all = [...this.#read].flatMap(([table, columns]) => {
       const { warnings = [], columns: noted = [] } = notes.get(table) ?? {}

@@ -1,14 +1,15 @@
 import { readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { type ConnectionId, isId } from "../../../core/protocol/ids.ts"
+import type { ConnectionId } from "../../../core/pack.ts"
+import { isId } from "../../../core/program.ts"
 
 /** In the folder of a person. */
 const FOLDER = "csv"
 
-/** What the databases that were made of a person's uploads may take together, in bytes. */
+/** The limit for all databases of a user's uploads, in bytes. */
 export const MAX_UPLOADED_BYTES: number = 512 * 1024 * 1024
 
-/** Where the database lies that was made of an upload, in its person's folder, as its connection names it. */
+/** The path of an upload's database in the user's folder, as in its connection. */
 export const uploadPath = (id: ConnectionId): string => `${FOLDER}/${id}.db`
 
 /** Whose upload lies at this path of a person's folder; undefined for any other file. */
@@ -17,7 +18,7 @@ export function uploadAt(path: string): ConnectionId | undefined {
   return isId("conn", id) ? (id as ConnectionId) : undefined
 }
 
-/** What the databases in a person's folder that were made of uploads take together, in bytes. */
+/** The size of all databases of a user's uploads, in bytes. */
 export async function uploadedBytes(own: string): Promise<number> {
   const folder = join(own, FOLDER)
   const names = await readdir(folder).catch(() => [])

@@ -1,4 +1,4 @@
-import type { Column } from "../../../core/protocol/databases/connections.ts"
+import type { Column } from "../../../core/pack.ts"
 
 export type SqliteValue = null | number | bigint | string | Uint8Array
 

@@ -2,7 +2,7 @@ import { constants } from "node:sqlite"
 import type { DatabaseChange } from "../database/kind.ts"
 import { authorize } from "./rules.ts"
 
-/** What SQLite says about a statement while it compiles it: which table it changes, and what runs besides. */
+/** Collects what SQLite reports while it compiles a statement: the table that it changes, and the triggers that run. */
 export class SqliteWrites {
   verb: DatabaseChange["verb"] | undefined
   table: string | undefined
@@ -10,7 +10,7 @@ export class SqliteWrites {
   readonly triggers = new Set<string>()
   /** The columns of the table that triggers set. */
   readonly stamped = new Set<string>()
-  /** What triggers write to, besides. */
+  /** The tables that triggers write to. */
   readonly #written = new Set<string>()
   /** Other tables that foreign keys of the statement reach. */
   readonly #reached = new Set<string>()
@@ -53,7 +53,7 @@ export class SqliteWrites {
     return this.columns.has(column) || this.stamped.has(column)
   }
 
-  /** The other tables whose rows only foreign keys change: what triggers do to the rest, nobody can count. */
+  /** The other tables that only foreign keys change. Rows that triggers change cannot be counted. */
   reachedByKeys(): string[] {
     return [...this.#reached].filter((table) => !this.#written.has(table))
   }

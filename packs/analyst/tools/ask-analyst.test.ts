@@ -1,10 +1,15 @@
 import { parse, View } from "vega"
 import { compile } from "vega-lite"
 import { describe, expect, test } from "vitest"
-import type { CallContext } from "../../../core/engine/definition/tool.ts"
-import type { Model, ModelRequest, ReplyPart } from "../../../core/engine/model.ts"
-import type { QueryAnswer } from "../../../core/protocol/databases/connections.ts"
-import type { ConnectionId, ResultId } from "../../../core/protocol/ids.ts"
+import type {
+  CallContext,
+  ConnectionId,
+  Model,
+  ModelRequest,
+  QueryAnswer,
+  ReplyPart,
+  ResultId,
+} from "../../../core/pack.ts"
 import { askAnalyst, type ChartPorts, type DrawnResult } from "./ask-analyst.ts"
 import type { ChartVerdict } from "../charts/chart-check-child.ts"
 

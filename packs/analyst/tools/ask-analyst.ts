@@ -5,10 +5,11 @@ import {
   type CallContext,
   defineTool,
   failed,
+  type QueryResults,
+  type ResultId,
+  type StoredResult,
   type Tool,
-} from "../../../core/engine/definition/tool.ts"
-import type { ResultId } from "../../../core/protocol/ids.ts"
-import type { QueryResults, StoredResult } from "../../../core/protocol/databases/connections.ts"
+} from "../../../core/pack.ts"
 import type { ChartCheck } from "../charts/check.ts"
 import { type ChartData, toChartData } from "../chart-spec/chart-rows.ts"
 import type { SpecObject } from "../charts/text.ts"
@@ -17,7 +18,7 @@ import { defaultChart } from "../chart-spec/default-chart.ts"
 import { firstRows, oddities } from "../markdown/result-markdown.ts"
 import { type RefusedChart, writeChart } from "../charts/write-chart.ts"
 
-/** A result that a question has brought, whole. */
+/** The whole result of a question. */
 export type DrawnResult = Omit<StoredResult, "createdAt">
 
 export interface ChartPorts {
@@ -34,7 +35,7 @@ const TABLE = { rows: 100, characters: 256_000 }
 const NOTHING_TO_DRAW =
   "There is no result to draw yet. Ask a question about the database first, then ask for its chart."
 const DRAWN = "The chart is drawn, and the person sees it."
-/** A chart that is changed later is shown to whoever changes it. */
+/** The stored chart, which the model receives when it changes it later. */
 const MAX_KEPT_SPEC = 8000
 
 const Input = z.object({
@@ -47,8 +48,8 @@ const Input = z.object({
 })
 
 /**
- * Draws the conversation's newest result. The model writes the chart, the checker says what is wrong with it, up to three
- * times; what cannot be drawn is shown as a table, with a sentence why. A read: after a crash it is drawn anew.
+ * Draws the conversation's newest result. The model writes the chart and the checker reports problems, up to three
+ * times. If it cannot be drawn, a table is shown with the reason. A read, so it is repeated after a crash.
  */
 export function askAnalyst({ results, checker, ask }: ChartPorts): Tool {
   return defineTool<z.infer<typeof Input>>({

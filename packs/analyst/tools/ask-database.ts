@@ -2,37 +2,37 @@ import { z } from "zod"
 import {
   type Answer,
   answer,
+  AppError,
   type CallContext,
+  type ConnectionId,
   defineTool,
   failed,
+  type QueryAnswer,
+  type QueryResults,
+  type SqlResultState,
+  type StoredResult,
   type Tool,
-} from "../../../core/engine/definition/tool.ts"
-import type {
-  QueryAnswer,
-  QueryResults,
-  SqlResultState,
-  StoredResult,
-} from "../../../core/protocol/databases/connections.ts"
-import { AppError } from "../../../core/protocol/errors.ts"
-import type { ConnectionId } from "../../../core/protocol/ids.ts"
-import { type AskedDatabases, GONE, lastResult, connectionName } from "./grounding.ts"
+} from "../../../core/pack.ts"
+import { type ReadableDatabases, GONE, lastResult, connectionName } from "./grounding.ts"
 import { firstRows, oddities, resultMarkdown } from "../markdown/result-markdown.ts"
 import { MAX_SCHEMA } from "../markdown/schema-markdown.ts"
 import { type FailedStatement, writeSql } from "./write-sql.ts"
 
 export interface AskPorts {
-  readonly databases: AskedDatabases
+  readonly databases: ReadableDatabases
   readonly results: QueryResults
 }
 
 const TRIES = 3
 /** Three statements of ten seconds each, and the time that it takes to write them. */
 const SECONDS = 150
-/** What the model is shown, what the state keeps, and what a screen gets at once. */
+/**
+ * The part of a result that the model receives, that is stored in the state, and that a screen receives immediately.
+ */
 const SHOWN = { rows: 20, characters: 6000 }
 const KEPT = { rows: 50, characters: 16_000 }
 const TABLE = { rows: 100, characters: 256_000 }
-/** What another statement may do better. Everything else is about the connection, and no statement mends it. */
+/** Errors that another statement may avoid. All others are about the connection. */
 const MENDABLE = new Set(["query_refused", "query_failed", "query_timeout", "result_too_large"])
 
 const Input = z.object({
@@ -106,7 +106,7 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
   })
 }
 
-/** What the database said to a statement. Throws what no other statement would mend. */
+/** Runs a statement. Throws errors that another statement would not avoid. */
 async function attempt(run: () => Promise<QueryAnswer>): Promise<{ answer: QueryAnswer } | { problem: string }> {
   try {
     return { answer: await run() }
@@ -149,7 +149,7 @@ function inWords(words: string, attempts: readonly FailedStatement[]): string {
 }
 
 /** A database is chosen by its person, also where there is only one: what is in it is read out loud from then on. */
-async function howToChoose(databases: AskedDatabases, { user }: CallContext): Promise<string> {
+async function howToChoose(databases: ReadableDatabases, { user }: CallContext): Promise<string> {
   const { items } = await databases.list(user, { limit: 10 })
   const names = items.map(({ id, name }) => `${JSON.stringify(name)} (${id})`).join(", ")
   const which =

@@ -3,19 +3,21 @@ import {
   answer,
   type Answer,
   type CallContext,
+  type CallId,
+  type ConnectionId,
   defineTool,
-  type WriteOutcome,
+  failure,
+  MAX_SQL,
   type Preview,
+  type Replacement,
   type Tool,
-} from "../../../core/engine/definition/tool.ts"
-import { MAX_SQL } from "../../../core/protocol/databases/connections.ts"
-import { failure } from "../../../core/protocol/errors.ts"
-import type { CallId, ConnectionId, UserId } from "../../../core/protocol/ids.ts"
-import type { Replacement } from "../../../core/engine/stored-files.ts"
+  type UserId,
+  type WriteOutcome,
+} from "../../../core/pack.ts"
 import type { DatabaseChange } from "../database/kind.ts"
 import type { OpenDatabase, UserDatabases } from "../connections/user-databases.ts"
 
-/** Where tries are kept, so that a database can be asked what became of them. */
+/** The store of attempts, so that a database can be asked about their outcome. */
 export interface Attempts {
   /** A try after another one needs what `free` has answered. */
   begin(callId: CallId, whose: Whose, ticket?: string): Promise<string>
@@ -55,7 +57,7 @@ export interface ChangeOptions {
   readonly attempts: Attempts
 }
 
-/** Changes rows of the conversation's database, by a statement that somebody has seen and agreed to. */
+/** Changes rows of the conversation's database with a statement that the user has seen and approved. */
 export function changeDatabase({ databases, attempts }: ChangeOptions): Tool {
   const open = async (context: CallContext): Promise<OpenDatabase & Whose> => {
     const { user, connectionId, signal, timeZone } = context
@@ -65,7 +67,8 @@ export function changeDatabase({ databases, attempts }: ChangeOptions): Tool {
     return { ...opened, user, connectionId }
   }
 
-  // Of calls that were found not done here. Another process, or this one from before, has none and cannot begin.
+  // Tickets of calls that were found not applied by this process. Another process, or this one after a restart, has
+  // none and cannot start the change.
   const tickets = new Map<CallId, string>()
 
   return defineTool<Input>({
@@ -75,14 +78,14 @@ and after. Read first, so that the statement touches exactly the rows that are m
     input: Input,
     effect: "write",
     afterCrash: "ask-target",
-    // What a statement overwrites is gone; the rows that were shown are some of them, not all.
+    // No undo: overwritten values are lost, and the preview shows only some of the rows.
     inverse: false,
     timeoutSeconds: 40,
 
     async preview({ sql, why }, context): Promise<Preview> {
       const { kind, place, name, connectionId } = await open(context)
       const change = await kind.rehearse(place, sql)
-      // Nobody is asked whether nothing shall happen, and no write is on record that was none.
+      // A change without an effect needs no approval and is not recorded as a write.
       if (change.nothing) throw failure("change_is_nothing", { table: change.table, rows: change.affected })
       const notes = change.notes.map((note) => ` ${note}`).join("")
       return {
@@ -123,7 +126,7 @@ and after. Read first, so that the statement touches exactly the rows that are m
         if (became === "applied") return answer(text)
         if (became === "unknown") return "unknown"
       }
-      // Whoever tried before can record nothing from now on, and so commits nothing.
+      // Earlier attempts can record nothing from now on, so they commit nothing.
       const ticket = await attempts.free(callId, { user, connectionId }, found?.recorded?.mark)
       if (ticket === undefined) return "unknown"
       tickets.set(callId, ticket)
@@ -145,13 +148,16 @@ function told({ verb, table, affected, added, overwritten, all }: DatabaseChange
 
 const toText = (name: string, change: DatabaseChange) => `Done: ${told({ ...change, all: false }, "were")} of ${name}.`
 
-/** A row that is only added hurts nobody, unless something else happens with it. */
+/** Adding rows is harmless, unless the statement has side effects. */
 function actionOf({ verb, before, notes }: DatabaseChange): Preview["action"] {
   if (verb === "DELETE") return "destructive_delete"
   return verb === "INSERT" && before?.length === 0 && notes.length === 0 ? "safe_create" : "destructive_update"
 }
 
-/** Beside what the rehearsal made: by then it is another number, another time. It is told, or a statement could hide in it. */
+/**
+ * Shown with the value of the rehearsal, which will differ when the change is applied. It must be shown, because it
+ * could hide a statement.
+ */
 const made = (value: unknown) => `(made when applied, such as ${String(value)})`
 
 /** A row that was there keeps its number, and shows it. */

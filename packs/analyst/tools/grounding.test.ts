@@ -1,9 +1,6 @@
 import { expect, test } from "vitest"
-import type { Grounding } from "../../../core/engine/definition/agent.ts"
-import { systemClock } from "../../../core/shared/time/clock.ts"
-import type { ConnectionView } from "../../../core/protocol/databases/connections.ts"
-import { newId } from "../../../core/protocol/ids.ts"
-import { type AskedDatabases, grounding } from "./grounding.ts"
+import { type ConnectionView, type Grounding, newId, systemClock } from "../../../core/pack.ts"
+import { type ReadableDatabases, grounding } from "./grounding.ts"
 import type { Narrowing } from "../markdown/schema-markdown.ts"
 
 const connectionId = newId("conn")
@@ -12,7 +9,7 @@ const sqlResult = {
   ...{ columns: [{ name: "n", type: null }], rows: [[1]], rowCount: 1, truncated: false },
 }
 
-function databaseOf(tables: number, narrowed: Narrowing[] = []): AskedDatabases {
+function databaseOf(tables: number, narrowed: Narrowing[] = []): ReadableDatabases {
   const names = ["orders"]
   return {
     find: async () => ({ name: "Shop", kind: "sqlite" }) as ConnectionView,

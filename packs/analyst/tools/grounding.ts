@@ -1,25 +1,32 @@
-import type { Ground, Grounding } from "../../../core/engine/definition/agent.ts"
-import { type Clock, monotonicOf } from "../../../core/shared/time/clock.ts"
-import { AppError, hasCode } from "../../../core/protocol/errors.ts"
-import type { ConnectionId, ConversationId, UserId } from "../../../core/protocol/ids.ts"
-import { SqlResultState } from "../../../core/protocol/databases/connections.ts"
+import {
+  AppError,
+  type Clock,
+  type ConnectionId,
+  type ConversationId,
+  type Ground,
+  type Grounding,
+  hasCode,
+  monotonicOf,
+  SqlResultState,
+  type UserId,
+} from "../../../core/pack.ts"
 import { oddities, resultMarkdown } from "../markdown/result-markdown.ts"
 import { MAX_SCHEMA } from "../markdown/schema-markdown.ts"
 import type { UserDatabases } from "../connections/user-databases.ts"
 
-export type AskedDatabases = Pick<UserDatabases, "find" | "list" | "narrow" | "query">
+export type ReadableDatabases = Pick<UserDatabases, "find" | "list" | "narrow" | "query">
 
-/** What is told of the last result. */
+/** The part of the last result that the model receives. */
 const RESULT = { rows: 20, characters: 4000 }
 /** A database that did not answer is not asked again before each reply: every one would wait for its time-out. */
 const SILENT_MS = 30_000
 const REMEMBERED = 200
 
 /**
- * Tells every model call of the analyst which database it works on, what is in it, and what the last result was. All of
- * it is found anew, from the journal and the database, so it is there after a restart too.
+ * Describes the conversation's database, its schema and the last result for every model call. All of it is read again
+ * from the journal and the database, so it is available after a restart.
  */
-export function grounding(databases: AskedDatabases, clock: Clock): Ground {
+export function grounding(databases: ReadableDatabases, clock: Clock): Ground {
   const failures = new Map<ConnectionId, { readonly until: number; readonly problem: string }>()
   /** The tables that a conversation was shown of a large database. */
   const shown = new Map<ConversationId, readonly string[]>()
@@ -86,7 +93,7 @@ export async function connectionName(
   }
 }
 
-/** What the journal says of the newest result. */
+/** Describes the newest result in the journal. */
 export function lastResult(state: Readonly<Record<string, unknown>>, connectionId: ConnectionId): string[] {
   const { data } = SqlResultState.safeParse(state.sqlResult)
   if (!data) return []

@@ -1,17 +1,17 @@
-import { MAX_SQL } from "../../../core/protocol/databases/connections.ts"
+import { MAX_SQL } from "../../../core/pack.ts"
 
 /** How a line begins that begins a statement, and not a sentence: "With this query …" is none. */
 const BEGINS = [
   /^\(? *select\b/i,
   /^with (?:recursive )?[\w"`[\].]+ *(?:\([^()]{0,500}\) *)?as\b/i,
   /^values *\(/i,
-  // What is refused later: whoever wrote it is told so by the guard.
+  // Statements that the guard refuses with a message.
   /^(?:insert(?: or \w+)? into|delete from|replace into|truncate|merge into|vacuum|pragma|attach|copy|explain) /i,
   /^update [\w"`[\].]+ set\b/i,
   /^(?:create|drop|alter) (?:or replace |temp |temporary |unique )?(?:table|view|index|trigger|schema|function|role|user)\b/i,
 ]
 const OTHER_LANGUAGES = /^(?:json|python|py|js|javascript|ts|typescript|bash|sh|html|xml|yaml|csv)$/i
-/** Words and a statement; nobody reads more. */
+/** The characters of a reply that are searched. */
 const MAX = MAX_SQL * 2
 /** Characters of a line that are searched for the beginning of a statement. */
 const LOOK = 1000
@@ -33,7 +33,7 @@ export function sqlInReply(reply: string): string | undefined {
   return tidy(text.slice(withComments(text, start), index))
 }
 
-/** What stands in comments on the lines right before a statement belongs to it: the person reads both. */
+/** Includes comments on the lines before a statement, because the user reads them with it. */
 function withComments(text: string, start: number): number {
   let from = start
   while (from > 0) {
@@ -50,7 +50,7 @@ function withComments(text: string, start: number): number {
   return from
 }
 
-/** What stands between lines of three backticks, with the word behind the first; the last may have no end. */
+/** The code blocks between lines of three backticks, with their language; the last may be unclosed. */
 function fencesOf(text: string): { language: string; code: string }[] {
   const fences: { language: string; code: string }[] = []
   let open: { language: string; code: string[] } | undefined
@@ -71,7 +71,7 @@ function fencesOf(text: string): { language: string; code: string }[] {
   return fences
 }
 
-/** Where the first line stands that begins a statement. A comment may stand before it, and hold anything. */
+/** Returns the position of the first line that starts a statement. Comments may precede it. */
 function beginningIn(text: string): number | undefined {
   let at = 0
   let commented = false

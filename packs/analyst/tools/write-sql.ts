@@ -1,8 +1,12 @@
-import type { CallContext } from "../../../core/engine/definition/tool.ts"
-import { streamReply } from "../../../core/engine/ask/reply.ts"
-import type { HistoryMessage, Model, ToolDeclaration } from "../../../core/engine/model.ts"
+import {
+  type CallContext,
+  type HistoryMessage,
+  type Model,
+  streamReply,
+  type ToolDeclaration,
+  tryReadJson,
+} from "../../../core/pack.ts"
 import { sqlInReply } from "./sql-in-reply.ts"
-import { tryReadJson } from "../../../core/shared/text/read-json.ts"
 
 /** How a model hands its statement over, where it calls tools better than it keeps to a form. */
 export const WRITE_SQL = "write_sql"

@@ -2,9 +2,9 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs"
 import { isAbsolute, join } from "node:path"
 
 /**
- * A program of the machine, by its absolute path, or undefined. What the project ships is never it: a search path often
- * names places in the work folder (`node_modules/.bin`, a virtual environment) or the current one (`.`, an empty entry),
- * and a `git` that lies there would be run by a tool that only reads, asked about by nobody.
+ * Returns the absolute path of a program of the machine, or undefined. Ignores programs inside the work folder: a
+ * search path often contains `node_modules/.bin`, a virtual environment or the current folder (`.`, an empty entry),
+ * and a tool that only reads would run a `git` from there without approval.
  */
 export function findProgram(name: string, searchPath: string, root: string): string | undefined {
   return trustedEntries(searchPath, root)

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { TaintedFiles } from "./tainted-files.ts"
-import { failure } from "../../../core/protocol/errors.ts"
+import { failure } from "../../../core/pack.ts"
 
 export interface FolderEntry {
   readonly name: string
@@ -17,10 +17,10 @@ export interface Listed {
 /** `other`: a pipe, a socket, a device. It is named, and never opened. */
 export type EntryType = "file" | "directory" | "link" | "other"
 
-/** What a path leads to, links followed. */
+/** The target of a path, with links followed. */
 export interface FoundPath {
   readonly type: EntryType
-  /** Where it really lies, from the folder on: what `a/link` stands for. */
+  /** Its real path, relative to the folder, such as the target of `a/link`. */
   readonly path: string
   readonly size: number
   readonly mode: number
@@ -33,7 +33,7 @@ export interface FileBytes extends FoundPath {
   readonly hash: string
 }
 
-/** What must be so at the moment of a write, or it is not done: the hash of a file, or that there is none. */
+/** The condition of a write: the hash of the current file, or that there is none. */
 export type Expected = string | "absent"
 
 /** Whether its person trusts what its files say, and which files conversations have written after text of others. */
@@ -43,8 +43,8 @@ export interface FolderTrust {
 }
 
 /**
- * The folder that is worked in. Paths are written with `/`, from the folder on, or absolute and inside it. Whatever a path
- * says, and whatever somebody else does to links at that moment, nothing outside is read or written.
+ * The work folder. Paths use `/` and are relative to the folder, or absolute and inside it. Whatever a path contains,
+ * and even if links change at the same time, nothing outside is read or written.
  */
 export interface Folder extends Disposable {
   /** Its real name, for people. */
@@ -61,7 +61,7 @@ export interface Folder extends Disposable {
    * its text, and which thing it leads to.
    */
   identityOf(path: string): string | undefined
-  /** What kind of thing has this name, without following it where it is a link. */
+  /** Returns the type of the entry with this name, without following links. */
   kindOf(path: string): EntryType | undefined
   /** Undefined where there is nothing. */
   find(path: string): FoundPath | undefined
@@ -71,8 +71,8 @@ export interface Folder extends Disposable {
    */
   realPath(path: string, last: "follow" | "keep"): string
   /**
-   * In the order of their names; `more` says how many were left out, `isCut` that there were more than are counted. Asking
-   * each file for its size takes most of the time: whoever needs only names says so.
+   * Sorted by name; `more` is the number of omitted entries, `isCut` that there are more than are counted. Reading the
+   * sizes takes most of the time, so callers that need only names pass `no-sizes`.
    */
   list(path: string, most: number, sizes?: "sizes" | "no-sizes"): Listed
   /** The whole file; refused where it is larger than `most`. */
@@ -86,14 +86,14 @@ export interface Folder extends Disposable {
   remove(path: string, expect: Expected): void
   /** Deletes what an earlier process has left of a write there, in whose middle it died. */
   sweepBeside(path: string): void
-  /** What `to` names must not exist. */
+  /** `to` must not exist. */
   move(from: string, to: string): void
   makeDirectory(path: string): void
   /** Only an empty one. */
   removeDirectory(path: string): void
   /** Takes away what is no file: a link itself, an empty directory, a pipe; only while it is the very thing that is expected. */
   removeEntry(path: string, identity: string): void
-  /** Where a link says that it leads; undefined for what is none. */
+  /** The target of a link; undefined for other entries. */
   linkText(path: string): string | undefined
   /** A descriptor of a directory, to be handed to a process; `close` it. */
   openDirectory(path: string): { readonly fd: number; close(): void }
@@ -101,5 +101,5 @@ export interface Folder extends Disposable {
 
 export const fileHash = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex")
 
-/** What a file tool refuses, in a sentence for the model. */
+/** A refusal of a file tool, as a sentence for the model. */
 export const fileRefusal = (problem: string) => failure("bad_request", { problem })

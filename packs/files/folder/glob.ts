@@ -7,7 +7,7 @@ type Engine = typeof RE2JS
 export const loadEngine = async (): Promise<Engine> => (await import("re2js")).RE2JS
 
 export interface Glob {
-  /** Of its program: with a path's length, what a match costs at worst. */
+  /** Size of its program: with the length of a path, the worst cost of a match. */
   readonly size: number
   matches(path: string): boolean
 }
@@ -16,8 +16,8 @@ const MAX = 500
 const ALTERNATIVES = /\{([^{}/]*)\}/
 
 /**
- * `src/**` + `/*.ts` and the like, for whole paths. In linear time, whoever wrote it: a backtracking engine would take a
- * pattern such as `*a*a*a*a*b` for ever.
+ * Compiles a glob such as `src/**` + `/*.ts` for whole paths. Matches in linear time: a backtracking engine would never
+ * finish a pattern such as `*a*a*a*a*b`.
  */
 export function toGlob(engine: Engine, glob: string, flags = 0): Glob {
   if (glob.length > MAX) throw fileRefusal(`A pattern has at most ${MAX} characters`)

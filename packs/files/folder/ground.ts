@@ -25,7 +25,7 @@ export interface DirectoryLookup {
   open(directory: Directory, name: string): { readonly fd: number; readonly stat: BigIntStats } | "link" | undefined
   /** For reading, what `open` gave. */
   reopen(fd: number, directory: Directory, name: string): number
-  /** Where an open descriptor really lies now. */
+  /** The current path of an open descriptor. */
   whereIs(fd: number, said: readonly string[]): string | undefined
 }
 
@@ -50,16 +50,16 @@ export const byDescriptors: DirectoryLookup = {
   },
   reopen: (fd) => openSync(`/proc/self/fd/${fd}`, O_RDONLY | O_NONBLOCK | O_NOCTTY),
   whereIs(fd) {
-    // What is gone has no place; its address would end in ` (deleted)`, as may the name of what is there.
+    // A deleted file has no path: its address would end in ` (deleted)`, which could also be part of a name.
     if (fstatSync(fd).nlink === 0) return undefined
     return readlinkSync(`/proc/self/fd/${fd}`)
   },
 }
 
 /**
- * Systems without such addresses. What is opened is compared with what the name means before and after, and links are
- * never followed by the system; between the last look and a write somebody who swaps directories at the right moment
- * can still win.
+ * For systems without `/proc/self/fd`. The opened file is compared with the file at its path before and after, and the
+ * system never follows links. Between the last check and a write, a process that swaps directories at the right moment
+ * can still redirect it.
  */
 export function byNames(root: string): DirectoryLookup {
   const pathOf = (path: readonly string[]) => join(root, ...path)

@@ -1,7 +1,10 @@
 import { loadEngine, toGlob } from "./glob.ts"
 
 const MAX_RULES = 2000
-/** Of all rules of a file together. Every path is held against each of them, and a hostile repository writes them too. */
+/**
+ * Limit for all rules of a file. Every path is matched against each of them, and a hostile repository can contain any
+ * rules.
+ */
 const MAX_PROGRAMS = 20_000
 /** Twice what a pattern may have: of a longer line not even its end is looked for. */
 const LONGEST_LINE = 1000

@@ -30,7 +30,7 @@ import { LocalWrites } from "./local-writes.ts"
 import { MAX_NAMES, namesIn } from "./names-in.ts"
 import { shown } from "./shown.ts"
 import { type PathEnd, type Roots, walk } from "./walk.ts"
-import { own } from "../../../core/shared/text/json.ts"
+import { own } from "../../../core/pack.ts"
 
 /**
  * The folder on this machine. `by`: how it is held to the folder, where the system leaves a choice. `closed`: places that
@@ -190,7 +190,7 @@ class LocalFolder implements Folder {
     const fd = this.#reopen(place)
     try {
       const now = fstatSync(fd, { bigint: true })
-      // Where names are all we have, it was opened a second time: it must be the same, and still a file.
+      // Without descriptor paths it was opened a second time, so it must be the same file.
       if (now.ino !== place.open?.stat.ino || now.dev !== place.open.stat.dev || !now.isFile())
         throw fileRefusal(`${name} was swapped for another file while it was opened; try again`)
       const bytes = readAll(fd, most)
@@ -230,7 +230,7 @@ class LocalFolder implements Folder {
     found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
     const entries = found.slice(0, most).map(({ name, type, raw }): FolderEntry => {
       if (type !== "file") return { name, type, size: 0 }
-      // A name that is no UTF-8 cannot be said, so it is no file that could be asked for.
+      // A name that is not UTF-8 cannot be requested, so it is not a readable file.
       if (Buffer.from(name, "utf8").toString("latin1") !== raw) return { name, type: "other", size: 0 }
       return { name, type, size: sizes === "sizes" ? sizeOf(`${at}/${name}`) : 0 }
     })
@@ -246,7 +246,7 @@ function readAll(fd: number, most: number): Buffer {
     const count = readSync(fd, chunk)
     if (count === 0) return Buffer.concat(chunks, size)
     size += count
-    // It grows while we read: a log, or somebody who wants to fill our memory.
+    // The file grows while it is read, such as a log.
     if (size > most) throw fileRefusal(`it grows beyond ${most} bytes while it is read`)
     chunks.push(chunk.subarray(0, count))
   }
@@ -269,7 +269,7 @@ function sizeOf(path: string): number {
 export const missing = (path: string) =>
   fileRefusal(`${shown(path)} does not exist; list_directory shows what there is`)
 
-/** What the system says about a path names our own addresses, which mean nothing to anybody. */
+/** Replaces system messages about paths, which contain internal addresses. */
 function said<T>(path: string, work: () => T): T {
   try {
     return work()

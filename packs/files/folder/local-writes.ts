@@ -15,14 +15,14 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs"
-import { failure } from "../../../core/protocol/errors.ts"
+import { failure } from "../../../core/pack.ts"
 import { type Expected, type FileBytes, fileRefusal } from "./folder.ts"
 import { DIRECTORY, type Directory } from "./ground.ts"
 import { shown } from "./shown.ts"
 import { type PathEnd, requireInside, type Roots, walk } from "./walk.ts"
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-/** What is replaced or deleted is read whole first, to be compared and kept. */
+/** A replaced or deleted file is read completely first, to compare and store it. */
 export const MAX_REPLACED = 32 * 1024 * 1024
 
 type ReadBytes = (place: PathEnd, most: number) => FileBytes
@@ -37,7 +37,9 @@ export class LocalWrites {
     this.#bytes = bytes
   }
 
-  /** Written beside, made durable, then given the name: a crash leaves the old file or the new one, never a half. */
+  /**
+   * Writes to a draft file, syncs it, then renames it: a crash leaves the old file or the new one, never a partial one.
+   */
   write(path: string, bytes: Buffer, { expect, mode }: { readonly expect: Expected; readonly mode?: number }): void {
     walk(this.#roots, path, (place) => {
       const before = this.#require(place, expect, path)
@@ -157,7 +159,7 @@ export class LocalWrites {
     )
   }
 
-  /** What is no file. `isExpected` looks once more at what has the name. */
+  /** Deletes an entry that is not a file. `isExpected` checks it once more. */
   removeEntry(path: string, isExpected: () => boolean): void {
     const isDirectory = walk(
       this.#roots,
@@ -188,7 +190,7 @@ export class LocalWrites {
     if (isDirectory) this.removeDirectory(path)
   }
 
-  /** What is there, if it is what was shown; `row_stale` otherwise. */
+  /** Returns the file if it is the one that was shown; throws `row_stale` otherwise. */
   #require(place: PathEnd, expect: Expected, path: string): FileBytes | undefined {
     requireReal(place, path)
     if (place.name === "" || place.isLink)
@@ -201,7 +203,7 @@ export class LocalWrites {
   #publish(draft: string, target: string, replaces: boolean): void {
     if (replaces) return renameSync(draft, target)
     try {
-      // Unlike a rename it fails where somebody else has just made a file of that name.
+      // Unlike a rename, it fails if a file with that name was just created.
       linkSync(draft, target)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
@@ -228,7 +230,7 @@ export class LocalWrites {
   }
 }
 
-/** What was shown to somebody was this place; one that a link leads to is another. */
+/** The preview showed this path; a link would lead to another one. */
 function requireReal({ path }: PathEnd, said: string): void {
   if (path.join("/") !== said) throw stale(said)
 }

@@ -4,7 +4,7 @@ import { shown } from "./shown.ts"
 
 /** The directories on a path, itself included, that are not there: by their real names, from the outermost on. */
 export function missingDirectories(folder: Folder, path: string): string[] {
-  // What lies above the folder is not looked at, also where the path is said from the system's root on.
+  // Directories above the folder are not checked, even if the path is absolute.
   const isWithin = isInside(path, folder.root)
   const said = isWithin ? path.slice(folder.root.length) : path
   const parts = said.split("/").filter((part) => part !== "" && part !== ".")

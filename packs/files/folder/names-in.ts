@@ -1,6 +1,6 @@
 import { type Dirent, opendirSync, readdirSync } from "node:fs"
 
-/** More names than anybody reads; a directory with more is listed as far as the system gave them. */
+/** Limit for the names of a directory; the order of the rest is the system's. */
 export const MAX_NAMES = 20_000
 /** Bytes of a directory itself, which is a few dozen a name. */
 const SMALL_DIRECTORY = 256 * 1024

@@ -1,6 +1,4 @@
-import { Semaphore } from "../../../core/shared/concurrency/locks.ts"
-import { siblingScript } from "../../../core/shared/processes/thread.ts"
-import { JobThread } from "../../../core/shared/processes/thread.ts"
+import { JobThread, Semaphore, siblingScript } from "../../../core/pack.ts"
 import { fileRefusal } from "./folder.ts"
 import type { PatternAnswer, PatternJob } from "./search-thread.ts"
 
@@ -19,8 +17,8 @@ const MAX_TURN = 512 * 1024
 const threads = new Semaphore(4)
 
 /**
- * Searches texts with a pattern of a model's, in a thread with a time limit: the pattern may be anybody's, and the worst one
- * takes minutes for a file. Texts are collected and sent together, because each turn costs a message in both directions.
+ * Searches texts with a model's pattern, in a thread with a time limit, because a bad pattern takes minutes for one
+ * file. Texts are sent in batches, because each round trip costs a message in both directions.
  */
 export class PatternSearch implements AsyncDisposable {
   readonly #asked: Asked

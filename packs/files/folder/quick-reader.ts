@@ -29,8 +29,8 @@ export class QuickReader implements Disposable {
   }
 
   /**
-   * Its bytes, until the next one is read. `large`: there are more than are read; undefined where it cannot be read, or where
-   * its bytes are not wanted: those of most files are not, and are given to nobody.
+   * Returns the file's bytes, valid until the next call. `large`: it exceeds the limit. Undefined if it cannot be read
+   * or its bytes are not wanted.
    */
   read(path: string, isWanted: (bytes: Buffer) => boolean = always): Buffer | "large" | undefined {
     const slash = path.lastIndexOf("/")
@@ -78,7 +78,7 @@ export class QuickReader implements Disposable {
       const bytes = this.#readAll(open, stat.size)
       if (bytes === "large") return bytes
       if (!isWanted(bytes)) return "unwanted"
-      // Nobody has moved the directory out of the folder while this was read.
+      // Checks that the directory was not moved out of the folder in the meantime.
       return readlinkSync(`/proc/self/fd/${fd}`) === where ? bytes : undefined
     } catch {
       return undefined
@@ -87,7 +87,7 @@ export class QuickReader implements Disposable {
     }
   }
 
-  /** `told`: how long it is said to be. One that turns out to have just that needs no second read to find its end. */
+  /** `told`: the reported size. A file of exactly that size needs no second read to find its end. */
   #readAll(fd: number, told: number): Buffer | "large" {
     for (let size = 0; ;) {
       const count = readSync(fd, this.#buffer, size, this.#buffer.length - size, null)
@@ -103,7 +103,7 @@ export class QuickReader implements Disposable {
       if (found?.type === "file" && found.size > this.#most) return "large"
       return this.#folder.read(path, this.#most).bytes
     } catch {
-      return undefined // gone, locked, no file: the search goes on without it
+      return undefined // deleted, locked or not a file: the search continues without it
     }
   }
 }

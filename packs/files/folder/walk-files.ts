@@ -9,7 +9,7 @@ const YIELD_MS = 10
 
 export interface Walking {
   readonly signal: AbortSignal
-  /** Milliseconds after which it stops, having told so. */
+  /** Milliseconds after which it stops and reports that. */
   readonly withinMs: number
   /** Also what `.gitignore` leaves out. */
   readonly ignored?: boolean
@@ -19,7 +19,7 @@ export interface Walking {
 
 export interface Walked {
   readonly path: string
-  /** 0 where nobody asked for it. */
+  /** 0 if sizes were not requested. */
   readonly size: number
 }
 
@@ -72,7 +72,7 @@ class FileWalk {
     this.#end = performance.now() + walking.withinMs
   }
 
-  /** What whoever reads the outcome is told of directories with more names than are read; nothing where there is none. */
+  /** Sentences about directories with more names than are read; empty if there are none. */
   get left(): string[] {
     const [first, ...others] = this.#tooMany
     if (first === undefined) return []
@@ -90,8 +90,7 @@ class FileWalk {
       }
       const { name, type, size } = next.value
       if (name === ".git" || (type !== "file" && type !== "directory")) continue
-      // Before its name is held against the rules, which somebody may have written to take long; and whoever is given a file
-      // takes time with it.
+      // Before the rules are matched, which may be slow, and before the file is passed on, which takes time too.
       const pause = this.#breathe()
       if (pause) await pause
       const below = here.at === "" ? name : `${here.at}/${name}`
@@ -150,7 +149,7 @@ function isIgnored(scoped: readonly Scoped[], path: string, isDirectory: boolean
   return false
 }
 
-/** A directory that cannot be opened, or is gone, is no reason to find nothing elsewhere. */
+/** A directory that cannot be opened, or is deleted, does not end the search. */
 function orNothing(error: unknown): undefined {
   if ((error as { code?: unknown }).code !== "bad_request") throw error
 }

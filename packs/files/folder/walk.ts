@@ -10,7 +10,7 @@ const MAX_PARTS = 256
 /** File systems whose files are no files: what is read there is the kernel speaking. */
 const SPEAKING = new Set([0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x63677270, 0x1cd1, 0x19800202])
 
-/** Where a path led: the directory it ends in, its last name there, and what that is. */
+/** The end of a path: its last directory, its name there, and the type of the entry. */
 export interface PathEnd {
   readonly directory: Directory
   /** Empty where the path is the folder itself. */
@@ -28,7 +28,9 @@ export interface Roots {
   /** Open for as long as the folder is. */
   readonly root: Directory
   readonly rootPath: string
-  /** From the root on: what lies in it and is none of it, such as our own data where somebody works in their home. */
+  /**
+   * Relative to the root: paths inside it that are excluded, such as Pawl's data if the work folder is the user's home.
+   */
   readonly closed: readonly string[]
 }
 
@@ -92,7 +94,7 @@ export function walk<T>(roots: Roots, path: string, use: (place: PathEnd) => T, 
   }
 }
 
-/** What was opened may have been moved out, or swapped for what lies outside, while we were on the way. */
+/** Checks that the opened entry was not moved out of the folder, or swapped, in the meantime. */
 function requireStill(
   roots: Roots,
   open: { fd: number; stat: BigIntStats; path: readonly string[] },
@@ -100,7 +102,7 @@ function requireStill(
 ): void {
   if (!open.stat.isFile() && !open.stat.isDirectory()) return // never read, so it does not matter where it is
   requireInside(roots, open, said)
-  // A file system in the folder that shows the system itself: a `/proc` that somebody has mounted here.
+  // A file system inside the folder that shows the system itself, such as a mounted `/proc`.
   const { dev } = fstatSync(roots.root.fd, { bigint: true })
   if (
     open.stat.dev !== dev &&

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs"
 import { dirname, isAbsolute, join, relative } from "node:path"
-import type { Answer, CallContext, Tool } from "../../../core/engine/definition/tool.ts"
+import type { Answer, CallContext, Tool } from "../../../core/pack.ts"
 import type { Folder } from "./folder.ts"
 import { normal, type TaintedFiles } from "./tainted-files.ts"
 import { goThrough, walkFiles } from "./walk-files.ts"
@@ -79,7 +79,10 @@ function isLink(folder: Folder, input: object): boolean {
   return normal(inFolder) !== normal(pathIn(folder, input, "path") ?? "")
 }
 
-/** What a command has changed, which it does not report. Also if it was cancelled: what it wrote until then stays. */
+/**
+ * Marks the files that a command changed, which it does not report. Also if it was cancelled, because its writes
+ * remain.
+ */
 async function markChanged({ folder, tainted }: Marked, startedAt: number): Promise<void> {
   const changed: string[] = []
   const { signal } = new AbortController()

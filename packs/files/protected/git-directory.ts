@@ -11,7 +11,10 @@ export function isGitDirectory(names: readonly string[]): boolean {
   return MARKS.every((mark) => names.includes(mark))
 }
 
-/** Why a place is git's own: it lies in a directory of git of another name, or where git was told to find its hooks. */
+/**
+ * Returns why a path belongs to git: it is inside a git directory with another name, or in the configured folder of
+ * hooks.
+ */
 export function whyOfGit(folder: Folder, real: string): string | undefined {
   const hooks = hooksOf(folder)
   if (hooks !== undefined && (isInside(real, hooks) || isInside(hooks, real))) return `${WHY}, by core.hooksPath`
@@ -23,7 +26,7 @@ export function whyOfGit(folder: Folder, real: string): string | undefined {
   return undefined
 }
 
-/** Where this repository's own settings tell git to look for hooks, if that lies in the folder and is no `.git`. */
+/** The folder of hooks in this repository's configuration, if it is in the work folder and not in `.git`. */
 export function hooksOf(folder: Folder): string | undefined {
   const [, said] = /^[ \t]*hookspath[ \t]*=[ \t]*"?([^"\n#;]+)/im.exec(textAt(folder, `${gitAt(folder)}/config`)) ?? []
   if (said === undefined) return undefined
@@ -35,7 +38,7 @@ export function hooksOf(folder: Folder): string | undefined {
   }
 }
 
-/** Hooks and settings that are also called otherwise: whoever writes under the other name writes them. */
+/** Whether hooks or configuration have hard links: a write to the other name changes them. */
 export function hasOtherNames(folder: Folder, git: string): boolean {
   try {
     const names =
@@ -58,7 +61,7 @@ function textAt(folder: Folder, path: string): string {
   try {
     return folder.read(path, MAX_CONFIG_BYTES).bytes.toString("utf8")
   } catch {
-    return "" // there is none, or it lies elsewhere
+    return "" // there is none, or it is outside
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What runs, or rules, without being asked again: a write here is a way to widen what was agreed to, so a person sees
- * each one. Told by names on the path as it really is, whatever link led there.
+ * Returns why a path is protected: files that run, or instruct the model, without an approval. A write to them extends
+ * what was approved, so a person sees each one. Decided by the names on the real path, whatever link led to it.
  */
 export function whyProtected(path: string): string | undefined {
   const names = path.split("/").map(folded)
@@ -15,7 +15,7 @@ const folded = (name: string) =>
     .toLowerCase()
     .replace(/(?<![. ])[. ]+$/, "")
 
-/** Why a file is that is only worth guarding where somebody keeps it: a build makes many of the same names. */
+/** The reason for files that are protected only outside of build output, which contains many files with these names. */
 export const BUILDS = "what builds and installations run"
 
 const PROTECTED = {

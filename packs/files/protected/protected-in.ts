@@ -10,7 +10,7 @@ const MAX_LOOKED_AT = 50_000
 const MAX_AFTERWARDS = 200_000
 /** Full of other people's projects, and none of them ours to guard. */
 const PASSED_OVER = new Set(["node_modules"])
-/** Where builds put what they make: full of manifests that nobody runs, and gone with the next build. */
+/** Folders of build output: full of manifests that do not run, and replaced by the next build. */
 const OUTPUT = new Set([
   ...["build", "dist", "out", "target", "_build", "coverage", "vendor", ".next", ".nuxt", ".svelte-kit", ".gradle"],
   ...[".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages", ".cache", ".eggs"],
@@ -20,7 +20,7 @@ export const MAX_HELD = 2000
 
 export interface Guarded {
   readonly path: string
-  /** A name says little: another file may get it, or a directory above it be renamed and made anew. */
+  /** A name is not enough: another file may get it, or a directory above it may be renamed and created again. */
   readonly identity: string | undefined
 }
 
@@ -68,9 +68,9 @@ export function protectedIn(folder: Folder, at = "", most = MAX_LOOKED_AT): Guar
 }
 
 /**
- * Gives what a command has made or exchanged, and nobody was asked about, a name under which nothing runs it, and says
- * so. What was there before it could not change, for the sandbox holds those; but it can rename a directory above them
- * and make another, and put something else in the place of a link.
+ * Renames protected files that a command created or replaced without an approval, so that they do not run, and reports
+ * them. The sandbox protects existing files, but a command can rename a directory above them and create another, or
+ * replace a link.
  */
 export function setAside(folder: Folder, before: Guard): string[] {
   const known = new Map(before.found.map(({ path, identity }) => [path, identity]))
@@ -114,7 +114,7 @@ function putAside(folder: Folder, path: string, how: string): string {
   return `${what}, and it STILL STANDS there, for it could not be put aside: ${problem}`
 }
 
-/** What kept it from being moved. One that stays is no reason to leave the others. */
+/** Returns the reason if it could not be moved. The others are moved all the same. */
 function moves(folder: Folder, from: string, to: string): string | undefined {
   try {
     folder.move(from, to)

@@ -8,16 +8,16 @@ import { shown } from "../folder/shown.ts"
 const MAX_AT_ROOT = 20_000
 
 /**
- * Why a place is always asked about: for its real name, for the name by which it was said, or because a protected name of
- * the folder is a link that leads there. `CLAUDE.md -> docs/rules.md` makes rules of what is called otherwise. What belongs
- * to git is told by what it is.
+ * Returns why a write to a path always needs a person: because of its real name, of the requested name, or because a
+ * protected name of the folder is a link to it. `CLAUDE.md -> docs/rules.md` makes another file the rules. git's files
+ * are recognized by their contents.
  */
 export function whyProtectedAt(folder: Folder, real: string, said = real): string | undefined {
   return whyProtected(real) ?? whyProtected(fromRoot(folder, said)) ?? whyLedTo(folder, real) ?? whyOfGit(folder, real)
 }
 
-/** What a person is shown of a change, and whether they are always asked: where its place is protected, with the reason. */
-export const insisting = (summary: string, protectedBy: string | undefined) => ({
+/** The summary of a change and, if its path is protected, the reason why a person must decide. */
+export const protectedPreview = (summary: string, protectedBy: string | undefined) => ({
   summary: protectedBy === undefined ? summary : `${summary} [always asked about: ${protectedBy}]`,
   insists: protectedBy !== undefined,
 })
@@ -30,7 +30,7 @@ export function whyProtectedBelow(folder: Folder, directory: string): string | u
   return isWhole ? undefined : "it cannot be looked through to its end"
 }
 
-/** What lies above the folder has names too, and they say nothing of what is in it. */
+/** Drops the names above the folder, which do not matter for files inside it. */
 function fromRoot({ root }: Folder, said: string): string {
   return isInside(said, root) ? said.slice(root.length) : said
 }

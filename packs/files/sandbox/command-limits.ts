@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { totalmem } from "node:os"
 
 export interface CommandLimits {
-  /** Of all its processes together. */
+  /** Memory of all its processes together. */
   readonly megabytes: number
   readonly processes: number
   readonly openFiles: number
@@ -16,7 +16,7 @@ const MEGABYTE = 1024 * 1024
 /** Whether this system tells which processes a process has started. */
 const isWatched = existsSync(`/proc/self/task/${process.pid}/children`)
 
-/** What a command may take of this machine now: half of its memory, and not more than most of what is free. */
+/** The limits of a command at this moment: half of the memory, and at most most of the free memory. */
 export function commandLimits(): CommandLimits {
   const constrained = process.constrainedMemory() || Infinity
   const half = Math.min(totalmem(), constrained) / 2
@@ -33,7 +33,7 @@ export function limited(command: string, { megabytes, processes, openFiles }: Co
   const bounds = [
     "ulimit -c 0",
     `ulimit -n ${openFiles}`,
-    // Not where all its processes are watched: sanitizers reserve terabytes that they never touch, and would not start.
+    // Not if all its processes are watched: sanitizers reserve terabytes that they never use, and would not start.
     ...(isWatched ? [] : [`ulimit -d ${(megabytes + RESERVED_MEGABYTES) * 1024}`]),
     `{ ulimit -u ${most} || ulimit -p ${most}; }`,
     "echo 900 > /proc/self/oom_score_adj",

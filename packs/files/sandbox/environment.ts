@@ -4,7 +4,7 @@ import { isInside } from "../folder/find-program.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Who and where somebody is, and how they read and write. */
+/** Variables about the user, the shell and the locale. */
 const PERSONAL = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "NO_COLOR"]
 const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()])
 /** Files and folders with the certificates of authorities. None of these variables names a private key. */
@@ -12,7 +12,7 @@ const CERTIFICATES = [
   ...["SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE"],
   ...["GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "PIP_CERT", "CARGO_HTTP_CAINFO", "DENO_CERT", "NIX_SSL_CERT_FILE"],
 ]
-/** Where a toolchain is, and what it has there: without that the variable names something else. */
+/** Variables of toolchains, with a file that the folder must contain. Otherwise the variable means something else. */
 const TOOLCHAINS: Readonly<Record<string, string>> = {
   JAVA_HOME: "bin",
   VIRTUAL_ENV: "pyvenv.cfg",
@@ -24,7 +24,7 @@ const TOOLCHAINS: Readonly<Record<string, string>> = {
 
 const SEEN: ReadonlySet<string> = new Set([...PERSONAL, ...PROXIES, ...CERTIFICATES, ...Object.keys(TOOLCHAINS)])
 
-/** What commands get to see of an environment: names of a list, so no key or token, and proxies without a password. */
+/** Returns the environment for commands: listed names only, so no keys or tokens, and proxies without a password. */
 export function commandEnvironment(environment: Environment): Record<string, string> {
   const seen = Object.entries(environment).flatMap(([name, value]) => {
     if (value === undefined || !(SEEN.has(name) || /^LC_[A-Z]+$/.test(name))) return []

@@ -3,13 +3,13 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs"
 import { lstat, readdir, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 
-/** Of caches and whatever else commands leave in their home: with more, all of it goes. */
+/** Limit for caches and other files in a sandbox's home. A larger home is deleted. */
 const MAX_BYTES = 4 * 1024 ** 3
 const UNUSED_MS = 30 * 24 * 60 * 60 * 1000
 const GIT_MS = 2000
 
 export interface HomeOptions {
-  /** Where the homes of all folders are kept, in our own data. */
+  /** The folder with the homes of all work folders, in Pawl's data. */
   readonly homes: string
   /** Which folder's commands it is for. */
   readonly id: string
@@ -71,7 +71,7 @@ function askGit({ program, home }: { program: string; home: string }, name: stri
   return status === 0 ? value : undefined
 }
 
-/** What a command made is not always ours to delete at the first try, and no reason not to run the next. */
+/** Files of a command may not be deletable at the first attempt, which is no reason to refuse the next command. */
 const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 2 }).catch(() => {})
 
 async function isLarger(folder: string, most: number): Promise<boolean> {

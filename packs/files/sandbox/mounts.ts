@@ -8,7 +8,7 @@ import { toolchainFolders } from "./toolchains.ts"
 /** Part of the system, shown whole: programs and libraries, which packages bring and everybody may read. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
 
-/** Of the system's settings what programs look for; the rest may hold keys of services. */
+/** Files of `/etc` that programs need; the rest may contain keys of services. */
 const SETTINGS = [
   ...["alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "pki/ca-trust", "pki/tls/certs"],
   ...["pki/tls/cert.pem", "pki/tls/openssl.cnf", "ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "ssl/ca-bundle.pem"],
@@ -19,7 +19,7 @@ const SETTINGS = [
   ...["perl", "python3", "java", "maven", "texmf", "ghostscript", "ImageMagick-6", "ImageMagick-7", "R", "papersize"],
 ].map((name) => `/etc/${name}`)
 
-/** Where runtimes ask how many processors there are, and what programs of the system have prepared for themselves. */
+/** Files in which runtimes read the number of processors, and caches of system programs. */
 const PREPARED = ["/sys/devices/system/cpu", "/sys/devices/system/node", "/var/lib/texmf", "/var/cache/fontconfig"]
 
 export interface Mounts {
@@ -33,7 +33,7 @@ export interface Mounts {
   readonly network: boolean
   /** Other folders that are there, read-only. */
   readonly reads?: readonly string[]
-  /** Of the folder's git repository what lies outside of it. */
+  /** The parts of the folder's git repository that are outside of it. */
   readonly git?: readonly RepositoryMount[] | undefined
 }
 
@@ -42,7 +42,7 @@ interface Mount {
   readonly words: readonly string[]
 }
 
-/** What there is in the sandbox, as words for bubblewrap: what is not named here is not there. */
+/** The mounts of the sandbox as arguments for bubblewrap. Everything else is not visible. */
 export function mountsFor(mounts: Mounts): string[] {
   const { root, searchPath, home, sandboxHome, temporary, network, reads = [], git = [] } = mounts
   const shown: Mount[] = [
@@ -62,16 +62,19 @@ export function mountsFor(mounts: Mounts): string[] {
   ]
   // Whatever lies in another is mounted after it, and so is seen.
   const ordered = shown.sort((a, b) => depth(a.at) - depth(b.at))
-  // What was made only to mount on is not for keeping anything in: it is memory.
+  // Folders that exist only as mount points become read-only, because they are in memory.
   return [...ordered.flatMap(({ words }) => words), "--remount-ro", "/dev", "--remount-ro", "/"]
 }
 
-/** What a command may write to besides the work folder, each by the name of a new folder that is deleted afterwards. */
+/**
+ * The folders that a command may write to in addition to the work folder, each with the name of a new folder that is
+ * deleted afterwards.
+ */
 export const TEMPORARY_FOLDERS = { "/tmp": "tmp", "/var/tmp": "var-tmp", "/dev/shm": "shm" } as const
 
 /**
- * Where the sandbox's home is. Nothing is mounted below it: a command can leave a link there, and the next mount would be
- * made wherever it leads.
+ * The path of the sandbox's home. Nothing is mounted below it: a command could leave a link there, and the next mount
+ * would follow it.
  */
 export const HOME_INSIDE = "/sandbox/home"
 
@@ -108,7 +111,7 @@ export function coversOf(folder: string, hidden: readonly string[]): string[] {
   return hidden.filter((path) => path !== folder && isInside(path, folder)).flatMap(cover)
 }
 
-/** What has gone since then needs no cover, and could not be given one. */
+/** A path that was deleted since then needs no cover, and cannot have one. */
 function cover(path: string): string[] {
   if (!existsSync(path)) return []
   return statSync(path).isDirectory() ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path]

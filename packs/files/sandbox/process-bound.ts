@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
 const CGROUPS = "/sys/fs/cgroup"
-/** What the sandbox itself runs, beside the command. */
+/** Processes of the sandbox itself. */
 const OURS = 8
 const MAX_TRIES = 10
 const TRY_AGAIN_MS = 20
@@ -14,9 +14,9 @@ export interface ProcessBound extends AsyncDisposable {
 }
 
 /**
- * `ulimit -u` does not hold root, and a bomb of processes outruns whoever counts them: where we are root, the kernel counts
- * them, in a control group of the command's own. Undefined where there is no need, or no such group can be made, as in most
- * containers and services: there `whyTooMuch` has to do.
+ * Limits processes if the server runs as root, which `ulimit -u` does not limit: a fork bomb is faster than a process
+ * that counts, so the kernel counts in a control group of the command. Undefined if it is not needed, or if no such
+ * group can be created, as in most containers and services: `whyTooMuch` limits them there.
  */
 export function boundProcesses(processes: number): ProcessBound | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -47,8 +47,8 @@ export function boundProcesses(processes: number): ProcessBound | undefined {
 }
 
 /**
- * Our own group, below which others are counted: of the old hierarchy of processes, or of the new one where it counts them.
- * Never one above us: a command there would leave the walls that whoever runs us has put around us, and outlive us.
+ * Our own control group, in which the new one is created, of version 1 or 2. Never a group above ours: a command there
+ * would escape the limits of our own process, and outlive it.
  */
 function findParent(): string | undefined {
   // Each line: a number, the controllers of a hierarchy (none for the new one), where we are in it.

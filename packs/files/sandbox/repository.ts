@@ -6,23 +6,23 @@ import { isInside } from "../folder/find-program.ts"
 export interface Repository {
   /** The top of the work tree: the work folder, or a folder above it. */
   readonly top: string
-  /** What git keeps for this work tree. */
+  /** git's folder of this work tree. */
   readonly gitDirectory: string
-  /** What all work trees of the repository share: objects, branches, hooks and configuration. */
+  /** The folder that all work trees of the repository share: objects, branches, hooks and configuration. */
   readonly common: string
 }
 
 const MARKS = ["HEAD", "objects", "refs"]
 /** In the data that all work trees share, what a commit writes to. */
 const WRITTEN = ["objects", "refs", "logs", "reftable"]
-/** What git obeys: hooks, configuration, filters and where these lie. */
+/** Files that control git: hooks, configuration, filters and their locations. */
 const OBEYED = ["config", "config.worktree", "commondir", "gitdir", "hooks", "info", "modules", "worktrees"]
 /** Made by a command, these would lead git to other hooks or another configuration. */
 const LEADING = ["config.worktree", "commondir", "gitdir"]
 
 /**
- * The repository above or beside a work folder; undefined if all of it lies in the folder, or there is none. The content of
- * the folder is not trusted: what its `.git` file names counts only if git's own data names this work tree too.
+ * The repository outside of a work folder; undefined if all of it is in the folder, or there is none. The folder's
+ * contents are not trusted: the path in its `.git` file is valid only if git's own data names this work tree too.
  */
 export function repositoryOf(root: string, home: string): Repository | undefined {
   for (let folder = root; !isInside(home, folder) && dirname(folder) !== folder; folder = dirname(folder)) {
@@ -66,7 +66,7 @@ export interface RepositoryMount {
   readonly words: readonly string[]
 }
 
-/** What of it a sandbox shows, read-only. `writes`: a commit can be made; what git obeys stays read-only. */
+/** The mounts of the repository, read-only. `writes`: commits are possible; files that control git stay read-only. */
 export function repositoryMounts({ top, gitDirectory, common }: Repository, root: string, writes: boolean) {
   const shown = [...(top === root ? [] : [top]), common].map(readOnly)
   if (!writes || !mayWrite(common, gitDirectory)) return shown
@@ -80,7 +80,7 @@ export function repositoryMounts({ top, gitDirectory, common }: Repository, root
   ]
 }
 
-/** What a link leads to could not be held, and a configuration that is not there yet could be made. */
+/** Not if a file is a link, whose target would not be protected, or if a missing configuration could be created. */
 function mayWrite(common: string, gitDirectory: string): boolean {
   const names = [...WRITTEN, ...OBEYED].flatMap((name) => [join(common, name), join(gitDirectory, name)])
   const isLink = names.some((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
@@ -88,7 +88,7 @@ function mayWrite(common: string, gitDirectory: string): boolean {
   return !isLink && (!isExtended || existsSync(join(gitDirectory, "config.worktree")))
 }
 
-/** To be called before a command that writes; returns what takes away what it made and would lead git elsewhere. */
+/** Called before a command that writes. Returns a function that removes new files that would redirect git. */
 export function watchLeading({ gitDirectory }: Repository): () => void {
   const missing = LEADING.map((name) => join(gitDirectory, name)).filter((path) => !existsSync(path))
   return () => {

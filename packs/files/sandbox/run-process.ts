@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process"
 import type { Writable } from "node:stream"
-import { SecretFilter } from "../../../core/engine/calls/tool-end.ts"
-import { orphanGuard } from "../../../core/shared/processes/orphan-guard.ts"
+import { orphanGuard, SecretFilter } from "../../../core/pack.ts"
 
 /** From each end: what a program says first and last tells most. */
 const MAX_EACH = 20_000
-/** Less than the loop waits for a write that was told to stop. */
+/** Less than the loop waits for a cancelled write. */
 const GRACE_MS = 1000
 /** After its end: how long its output may stay open and silent, and how often it is listened to again. In all, less too. */
 const SILENT_MS = 150
@@ -23,11 +22,11 @@ export interface Process {
   readonly descriptors?: readonly number[]
   /** How much of its output is kept, from each end. */
   readonly most?: number
-  /** What it is told; without, its input is closed. */
+  /** Its standard input. Default: closed. */
   readonly input?: string
-  /** What it reads from its descriptor 3, in the place of `descriptors`. */
+  /** The contents of its descriptor 3; replaces `descriptors`. */
   readonly handed?: Buffer
-  /** What is taken out of its output, also where it comes in pieces or is cut. */
+  /** Removed from its output, even across chunks and at a cut. */
   readonly secrets?: Iterable<string>
   /** Why it has to be ended, all that it has started together; asked often while it runs. */
   readonly whyTooMuch?: (pid: number) => string | undefined
@@ -39,16 +38,16 @@ export interface ProcessResult {
   readonly output: string
   readonly errors: string
   readonly how: "ended" | "timed_out" | "stopped" | "too_much"
-  /** What it took too much of. */
+  /** The resource that exceeded its limit. */
   readonly tooMuch?: string
   /** Something that it started has left its group and still holds its output: it may run on. */
   readonly leftSomething: boolean
 }
 
 /**
- * Runs a program in a process group of its own, with nothing to read from, and ends the whole group with it: when it ends
- * by itself, when its time is up, when we are told to stop, and when we are killed. Those that leave the group are beyond
- * us; the sandbox has them too. They are not waited for: one that holds the output open would keep us for ever.
+ * Runs a program in its own process group, without input, and ends the whole group when the program exits, at the time
+ * limit, on cancellation, and when this process is killed. Processes that leave the group are only limited by the
+ * sandbox. They are not awaited: one that holds the output open would never end the call.
  */
 export function runProcess(given: Process): Promise<ProcessResult> {
   const { program, cwd, environment, seconds, signal, descriptors = [], most = MAX_EACH, input, handed } = given
@@ -101,7 +100,7 @@ export function runProcess(given: Process): Promise<ProcessResult> {
       settle()
       reject(error)
     })
-    // What it has started may hold its output open for ever; when it ends itself, they end too.
+    // Processes that it started may hold its output open forever; they end with it.
     child.once("exit", (code, ended) => {
       settle() // from here on nothing that happens is how it ended
       endGroup("SIGKILL")
@@ -110,7 +109,7 @@ export function runProcess(given: Process): Promise<ProcessResult> {
 
       function waitForClose(rounds: number): void {
         const before = heard
-        // What was written comes in before the turn is over, also where we were too busy to read it.
+        // Waits until pending output was read, even if this process was busy.
         const look = () => (heard === before || rounds === 1 ? resolved(code, ended, true) : waitForClose(rounds - 1))
         open = setTimeout(() => setImmediate(look), SILENT_MS)
       }
@@ -130,7 +129,7 @@ export function runProcess(given: Process): Promise<ProcessResult> {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, by)
       } catch {
-        // Nobody is left in it.
+        // The group has no processes.
       }
     }
 
@@ -167,7 +166,7 @@ class BothEnds {
   #keep(chunk: Buffer): void {
     const room = this.#most - this.#headSize
     const first = chunk.subarray(0, Math.max(0, room))
-    // Not where nothing of it is kept: a part without a byte keeps all that it is a part of, and a program may say gigabytes.
+    // Skip empty slices: a zero-length slice would pin its whole parent buffer.
     if (first.length > 0) this.#head.push(first)
     this.#headSize += first.length
     const rest = chunk.subarray(first.length)

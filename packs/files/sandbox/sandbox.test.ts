@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { newId } from "../../../core/protocol/ids.ts"
+import { newId } from "../../../core/pack.ts"
 import { fakeBubblewrap, isReal, NO_BUBBLEWRAP, open, place, scratch } from "../../../test/support/files/commands.ts"
 import { bubblewrap, findSandbox, hiddenPlaces, noSandbox } from "./sandbox.ts"
 

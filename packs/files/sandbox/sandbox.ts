@@ -11,13 +11,13 @@ import { hasFilter, seccompFilter } from "./seccomp-filter.ts"
 import type { Processor } from "./system-calls.ts"
 import { resolvedSearchPath, toolchainVariables } from "./toolchains.ts"
 
-/** What surrounds a command, so that it reaches no further than it was said to. */
+/** The sandbox of a command, which limits its access. */
 export interface Sandbox {
   /** For the proposal and the result: what holds, in a sentence. */
   readonly says: string
   /** Whether writes outside of the folder, and network that was not asked for, are really kept from it. */
   readonly holds: boolean
-  /** What would make it hold, as a sentence without its full stop; undefined if it holds. */
+  /** How to make it hold, as a sentence without its full stop; undefined if it holds. */
   readonly remedy?: string
   wrap(command: readonly string[], how: Wrapping): Promise<Wrapped>
 }
@@ -29,16 +29,16 @@ export interface Wrapping {
   readonly readOnly: readonly string[]
   /** Other folders that it may read and not change. */
   readonly reads?: readonly string[]
-  /** What it may do with the git repository of the folder if that lies outside of it; nothing unless said. */
+  /** Access to the git repository of the folder if that is outside of it. Default: none. */
   readonly git?: "read" | "write"
 }
 
 export interface Wrapped extends AsyncDisposable {
   readonly program: string
   readonly arguments: readonly string[]
-  /** What is otherwise in its environment. */
+  /** Changes to its environment. */
   readonly environment?: Readonly<Record<string, string>>
-  /** What the program reads from its descriptor 3. */
+  /** The contents of the program's descriptor 3. */
   readonly handed?: Buffer
 }
 
@@ -48,9 +48,9 @@ export interface SandboxPlace {
   readonly root: string
   /** The person's home folder. */
   readonly home: string
-  /** What is covered where it lies in the work folder. */
+  /** Paths in the work folder that are covered. */
   readonly hidden: readonly string[]
-  /** Where the homes of sandboxes are kept, in our own data. */
+  /** The folder with the homes of sandboxes, in Pawl's data. */
   readonly homes: string
   /** The work folder's own short name. */
   readonly id: string
@@ -68,7 +68,7 @@ const SECRET_AT_HOME = [
   ...[".lesshst", ".viminfo", ".wget-hsts", ".histfile", ".cache"],
 ]
 
-/** What a sandbox hides: those of the usual places that are there, and our own data. */
+/** The paths that a sandbox hides: the usual ones that exist, and Pawl's data. */
 export function hiddenPlaces(home: string, ...ours: string[]): string[] {
   const histories = existsSync(home) ? readdirSync(home).filter((name) => /^\..*_history$/.test(name)) : []
   return [...[...SECRET_AT_HOME, ...histories].map((name) => join(home, name)), ...ours]
@@ -90,7 +90,7 @@ export function findSandbox(place: SandboxPlace): Sandbox {
 function works(program: string, processor: Processor): boolean {
   const walls = [...NAMESPACES, "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
   const words = [...walls, "--seccomp", "0", "--", "/bin/sh", "-c", "exit 0"]
-  // Nothing of ours is given to it: neither keys nor a search path.
+  // Without our environment, which contains keys.
   const bare = { stdio: ["pipe", "ignore", "ignore"], timeout: PROBE_MS, env: {}, cwd: "/" } as const
   return spawnSync(program, words, { ...bare, stdio: [...bare.stdio], input: seccompFilter(processor) }).status === 0
 }

@@ -8,7 +8,7 @@ interface Step {
   readonly value: number
 }
 
-/** Where `struct seccomp_data` has the call's number, its numbering and the lower half of its arguments. */
+/** Offsets in `struct seccomp_data`: the number of the call, its architecture, and the lower half of its arguments. */
 const NUMBER_AT = 0
 const ARCHITECTURE_AT = 4
 const argumentAt = (index: number) => 16 + 8 * index
@@ -34,7 +34,7 @@ const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] = [1, 2, 10, 16]
 const [SOCK_STREAM, SOCK_SEQPACKET, SOCK_TYPE_MASK] = [1, 5, 0xf]
 /** Namespaces of users, mounts, processes, networks, System V, host names and cgroups. */
 const CLONE_NEW = 0x10000000 | 0x20000 | 0x20000000 | 0x40000000 | 0x8000000 | 0x4000000 | 0x2000000
-/** Type into the terminal, as if somebody had. */
+/** ioctls that inject input into the terminal. */
 const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c]
 
 /**
@@ -83,7 +83,7 @@ const socketSteps: readonly Step[] = [
   load(argumentAt(0)),
   ...when(JUMP_IF_EQUAL, AF_INET, [ret(ALLOW)]),
   ...when(JUMP_IF_EQUAL, AF_INET6, [ret(ALLOW)]),
-  // Of netlink only routes, protocol 0: which addresses a machine has is asked there.
+  // Of netlink only protocol 0, routes, which lists the machine's addresses.
   ...unless(JUMP_IF_EQUAL, AF_NETLINK, [ret(refuseWith(EAFNOSUPPORT))]),
   load(argumentAt(2)),
   ...when(JUMP_IF_EQUAL, 0, [ret(ALLOW)]),

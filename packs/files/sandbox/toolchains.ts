@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync, statSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { isInside, trustedEntries } from "../folder/find-program.ts"
 
-/** What the system's own folders have: they are shown whole anyway. */
+/** Folders of the system, which are visible anyway. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
 /** Never shown because something on the search path lies in them, or is one of them. */
 const TOO_WIDE = new Set([
@@ -20,7 +20,7 @@ const TOO_WIDE = new Set([
   "/mnt",
 ])
 
-/** Beside these it keeps credentials. */
+/** Credentials are stored next to these. */
 const UV = [".local/share/uv/python", ".local/share/uv/tools"]
 
 /** Language managers in the home folder: which of their folders hold programs, and no credentials. */
@@ -40,7 +40,7 @@ const MANAGERS: Readonly<Record<string, readonly string[]>> = {
   go: ["go/bin"],
 }
 
-/** How managers are told where their files are, for in the sandbox they are not in the home folder. */
+/** Variables that tell managers the folders of their files, because the sandbox has another home. */
 const VARIABLES: Readonly<Record<string, string>> = {
   RUSTUP_HOME: ".rustup",
   PYENV_ROOT: ".pyenv",
@@ -81,7 +81,7 @@ export function resolvedSearchPath({ searchPath, root }: Omit<Tools, "home">): s
   return [...new Set(entries)].join(":")
 }
 
-/** Of those managers that are there. */
+/** Only for installed managers. */
 export function toolchainVariables(home: string): Record<string, string> {
   const there = Object.entries(VARIABLES).filter(([, name]) => isDirectory(join(home, name)))
   return Object.fromEntries(there.map(([variable, name]) => [variable, join(home, name)]))
@@ -98,7 +98,7 @@ function foldersOf(entry: string, home: string): string[] {
   return isInstallation && above !== home && above !== join(home, ".local") && !TOO_WIDE.has(above) ? [above] : [entry]
 }
 
-/** What was installed under /opt and linked into the search path. */
+/** Installations in /opt that are linked from the search path. */
 function linkedInstallations(folder: string): string[] {
   if (!isDirectory(folder)) return []
   const links = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink())

@@ -1,4 +1,4 @@
-import type { AnswerToCheck, CitationReport } from "../../../core/engine/definition/stages.ts"
+import type { AnswerToCheck, CitationReport } from "../../../core/pack.ts"
 import { cite, unmarked } from "./cite.ts"
 import { citesNothing } from "./cites-nothing.ts"
 import { createWork } from "./work-limit.ts"

@@ -1,4 +1,4 @@
-import type { Citation, Source } from "../../../core/protocol/conversation/stages.ts"
+import type { Citation, Source } from "../../../core/pack.ts"
 import { QUOTED } from "./blocks.ts"
 import { claimsIn, type ParagraphText } from "./claims.ts"
 import { type Code, codeIn, isProse } from "./code.ts"

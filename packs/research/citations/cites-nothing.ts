@@ -1,4 +1,4 @@
-import type { Source } from "../../../core/protocol/conversation/stages.ts"
+import type { Source } from "../../../core/pack.ts"
 import { codeIn } from "./code.ts"
 
 /** Shorter answers are a yes, a no or a greeting. */

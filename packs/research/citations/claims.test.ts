@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Source } from "../../../core/protocol/conversation/stages.ts"
+import type { Source } from "../../../core/pack.ts"
 import { cite } from "./cite.ts"
 import { oneIn } from "../../../test/support/sizes.ts"
 import { countWork } from "../../../test/support/worked.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { Source } from "../../../core/protocol/conversation/stages.ts"
+import type { Source } from "../../../core/pack.ts"
 import { cite } from "./cite.ts"
 import { type CitedSentence, contradicted, contradictedToo, supported, supportedToo } from "./contradictions.fixture.ts"
 import { countWork } from "../../../test/support/worked.ts"

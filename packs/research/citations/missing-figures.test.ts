@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { oneIn } from "../../../test/support/sizes.ts"
 import { countWork } from "../../../test/support/worked.ts"
-import type { Source } from "../../../core/protocol/conversation/stages.ts"
+import type { Source } from "../../../core/pack.ts"
 import { cite } from "./cite.ts"
 
 const passages = {

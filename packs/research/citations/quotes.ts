@@ -1,5 +1,5 @@
 import type { Marker } from "./markers.ts"
-import { own } from "../../../core/shared/text/json.ts"
+import { own } from "../../../core/pack.ts"
 
 /** Shorter text in quotation marks is not a quote, and neither is a shorter piece of a quote with gaps. */
 export const MIN_QUOTE = 12

@@ -1,4 +1,4 @@
-import type { Source } from "../../../core/protocol/conversation/stages.ts"
+import type { Source } from "../../../core/pack.ts"
 import { type BlockPiece, blockPiecesIn } from "./blocks.ts"
 import { isWhole, type ParagraphText } from "./claims.ts"
 import { italicQuotesIn } from "./italics.ts"

@@ -8,7 +8,7 @@ interface Part {
   readonly attributes: Readonly<Record<string, string>>
 }
 
-/** What is written in a formula, and what only stands beside it. */
+/** Elements with text of a formula, in contrast to decoration. */
 const WORDS = new Set(["mi", "mn", "mo", "mtext", "ms", "annotation"])
 const PASSED_OVER = new Set(["annotation-xml", "script", "style", "mphantom", "maction"])
 /** A longer name of a formula is no name. */
@@ -86,5 +86,5 @@ function written({ name, children }: Part): string {
   }
 }
 
-/** What is longer than a few signs always has several terms: it is not looked through again at each level. */
+/** A longer text always has several terms, so it is not searched again at each level. */
 const grouped = (text: string) => (text.length > 20 ? `(${text})` : bracketed(text))

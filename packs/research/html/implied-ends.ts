@@ -9,7 +9,7 @@ const SECTIONS = of("thead", "tbody")
 const endsP =
   "address article aside blockquote details div dl fieldset figcaption figure footer form header hr main nav ol p pre section table ul"
 
-/** What a tag ends by beginning, where that is what was opened last: nobody has to close an `<li>`. */
+/** The elements that a start tag closes if they were opened last, such as an unclosed `<li>`. */
 export const IMPLIED_ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...endsP.split(" ").map((name): [string, ReadonlySet<string>] => [name, P]),
   ...["h1", "h2", "h3", "h4", "h5", "h6"].map((name): [string, ReadonlySet<string>] => [name, HEADINGS]),

@@ -1,5 +1,5 @@
 import { Tokenizer, type TokenizerCallbacks } from "htmlparser2"
-import { failure } from "../../../core/protocol/errors.ts"
+import { failure } from "../../../core/pack.ts"
 import { IMPLIED_ENDS, VOID } from "./implied-ends.ts"
 
 interface Handlers {
@@ -11,10 +11,7 @@ interface Handlers {
 /** Deeper than pages of people are, whatever they have left open. */
 const MAX_DEEP = 2000
 
-/**
- * Goes through a page, or XML, of somebody else's, in a time that grows with its length alone. What is nested too deep is
- * `document_unreadable`.
- */
+/** Parses an untrusted page, or XML, in linear time. Throws `document_unreadable` if it is nested too deeply. */
 export function parseMarkup(markup: string, handlers: Handlers, xml = false): void {
   const tokenizer = new Tokenizer({ xmlMode: xml, decodeEntities: true }, new Markup(markup, handlers, xml))
   tokenizer.write(markup)
@@ -22,9 +19,9 @@ export function parseMarkup(markup: string, handlers: Handlers, xml = false): vo
 }
 
 /**
- * What is open, over the package's own reading of tags. Its parser looks through all that is open at each tag that closes
- * nothing, and moves all of it at each that opens something; here a count says whether there is something to close, and each
- * step through what is open takes away what it passes.
+ * The open elements, on top of the package's tokenizer. The package's parser searches all open elements at each
+ * unmatched end tag, and moves them at each start tag. Here a count shows whether there is an element to close, and
+ * each step closes what it passes.
  */
 class Markup implements TokenizerCallbacks {
   readonly #markup: string
@@ -150,7 +147,7 @@ class Markup implements TokenizerCallbacks {
     const name = this.#open.pop()
     if (name === undefined) return
     const left = (this.#counts.get(name) ?? 1) - 1
-    // Names are whatever somebody writes: those of millions of elements are not kept.
+    // Names come from the page, so those of closed elements are not stored.
     if (left > 0) this.#counts.set(name, left)
     else this.#counts.delete(name)
     this.#handlers.close(name)

@@ -4,7 +4,7 @@ export const MAX_RAISED = 40
 /** Above or below the line. */
 export type RaisedTag = "sup" | "sub"
 
-/** What stands right before it, and what it says. */
+/** The text before it, and its own text. */
 interface Raised {
   readonly tag: RaisedTag
   readonly before: string

@@ -1,5 +1,4 @@
-import { isPaperDate } from "../../../core/shared/time/day.ts"
-import { mendText } from "../../../core/shared/text/text.ts"
+import { isPaperDate, mendText } from "../../../core/pack.ts"
 import { refuseMany, type Section } from "../passages/cut-passages.ts"
 import { isPlausibleTitle } from "../passages/plausible-about.ts"
 import { FormulaReader } from "./formula.ts"
@@ -8,7 +7,7 @@ import { parseMarkup } from "./parse-markup.ts"
 import { MAX_RAISED, raisedText } from "./raised-text.ts"
 import type { ReadText } from "../passages/read-plain.ts"
 
-/** What is on a page but says nothing. */
+/** Elements without readable text. */
 const DROPPED = new Set(
   "script style noscript template nav footer aside form svg iframe object button select dialog head".split(" "),
 )
@@ -24,7 +23,7 @@ const isDropped = (name: string, attributes: Readonly<Record<string, string>>) =
 
 const MAX_TITLE = 500
 
-/** The text of a page, without what only runs, decorates or leads elsewhere. */
+/** Returns the text of a page without scripts, decoration and navigation. */
 export function readHtml(html: string): ReadText {
   const page = new PageText()
   parseMarkup(html, {
@@ -115,7 +114,7 @@ class PageText {
 
   #raise(tag: "sup" | "sub"): void {
     const raised = this.#raised.pop()
-    // Not where a section has begun inside of it: its place is taken down already.
+    // Not if a section started inside of it, because the position of the section is recorded already.
     if (!raised || this.#length - raised.at > MAX_RAISED || this.#start > raised.at) return
     const parts = this.#parts.splice(raised.from)
     this.#length = raised.at

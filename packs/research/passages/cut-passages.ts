@@ -1,5 +1,4 @@
-import { failure } from "../../../core/protocol/errors.ts"
-import { MAX_PASSAGES } from "../../../core/engine/library.ts"
+import { failure, MAX_PASSAGES } from "../../../core/program.ts"
 
 /** A stretch of a document under one heading; offsets are UTF-16 units of its text. */
 export interface Section {
@@ -15,13 +14,16 @@ export interface PassageSpan {
   readonly end: number
 }
 
-/** Each is a passage at least: a document of more would not fit into anybody's library. Throws `document_too_large`. */
+/** Throws `document_too_large` if there are more sections than a library may have passages. */
 export function refuseMany(some: readonly unknown[]): void {
   if (some.length > MAX_PASSAGES)
     throw failure("document_too_large", { what: "What it is cut into", most: `${MAX_PASSAGES} passages` })
 }
 
-/** What a passage holds at most and, where the text allows it, at least. Measured on Cranfield: docs/reference/documents.md. */
+/**
+ * The maximum and, if the text permits it, minimum size of a passage. Measured on Cranfield:
+ * docs/reference/documents.md.
+ */
 export interface PassageSize {
   readonly most: number
   readonly least: number
@@ -61,14 +63,14 @@ function cutSection(text: string, { start, end }: Range, size: PassageSize): Ran
   return spans
 }
 
-/** Where a passage that begins here ends: one look at each character, whatever the text is. */
+/** Returns the end of the passage that starts here. Reads each character once. */
 function bestEnd(text: string, start: number, { most, least }: PassageSize): number {
   const limit = start + most
   let paragraph = 0
   let sentence = 0
   let word = 0
   for (let i = start + 1; i <= limit; i++) {
-    // Where words have no space between them, sentences have none either.
+    // Scripts without spaces between words have none between sentences either.
     if (isFullStop(text[i - 1])) word = sentence = i
     if (!isSpace(text, i - 1)) continue
     word = i

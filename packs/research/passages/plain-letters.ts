@@ -1,4 +1,4 @@
-/** Letters that are there for printers or for older programs: nobody searches for them, or quotes them so. */
+/** Ligatures and compatibility characters, which are not used in searches and quotes. */
 const FORMS =
   /[\u00a0\u00b5\u037e\u0eb3\u2000-\u200a\u2126\u202f\u2f00-\u2fdf\uf900-\ufaff\ufb00-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc\uff65-\uff9f\u{2f800}-\u{2fa1f}]+/gu
 const RADICALS = /[\u2e80-\u2ef3]/g

@@ -1,4 +1,4 @@
-/** What programs write where nobody has said who wrote it or what it is called. */
+/** Placeholders of programs for a missing author or title. */
 const NO_TITLE =
   /^(?:(?:untitled|unbenannt|sans titre|sin título|無題|无标题|no title|title|titel|document|dokument|doc|presentation|slide|book|template|article|main|paper|manuscript|draft|default|print|scan|image|page|microsoft word|powerpoint presentation|new page|home)(?: ?document)?[\s_.-]{0,2}\d{0,4}|[^\p{L}]{0,40})$/iu
 const MADE_BY =
@@ -18,7 +18,7 @@ export function isPlausibleTitle(text: string): boolean {
   return title.length > 1 && !NO_TITLE.test(title) && !MADE_BY.test(title) && !FILE_NAME.test(title)
 }
 
-/** Whether it is the name of somebody, and not of an account. */
+/** Whether it is a person's name and not an account. */
 export function isAuthor(text: string): boolean {
   const name = text.trim().toLowerCase()
   if (!/\p{L}/u.test(name) || name.startsWith("anonymous ") || name.startsWith("microsoft ")) return false

@@ -1,10 +1,7 @@
-import { type DecodedText, decodeText } from "../../../core/shared/encoding/decode-text.ts"
-import { binaryKind } from "../../../core/shared/encoding/binary-kind.ts"
-import { failure } from "../../../core/protocol/errors.ts"
-import { mendText } from "../../../core/shared/text/text.ts"
+import { binaryKind, type DecodedText, decodeText, failure, mendText } from "../../../core/program.ts"
 import type { Section } from "./cut-passages.ts"
 
-/** What was read from a file: its text and where its headings stand. What the file does not say is left out. */
+/** The contents of a file: its text and the positions of its headings. Missing fields are left out. */
 export interface ReadText {
   readonly text: string
   readonly sections: readonly Section[]
@@ -13,7 +10,7 @@ export interface ReadText {
   readonly date?: string
   /** How many it has, where it has any. */
   readonly pages?: number
-  /** What could not be read of it, where that is a part only, or what is a guess. */
+  /** A note about parts that could not be read, or about a guess. */
   readonly remark?: string
 }
 
@@ -21,8 +18,8 @@ export interface ReadText {
 const MAX_CONTROLS = 0.05
 
 /**
- * Bytes as text, in the encoding that they name or that is found, with a remark where that is a guess. Throws
- * `document_unreadable` where it cannot be told: what was read in another one would be kept, and never found.
+ * Decodes bytes with the encoding that they name or that is detected, with a remark if it is a guess. Throws
+ * `document_unreadable` if it is unknown: text in a wrong encoding would be stored and never found.
  */
 export function toPlainText(bytes: Uint8Array, inside?: string): Pick<ReadText, "text" | "remark"> {
   const found = decodeText(bytes, { inside })

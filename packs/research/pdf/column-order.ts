@@ -11,8 +11,8 @@ const DEEPEST = 3
 const MOSTLY = 0.8
 
 /**
- * Runs in the order in which somebody reads them. Where two columns of prose stand beside each other, the left one comes
- * first, between what goes over both. All else stays as its file has it, which most often is right: rows of tables, too.
+ * Sorts runs in reading order. Of two columns of prose, the left one comes first, between the runs that span both. All
+ * others stay in the order of the file, which is usually right, also for rows of tables.
  */
 export function inReadingOrder(runs: readonly TextRun[]): readonly TextRun[] {
   const level = runs.filter((run) => run.level)
@@ -42,7 +42,7 @@ function ordered(runs: readonly TextRun[], deep = 0): readonly TextRun[] {
   return all
 }
 
-/** Where the page can be cut from top to bottom, in the middle half of it, through the fewest lines. */
+/** Finds the vertical cut, in the middle half of the page, that crosses the fewest lines. */
 function findGutter(runs: readonly TextRun[]): number | undefined {
   if (runs.length < 2 * LEAST_LINES) return undefined
   let [from, to] = [Infinity, -Infinity]
@@ -90,7 +90,7 @@ function isProse(runs: readonly TextRun[]): boolean {
   return widths[middle]! >= FILLED * widest && characters[middle]! >= LEAST_CHARACTERS
 }
 
-/** Whether they stand beside each other, and not one below the other. */
+/** Whether they overlap vertically, side by side. */
 function overlap(left: readonly TextRun[], right: readonly TextRun[]): boolean {
   const heights = (runs: readonly TextRun[]) =>
     runs.reduce(([low, high], { base }) => [Math.min(low, base), Math.max(high, base)] as const, [

@@ -25,7 +25,7 @@ const WORDS = /[\p{L}\p{N}\p{M}]+(?:[-‐][\p{L}\p{N}\p{M}]+)*/gu
 const MAX_LETTERS = 64
 /** A letter, a sign that may cut a word, and the end. */
 const CUT = /[\p{L}\p{N}][-‐\u00AD]$/u
-/** What was left out of the first of two words: "Vor- und Nachteile". */
+/** Words after a hyphen that stands for an omitted part: "Vor- und Nachteile". */
 const SHARED = /^(?:und|oder|bzw|and|or|to|et|ou|y|o|e|en|of)\b/
 
 /** The text of a page, with words in one piece that were cut at the end of a line. */
@@ -42,11 +42,11 @@ export function joinLines(lines: readonly PageLine[], known: Vocabulary): string
     }
     before = text
   }
-  // What is left of signs that only say where a word may be cut is no part of it.
+  // Removes the remaining soft hyphens.
   return parts.join("").replaceAll("\u00AD", "")
 }
 
-/** What stands between two lines, and whether the hyphen at the end of the first goes. */
+/** Returns the text between two lines, and whether the hyphen at the end of the first is removed. */
 function joint(before: string, text: string, known: Vocabulary): { readonly between: string; readonly cut: boolean } {
   if (!CUT.test(before)) return { between: "\n", cut: false }
   if (before.endsWith("\u00AD")) return { between: "", cut: true }

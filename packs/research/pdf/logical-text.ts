@@ -1,4 +1,4 @@
-import { own } from "../../../core/shared/text/json.ts"
+import { own } from "../../../core/pack.ts"
 import { toPlainLetters } from "../passages/plain-letters.ts"
 import type { TextItem } from "./page-runs.ts"
 
@@ -136,7 +136,7 @@ function isInLogicalOrder(str: string, dir: string): boolean {
   return votes === 0 ? dir === "rtl" : votes > 0
 }
 
-/** Where the forms of a letter begin that has four: alone, at the end, at the beginning, in the middle. The others have two. */
+/** The first code points of letters with four forms: isolated, final, initial, medial. Others have two. */
 const FOUR_FORMS = [
   ...[0xfe89, 0xfe8f, 0xfe95, 0xfe99, 0xfe9d, 0xfea1, 0xfea5, 0xfeb1, 0xfeb5, 0xfeb9, 0xfebd, 0xfec1, 0xfec5],
   ...[0xfec9, 0xfecd, 0xfed1, 0xfed5, 0xfed9, 0xfedd, 0xfee1, 0xfee5, 0xfee9, 0xfef1],

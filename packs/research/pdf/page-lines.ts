@@ -1,6 +1,6 @@
 import type { TextRun } from "./page-runs.ts"
 
-/** What stands on one line, and whether there is room above it as between paragraphs. */
+/** The text of a line, and whether there is space above it as between paragraphs. */
 export interface PageLine {
   readonly text: string
   readonly size: number

@@ -52,7 +52,7 @@ export function runsOf(items: Iterable<TextItem>): TextRun[] {
   return runs
 }
 
-/** What is turned, or not written from the left, on one line as far as its file says so. */
+/** Rotated text, or text that is not written from the left: one line according to the file. */
 class Flow {
   readonly #first: TextItem
   readonly #parts: string[] = []
@@ -88,7 +88,7 @@ class Open {
     this.#size = sizeOf(item)
   }
 
-  /** What follows on the same line, or is raised beside it. */
+  /** Whether the item continues the line, or is raised next to it. */
   takes(item: TextItem): boolean {
     if (!isLevel(item)) return false
     const gap = leftOf(item) - this.#right

@@ -1,4 +1,4 @@
-import { isPaperDate } from "../../../core/shared/time/day.ts"
+import { isPaperDate } from "../../../core/pack.ts"
 
 const MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ")
 /** Each with the places of its year, month and day. */
@@ -19,9 +19,9 @@ const FORMS: readonly (readonly [form: RegExp, year: number, month: number, day:
   [/((?:19|20)\d\d)年 ?(\d\d?)月(?: ?(\d\d?)日)?/, 1, 2, 3],
   [/\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,? ((?:19|20)\d\d)\b/i, 2, 1, 0],
 ]
-/** What stands before the date that counts, the surest first. */
+/** Labels of the publication date, the most reliable first. */
 const SAID = ["published", "publication date", "accepted", "arxiv:", "dated", "submitted", "received"]
-/** Of the first page so much is looked at, line by line, and no line further than this. */
+/** Limits for the first page: lines, and characters of a line. */
 const MAX_LINES = 400
 const MAX_LINE = 300
 

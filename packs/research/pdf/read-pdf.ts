@@ -1,10 +1,7 @@
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { getDocumentProxy } from "unpdf"
-import { codeOf, failure } from "../../../core/protocol/errors.ts"
-import { own } from "../../../core/shared/text/json.ts"
-import { isPaperDate } from "../../../core/shared/time/day.ts"
-import { mendText } from "../../../core/shared/text/text.ts"
+import { codeOf, failure, isPaperDate, mendText, own } from "../../../core/pack.ts"
 import type { Section } from "../passages/cut-passages.ts"
 import { isPlausibleTitle } from "../passages/plausible-about.ts"
 import type { ReadText } from "../passages/read-plain.ts"
@@ -45,7 +42,7 @@ export async function readPdf(bytes: Uint8Array): Promise<ReadText> {
   }
 }
 
-/** What the codes of East Asian fonts mean, and how wide letters are that a file does not bring: files of a package. */
+/** The folders with character maps of East Asian fonts and with the standard fonts, from a package. */
 function tables() {
   let folder: string
   try {
@@ -57,7 +54,7 @@ function tables() {
   return { cMapUrl: inside("cmaps"), cMapPacked: true, standardFontDataUrl: inside("standard_fonts") }
 }
 
-/** A page is a section: whoever quotes a passage can say on which page it stands. */
+/** Each page is a section, so that quotes can name their page. */
 function toSections(pages: readonly (readonly PageLine[])[]): Pick<ReadText, "text" | "sections" | "remark"> {
   const known = new Vocabulary()
   for (const lines of pages) known.add(lines)

@@ -1,4 +1,4 @@
-/** Of Windows and the Macintosh, by their number; each is a name that TextDecoder knows. */
+/** Code pages of Windows and the Macintosh by number, with the names for TextDecoder. */
 const ENCODINGS = new Map<number, string>([
   ...[1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258, 874].map((page) => [page, `windows-${page}`] as const),
   ...[2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16].map((part) => [28_590 + part, `iso-8859-${part}`] as const),
@@ -54,7 +54,7 @@ export class CodePageText {
   #said = ""
   /** A part was decoded, and may have ended inside of a character. */
   #halfway = false
-  /** Letters that are not read, and of which code page. */
+  /** The number of letters that were not read, and their code page. */
   readonly unread = { letters: 0, page: 0 }
 
   add(byte: number, page: number): void {
@@ -64,7 +64,7 @@ export class CodePageText {
     this.#bytes[this.#length++] = byte
   }
 
-  /** What came since the last time. */
+  /** Returns the text since the last call. */
   take(): string {
     this.#decode(false)
     const said = this.#said

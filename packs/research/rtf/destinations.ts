@@ -1,4 +1,4 @@
-/** Where what stands in a group goes. */
+/** The destination of a group's text. */
 export type Destination = "body" | "nowhere" | "fonts" | "info" | "title" | "authors"
 
 /** Groups that hold something else than the text: tables, pictures, what is repeated on each page, entries of an index. */

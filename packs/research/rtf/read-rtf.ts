@@ -1,5 +1,4 @@
-import { failure } from "../../../core/protocol/errors.ts"
-import { mendText } from "../../../core/shared/text/text.ts"
+import { failure, mendText } from "../../../core/pack.ts"
 import type { RaisedTag } from "../html/raised-text.ts"
 import { isPlausibleTitle } from "../passages/plausible-about.ts"
 import { readPlain, type ReadText } from "../passages/read-plain.ts"
@@ -12,7 +11,7 @@ import { type RtfSink, scanRtf } from "./scan-rtf.ts"
 const MAX_DEPTH = 1000
 const MAX_ABOUT = { title: 500, authors: 10_000 }
 const CUT = "the file is incomplete; the text up to its end was read"
-/** Of an outline; a paragraph with another is no heading. */
+/** Outline levels of headings. */
 const LEVELS = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8])
 /** Words that put what follows above or below the line, or back on it. */
 const RAISED = new Map<string, RaisedTag | undefined>([
@@ -40,7 +39,7 @@ export function readRtf(bytes: Uint8Array): ReadText {
   return document.end(whole)
 }
 
-/** What holds inside of a group, and ends with it. */
+/** The state of a group, which ends with it. */
 interface Group {
   to: Destination
   font: number
@@ -144,7 +143,7 @@ class RtfDocument implements RtfSink {
     return !hidden && (to === "body" || to === "title" || to === "authors")
   }
 
-  /** Nothing leads back into the text; of what a document says of itself the title and the authors are taken. */
+  /** A destination never returns to the body; of the metadata only title and authors are read. */
   #go(to: Destination): void {
     this.#flush()
     const isAbout = to === "title" || to === "authors"
@@ -203,7 +202,7 @@ class RtfDocument implements RtfSink {
     if (this.#isHeard) this.#put(text)
   }
 
-  /** Letters that were heard, to where they belong. */
+  /** Appends the decoded letters to their destination. */
   #flush(): void {
     const text = this.#letters.take()
     if (text !== "") this.#put(text)

@@ -1,4 +1,4 @@
-import { mendText } from "../../../core/shared/text/text.ts"
+import { mendText } from "../../../core/pack.ts"
 import { raisedText, type RaisedTag } from "../html/raised-text.ts"
 import { refuseMany, type Section } from "../passages/cut-passages.ts"
 
@@ -11,7 +11,7 @@ export class RtfParagraphs {
   #length = 0
   #start = 0
   #saying: string[] = []
-  /** Text above or below the line that may go on. */
+  /** Superscript or subscript text that may continue. */
   #raised: { readonly tag: RaisedTag; text: string } | undefined
   #open: { readonly level: number; readonly text: string }[] = []
 

@@ -1,4 +1,4 @@
-/** What is found in a file of control words, in its order. */
+/** Receives the tokens of an RTF file in order. */
 export interface RtfSink {
   open(): void
   /** False where that was the last group: what follows is no part of the document. */
@@ -13,7 +13,7 @@ export interface RtfSink {
 }
 
 const [OPEN, CLOSE, BACKSLASH, QUOTE, MINUS, SPACE] = [0x7b, 0x7d, 0x5c, 0x27, 0x2d, 0x20]
-/** Longer ones mean nothing to anybody. */
+/** Longer control words are not valid. */
 const LONGEST_WORD = 32
 
 /** Goes over each byte once. False where the bytes end before the document does. */
@@ -38,7 +38,7 @@ export function scanRtf(given: Uint8Array, from: number, sink: RtfSink): boolean
   return false
 }
 
-/** What stands behind a backslash; returns where it has ended. */
+/** Reads a control word after a backslash; returns its end. */
 function control(bytes: Buffer, from: number, sink: RtfSink): number {
   const first = bytes[from]
   if (first === undefined) return from

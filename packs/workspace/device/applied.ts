@@ -1,13 +1,19 @@
-import { failure } from "../../../core/protocol/errors.ts"
-import type { Applied, WorkspaceWrite } from "../../../core/protocol/workspace.ts"
-import type { CallOutcome } from "../../../core/protocol/socket.ts"
-import { type TableName, tableNames } from "../../../core/protocol/workspace-tables.ts"
-import { readTable, type Row, type Rows } from "../rows/known-tables.ts"
-import { sortOut, whichOne } from "./odd-rows.ts"
+import {
+  type Applied,
+  type CallOutcome,
+  failure,
+  readTable,
+  type Row,
+  type Rows,
+  type TableName,
+  tableNames,
+  type WorkspaceWrite,
+} from "../../../core/pack.ts"
+import { sortOut, whichOne } from "./malformed-rows.ts"
 import { odd } from "./pages.ts"
 import { brief, checkRow, checkRows } from "./rows.ts"
 
-/** What a device says it has done. Where that cannot be read it may have been done, and nobody claims either. */
+/** Checks a device's report of a write. If it cannot be read, the write may have been applied or not. */
 export function checkApplied(
   { action, table }: Pick<WorkspaceWrite, "action" | "table">,
   outcome: CallOutcome,
@@ -58,12 +64,12 @@ function readGone(
   }
 }
 
-/** So many of the rows that cannot be brought back are named. */
+/** The most rows that are named because they cannot be restored. */
 const MAX_NAMED = 10
 
 /**
- * What went along, row by row. The device has said that it is gone: one of them that cannot be read is no doubt about that.
- * It is only lost to an undo, and whoever asked for it is told.
+ * Reads the deleted related rows. A malformed row does not make the deletion doubtful: it is only lost to an undo,
+ * which is reported.
  */
 function readAlong(given: CallOutcome["with"] = {}): { readonly with: Rows; readonly remark?: string } {
   const read: [string, readonly Row[]][] = []

@@ -1,7 +1,12 @@
-import type { DeviceFilters } from "../../../core/protocol/socket.ts"
-import type { TableName } from "../../../core/protocol/workspace-tables.ts"
-import { endOf, startOf } from "../rows/days.ts"
-import { readTable, type Row, type Rows } from "../rows/known-tables.ts"
+import {
+  type DeviceFilters,
+  endOf,
+  readTable,
+  type Row,
+  type Rows,
+  startOf,
+  type TableName,
+} from "../../../core/pack.ts"
 
 /** For a device that knows no days. To it a day is what it was for years: the moment with which it begins where the person is. */
 

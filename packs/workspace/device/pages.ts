@@ -1,4 +1,4 @@
-import type { CallOutcome } from "../../../core/protocol/socket.ts"
+import type { CallOutcome } from "../../../core/pack.ts"
 
 /** Rows a device may send for one request, over all its pages. */
 export const MAX_DEVICE_ROWS = 10_000
@@ -9,28 +9,28 @@ const MAX_PAGES = 100
 /** Rows asked for in one page; a device sends fewer where they would not fit into a frame. */
 const PAGE_ROWS = 5000
 
-/** What is said of a page when it is asked for. */
+/** The parameters of a request for a page. */
 export interface PageCall {
   readonly limit: number
   readonly after?: string
 }
 
 /** Rows as a device gave them, unread. */
-export interface GivenRows {
+export interface DeviceRows {
   readonly rows: readonly unknown[]
   /** How many it says there are; undefined where it does not and not all are here. */
   readonly total: number | undefined
 }
 
 /**
- * Reads a list page by page until there are no more, or `most` are here. A device that does not know of pages answers
- * with all rows at once, on whichever page that is. Rows that come again are passed over: pages overlap where rows come
- * and go meanwhile. Whoever has nothing new and says that there is more will never end.
+ * Reads a list page by page until there are no more, or `most` rows are read. A device that does not support pages
+ * answers with all rows, whichever page is requested. Repeated rows are skipped, because pages overlap if rows change
+ * in the meantime. Stops if a device reports more rows but sends no new ones.
  */
 export async function readDevicePages(
   ask: (page: PageCall) => Promise<CallOutcome>,
   most = Number.POSITIVE_INFINITY,
-): Promise<GivenRows> {
+): Promise<DeviceRows> {
   const rows: unknown[] = []
   const seen = new Set<unknown>()
   let characters = 0

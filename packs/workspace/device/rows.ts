@@ -1,11 +1,18 @@
 import { z } from "zod"
-import { own } from "../../../core/shared/text/json.ts"
-import type { CallOutcome } from "../../../core/protocol/socket.ts"
-import { type TableName, tableNames, workspaceTables } from "../../../core/protocol/workspace-tables.ts"
-import { type KnownTable, readTable, type Row, type Rows } from "../rows/known-tables.ts"
+import {
+  type CallOutcome,
+  type KnownTable,
+  own,
+  readTable,
+  type Row,
+  type Rows,
+  type TableName,
+  tableNames,
+  workspaceTables,
+} from "../../../core/pack.ts"
 import { rowsOfAnswer, odd } from "./pages.ts"
 
-/** What a device says its rows are, checked as any input is. Throws a sentence: of a read, nothing is lost. */
+/** Checks rows from a device. Throws a sentence; nothing is lost, because it is a read. */
 export function checkRow(name: TableName, given: unknown, id?: string): Row {
   requireOfTable(name, given)
   const { noun } = readTable(name)
@@ -54,7 +61,7 @@ export function checkByTable(given: CallOutcome["with"] = {}): Rows {
   ) as Rows
 }
 
-/** What another program keeps: what may be empty and is left out is empty, a flag that is left out has its default. */
+/** The schema for rows of another program: missing nullable columns are null, and missing flags have their default. */
 const schemas = Object.fromEntries(tableNames.map((name) => [name, toSchema(readTable(name))])) as Record<
   TableName,
   z.ZodObject & z.ZodType<Row>

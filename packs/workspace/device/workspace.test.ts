@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest"
-import type { DeviceCall } from "../../../core/engine/devices.ts"
-import { failure } from "../../../core/protocol/errors.ts"
-import { newId } from "../../../core/protocol/ids.ts"
-import type { CallOutcome } from "../../../core/protocol/socket.ts"
-import type { Task, WorkspaceClient } from "../../../core/protocol/workspace-tables.ts"
+import {
+  type CallOutcome,
+  type DeviceCall,
+  failure,
+  newId,
+  type Task,
+  type WorkspaceClient,
+} from "../../../core/pack.ts"
 import { DeviceWorkspace } from "./workspace.ts"
 
 const task: Task = {

@@ -1,33 +1,47 @@
 import { createHash } from "node:crypto"
-import type { DeviceCall, DeviceCalls, DevicePlace } from "../../../core/engine/devices.ts"
-import { AppError, codeOf, failure, hasCode } from "../../../core/protocol/errors.ts"
-import type { CallId } from "../../../core/protocol/ids.ts"
-import type { CallOutcome, DeviceFilters, DeviceKnowledge } from "../../../core/protocol/socket.ts"
-import type {
-  AnyRow,
-  Applied,
-  WorkspaceCall,
-  RemoteWorkspace,
-  Listing,
-  ListOptions,
-  NoteMatch,
-  OpenWorkspace,
-  RowOf,
-  RowsByTable,
-  Vector,
-  WorkspaceWrite,
-} from "../../../core/protocol/workspace.ts"
-import type { TableName } from "../../../core/protocol/workspace-tables.ts"
-import { type KnownTable, readTable, type Row } from "../rows/known-tables.ts"
-import { hostZone } from "../../../core/shared/time/zone.ts"
-import { requireFresh } from "../rows/plan-write.ts"
-import { readExpected, readFilters, readId, readNewRow, readRestoredRows, readUpdates } from "../rows/read-input.ts"
+import {
+  type AnyRow,
+  AppError,
+  type Applied,
+  type CallId,
+  type CallOutcome,
+  codeOf,
+  type DeviceCall,
+  type DeviceCalls,
+  type DeviceFilters,
+  type DeviceKnowledge,
+  type DevicePlace,
+  failure,
+  hasCode,
+  hostZone,
+  type KnownTable,
+  type Listing,
+  type ListOptions,
+  type NoteMatch,
+  type OpenWorkspace,
+  readExpected,
+  readFilters,
+  readId,
+  readNewRow,
+  readRestoredRows,
+  readTable,
+  readUpdates,
+  type RemoteWorkspace,
+  requireFresh,
+  type Row,
+  type RowOf,
+  type RowsByTable,
+  type TableName,
+  type Vector,
+  type WorkspaceCall,
+  type WorkspaceWrite,
+} from "../../../core/pack.ts"
 import { filtersToMoments, rowsToMoments, toMoments } from "./days.ts"
 import { MAX_DEVICE_ROWS, rowsOfAnswer, type PageCall, readDevicePages } from "./pages.ts"
-import { askForHanging } from "./hanging.ts"
+import { askForHanging } from "./related-rows.ts"
 import { checkApplied } from "./applied.ts"
 import { checkByTable, checkRow } from "./rows.ts"
-import { sortOut, whichOne } from "./odd-rows.ts"
+import { sortOut, whichOne } from "./malformed-rows.ts"
 
 /** Sends what is asked in a conversation to where that conversation works: the server's own workspace, or a device. */
 export function atSite(onServer: OpenWorkspace, devices: DeviceCalls): OpenWorkspace {
@@ -52,7 +66,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
   async select<Name extends TableName>(name: Name, given: DeviceFilters = {}): Promise<RowOf<Name>[]> {
     const { rows, odd } = await this.list(name, given)
     const [first] = odd
-    // Whoever needs all of them cannot do without one.
+    // All rows are needed, so one malformed row is an error.
     if (first) throw new Error(`the device answered with ${whichOne(first)}: ${first.problem}`)
     return rows as unknown as RowOf<Name>[]
   }
@@ -88,7 +102,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
       return { row: found, hanging: checkByTable(others) as unknown as RowsByTable }
     } catch (error) {
       if (codeOf(error) !== undefined || this.#asked.signal.aborted) throw error
-      return undefined // it does not fit into a frame, or something in it is odd: asked for one by one that can be told
+      return undefined // it does not fit into a frame, or a row is malformed: requested one by one, which shows the row
     }
   }
 
@@ -99,7 +113,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
       throw failure("row_missing", { noun: readTable(write.table).noun, id: "id" in write ? write.id : "" })
     } catch (error) {
       if (!hasCode(error, "row_missing") && !hasCode(error, "row_stale")) throw error
-      // What this very call has changed looks the same from outside: only the device's ledger can tell.
+      // A change by this call looks like one by another: only the device's ledger can distinguish them.
       const earlier = await this.outcome(callId, write).catch(() => undefined)
       if (earlier) return earlier
       throw error
@@ -186,7 +200,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
     const expect = readExpected(table, write.expect)
     const compares = await this.#compares(table, expect)
     const before = compares ? expect : await this.#findFresh(table, id, expect)
-    // Between our look and its delete something may be hung on the row that nobody was shown.
+    // Another row may be added between our read and the deletion.
     const along = write.along && (await this.#knows("expect")) ? { with: write.along } : {}
     const data = { id, ...(compares ? { expect } : {}), ...along }
     return checkApplied(write, await this.#send({ action: "delete", table: table.name, data, callId }), { id, before })
@@ -197,7 +211,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
     return columns.every((column) => Object.hasOwn(expect, column)) && this.#knows("expect")
   }
 
-  /** What was done. A row that came back incomplete is read again: it is there, and nobody need be left in doubt about it. */
+  /** Returns what was done. A row that was reported incompletely is read again, so that the outcome is not in doubt. */
   async #readable(
     of: Pick<WorkspaceWrite, "action" | "table">,
     outcome: CallOutcome,
@@ -212,7 +226,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
       if (!outcome.row || !writes || !isOurs) throw error
       const row = await this.#find(of.table, id).catch(() => undefined)
       if (!row) throw error
-      // What it was before may be the part that could not be read.
+      // The previous values may be the malformed part.
       return checkApplied(of, { row }, { ...asked, id })
     }
   }
@@ -290,7 +304,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
       return await this.#devices.call(this.#place, call, { effect: "write", signal: this.#asked.signal })
     } catch (error) {
       const { message } = error as Error
-      // Between our look and its write somebody else was there; the device says so in the words we agreed on.
+      // The row changed between our read and the write, which the device reports with this prefix.
       if (codeOf(error) === undefined && message.startsWith("stale:")) throw new AppError("row_stale", message)
       throw error
     }

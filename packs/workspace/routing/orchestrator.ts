@@ -1,5 +1,4 @@
-import type { HistoryMessage } from "../../../core/engine/model.ts"
-import type { Routed, Router, Routing } from "../../../core/engine/definition/agent.ts"
+import type { HistoryMessage, Routed, Router, Routing } from "../../../core/pack.ts"
 import { addsUnnamed, headOf, namedProfiles, pointsBack, lowercaseWords } from "./words.ts"
 
 /** More is no plain request, and nothing here may take long. */
@@ -21,7 +20,7 @@ export const orchestrator: Router = (routing) => {
 function byRules(routing: Routing, words: readonly string[]): Routed | undefined {
   const found = namedProfiles(words)
   const recent = pointsBack(words) ? recentProfiles(routing) : []
-  // What is named in a title alone says nothing about what is to be done with it.
+  // A table that is named only in a title does not tell what to do.
   if (recent.length === 0 && namedProfiles(lowercaseWords(headOf(routing.words))).size === 0) return undefined
   const profiles = [...new Set([...found.keys(), ...recent])]
   if (addsUnnamed(routing.words) && recent.length === 0)
@@ -40,7 +39,7 @@ const unsure = (reason: string): Routed => ({ profiles: [], reason, scores: {}, 
 
 const quoted = (words: readonly string[]) => words.map((word) => `"${word}"`).join(", ")
 
-/** What the newest exchange that was about something was about: by the tools that were called in it and by its words. */
+/** The profiles of the newest exchange with any, by the tools that were called and by its text. */
 function recentProfiles({ history, profiles }: Routing): string[] {
   let [exchanges, end] = [0, history.length]
   for (let index = history.length - 1; index >= 0 && exchanges < LOOKED_BACK; index--) {
@@ -56,7 +55,7 @@ function recentProfiles({ history, profiles }: Routing): string[] {
   return []
 }
 
-/** What a tool is about: as its name says, for a read that serves several profiles is still about one. */
+/** The profiles of a tool by its name, because a read that serves several profiles is still about one table. */
 function profilesOf(tool: string, profiles: Routing["profiles"]): string[] {
   const said = [...namedProfiles(tool.split("_")).keys()]
   return said.length > 0 ? said : profiles.flatMap(({ name, tools }) => (tools.includes(tool) ? [name] : []))

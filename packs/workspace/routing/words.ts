@@ -66,11 +66,11 @@ export function namedProfiles(words: readonly string[]): Map<string, string> {
   return found
 }
 
-/** Where a request ends and a title or a subject begins, which may hold any word: `rename Website to Client portal`. */
+/** The start of a title or subject, which may contain any word: `rename Website to Client portal`. */
 const TITLE =
   /["“”„«‘`:]|(?<![\p{L}\p{N}])'|(?<![\p{L}\p{N}])(?:called|named|titled|about|for|saying|says|regarding|namens|über)(?![\p{L}\p{N}])|(?<=(?:^|[^\p{L}])(?:rename|change|call)(?!\p{L}).{1,80}) to /iu
 
-/** What a text says before any title or subject in it. */
+/** Returns the text before any title or subject. */
 export function headOf(text: string): string {
   const at = text.search(TITLE)
   return at < 0 ? text : text.slice(0, at)
@@ -82,11 +82,11 @@ const POINTING = new Set([
   ...["also", "instead", "es", "sie", "ihn", "davon", "dazu", "erste", "ersten", "zweite", "zweiten", "letzte"],
   ...["letzten", "auch", "celui-ci", "celle-ci", "deuxième", "première", "aussi", "eso", "esa", "ese", "segunda"],
 ])
-/** What stands for something said before only where nothing follows that it could belong to. */
+/** Words that refer to earlier messages only if no noun follows. */
 const POINTING_LAST = new Set(["that", "this", "one", "ones", "there", "so", "das"])
 const CARRYING_ON = /^(?:and|what about|how about|yes|no|ok|okay|actually|now|then|und|et|y) /
 
-/** Whether these words speak of something that was said before. */
+/** Whether the text refers to earlier messages. */
 export function pointsBack(words: readonly string[]): boolean {
   const line = `${words.join(" ")} `
   return (

@@ -1,7 +1,7 @@
 import { name, reference, text } from "./kinds.ts"
 import type { TableSpec } from "./table.ts"
 
-/** Whom projects are for. */
+/** The clients that projects are for. */
 export const clientTable: TableSpec = {
   name: "clients",
   plural: "clients",

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { name, reference, text } from "./kinds.ts"
 import type { TableSpec } from "./table.ts"
 
-/** What people have said about tasks. A comment is never changed: it is a record of what was said. */
+/** Comments on tasks. A comment is never changed, because it is a record. */
 export const commentTable: TableSpec = {
   name: "taskComments",
   plural: "comments",

@@ -1,6 +1,4 @@
-import type { DayOrMoment } from "../../../core/shared/time/day.ts"
-import { noonOf } from "../rows/days.ts"
-import { utcOf, wallTimeAt } from "../rows/time-zone.ts"
+import { type DayOrMoment, noonOf, utcOf, wallTimeAt } from "../../../core/pack.ts"
 
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 const MONTHS = [
@@ -22,6 +20,6 @@ export function dateInWords(when: DayOrMoment, timeZone: string): string {
   return `${day} at ${figures.map((figure) => String(figure).padStart(2, "0")).join(":")}`
 }
 
-/** The same with its zone where it has one, for somebody who is to agree to it. */
+/** The same, with the time zone of a moment, for an approval. */
 export const dateAndZone = (when: DayOrMoment, timeZone: string): string =>
   typeof when === "string" ? dateInWords(when, timeZone) : `${dateInWords(when, timeZone)} (${timeZone})`

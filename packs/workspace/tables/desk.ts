@@ -1,11 +1,10 @@
-import type { CallContext } from "../../../core/engine/definition/tool.ts"
-import type { OpenWorkspace, Workspace } from "../../../core/protocol/workspace.ts"
+import type { CallContext, OpenWorkspace, Workspace } from "../../../core/pack.ts"
 
 export type Value = string | number | null
 /** A row of whichever table, by column. */
 export type DeskRow = Readonly<Record<string, Value>>
 
-/** What one call works with: the person's workspace, their day, and the names of rows that it has met. */
+/** The context of one call: the user's workspace and time zone, and the names of rows that were read. */
 export interface Desk {
   readonly workspace: Workspace
   /** When the call was made, for dates: it does not move while a person thinks. */

@@ -1,7 +1,5 @@
 import { z } from "zod"
-import type { DeviceFilters } from "../../../core/protocol/socket.ts"
-import { dayAt, startOf } from "../rows/days.ts"
-import { utcOf, wallTimeAt } from "../rows/time-zone.ts"
+import { dayAt, type DeviceFilters, startOf, utcOf, wallTimeAt } from "../../../core/pack.ts"
 import type { Desk, DeskRow } from "./desk.ts"
 import type { Filter } from "./table.ts"
 
@@ -10,7 +8,7 @@ const Period = z.enum([
 ])
 type Period = z.infer<typeof Period>
 
-/** Started or not: what counts when somebody asks for their open tasks. */
+/** Open tasks may be started or not. */
 export const isOpenTask = ({ status }: DeskRow) => status !== "done"
 
 /** When tasks are due, as people ask for it; weeks begin on Monday, and days where the person is. */

@@ -1,10 +1,16 @@
-import { similarName } from "../../../core/engine/calls/read-input.ts"
-import { failure } from "../../../core/protocol/errors.ts"
-import { isRemote, type Listing, type RowsByTable, type Workspace } from "../../../core/protocol/workspace.ts"
-import type { DeviceFilters } from "../../../core/protocol/socket.ts"
-import { type TableName, workspaceTables } from "../../../core/protocol/workspace-tables.ts"
+import {
+  type DeviceFilters,
+  failure,
+  isRemote,
+  type Listing,
+  similarName,
+  type RowsByTable,
+  type TableName,
+  type Workspace,
+  workspaceTables,
+} from "../../../core/pack.ts"
 import type { Desk, DeskRow } from "./desk.ts"
-import { whichOne } from "../device/odd-rows.ts"
+import { whichOne } from "../device/malformed-rows.ts"
 
 const NONE: Rows = { rows: [], odd: [] }
 const LONGEST_ID = 200
@@ -53,7 +59,7 @@ async function byName({ workspace }: Desk, table: TableName, said: string): Prom
     : { ...NONE, listed: NONE }
   const exact = rows.filter((row) => column && String(row[column]).trim() === said.trim())
   const [only, ...others] = exact.length === 1 ? exact : rows
-  // Which of two is meant cannot be told either where one of them cannot be read.
+  // With a malformed row, the reference is ambiguous.
   const [strange] = odd
   if (strange) {
     const problem = `The ${noun} "${said}" is kept on the device in a way that cannot be read: ${whichOne(strange)}: ${strange.problem}`

@@ -1,15 +1,11 @@
 import { z } from "zod"
-import { quoteIfNeeded } from "../../../core/shared/text/quote.ts"
-import { boundedList } from "../../../core/shared/text/bounded-list.ts"
-import { startOf } from "../rows/days.ts"
-import type { TableName } from "../../../core/protocol/workspace-tables.ts"
+import { boundedList, quoteIfNeeded, startOf, type TableName, tryReadJson } from "../../../core/pack.ts"
 import { dateAndZone, dateInWords } from "./date-words.ts"
 import type { Desk, Value } from "./desk.ts"
 import { findRowByName } from "./find-row.ts"
 import { EARLIEST, LATEST, LONGEST_DATE, readDate } from "./read-date.ts"
-import { tryReadJson } from "../../../core/shared/text/read-json.ts"
 
-/** What an argument is: the one place where lists, booleans, dates and names of a call become what workspaces keep, and back. */
+/** The type of an argument: converts lists, booleans, dates and names of a call to stored values, and back. */
 export interface Kind {
   readonly schema: z.ZodType
   /** Characters that an argument of it may have. People and imports may have written more. */
@@ -23,9 +19,9 @@ export interface Kind {
   brief?(value: Value, desk: Desk): unknown
   /** Whether the one is as good as the other for the person; without, where they are equal. */
   isSame?(before: Value, after: Value, desk: Desk): boolean
-  /** Whether something that somebody wrote is lost when the one takes the other's place. */
+  /** Whether the change loses text that a user wrote. */
   loses(before: Value, after: Value): boolean
-  /** What `show` returns is a phrase of Pawl's, in which text that someone wrote is quoted already. */
+  /** `show` returns a phrase of Pawl's, in which text of others is quoted already. */
   readonly wordsItself?: true
   /** As a proposal shows it to a person: without ids, and `in_progress` as words. Otherwise like `show`. */
   propose?(value: Value, desk: Desk): string | null
@@ -71,7 +67,7 @@ export const people: Kind = {
   loses: (before, after) => toList(before).some((person) => !toList(after).includes(person)),
 }
 
-/** What a device keeps may be older than this list. */
+/** A device may have stored a value of an older list. */
 function toList(value: Value): unknown[] {
   if (value === null || value === "") return []
   const list = tryReadJson(String(value))
@@ -87,7 +83,7 @@ export const flag: Kind = {
   loses: () => false,
 }
 
-/** Kept as a day, or in milliseconds where a time was said. `orNone`: "none" empties the column. */
+/** Stored as a day, or in milliseconds if a time was given. `orNone`: "none" empties the column. */
 export function date(orNone?: "orNone"): Kind {
   const none = (said: unknown) => orNone !== undefined && typeof said === "string" && isNone(said)
   // Checked here already, from wherever: what is not a date anywhere is refused before anything is proposed.

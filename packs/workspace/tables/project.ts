@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { Project } from "../../../core/protocol/workspace-tables.ts"
+import { Project } from "../../../core/pack.ts"
 import { choice, name, reference, text } from "./kinds.ts"
 import type { Filter, TableSpec } from "./table.ts"
 
@@ -23,7 +23,7 @@ export const projectTable: TableSpec = {
     },
     {
       ...{ argument: "status", column: "status", create: "never", label: "status" },
-      // Nothing is lost, but it disappears from the lists that people look at.
+      // An archived project is not lost, but disappears from lists.
       kind: choice(Project.shape.status, (_, after) => after === "archived"),
     },
     {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { dateInWords } from "./date-words.ts"
 import { readDate } from "./read-date.ts"
-import { instantOf, startOfDay, wallTimeAt } from "../rows/time-zone.ts"
+import { instantOf, startOfDay, wallTimeAt } from "../../../core/pack.ts"
 
 /** Sunday, and half past six in the evening in Berlin. */
 const NOW = Date.UTC(2026, 10, 15, 17, 30)

@@ -1,8 +1,15 @@
 import type { ParsedResult } from "chrono-node/en"
-import { failure } from "../../../core/protocol/errors.ts"
-import { type DayOrMoment, isDay } from "../../../core/shared/time/day.ts"
-import { dayAt, toDay } from "../rows/days.ts"
-import { instantOf, midnight, utcOf, wallTimeAt } from "../rows/time-zone.ts"
+import {
+  dayAt,
+  type DayOrMoment,
+  failure,
+  instantOf,
+  isDay,
+  midnight,
+  toDay,
+  utcOf,
+  wallTimeAt,
+} from "../../../core/pack.ts"
 
 /** From when and where a date is meant. The moment is that of the call and does not move: `tomorrow` stays one day. */
 export interface Here {
@@ -21,9 +28,9 @@ export const LATEST = 253_402_300_799_999
 export const LONGEST_DATE = 100
 
 /**
- * What a date means: ISO, milliseconds, or English words, seen from the person's own zone. Without a time it is a day,
- * `2026-11-20`, which is the same day everywhere; with one it is an instant. The whole text has to be understood: half of
- * it may be another day.
+ * Reads a date: ISO, milliseconds, or English words in the user's time zone. Without a time it is a day, `2026-11-20`,
+ * which is the same day everywhere; with one it is a moment. The whole text must be understood, because part of it may
+ * mean another day.
  */
 export async function readDate(said: string | number, here: Here): Promise<DayOrMoment> {
   if (typeof said === "number") return said
@@ -48,7 +55,7 @@ function readFigures(text: string, { timeZone }: Here): DayOrMoment | undefined 
   if (/^\d{1,2}[/.-]\d{1,2}\b/.test(text)) return Number.NaN
   const { day, time = "00:00", zone } = ISO.exec(text)?.groups ?? {}
   if (!day) return undefined
-  // Who writes a midnight of no zone means the day: so it has always been told, and models fill in what they think is missing.
+  // A midnight without a zone means the day: the tools have always described it so, and models fill in missing times.
   if (!zone && NO_TIME.test(time)) return isDay(day) ? day : Number.NaN
   const asUtc = Date.parse(`${day}T${time}Z`)
   // Date.parse takes the 31st of February for the 3rd of March, and 24:00 for the day after.

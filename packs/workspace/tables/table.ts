@@ -1,17 +1,15 @@
 import type { z } from "zod"
-import type { Profile } from "../../../core/engine/definition/agent.ts"
-import type { DeviceFilters } from "../../../core/protocol/socket.ts"
-import type { TableName } from "../../../core/protocol/workspace-tables.ts"
+import type { DeviceFilters, Profile, TableName } from "../../../core/pack.ts"
 import type { Desk, DeskRow } from "./desk.ts"
 import type { Kind } from "./kinds.ts"
 
 /**
- * What the assistant knows of one table. Its tools grow from this: what their arguments are called, which columns these
- * fill, what a sentence says of a row. A new table is a new one of these.
+ * The assistant's specification of one table, from which its tools are created: the names of their arguments, the
+ * columns that these set, and the sentences about a row. A new table is a new specification.
  */
 export interface TableSpec {
   readonly name: TableName
-  /** What lists of its rows are called. */
+  /** The plural noun of its rows. */
   readonly plural: string
   /** The argument that names one of its rows. */
   readonly argument: string
@@ -27,7 +25,7 @@ export interface TableSpec {
   readonly create: ToolText & { readonly verb: string; readonly done: string }
   readonly update?: ToolText
   readonly delete: ToolText
-  /** What brings a deleted row back. Only an undo calls it. */
+  /** The tool that restores a deleted row. Only an undo calls it. */
   readonly restore: string
   /** Which requests its tools serve; a name: those of another table, and its own go along. */
   readonly profile: Omit<Profile, "tools"> | string
@@ -47,35 +45,38 @@ export interface ColumnField {
   readonly kind: Kind
   /** Whether a new row has to have it said, may have it said, or only an old one may. */
   readonly create: "required" | "optional" | "never"
-  /** What the model is told about it. */
+  /** Its description for the model. */
   readonly about?: string
-  /** What a new row holds where nothing is said of it. An update leaves such a column alone, so its tool must not say this. */
+  /**
+   * The default of a new row, for the description. Not in the update tool, because an update leaves a missing column
+   * unchanged.
+   */
   readonly unsaid?: string
-  /** What a line about a row calls it; without, the line leaves it out. */
+  /** Its label in a line about a row. Default: the line leaves it out. */
   readonly label?: string
 }
 
 export interface List extends ToolText {
   readonly filters: readonly Filter[]
-  /** What is asked for whatever the arguments say. */
+  /** Filters that are always applied. */
   readonly always?: (desk: Desk) => DeviceFilters
-  /** What a sentence says of that. */
+  /** The phrase for it in sentences. */
   readonly words?: string
 }
 
 export interface Filter {
   readonly argument: string
-  /** What it is called where the rows are. */
+  /** The name of the filter in the workspace. */
   readonly key?: keyof DeviceFilters
   readonly schema: z.ZodType
   readonly about: string
   readonly required?: true
   /** It names a row of this table. */
   readonly refers?: TableName
-  /** By what is said: what is asked for. Without, they are the same. */
+  /** Filter values by argument. Default: the argument itself. */
   readonly means?: Readonly<Record<string, string>>
-  /** What is asked for instead, where that is more than one thing, and which of the rows that come are meant. */
+  /** Converts the argument to several filters, and to a condition on the rows. */
   readonly narrows?: (said: string, desk: Desk) => { asked: DeviceFilters; keeps?: (row: DeskRow) => boolean }
-  /** What a sentence says of it: ` with status done`. */
+  /** The phrase for it in sentences: ` with status done`. */
   readonly words?: (said: string) => string
 }

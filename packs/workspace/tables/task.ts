@@ -1,6 +1,5 @@
 import { z } from "zod"
-import { TaskPriority, TaskStatus } from "../../../core/protocol/workspace-tables.ts"
-import { dayAt } from "../rows/days.ts"
+import { dayAt, TaskPriority, TaskStatus } from "../../../core/pack.ts"
 import { dueWithin, isOpenTask } from "./due-periods.ts"
 import { choice, date, flag, name, people, reference, text } from "./kinds.ts"
 import type { ColumnField, Filter, TableSpec } from "./table.ts"

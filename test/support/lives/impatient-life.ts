@@ -1,6 +1,6 @@
 /**
  * `pawl serve` whose limits of time are about half of the usual: for tests that wait until they are reached. What they are in
- * a server that people use, `core/server/listen.ts` and `packs/analyst/database/walls.ts` say.
+ * a server that people use, `core/server/listen.ts` and `packs/analyst/database/sql-guards.ts` say.
  */
 import { createLog } from "../../../apps/cli/process/log.ts"
 import { onStop } from "../../../apps/cli/process/command.ts"
@@ -8,7 +8,7 @@ import { readConfig } from "../../../apps/cli/settings/config.ts"
 import { serveUntilStopped } from "../../../apps/cli/commands/serve-until-stopped.ts"
 import { adapters } from "../../../adapters/list.ts"
 import { composeServer } from "../../../core/compose/compose-server.ts"
-import { queryLimits } from "../../../packs/analyst/database/walls.ts"
+import { queryLimits } from "../../../packs/analyst/database/sql-guards.ts"
 import "./keep-compiled.ts"
 
 const config = readConfig()

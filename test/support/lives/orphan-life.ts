@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { SqliteChildren } from "../../../packs/analyst/sqlite/children.ts"
-import { queryLimits } from "../../../packs/analyst/database/walls.ts"
+import { queryLimits } from "../../../packs/analyst/database/sql-guards.ts"
 
 const [path = "", script = ""] = process.argv.slice(2)
 const sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"

@@ -5,7 +5,7 @@ import { inject } from "vitest"
 import { z } from "zod"
 import { answer, defineTool, type Tool } from "../../../core/engine/definition/tool.ts"
 import { filesTools } from "../../../packs/files/agent.ts"
-import { KeptInFolder } from "../../../packs/files/folder/kept-bytes.ts"
+import { UndoFolder } from "../../../packs/files/folder/undo-bytes.ts"
 import { openFolder } from "../../../packs/files/folder/local-folder.ts"
 import { noSandbox } from "../../../packs/files/sandbox/sandbox.ts"
 import { DocumentReader } from "../../../packs/research/document-reader.ts"
@@ -23,7 +23,7 @@ const folder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "writes-"))
 /** A place for files, with the tools that change it, and the tools that ask the world outside. */
 export function openPlace(): { readonly root: string; readonly tools: Tool[] } {
   const root = folder()
-  const ports = { folder: openFolder(root), kept: new KeptInFolder(folder()), sandbox: noSandbox }
+  const ports = { folder: openFolder(root), kept: new UndoFolder(folder()), sandbox: noSandbox }
   const nothing = '<feed xmlns="http://www.w3.org/2005/Atom"></feed>'
   const web = {
     fetch: async () => ({ url: "https://example.org", status: 200, type: "text/xml", text: nothing, cut: false }),

@@ -1,0 +1,59 @@
+import { canonicalJson, mendValue, workspaceTables, type WorkspaceWrite } from "../../core/pack.ts"
+import { inOneLine } from "./describe-row.ts"
+import type { Desk, DeskRow, Value } from "./tables/desk.ts"
+import { toMoments } from "./device/days.ts"
+import type { TableSpec } from "./tables/table.ts"
+
+type Columns = Readonly<Record<string, unknown>>
+
+/** Describes how a row differs from what was approved; empty if it does not. */
+export function describeDifference(
+  table: TableSpec,
+  { agreed, row }: { agreed: Columns; row: DeskRow },
+  desk: Desk,
+): string {
+  const { made, row: schema } = workspaceTables[table.name]
+  const told = mendValue(agreed) as Record<string, Value>
+  // A device that knows no days keeps the moment of one.
+  const kept = toMoments(table.name, told, desk.timeZone)
+  const columns = Object.keys(schema.shape).filter((column) => Object.hasOwn(told, column))
+  const parts = columns.flatMap((column) => {
+    const field = table.fields.find((each) => each.column === column)
+    const [is, should] = [row[column] ?? null, told[column] ?? null]
+    // As arguments, because lists of names may be written in more than one way.
+    const plain = (value: Value) => canonicalJson(field ? field.kind.toArgument(value) : value)
+    const isAgreed = plain(is) === plain(should) || is === kept[column]
+    if (column === "id" || made.includes(column) || isAgreed) return []
+    const show = (value: Value) => inOneLine(field ? field.kind.show(value, desk) : value)
+    return [`${field?.label ?? column} is ${show(is)}, not ${show(should)}`]
+  })
+  return parts.length === 0 ? "" : ` It differs from the approved change: ${parts.join("; ")}.`
+}
+
+/** The values that a person approved for a row or, for a deletion, that it had. */
+export function agreedOf(write: WorkspaceWrite): Columns {
+  switch (write.action) {
+    case "insert":
+      return write.data
+    case "update":
+      return { ...write.expect, ...write.updates }
+    case "delete":
+      return write.expect ?? {}
+    case "restore":
+      return { ...write.rows[0] } as Columns
+  }
+}
+
+/** The same of a call whose first life is over: what its arguments say. One that can no longer be read says nothing. */
+export async function readColumns({ fields }: TableSpec, given: Columns, desk: Desk): Promise<Columns> {
+  const columns: Record<string, unknown> = {}
+  for (const { argument, column, kind } of fields) {
+    const value = given[argument]
+    if (value === null || value === undefined) continue
+    const meant = await Promise.resolve()
+      .then(() => kind.toColumn(value, desk))
+      .catch(() => undefined)
+    if (meant !== undefined) columns[column] = meant
+  }
+  return columns
+}
