@@ -46,13 +46,13 @@ to update before you start the new version. A database from before 0.1.0 is refu
 } as const
 
 /** The tables that hold secrets, by names for people. */
-const secretNames: Readonly<Record<string, string>> = {
-  provider_key: "API keys of providers",
-  connection: "Database connections",
-  mcp_server: "MCP servers",
-  mcp_sign_in: "Sign-ins to MCP servers",
-  mcp_sign_in_attempt: "Unfinished sign-ins to MCP servers",
-}
+const secretNames: ReadonlyMap<string, string> = new Map([
+  ["provider_key", "API keys of providers"],
+  ["connection", "Database connections"],
+  ["mcp_server", "MCP servers"],
+  ["mcp_sign_in", "Sign-ins to MCP servers"],
+  ["mcp_sign_in_attempt", "Unfinished sign-ins to MCP servers"],
+])
 
 export const rotateKeysText = {
   help: `Usage: pawl rotate-keys
@@ -73,7 +73,7 @@ If the key is set in the environment, generate a new one with \`openssl rand -ba
     "with their MASTER_ENCRYPTION_KEY, and the old key as MASTER_ENCRYPTION_KEY_PREVIOUS, or with their PAWL_DATA.",
   keyNotInUse: "The key in the data folder is not in use.",
   start: (from: string, to: string) => `Replacing key ${from} with key ${to}`,
-  progress: (table: string, done: number) => `${secretNames[table] ?? table}: ${plural(done, "secret")} encrypted`,
+  progress: (table: string, done: number) => `${secretNames.get(table) ?? table}: ${plural(done, "secret")} encrypted`,
   done: "All secrets are encrypted with the new key.",
   unreadable: (left: number, ids: string) =>
     `${plural(left, "secret")} cannot be decrypted with the old key and ${left === 1 ? "was" : "were"} not changed: ${ids}`,

@@ -9,7 +9,7 @@ import {
   ALL_NODES,
   type BusMessage,
   readBatch,
-  type Transport,
+  type BusTransport,
   type BusMessageOf,
   writeBatch,
 } from "./wire.ts"
@@ -33,7 +33,7 @@ export interface ClusterOptions extends SenderOptions {
  */
 export class ClusterBus implements Bus, AsyncDisposable {
   readonly #local = new InProcessBus()
-  readonly #transport: Transport
+  readonly #transport: BusTransport
   readonly #options: ClusterOptions
   readonly #sender: NodeSender
   readonly #watches: LocalWatches
@@ -44,7 +44,7 @@ export class ClusterBus implements Bus, AsyncDisposable {
   readonly #askedNodes = new Set<string>()
   #stopHeartbeat: () => void = () => {}
 
-  constructor(transport: Transport, options: ClusterOptions) {
+  constructor(transport: BusTransport, options: ClusterOptions) {
     this.#transport = transport
     this.#options = options
     this.#sender = new NodeSender(transport, options)

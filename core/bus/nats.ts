@@ -9,7 +9,7 @@ import {
   type Delivery,
   ALL_NODES,
   MAX_MESSAGE,
-  type Transport,
+  type BusTransport,
   type TransportReceiver,
 } from "./wire.ts"
 
@@ -54,7 +54,7 @@ const MAX_UNCONFIRMED = 16 * 1024 * 1024
  * reconnects for as long as the process lives, and nothing waits for it. NATS is not trusted: each message is encrypted
  * for its recipient, and messages that cannot be opened are counted and dropped.
  */
-export class NatsTransport implements Transport {
+export class NatsTransport implements BusTransport {
   readonly self: string
   /** Messages that could not be opened. */
   readonly refused: RefusedMessages

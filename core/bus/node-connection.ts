@@ -5,7 +5,14 @@ import { rowsLength } from "../shared/text/json.ts"
 import type { Clock } from "../shared/time/clock.ts"
 import { Interest } from "./interest.ts"
 import { Outbox, partsOf } from "./outbox.ts"
-import { type Addressee, ALL_NODES, MAX_MESSAGE, type BusMessage, type Transport, type BusMessageOf } from "./wire.ts"
+import {
+  type Addressee,
+  ALL_NODES,
+  MAX_MESSAGE,
+  type BusMessage,
+  type BusTransport,
+  type BusMessageOf,
+} from "./wire.ts"
 
 export interface SenderOptions {
   readonly clock: Clock
@@ -16,13 +23,13 @@ export interface SenderOptions {
 /** Sends what happens in this process to the nodes whose clients watch it. */
 export class NodeSender {
   readonly interest: Interest = new Interest()
-  readonly #transport: Transport
+  readonly #transport: BusTransport
   readonly #options: SenderOptions
   readonly #outboxes = new Map<Addressee, Outbox>()
   /** Conversations whose open reply is written in this process, which therefore sends its text. */
   readonly #writing = new Set<ConversationId>()
 
-  constructor(transport: Transport, options: SenderOptions) {
+  constructor(transport: BusTransport, options: SenderOptions) {
     this.#transport = transport
     this.#options = options
   }

@@ -2,7 +2,7 @@ import type { ConversationId } from "../protocol/ids.ts"
 import type { Log } from "../shared/log.ts"
 import { type Clock, monotonicOf } from "../shared/time/clock.ts"
 import type { RefusalReason } from "./message-cipher.ts"
-import { type Addressee, MAX_MESSAGE, type Transport, type BusMessageOf, writeBatch } from "./wire.ts"
+import { type Addressee, MAX_MESSAGE, type BusTransport, type BusMessageOf, writeBatch } from "./wire.ts"
 
 /** Text is gathered for one frame of a screen, because a model may write faster than a person can see. */
 const TEXT_DELAY_MS = 16
@@ -13,7 +13,7 @@ const PART = MAX_MESSAGE / 8
 
 /** Gathers messages to one node, or to all, and sends them in batches. */
 export class Outbox {
-  readonly #transport: Transport
+  readonly #transport: BusTransport
   readonly #to: Addressee
   readonly #clock: Clock
   #messages: string[] = []
@@ -23,7 +23,7 @@ export class Outbox {
   #cancelTimer: (() => void) | undefined
   #scheduled: NodeJS.Immediate | undefined
 
-  constructor(transport: Transport, to: Addressee, clock: Clock) {
+  constructor(transport: BusTransport, to: Addressee, clock: Clock) {
     this.#transport = transport
     this.#to = to
     this.#clock = clock

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { NodeMessages } from "../protocol/node-messages.ts"
 import { silentLog } from "../shared/log.ts"
-import type { Delivery, Transport } from "./wire.ts"
+import type { Delivery, BusTransport } from "./wire.ts"
 import { DirectMessages } from "./wire.ts"
 
 const message = { type: "device_stop", id: "ask" } as const
@@ -15,7 +15,7 @@ test.each<[Delivery, mailed: boolean, says: boolean, mails: number]>([
 ])("by the wire %s and by mail %s: it may have been handed over is %s", async (delivery, mailed, says, mails) => {
   let sent = 0
   const mail: NodeMessages = { self: "a", send: async () => (sent++, mailed), subscribe: () => () => {} }
-  const wire = { self: "a", deliver: async () => delivery, onDelivery() {} } as Partial<Transport> as Transport
+  const wire = { self: "a", deliver: async () => delivery, onDelivery() {} } as Partial<BusTransport> as BusTransport
   expect(await new DirectMessages(wire, { mail, log: silentLog }).send("b", message)).toBe(says)
   expect(sent).toBe(mails)
 })

@@ -11,7 +11,7 @@ import { jsonLimits, tryReadJson } from "../shared/text/read-json.ts"
  * The connection between the nodes of a cluster. Correctness does not depend on it: messages may be lost, and while it
  * is down nothing is sent or queued. Messages between two nodes arrive in order.
  */
-export interface Transport extends AsyncDisposable {
+export interface BusTransport extends AsyncDisposable {
   /** The name of this node. */
   readonly self: string
   readonly up: boolean
@@ -139,11 +139,11 @@ interface Ports {
  * receipt may arrive twice; receivers ignore the second one.
  */
 export class DirectMessages implements NodeMessages {
-  readonly #transport: Transport
+  readonly #transport: BusTransport
   readonly #ports: Ports
   readonly #listeners = new Set<Listener>()
 
-  constructor(transport: Transport, ports: Ports) {
+  constructor(transport: BusTransport, ports: Ports) {
     this.#transport = transport
     this.#ports = ports
     transport.onDelivery((text) => this.#receive(text))

@@ -61,7 +61,7 @@ export interface ListLook {
   readonly waitMs?: number
 }
 
-export interface ModelList {
+export interface ListedModels {
   readonly items: RegisteredModel[]
   readonly endpoints: ModelEndpoint[]
   /** Model servers on this machine, if there is no provider. */
@@ -130,7 +130,7 @@ export class ModelRegistry implements ModelSource {
   }
 
   /** The same after asking endpoints whose last answer is old, in the background or while waiting. */
-  async look({ refresh = false, waitMs = 0 }: ListLook = {}): Promise<ModelList> {
+  async look({ refresh = false, waitMs = 0 }: ListLook = {}): Promise<ListedModels> {
     const discovered = this.#discovered
     if (!discovered) return { items: this.list(), endpoints: [] }
     const answers = discovered.look(refresh ? "again" : "usual")

@@ -11,7 +11,7 @@ import {
 import type { HappenedAnswer, HappenedCall, Unmet } from "./happened.ts"
 
 /** Returns the unmet expectations about an answer, its calls and its proposals. */
-export function checkAnswer(expected: AnswerExpectation, happened: HappenedAnswer): Unmet[] {
+export function checkExpectedAnswer(expected: AnswerExpectation, happened: HappenedAnswer): Unmet[] {
   const { answer, calls, proposals, ends } = expected
   const { status, error } = happened
   const of = (expectation: string, problems: readonly string[]) => problems.map((problem) => ({ expectation, problem }))

@@ -168,8 +168,12 @@ const NAMES_TOOL =
   /(?<![\w./])(?:ask|change|create|delete|edit|find|get|list|more|read|retrieve|run|search|update|write)_[a-z_]+(?![\w./])/
 const CHANGES = /^(?:create|update|delete|add|change|restore|edit|write|move)_/
 
+/** Longer errors are shown up to here, so that the patterns below stay cheap. */
+const MAX_ERROR = 2000
+
 /** An error without what is meant for a model: the names of tools and arguments, and what to call next. */
-function withoutAdvice(text: string, tool: string): string {
+function withoutAdvice(error: string, tool: string): string {
+  const text = error.slice(0, MAX_ERROR).toWellFormed()
   const problem = DOES_NOT_FIT.exec(text)?.groups?.problem
   const said = problem === undefined ? text.replace(new RegExp(`^${tool} failed: `), "") : `${problem}.`
   const sentences = said.split(/(?<=[.!?]) (?=\S)|; (?=\w+_\w+ )/)

@@ -15,7 +15,7 @@ export function retellResult(text: string): string {
   if (rows.length === 1 && only && counted.startsWith("1 row"))
     return warned(names.map((name, at) => `${name}: ${only[at] ?? ""}`).join(", ") + ".")
   const isPart = counted.startsWith("The first")
-  // Whoever reads this sees all of it; the model that it was told to did not.
+  // The person sees the whole result; the model did not.
   const said = counted.replace(/^The first \d+ of (\d+) row\(s\);.*?\w\./, "$1 rows.").replace(/ row\(s\)/, " rows")
   return warned(isPart ? said : [said, ...extremes(names, rows)].join(" "))
 }

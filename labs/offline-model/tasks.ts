@@ -13,7 +13,7 @@ const DAY = [
   "\\d{4}-\\d\\d-\\d\\d",
 ].join("|")
 const TIME = "(?:at )?(?:\\d{1,2}:\\d\\d|\\d{1,2}(?::\\d\\d)? ?[ap]m|noon)"
-/** A day, a time or both. The tool reads it; here it is only told apart from the title. */
+/** A day, a time or both. The tool reads it; here it is only separated from the title. */
 const WHEN = `(?:(?:${DAY})(?: ${TIME})?|${TIME}(?: (?:on )?(?:${DAY}))?)`
 
 const LEVELS: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import {
   type Delivery,
   ALL_NODES,
   MAX_MESSAGE,
-  type Transport,
+  type BusTransport,
   type TransportReceiver,
 } from "../../core/bus/wire.ts"
 
@@ -33,7 +33,7 @@ export class LossyNet {
   }
 }
 
-export class LossyWire implements Transport {
+export class LossyWire implements BusTransport {
   readonly self: string
   readonly #net: LossyNet
   #up = true

@@ -20,6 +20,11 @@ const EXCEPTIONS: Readonly<Record<string, readonly [beginning: string, why: stri
   "client/format-sql.ts": [["'(?:[^']|'')*'|", "at most 20,000 characters in one line: MAX_LENGTH"]],
   "client/protect-math.ts": [["(?:^|\\n)[\\s>*+-]*$", "at most 20 characters before a tick"]],
   "core/protocol/conversation/message.ts": [["\\s+\\S*$", "at most 60 characters: MAX_TITLE"]],
+  "labs/offline-model/replies.ts": [
+    ["(?<=[.!?]) (?=\\S)|; ", "at most 2,000 characters: MAX_ERROR"],
+    ['"[^"]*"|', "at most 2,000 characters: MAX_ERROR"],
+  ],
+  "labs/offline-model/tasks.ts": [["[.!?]+$", "at most 1,000 characters: MAX_REQUEST"]],
   "packs/files/folder/ignore-rules.ts": [["(?<!\\\\)[ \\t]+$", "at most 1,000 characters: LONGEST_LINE"]],
 }
 

@@ -7,7 +7,7 @@ import { basename } from "node:path"
  * has all, and so does a run that names files. None is about at-most-once, provider requests, kills or the walls of a sandbox.
  */
 export const sampled: readonly string[] = [
-  "core/engine/cite/work-limit.slow.test.ts",
+  "packs/research/citations/work-limit.slow.test.ts",
   "core/shared/vectors/vector-index.slow.test.ts",
   "core/store/files/large-file.fresh.test.ts",
   "packs/research/pdf/read-pdf.slow.test.ts",

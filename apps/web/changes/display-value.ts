@@ -1,3 +1,4 @@
+import { own } from "../../../core/shared/text/json.ts"
 import { isDay } from "../../../core/protocol/index.ts"
 import { humanName } from "../../../client/index.ts"
 import { day, dayAndTime } from "../strings/format.ts"
@@ -66,15 +67,16 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, Key>>>> = {
 export function labelOf(name: string): string {
   // A tool's argument is called `due_date`, the column `dueDate`.
   const column = name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  if (Object.hasOwn(LABELS, column)) return t(LABELS[column]!)
+  const label = own(LABELS, column)
+  if (label) return t(label)
   const words = name.replace(/^is(?=[A-Z])/, "").replaceAll(/([a-z])([A-Z])/g, "$1 $2")
   return humanName(words.toLowerCase()).replaceAll(/\b(ai|sql|url|id)\b/gi, (word) => word.toUpperCase())
 }
 
 /** Rows store flags as 0 and 1, and times as milliseconds: both are converted. Arguments are shown as they are sent. */
 export function displayValue(name: string, value: unknown): unknown {
-  const values = Object.hasOwn(VALUES, name) ? VALUES[name]! : {}
-  if (typeof value === "string" && Object.hasOwn(values, value)) return t(values[value]!)
+  const shown = typeof value === "string" ? own(own(VALUES, name) ?? {}, value) : undefined
+  if (shown) return t(shown)
   if (/^is[A-Z]/.test(name) && (value === 0 || value === 1)) return value === 1
   if (/(^date|Date|At)$/.test(name) && typeof value === "number" && value > 1e11 && value < 1e14)
     return dayAndTime(value)

@@ -1,3 +1,5 @@
+import { own } from "../../../core/shared/text/json.ts"
+
 const NAMES: Readonly<Record<string, string>> = {
   openai: "OpenAI",
   anthropic: "Anthropic",
@@ -17,4 +19,4 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 
 /** The name of a provider for people. An endpoint that a user added has only the name that the user chose. */
-export const providerName = (id: string): string => (Object.hasOwn(NAMES, id) ? NAMES[id]! : id)
+export const providerName = (id: string): string => own(NAMES, id) ?? id

@@ -2,6 +2,7 @@ import { CornerDownLeft } from "../components/icons.tsx"
 import type { ReactNode } from "react"
 import { Plain } from "../components/plain.tsx"
 import { humanName } from "../../../client/index.ts"
+import { own } from "../../../core/shared/text/json.ts"
 import type { Catalogue } from "../state/catalogue.ts"
 import { AgentMark } from "../components/agent-name.tsx"
 import { english, type Key, t } from "../strings/strings.ts"
@@ -30,7 +31,7 @@ const ABOUT: Readonly<Record<string, Key>> = {
  * Describes an agent. Pawl's own are described in the language of the page; an agent of a pack may have the same name.
  */
 const aboutAgent = (name: string, description: string): string => {
-  const key = Object.hasOwn(ABOUT, name) ? ABOUT[name]! : undefined
+  const key = own(ABOUT, name)
   return key !== undefined && english(key) === description ? t(key) : description
 }
 

@@ -25,7 +25,7 @@ export function queryGrams(text: string): string[] {
 export const removeUnspaced = (text: string) => text.normalize("NFKC").replaceAll(UNSPACED, " ")
 
 /** A gram of one character, which matches all grams that start with it. */
-export const isPrefix = (gram: string) => gram.length === PER_CHARACTER
+export const isWordPrefix = (gram: string) => gram.length === PER_CHARACTER
 
 const rowsOf = (text: string): string[][] =>
   (text.normalize("NFKC").match(UNSPACED) ?? []).map((row) => Array.from(row, (character) => lettersOf(character)))

@@ -3,7 +3,7 @@ import { basename, resolve } from "node:path"
 import { type Client, count, hasCode } from "../../../client/index.ts"
 import type { ReplySettings } from "../../../core/protocol/conversation/reply-settings.ts"
 import type { Proposal } from "../../../core/protocol/proposals/proposal.ts"
-import { checkAnswer } from "../check-answer.ts"
+import { checkExpectedAnswer } from "../check-answer.ts"
 import { checkLeftFiles, checkLeftRows, checkLimits } from "../check-left-behind.ts"
 import type { Approve, EvalCase, EvalWords } from "../file/eval-file.ts"
 import { type EvalSpent, type HappenedAnswer, NOTHING_SPENT, type Unmet, addSpent } from "../happened.ts"
@@ -48,7 +48,9 @@ const checkSaid = (
   index: number,
 ): Unmet[] => {
   if (!expected) return []
-  const found = answer ? checkAnswer(expected, answer) : [{ expectation: "answer", problem: "it was never said" }]
+  const found = answer
+    ? checkExpectedAnswer(expected, answer)
+    : [{ expectation: "answer", problem: "it was never said" }]
   return found.map(({ expectation, problem }) => ({ expectation: `say[${index}].${expectation}`, problem }))
 }
 
@@ -58,7 +60,7 @@ function checkWhole({ expect, say }: EvalCase, answers: readonly HappenedAnswer[
   if (!last) return []
   const all = answers.flatMap(({ calls }) => calls)
   const proposals = answers.flatMap((each) => each.proposals)
-  const found = checkAnswer(expect, { ...last, calls: all, proposals })
+  const found = checkExpectedAnswer(expect, { ...last, calls: all, proposals })
   const failsAsSaid = say[answers.length - 1]?.expect?.ends === "failed" && expect.ends === undefined
   return failsAsSaid ? found.filter(({ expectation }) => expectation !== "ends") : found
 }

@@ -1,5 +1,5 @@
 import type { Commit, Committed, OperationOutcome } from "../operations.ts"
-import { type CommitShape, shapeOf, conversationOf } from "./commit.ts"
+import { type CommitShape, shapeOf, conversationOfCommit } from "./commit.ts"
 
 export interface CommitRunner {
   /**
@@ -71,7 +71,7 @@ export class CommitGroups {
     const conversations = new Set<number | string>()
     let characters = 0
     for (const each of this.#pending) {
-      const conversation = conversationOf(each.operation)
+      const conversation = conversationOfCommit(each.operation)
       // Two new conversations with one id are separate commits, and one result would be taken for both.
       const fits = each.shape === shape && group.length < MAX_GROUP && !conversations.has(conversation)
       const length = fits ? lengthOf(each.operation) : 0

@@ -60,7 +60,7 @@ export async function commit(client: ClientBase, operations: readonly Commit[]):
   const [rows = []] = await runNamed(client, [toCommitStatement(operations)])
   if (operations.length === 1) return rows.map(toCommitted)
   const found = new Map(rows.map((row) => [row[CONVERSATION], toCommitted(row)]))
-  return operations.map((operation) => found.get(String(conversationOf(operation))))
+  return operations.map((operation) => found.get(String(conversationOfCommit(operation))))
 }
 
 /** A single commit in one transaction and one round trip with a statement before it. */
@@ -85,7 +85,7 @@ const toCommitted = ([key, fence, arrivals, released]: TextRow): Committed => ({
 })
 
 /** Identifies the conversation of a commit: a new one has no key yet. */
-export const conversationOf = ({ lease, key, born }: Commit): number | string =>
+export const conversationOfCommit = ({ lease, key, born }: Commit): number | string =>
   lease === "create" ? (born?.id ?? "") : key
 
 function toCommitStatement(operations: readonly Commit[]): NamedStatement {
@@ -184,7 +184,7 @@ function requirementsOf(parts: readonly CommitPart[]) {
 function toArrays(operations: readonly Commit[], { columns, rows }: CommitPart): Scalar[][] {
   const arrays: Scalar[][] = Array.from({ length: columns.length + 1 }, () => [])
   for (const operation of operations) {
-    const conversation = conversationOf(operation)
+    const conversation = conversationOfCommit(operation)
     for (const row of rows(operation)) {
       arrays[0]?.push(conversation)
       row.forEach((value, column) => arrays[column + 1]?.push(value))

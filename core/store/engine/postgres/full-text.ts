@@ -1,5 +1,5 @@
 import { daysCondition, type FullText, type WordQuery } from "../full-text.ts"
-import { isPrefix } from "../text-grams.ts"
+import { isWordPrefix } from "../text-grams.ts"
 
 /** A generated tsvector column with English stems, under a GIN index. */
 export const postgresFullText: FullText = {
@@ -46,4 +46,4 @@ const COLUMNS = {
 
 /** Quoted, because a word may be an operator. Words contain no quotes. */
 const matching = ({ words, among }: Pick<WordQuery, "words" | "among">) =>
-  words.map((word) => (among === "grams" && isPrefix(word) ? `'${word}':*` : `'${word}'`)).join(" | ")
+  words.map((word) => (among === "grams" && isWordPrefix(word) ? `'${word}':*` : `'${word}'`)).join(" | ")

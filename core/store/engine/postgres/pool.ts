@@ -12,7 +12,7 @@ export interface PoolSettings {
 }
 
 /** How long the database may be silent: `long` is for work that depends on the amount of data, such as a migration. */
-export type SilenceLimit = "usual" | "long"
+export type PoolSilenceLimit = "usual" | "long"
 
 const LONG_SILENCE_MS = 60 * 60_000
 /** The timeout while the process ends. */
@@ -36,14 +36,14 @@ const parsers = {
  */
 export class PostgresPool {
   readonly #pool: Pool
-  readonly #clients = new Map<PoolClient, SilenceLimit>()
+  readonly #clients = new Map<PoolClient, PoolSilenceLimit>()
   /** Connections with a query. */
   readonly #inUse = new Set<PoolClient>()
   /** Also sockets that are still connecting, which the driver would wait for. */
   readonly #sockets = new Set<Socket>()
   /** Rejects the callers that wait for a connection. */
   readonly #waiting = new Set<(error: Error) => void>()
-  readonly #silence: Record<SilenceLimit, number>
+  readonly #silence: Record<PoolSilenceLimit, number>
   #isClosing = false
   #isAbandoned = false
 
@@ -71,7 +71,7 @@ export class PostgresPool {
   }
 
   /** Lends a connection. It is not reused if its error suggests that the server is unreachable. */
-  async use<T>(work: (client: PoolClient) => Promise<T>, patience: SilenceLimit = "usual"): Promise<T> {
+  async use<T>(work: (client: PoolClient) => Promise<T>, patience: PoolSilenceLimit = "usual"): Promise<T> {
     const client = await this.#connect()
     this.#inUse.add(client)
     if (patience !== "usual") this.#setTimeout(client, patience)
@@ -130,7 +130,7 @@ export class PostgresPool {
     return socket.once("close", () => this.#sockets.delete(socket))
   }
 
-  #setTimeout(client: PoolClient, patience: SilenceLimit): void {
+  #setTimeout(client: PoolClient, patience: PoolSilenceLimit): void {
     this.#clients.set(client, patience)
     socketOf(client).setTimeout(this.#isClosing ? CLOSING_MS : this.#silence[patience])
   }

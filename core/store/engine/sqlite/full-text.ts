@@ -1,5 +1,5 @@
 import { daysCondition, type FullText, type WordQuery } from "../full-text.ts"
-import { isPrefix } from "../text-grams.ts"
+import { isWordPrefix } from "../text-grams.ts"
 
 /**
  * FTS5 with Porter stems, ranked by BM25. It stores no copy of the text, and triggers update it. The collection is
@@ -73,7 +73,7 @@ function matching({ collections, words, among }: Pick<WordQuery, "collections" |
 }
 
 const anyWord = (words: readonly string[], among: WordQuery["among"]) =>
-  words.map((word) => (among === "grams" && isPrefix(word) ? `${quoted(word)} *` : quoted(word))).join(" OR ")
+  words.map((word) => (among === "grams" && isWordPrefix(word) ? `${quoted(word)} *` : quoted(word))).join(" OR ")
 
 /** Quoted text is a phrase. Words contain no quotes, so nothing can end it. */
 const quoted = (text: string) => `"${text}"`
