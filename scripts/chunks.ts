@@ -74,6 +74,8 @@ export function chunkGroups(): CodeSplittingGroup[] {
  * wait for the command; and who imports an entry has nothing to do with what other entries would load later.
  */
 const isBegunWith = (id: string, graph: ModuleGraph): boolean => {
+  // Adapters import this entry too. Left alone, it would be put into the file of the server, which browsers cannot load.
+  if (id === join(root, "core/protocol/index.ts")) return false
   const info = graph.getModuleInfo(id)
   return !!info && (info.isEntry || info.dynamicImporters.some((each) => graph.getModuleInfo(each)?.isEntry))
 }

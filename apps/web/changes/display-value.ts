@@ -1,4 +1,3 @@
-import { own } from "../../../core/shared/text/json.ts"
 import { isDay } from "../../../core/protocol/index.ts"
 import { humanName } from "../../../client/index.ts"
 import { day, dayAndTime } from "../strings/format.ts"
@@ -25,49 +24,50 @@ export function toText(value: unknown): string {
 }
 
 /** Labels of the workspace's columns, as its pages use them. */
-const LABELS: Readonly<Record<string, Key>> = {
-  assignee: "changes.fieldAssignee",
-  assignees: "changes.fieldAssignees",
-  author: "changes.fieldAuthor",
-  clientId: "changes.fieldClientId",
-  content: "changes.fieldContent",
-  createdAt: "changes.fieldCreatedAt",
-  date: "changes.fieldDate",
-  description: "changes.fieldDescription",
-  dueDate: "changes.fieldDueDate",
-  industry: "changes.fieldIndustry",
-  isAiSuggested: "changes.fieldIsAiSuggested",
-  isApproved: "changes.fieldIsApproved",
-  name: "changes.fieldName",
-  parentId: "changes.fieldParentId",
-  priority: "changes.fieldPriority",
-  projectId: "changes.fieldProjectId",
-  project: "changes.fieldProjectId",
-  client: "changes.fieldClientId",
-  task: "changes.fieldTaskId",
-  status: "changes.fieldStatus",
-  taskId: "changes.fieldTaskId",
-  title: "changes.fieldTitle",
-  updatedAt: "changes.fieldUpdatedAt",
-}
+const LABELS: ReadonlyMap<string, Key> = new Map([
+  ["assignee", "changes.fieldAssignee"],
+  ["assignees", "changes.fieldAssignees"],
+  ["author", "changes.fieldAuthor"],
+  ["clientId", "changes.fieldClientId"],
+  ["content", "changes.fieldContent"],
+  ["createdAt", "changes.fieldCreatedAt"],
+  ["date", "changes.fieldDate"],
+  ["description", "changes.fieldDescription"],
+  ["dueDate", "changes.fieldDueDate"],
+  ["industry", "changes.fieldIndustry"],
+  ["isAiSuggested", "changes.fieldIsAiSuggested"],
+  ["isApproved", "changes.fieldIsApproved"],
+  ["name", "changes.fieldName"],
+  ["parentId", "changes.fieldParentId"],
+  ["priority", "changes.fieldPriority"],
+  ["projectId", "changes.fieldProjectId"],
+  ["project", "changes.fieldProjectId"],
+  ["client", "changes.fieldClientId"],
+  ["task", "changes.fieldTaskId"],
+  ["status", "changes.fieldStatus"],
+  ["taskId", "changes.fieldTaskId"],
+  ["title", "changes.fieldTitle"],
+  ["updatedAt", "changes.fieldUpdatedAt"],
+])
 
 /** Labels of column values that are one of a few. */
-const VALUES: Readonly<Record<string, Readonly<Record<string, Key>>>> = {
-  status: {
-    todo: "changes.valueTodo",
-    in_progress: "changes.valueInProgress",
-    done: "changes.valueDone",
-    active: "changes.valueActive",
-    archived: "changes.valueArchived",
-  },
-  priority: { high: "changes.valueHigh", medium: "changes.valueMedium", low: "changes.valueLow" },
-}
+/** By field and value. */
+const VALUES: ReadonlyMap<string, Key> = new Map([
+  ["status.todo", "changes.valueTodo"],
+  ["status.in_progress", "changes.valueInProgress"],
+  ["status.done", "changes.valueDone"],
+  ["status.active", "changes.valueActive"],
+  ["status.archived", "changes.valueArchived"],
+  ["priority.high", "changes.valueHigh"],
+  ["priority.medium", "changes.valueMedium"],
+  ["priority.low", "changes.valueLow"],
+])
 
 /** The label of a field. Without one of its own, `dueAt` is shown as "Due at". */
 export function labelOf(name: string): string {
   // A tool's argument is called `due_date`, the column `dueDate`.
   const column = name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  const label = own(LABELS, column)
+  const label = LABELS.get(column)
   if (label) return t(label)
   const words = name.replace(/^is(?=[A-Z])/, "").replaceAll(/([a-z])([A-Z])/g, "$1 $2")
   return humanName(words.toLowerCase()).replaceAll(/\b(ai|sql|url|id)\b/gi, (word) => word.toUpperCase())
@@ -75,7 +75,7 @@ export function labelOf(name: string): string {
 
 /** Rows store flags as 0 and 1, and times as milliseconds: both are converted. Arguments are shown as they are sent. */
 export function displayValue(name: string, value: unknown): unknown {
-  const shown = typeof value === "string" ? own(own(VALUES, name) ?? {}, value) : undefined
+  const shown = typeof value === "string" ? VALUES.get(`${name}.${value}`) : undefined
   if (shown) return t(shown)
   if (/^is[A-Z]/.test(name) && (value === 0 || value === 1)) return value === 1
   if (/(^date|Date|At)$/.test(name) && typeof value === "number" && value > 1e11 && value < 1e14)

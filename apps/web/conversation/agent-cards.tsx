@@ -2,7 +2,6 @@ import { CornerDownLeft } from "../components/icons.tsx"
 import type { ReactNode } from "react"
 import { Plain } from "../components/plain.tsx"
 import { humanName } from "../../../client/index.ts"
-import { own } from "../../../core/shared/text/json.ts"
 import type { Catalogue } from "../state/catalogue.ts"
 import { AgentMark } from "../components/agent-name.tsx"
 import { english, type Key, t } from "../strings/strings.ts"
@@ -20,18 +19,18 @@ interface AgentCardsProps {
   readonly below: Readonly<Record<string, ReactNode>>
 }
 
-const ABOUT: Readonly<Record<string, Key>> = {
-  workspace: "conversation.aboutWorkspace",
-  analyst: "conversation.aboutAnalyst",
-  research: "conversation.aboutResearch",
-  files: "conversation.aboutFiles",
-}
+const ABOUT: ReadonlyMap<string, Key> = new Map([
+  ["workspace", "conversation.aboutWorkspace"],
+  ["analyst", "conversation.aboutAnalyst"],
+  ["research", "conversation.aboutResearch"],
+  ["files", "conversation.aboutFiles"],
+])
 
 /**
  * Describes an agent. Pawl's own are described in the language of the page; an agent of a pack may have the same name.
  */
 const aboutAgent = (name: string, description: string): string => {
-  const key = own(ABOUT, name)
+  const key = ABOUT.get(name)
   return key !== undefined && english(key) === description ? t(key) : description
 }
 

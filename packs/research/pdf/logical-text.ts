@@ -75,7 +75,7 @@ function toLogicalLine(column: readonly TextItem[]): TextItem[] {
 /** Of `.2020`, as it is seen at the end of a sentence from the right, the point follows the number. */
 function toWords(text: string): { readonly text: string; readonly isLtr: boolean }[] {
   const isLtr = !RTL.test(text) && LTR.test(text)
-  const [, point, rest] = (isLtr && /^([.,:;!?…]+)(\S.*)$/s.exec(text)) || []
+  const [, point, rest] = (isLtr && /^([.,:;!?…]+)([^\s.,:;!?…].*)$/s.exec(text)) || []
   if (point === undefined || rest === undefined) return [{ text, isLtr }]
   return [
     { text: point, isLtr: false },
