@@ -50,8 +50,7 @@ const LABELS: ReadonlyMap<string, Key> = new Map([
   ["updatedAt", "changes.fieldUpdatedAt"],
 ])
 
-/** Labels of column values that are one of a few. */
-/** By field and value. */
+/** Labels of column values that are one of a few, by field and value. */
 const VALUES: ReadonlyMap<string, Key> = new Map([
   ["status.todo", "changes.valueTodo"],
   ["status.in_progress", "changes.valueInProgress"],
