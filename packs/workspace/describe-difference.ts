@@ -45,7 +45,7 @@ export function agreedOf(write: WorkspaceWrite): Columns {
 }
 
 /** The same of a call whose first life is over: what its arguments say. One that can no longer be read says nothing. */
-export async function readColumns({ fields }: TableSpec, given: Columns, desk: Desk): Promise<Columns> {
+export async function columnsToDescribe({ fields }: TableSpec, given: Columns, desk: Desk): Promise<Columns> {
   const columns: Record<string, unknown> = {}
   for (const { argument, column, kind } of fields) {
     const value = given[argument]

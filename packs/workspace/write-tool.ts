@@ -17,7 +17,7 @@ import {
 import { nounOf } from "./describe-row.ts"
 import { type Desk, openDesk, type DeskRow } from "./tables/desk.ts"
 import type { ToolText, TableSpec } from "./tables/table.ts"
-import { agreedOf, readColumns, describeDifference } from "./describe-difference.ts"
+import { agreedOf, columnsToDescribe, describeDifference } from "./describe-difference.ts"
 
 /** Deleted rows must fit into the call that restores them, so more are not deleted at once. */
 export const MAX_DELETED_CHARACTERS = 900_000
@@ -78,7 +78,7 @@ export function writeTool({ table, named, input, action, ...tool }: TableWriteTo
     async outcome(callId, given, context) {
       const desk = openDesk(open, context)
       const applied = await desk.workspace.outcome(callId, { action, table: table.name })
-      return applied ? told(applied, desk, await readColumns(table, given, desk)) : "not-applied"
+      return applied ? told(applied, desk, await columnsToDescribe(table, given, desk)) : "not-applied"
     },
     async bar(callId, _given, context) {
       const desk = openDesk(open, context)
