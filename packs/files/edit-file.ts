@@ -99,7 +99,7 @@ export function editFile(ports: ChangePorts): Tool {
         // A model is shown how many characters hide there; what is edited is the file as it is.
         if (count === 0 && showHidden(text).includes(old_text))
           throw fileRefusal(
-            `${shown(real)} holds hidden characters there, which read_file only counts (⟨… hidden characters⟩): give a piece of text between them, or write_file the whole file`,
+            `${shown(real)} holds hidden characters there. read_file only counts them (⟨… hidden characters⟩): give a piece of text between them, or write_file the whole file`,
           )
         if (count === 0)
           throw fileRefusal(

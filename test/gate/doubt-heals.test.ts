@@ -119,7 +119,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(await statuses()).toEqual(["in_doubt"])
     await pass(6 * 60_000)
     expect(await resultsOf(world, id)).toMatchObject([
-      { status: "error", text: expect.stringContaining("never arrived") },
+      { status: "error", text: expect.stringContaining("never received") },
     ])
     expect(target.written).toBe(1)
   })

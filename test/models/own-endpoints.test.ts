@@ -96,7 +96,7 @@ describe.each(anyDatabase)("an endpoint of one's own on $name", ({ create }) => 
       ["qwen", good, "qwen is taken"],
       ["acme", good, "acme is taken"],
       ["mine", { ...good, kind: "gemini" }, "kind"],
-      ["mine", { ...good, baseUrl: undefined }, "say where it is"],
+      ["mine", { ...good, baseUrl: undefined }, "enter its address"],
       ["mine", { ...good, baseUrl: `https://a:${KEY}@models.example` }, "without password"],
       ["mine", { ...good, baseUrl: "http://127.0.0.1:8080" }, "not a public address"],
       ["mine", { ...good, baseUrl: "http://169.254.169.254/" }, "not a public address"],

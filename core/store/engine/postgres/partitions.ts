@@ -56,7 +56,7 @@ interface TableState {
 async function readTableState(client: ClientBase, { name, key, counted }: PartitionedTable): Promise<TableState> {
   // If this role may not read the sequence, the rows give the newest key.
   const sql = `SELECT quote_ident(n.nspname) AS schema, quote_ident(pg_get_userbyid(c.relowner)) AS owner,
-      pg_has_role(c.relowner, 'MEMBER') AS "isOurs",
+      pg_has_role(c.relowner, 'MEMBER') AS "canActAsOwner",
       greatest(CASE WHEN has_sequence_privilege(s.counter, 'USAGE, SELECT') THEN pg_sequence_last_value(s.counter) END, (SELECT max(${key}) FROM ${name}),
         (SELECT max(${counted.column}) FROM ${counted.table}), 0) AS newest
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
