@@ -178,7 +178,7 @@ export const GivenAgent = z.strictObject({
   name: z.string().min(1),
   description: text,
   instructions: text,
-  tools: z.array(z.looseObject({ name: z.string() })).optional(),
+  tools: z.array(z.looseObject({})).optional(), // checked one by one
   maxIterations: z.int().min(1).optional(),
   fallback: z.array(z.string()).optional(),
   settings: ReplySettings.optional(),
