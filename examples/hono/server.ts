@@ -34,6 +34,7 @@ const pawl = await openPawl({
 const app = new Hono()
 
 /** Your own sign-in goes here. Each user has their own conversations and approvals. */
+await pawl.people.create("ada")
 const userOf = (_request: Request) => pawl.as("ada")
 
 app.get("/", async (c) => c.html(await readFile(new URL("index.html", import.meta.url), "utf8")))

@@ -68,7 +68,7 @@ test("always agrees to the next ones, counted, but never to what is asked about 
   await terminal.shows("One.")
   await terminal.shows("Approved without asking: the next 10 calls of “Write file”")
   terminal.type("second", keys.enter)
-  expect(await terminal.shows("Two.")).toMatch(/✓ Create two\.txt.* · done, as you allowed/)
+  expect(await terminal.shows("Two.")).toMatch(/✓ Create two\.txt.* · done, allowed by you earlier/)
   terminal.type("/grants", keys.enter)
   await terminal.shows("Write file · 9 of 10 uses left")
 

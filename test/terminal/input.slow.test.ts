@@ -95,7 +95,7 @@ test("an answer is stopped, branched off, asked of another model and agent, and 
   terminal.type("/model offline", keys.enter)
   await terminal.shows("read only · offline · files")
   terminal.type("/agent nothing", keys.enter)
-  await terminal.shows(/There is no agent "nothing"[^]*\nworkspace +Works on/)
+  await terminal.shows(/There is no agent "nothing"[^]*\nworkspace +Finds your tasks/)
   terminal.type("/new", keys.enter)
   await terminal.shows("Your next message starts a new conversation.")
   // The folder goes away while it is talked about: a sentence, and the terminal goes on.

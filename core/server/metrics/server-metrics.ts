@@ -106,7 +106,7 @@ export class Metrics {
   }
 }
 
-class Counter implements Family {
+export class Counter implements Family {
   readonly help: string
   readonly type: "counter" | "gauge"
   readonly #values = new Map<string, number>()
@@ -135,7 +135,7 @@ class Counter implements Family {
   }
 }
 
-class Histogram implements Family {
+export class Histogram implements Family {
   readonly type = "histogram"
   readonly help: string
   readonly #buckets: readonly number[]

@@ -74,13 +74,13 @@ const message = {
 
 test("terminal, exec and the page's steps say so in plain words, and JSON has it as it is", () => {
   const lines = itemLines({ type: "message", message } as unknown as MessageItem, 120).map(lineText)
-  expect(lines.at(-1)).toMatch(/^! This answer cites nothing of what was found/)
+  expect(lines.at(-1)).toMatch(/^! This answer cites none of the sources found/)
   const said: string[] = []
   const printed: string[] = []
   using _stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => said.push(String(text)) > 0)
   using _stdout = vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0)
   textPrinter().show({ type: "message", data: { message, at } } as never)
-  expect(said.join("")).toContain("! This answer cites nothing of what was found")
+  expect(said.join("")).toContain("! This answer cites none of the sources found")
   jsonPrinter().show({ type: "message", data: { message, at } } as never)
   expect(printed.join("")).toContain('"citesNothing":true')
   expect(describeStepResult("generation", { evidence: null, citations: 0, flagged: 0, citesNothing: true })).toContain(
