@@ -46,7 +46,7 @@ describe.each(anyDatabase)("what an editor asks of Pawl itself, on $name,", ({ c
     expect(editor.questions.map(({ request }) => request.toolCall.kind)).toEqual(["edit", "edit"])
   })
 
-  test("goes on with a reply that was cut, sums up, tells models and grants; other words with a slash are words", async () => {
+  test("/continue resumes a reply cut by its limit, /compact summarizes, /model and /grants list; any other slash text is a message", async () => {
     await using database = await create()
     const model = scripted(replies(says("One,"), finishes("limit")), says("two."), always(says("Well.")))
     await using world = await openAcpWorld(database.url, model)

@@ -12,7 +12,7 @@ const README = { "README.md": "The colour of the site\n" }
 const EDIT = { path: "README.md", old_text: "colour", new_text: "color" }
 
 describe.each(anyDatabase)("an editor on $name", ({ create }) => {
-  test("is told thoughts and words as they come, once, and at the end why it ended", async () => {
+  test("receives thoughts and text as they arrive, once, and the stop reason at the end", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openAcpWorld(database.url, model)
@@ -116,7 +116,7 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
     expect(await editor.say(sessionId, "go")).toEqual({ stopReason: "end_turn" })
   })
 
-  test("is told the same as our own client, of the same script", async () => {
+  test("receives the same transcript as our own client, for the same script", async () => {
     await using database = await create()
     const script = () => [
       replies(thinks("I look first."), calls("read_file", { path: "README.md" })),
@@ -147,7 +147,7 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
     }
     const rows = await rowsOf(id)
     expect(await rowsOf(sessionId)).toEqual(rows)
-    // And what the editor was told is just that.
+    // The editor received the same text.
     expect(editor.words("agent_thought_chunk")).toBe("I look first.")
     expect(editor.words("agent_message_chunk")).toBe("I change it.Done.")
     const ends = editor.told(sessionId).flatMap((update) => {

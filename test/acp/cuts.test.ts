@@ -29,14 +29,14 @@ async function openWorld() {
   return { model, world: await openAcpWorld((await database!.create()).url, model) }
 }
 
-/** What was said in a conversation, when nobody is at work on it any more. */
+/** Returns the messages of a conversation once it is idle. */
 async function saidIn({ client }: AcpWorld, id: string): Promise<string[]> {
   const { status } = await client.readConversation({ params: { id } })
   if (status === "running") for await (const frame of client.events(id)) if (frame.type === "run_ended") break
   return (await client.readConversation({ params: { id } })).messages.map(({ content }) => content)
 }
 
-/** An editor whose pipe lets so many more bytes through, and then breaks; what it has heard stays to be looked at. */
+/** An editor whose pipe breaks after a number of bytes. It records what it received. */
 function breakingEditor(world: AcpWorld) {
   const pipe = { left: Number.POSITIVE_INFINITY, heard: "" }
   const breaks = new TransformStream<Uint8Array, Uint8Array>({
@@ -51,7 +51,7 @@ function breakingEditor(world: AcpWorld) {
   return { pipe, editor: new EditorSide(output, input.pipeThrough(breaks)) }
 }
 
-/** Where to cut: every so many bytes, and around the end of each line. */
+/** Returns cut positions: one every `every` bytes, and around the end of each line. */
 function cutsOf(text: string, every: number): number[] {
   const cuts = new Set<number>()
   for (let at = 1; at < text.length; at += every) cuts.add(at)

@@ -24,5 +24,5 @@ test("nothing that speaks the protocol is loaded by a server, or by a command th
   const outside = speaking.map(([path]) => path).filter((path) => !path.startsWith("adapters/acp/"))
   expect(outside.sort()).toEqual([...["apps/cli/commands/acp.ts", "apps/cli/open/editor-places.ts"]])
   const importers = Object.entries(readProgram()).filter(([, text]) => /^import .*commands\/acp\.ts/m.test(text))
-  expect(importers).toEqual([]) // only by `import()`, when somebody asks for it
+  expect(importers).toEqual([]) // the command loads it with `import()`
 })

@@ -76,7 +76,7 @@ describe.each(anyDatabase)("files that an editor has open, on $name,", ({ create
     expect(readFileSync(path, "utf8")).toBe(ON_DISK)
   })
 
-  test("are not changed behind its back where it only tells; and it is said where it has not saved", async () => {
+  test("are not overwritten on disk when the editor can only read; the model learns that a file has unsaved changes", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, says("1"), EDIT, says("2")), {
       "README.md": ON_DISK,
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("files that an editor has open, on $name,", ({ create
     expect(await lastResult(world, lazy.sessionId)).toContain("The editor holds it; on disk it is not the same.")
   })
 
-  test("of which it dies in the middle of a write are in doubt: the next editor asks what became of them", async () => {
+  test("whose write was interrupted by an editor crash are in doubt: the next editor asks the user for the outcome", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), { "README.md": ON_DISK })
     const path = join(world.dir, "README.md")
@@ -116,7 +116,7 @@ describe.each(anyDatabase)("files that an editor has open, on $name,", ({ create
     expect(items.map(({ status }) => status)).toEqual(["abandoned"])
   })
 
-  test("that a path leads out of the folder to are asked of nobody", async () => {
+  test("outside the folder are not requested from the editor", async () => {
     await using database = await create()
     const script = scripted(
       calls(["read_file", { path: "../secret.txt" }], ["read_file", { path: "link.txt" }]),

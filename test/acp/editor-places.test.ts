@@ -33,7 +33,7 @@ test("MCP servers of an editor have names that tools can bear, keep their secret
   expect(unused).toEqual(["The MCP server old of this editor is not used, because it supports only SSE."])
   const [changed] = toServers([{ ...program, args: ["-y", "y"] }], place).used
   expect(changed?.key).not.toBe(used[0]?.key)
-  // One of the operator's is called so: tools of both are told apart.
+  // One of the operator's servers has the same name, so this one gets a number.
   expect(toServers([program], { ...place, others: used }).used[0]?.name).toBe("myfiles3")
 })
 

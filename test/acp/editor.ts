@@ -25,9 +25,9 @@ export interface Question {
 
 export interface EditorSideOptions {
   readonly can?: ClientCapabilities
-  /** What editors hold of files: texts by absolute path, saved or not. */
+  /** Open files by absolute path, saved or not. */
   readonly buffers?: Map<string, string>
-  /** What is written through it is on disk then. */
+  /** Writes through the editor are saved to disk. */
   readonly saves?: true
   /** It never says what became of a write. */
   readonly fallsSilent?: true
@@ -35,7 +35,7 @@ export interface EditorSideOptions {
   readonly always?: string
 }
 
-/** An editor as the official package plays it, at one end of a stream of bytes; what it was told and asked stays to be looked at. */
+/** The editor side of the official package, at one end of a byte stream. It records its updates and questions. */
 export class EditorSide {
   readonly updates: SessionNotification[] = []
   readonly questions: Question[] = []
@@ -99,7 +99,7 @@ export class EditorSide {
     return this.agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] })
   }
 
-  /** What it was told of one conversation, from an update on. */
+  /** Returns the updates of one conversation, starting at an index. */
   told(sessionId: string, from = 0): SessionUpdate[] {
     return this.updates.slice(from).flatMap((each) => (each.sessionId === sessionId ? [each.update] : []))
   }
@@ -114,7 +114,7 @@ export class EditorSide {
       .join("")
   }
 
-  /** Resolves as soon as this holds of what has been heard. */
+  /** Resolves when `look` returns a value; checks again after each message received. */
   async until<Value>(look: () => Value | undefined | false): Promise<Value> {
     for (;;) {
       const found = look()

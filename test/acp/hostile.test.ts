@@ -38,7 +38,7 @@ const INITIALIZE = { id: 0, method: "initialize", params: { protocolVersion: 1, 
 const errorOf = (code: number) => expect.objectContaining({ error: expect.objectContaining({ code }) })
 
 describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ create }) => {
-  test("is told what is wrong with each line, does nothing by it, and is served when it comes to its senses", async () => {
+  test("gets an error for each malformed line, which changes nothing, and is served once it sends valid ones", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(always(says("Hello."))))
     const editor = byHand(world)
@@ -68,7 +68,7 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
       if (code === 0) expect(heard).toMatchObject({ id: 0, result: { protocolVersion: 1 } })
       else expect(heard, JSON.stringify(sent)).toEqual(errorOf(code))
     }
-    // Answers to what nobody asked, and stops of what is not there, change nothing and are answered by nobody.
+    // Unrequested answers and cancellations of unknown conversations change nothing and get no response.
     await editor.send({ id: 4711, result: { outcome: { outcome: "selected", optionId: "yes" } } })
     await editor.send({ method: "session/cancel", params: { sessionId: "conv_x" } })
     await editor.send({ method: "$/cancel_request", params: { requestId: 99 } })
@@ -118,7 +118,7 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
     expect(model.requests).toHaveLength(1)
   })
 
-  test("and reads nothing is waited for: its conversation goes on without it, and nothing piles up", async () => {
+  test("and stops reading does not block its conversation, and output does not accumulate", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openAcpWorld(database.url, model)
@@ -128,7 +128,7 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
     await slow.send({ id: 1, method: "session/new", params: { cwd: world.dir, mcpServers: [] } })
     const { sessionId } = (await slow.next()).result as { sessionId: string }
     await slow.send({ id: 2, method: "session/prompt", params: { sessionId, prompt: [{ type: "text", text: "go" }] } })
-    // From here on nobody reads.
+    // From here on the client does not read.
     const watching = world.client.events(sessionId)
     let [seen, count] = ["", 0]
     model.write("word 0 ")
@@ -141,7 +141,7 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
       if (++count < WORDS) model.write(`word ${count} `)
       else model.end()
     }
-    // Whoever reads again hears all of it, in far fewer pieces: what was not read was not kept.
+    // A client that resumes reading gets the full text in far fewer pieces, because unread updates are merged.
     let [words, pieces] = ["", 0]
     for (;;) {
       const { id, params } = (await slow.next()) as { id?: number; params?: { update: { content?: { text: string } } } }

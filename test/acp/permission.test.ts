@@ -106,7 +106,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     ])
   })
 
-  test("is withdrawn in the editor when it is decided elsewhere, and the turn goes on", async () => {
+  test("is withdrawn in the editor when another client decides, and the turn continues", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
     const { editor, sessionId, answered, question } = await askToMend(world)
@@ -117,7 +117,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("color ")
   })
 
-  test.each(["the editor", "another client"])("has the outcome of whoever is first: %s", async (first) => {
+  test.each(["the editor", "another client"])("has the outcome of the first decision: %s", async (first) => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
     const { sessionId, answered, question } = await askToMend(world)
@@ -129,7 +129,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
       expect(await answered).toEqual({ stopReason: "end_turn" })
       await expect(reject()).rejects.toMatchObject({ code: "proposal_decided" })
     } else {
-      // It answers what it was asked before it can have heard that it need not.
+      // The editor answers the question before it can receive the withdrawal.
       const rejected = reject()
       const [{ status }] = await Promise.all([rejected, rejected.then(() => question.answer("yes")), answered])
       expect(status).toBe("rejected")
@@ -139,7 +139,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain(isMade ? "color " : "colour")
   })
 
-  test("has one outcome, whoever answers in the same moment: here or in another dialect", async () => {
+  test("has one outcome when the editor and another adapter answer at the same moment", async () => {
     await using database = await create()
     const script = Array.from({ length: 10 }, (_, index) => [
       calls("write_file", { path: `${index}.txt`, content: "new\n" }),
@@ -190,7 +190,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("colour")
   })
 
-  test("is not asked about in the modes that need no asking; the mode is the conversation's, whoever sets it", async () => {
+  test("is not asked in modes that need no approval; the mode belongs to the conversation, and any client can set it", async () => {
     await using database = await create()
     const again = calls("edit_file", { path: "README.md", old_text: "color", new_text: "colour" })
     await using world = await openAcpWorld(database.url, scripted(EDIT, says("Done."), again, says("No.")), README)

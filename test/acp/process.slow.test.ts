@@ -54,7 +54,7 @@ class AcpProcess {
 
 const EDIT = calls("edit_file", { path: "README.md", old_text: "colour", new_text: "color" })
 
-test("pawl acp speaks the protocol alone on stdout; killed in the middle of a run, its next life goes on and tells all of it", async () => {
+test("pawl acp writes only protocol messages to stdout; killed during a run, it continues after a restart and sends the whole run", async () => {
   const begins = beginsOnly()
   await using world = await provided(begins.reply, chatReply("Begun anew."), EDIT, chatReply("Mended."))
   const file = join(world.cwd, "README.md")
@@ -96,7 +96,7 @@ test("pawl acp speaks the protocol alone on stdout; killed in the middle of a ru
   for (const line of lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" })
 })
 
-test("over a server that is killed in the middle of a run the turn goes on when it is back, with the files of this machine", async () => {
+test("when the server is killed during a run, the turn continues once it is back, with the files of this machine", async () => {
   const begins = beginsOnly()
   await using world = await provided(begins.reply, EDIT, chatReply("Mended."))
   const file = join(world.cwd, "README.md")

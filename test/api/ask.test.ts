@@ -44,7 +44,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
     expect(answer).toMatchObject({ status: "answered", text: "", finish: "calls" })
   })
 
-  test("goes on in a conversation, which the model has read", async () => {
+  test("continues a conversation: the model receives its history", async () => {
     const model = scripted(says("Ada."), says("Lovelace."))
     await using pawl = await open(model)
     const { conversationId } = await pawl.ask("First name?")

@@ -45,7 +45,7 @@ describe.each(anyDatabase)("deciding, on $name", ({ create }) => {
     expect(stock.bolts).toBe(35)
   })
 
-  test("a no does nothing, and the model is told why", async () => {
+  test("rejecting applies nothing and passes the reason to the model", async () => {
     const { stock, asked, proposal, ...opened } = await ask(calls("take", { pieces: 5 }), ({ history }) => {
       const last = history.at(-1)
       return says(last?.role === "tool" ? (last.results[0]?.text ?? "") : "")
@@ -67,7 +67,7 @@ describe.each(anyDatabase)("deciding, on $name", ({ create }) => {
     expect(stock.bolts).toBe(39)
   })
 
-  test("what waits is found and decided in a next life, and by whoever asks for the list", async () => {
+  test("a pending proposal can be listed and approved after a restart", async () => {
     const { agents, url, stock, asked, ...opened } = await ask(calls("take", { pieces: 2 }))
     await opened.pawl.close()
     await using next = await openPawl({ store: url, models: scripted(says("38.")), agents })

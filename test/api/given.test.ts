@@ -15,7 +15,7 @@ test.each<[name: string, options: object]>([
   ["key", { key: "" }],
   ["signal", { signal: {} }],
   ["tilte", { tilte: "Greeting" }],
-])("a question with a %s that means nothing is refused by name, and nothing is begun", async (name, options) => {
+])("a question with an invalid %s is refused with the option's name, and no conversation is created", async (name, options) => {
   await using pawl = await open()
   const asked = pawl.ask("Hi.", options as AskOptions)
   await expect(asked).rejects.toThrow(name)
@@ -86,7 +86,7 @@ test.each<[named: RegExp, options: Partial<PawlOptions>]>([
   await expect(open(options)).rejects.toThrow(named)
 })
 
-test("two that ask at once with one key and other words: one is asked, and the other is told", async () => {
+test("of two concurrent questions with one key and different text, one is asked and the other fails with `key_reused`", async () => {
   await using pawl = await open()
   const asked = [pawl.ask("A", { key: "k" }), pawl.ask("B", { key: "k" })]
   const outcomes = (await Promise.allSettled(asked)).map(({ status }) => status)

@@ -94,7 +94,7 @@ test("its metrics count what this program asks, also before it listened", async 
   expect(counted).toMatch(/pawl_tool_calls_total\{.*look.*\} 1\n/)
 })
 
-test("who listens while it is closed, or after, is told so, and no port stays open", async () => {
+test("listen() fails with `draining` during and after close(), and leaves no port open", async () => {
   const pawl = await openPawl({ store: ":memory:", models: scripted() })
   const free = createServer().listen(0, "127.0.0.1")
   await once(free, "listening")

@@ -32,7 +32,7 @@ describe("models can be", () => {
     expect(await pawl.conversations.get(conversationId)).toMatchObject({ model: "acme/some-model", modelChosen: false })
   })
 
-  test("several by name, of which the first is asked where none is chosen", async () => {
+  test("several by name: the first is the default", async () => {
     await using server = await speaking("Good.")
     await using pawl = await open({ fast: scripted(says("Fast.")), good: languageModel(server) })
     expect((await pawl.ask("Hi.")).text).toBe("Fast.")
@@ -60,7 +60,7 @@ describe("models can be", () => {
   })
 })
 
-describe("what cannot be used is said when it is opened", () => {
+describe("an invalid setting is reported when Pawl opens", () => {
   test.each<[what: string, models: unknown, says: RegExp]>([
     ["a key that is not set", { openai: { apiKey: undefined } }, /^models\.openai: OpenAI needs \{ apiKey/],
     ["an address that is none", { ollama: { baseUrl: " " } }, /^models\.ollama: Ollama needs its address/],

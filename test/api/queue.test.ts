@@ -10,7 +10,7 @@ import { anyDatabase } from "../support/databases.ts"
 const withdrawn = (error: unknown) => hasCode(error, "message_withdrawn")
 
 describe.each(anyDatabase)("a question that waits behind another, on $name", ({ create }) => {
-  /** A program whose first question is at work until it is stopped, and somebody who sees its queue. */
+  /** A program whose first question runs until it is stopped, and a client that reads its queue. */
   async function open(...script: Script[]) {
     const { url } = await create()
     const stack = new AsyncDisposableStack()
@@ -88,7 +88,7 @@ describe.each(anyDatabase)("a question that waits behind another, on $name", ({ 
     const [one, two] = [await world.queue("One.", { key: "k" }), await world.queue("One.", { key: "k" })]
     await pawl.conversations.cancel(id)
     await expect(one.asked).rejects.toSatisfy(withdrawn)
-    // Nobody sees when the second one waits: where it came after the cancel, it is the one that asks again.
+    // The second question may enter the queue before or after the cancel. If after, it is asked again.
     expect(await two.asked.then(({ text }) => text, codeOf)).toBeOneOf(["message_withdrawn", "Once."])
     expect(await pawl.ask("One.", { conversation: id, key: "k" })).toMatchObject({ text: "Once." })
   })
@@ -98,7 +98,7 @@ describe.each(anyDatabase)("a question that waits behind another, on $name", ({ 
     const { pawl, id } = world
     const dying = await world.openAnother()
     await world.queue("One.", { key: "k" }, dying)
-    await dying.close() // it waits on disk, and nobody waits for it
+    await dying.close() // the message is queued on disk, with no caller waiting for it
     await pawl.conversations.cancel(id)
     expect(await world.waiting()).toEqual(["One."])
     const asked = () => pawl.ask("One.", { conversation: id, key: "k" })

@@ -4,7 +4,7 @@ import { settingsIn } from "../../core/compose/settings.ts"
 import { scripted } from "../../core/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
-// What the zones are called takes 25 ms to load, which is much of a start.
+// Loading the names of time zones takes 25 ms, a large share of the start.
 test.each([
   ["Europe/Berlin", 1],
   ["UTC", 0],

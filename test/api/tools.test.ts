@@ -3,7 +3,7 @@ import { z } from "zod"
 import { answer, defineAgent, defineTool, openPawl, type AskableWriteTool, type Pawl } from "../../core/index.ts"
 import { calls, says, scripted } from "../../core/testing.ts"
 
-/** What the model, and the conversation, hear of a tool that gives this back. */
+/** Returns what the model and the conversation receive when a tool returns this value. */
 async function hear(value: unknown) {
   const tool = defineTool({
     name: "look",

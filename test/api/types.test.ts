@@ -38,7 +38,7 @@ test("a tool's input and result keep their types", () => {
   expectTypeOf(answer("One.", { data: { pieces: 1 } })).toEqualTypeOf<ToolAnswer<{ pieces: number }>>()
 })
 
-test("an answer is told apart by its status, an event by its type", () => {
+test("an answer is discriminated by its status, an event by its type", () => {
   expectTypeOf<Answer["status"]>().toEqualTypeOf<"answered" | "waiting" | "failed" | "cancelled">()
   expectTypeOf<Extract<Answer, { status: "waiting" }>["proposals"]>().toEqualTypeOf<readonly Proposal[]>()
   expectTypeOf<Extract<Answer, { status: "failed" }>["error"]["code"]>().toEqualTypeOf<string>()
@@ -62,7 +62,7 @@ test("what is read cannot be written to", () => {
 
 test("models are of one kind: settings and models are not mixed, and settings are known ones", () => {
   const refused = [
-    // @ts-expect-error: nobody of that name
+    // @ts-expect-error: unknown provider
     () => openPawl({ models: { opnai: { apiKey: "k" } } }),
     // @ts-expect-error: Ollama has an address
     () => openPawl({ models: { ollama: {} } }),

@@ -9,7 +9,7 @@ import { write } from "../support/loop/tools.ts"
 
 const sqlite = databases.find(({ name }) => name === "sqlite")!
 
-/** What every browser has had for years, and nothing of Node's. */
+/** Globals that all browsers have supported for years, and none of Node's. */
 const { URL, TextDecoder, TextEncoder, AbortController, AbortSignal, crypto, setTimeout, clearTimeout } = globalThis
 const ofBrowsers = { URL, TextDecoder, TextEncoder, AbortController, AbortSignal, crypto, setTimeout, clearTimeout }
 
@@ -19,7 +19,7 @@ async function bundle(): Promise<string> {
     platform: "browser",
     write: false,
     output: { format: "iife", name: "pawl" },
-    // What is not found would be left as an import, with a warning that nobody reads.
+    // An unresolved module would stay an import, with only a warning.
     onLog: (_level, log) => {
       throw new Error(log.message)
     },

@@ -28,7 +28,7 @@ export class Story {
   readonly #decisions = new Map<ProposalId, Extract<JournalEvent, { type: "decision" }>>()
   readonly #decided = new Map<ProposalId, DecidedProposal>()
   readonly #late: DelayedResult[] = []
-  /** What has expired and was not proposed again, in the order it was made. */
+  /** Expired proposals that were not proposed again, in the order of their creation. */
   #expired: ProposalId[] = []
   readonly #dice: number[]
   #ids = 0
@@ -61,7 +61,7 @@ export class Story {
     return `${prefix}_${++this.#ids}` as Id
   }
 
-  /** What may happen at any time. */
+  /** Events that can happen at any time. */
   #aside(): NewEvent[] | undefined {
     const { proposals, calls } = this.conversation
     const doubtful = [...proposals.values()].find(
@@ -69,7 +69,7 @@ export class Story {
         status === "in_doubt" && !calls.some(({ id, state }) => id === proposed.callId && state !== "ended"),
     )
     const callId = doubtful?.proposed.callId
-    // What became of a doubtful write is told sooner or later; without this few stories would get there.
+    // Doubtful writes are usually resolved; otherwise few stories would cover that.
     const odds = callId ? this.#pick([4, 5, 8, 8]) : this.#roll(16)
     switch (odds) {
       case 0:
@@ -222,7 +222,7 @@ export class Story {
     told(this)
   }
 
-  /** What the store knows of proposals that no longer wait for a decision. */
+  /** Updates the proposals that no longer wait for a decision, as the store knows them. */
   #decide(row: JournalEvent): void {
     if (row.type === "decision") this.#decisions.set(row.proposalId, row)
     for (const [id, { status, decidedBy = null, position }] of this.conversation.proposals) {
@@ -344,7 +344,7 @@ export class Story {
   }
 }
 
-/** A call that has begun tells how far it is, without a place of its own. */
+/** A started tool call emits progress, which has no position. */
 function progressAfter(row: JournalEvent): UnknownFrame[] {
   if (row.type !== "tool_start") return []
   const data = { callId: row.callId, text: "Half of it", done: 1, total: 2 }

@@ -116,7 +116,7 @@ describe.each(everyWay)(
       }
     })
 
-    test("a run goes on over cut connections to its done, and after the decisions the stream does", async () => {
+    test("run() continues over cut connections until done, and the stream continues after the decisions", async () => {
       await using world = await open(...story())
       const { client, cutter, face } = world
       const { id } = await client.createConversation({ body: { agent: "test" } })
@@ -146,7 +146,7 @@ describe.each(everyWay)(
       expect(loaded).toMatchObject({ cursor: transcript.cursor, status: "active" })
     })
 
-    test("a message whose answers are lost is said once", async () => {
+    test("a message whose answers are lost is sent once", async () => {
       await using world = await open(says("Hello."))
       const { client, cutter, clock } = world
       const { id } = await client.createConversation({ body: { agent: "test" } })

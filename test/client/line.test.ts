@@ -49,7 +49,7 @@ const hasty = (more: Partial<SocketClientOptions> = {}) => open(new HastyClock()
 const turned = () => open(new TurnedClock())
 
 describe("the line of a client", () => {
-  test("opens with a ticket, and goes on after the last frame on the next socket", async () => {
+  test("opens with a ticket, and resumes after the last frame on the next socket", async () => {
     await using world = await hasty()
     const stream = world.client.events(ID)
     const first = take(stream, 3)
@@ -77,7 +77,7 @@ describe("the line of a client", () => {
     one.say(row(1))
     await next
     const second = take(stream, 1)
-    // As after a sleep: nobody is at the other end, and no end was ever said.
+    // As after a sleep: the other end is gone without a close frame.
     one.socket.pause()
     await expect.poll(() => world.clock.silence()).toBe(1)
     const two = await world.server.next()
@@ -127,7 +127,7 @@ describe("the line of a client", () => {
     expect(server.tokens).toHaveLength(3)
   })
 
-  test("does not wait when it is told not to, or when somebody new wants something", async () => {
+  test("retries at once after retryNow() or a new subscription", async () => {
     await using world = await turned()
     const { server, client } = world
     server.refuses = 503
@@ -148,7 +148,7 @@ describe("the line of a client", () => {
     expect(server.tokens).toHaveLength(3)
   })
 
-  test("asks an open socket for a sign of life when it is told that it may have slept", async () => {
+  test("pings an open socket after retryNow(), in case the machine slept", async () => {
     await using world = await turned()
     const { server, client, clock } = world
     const stream = client.events(ID)
@@ -212,7 +212,7 @@ describe("the line of a client", () => {
       expect(error).toMatchObject({ code: "unauthenticated", status: 401, message: "We do not know you." })
     }
     expect(client.connection.state).toEqual({ state: "idle" })
-    // Whoever has signed in again is let in.
+    // A client that has signed in again can connect.
     server.refuses = undefined
     const again = take(client.events(ID), 1)
     const next = await server.next()
@@ -362,7 +362,7 @@ describe("readers of one conversation", () => {
     const next = take(mended, 1)
     side.say(row(5))
     await side.hears("attach", undefined, 3)
-    // What is under way from an earlier place is passed over, but no longer than a dead connection is waited for.
+    // Frames from a previous position are skipped, but not for longer than the timeout of a dead connection.
     side.say(row(5))
     clock.pass(45_000)
     side.say(row(5))
@@ -373,7 +373,7 @@ describe("readers of one conversation", () => {
 })
 
 describe("the feed", () => {
-  test("begins with a snapshot for everybody who comes, also on a socket that has told it before", async () => {
+  test("begins with a snapshot for each subscriber, also on a socket that has already sent one", async () => {
     await using world = await turned()
     const { server, client } = world
     const one = client.feed()
@@ -393,7 +393,7 @@ describe("the feed", () => {
 describe("in a page", () => {
   afterEach(() => vi.unstubAllGlobals())
 
-  test("the line comes back when the network does, and when somebody looks", async () => {
+  test("the connection retries when the network is back and when the page becomes visible", async () => {
     const page = new EventTarget()
     const document = Object.assign(new EventTarget(), { visibilityState: "hidden" })
     const listening = new Set<string>()

@@ -15,7 +15,7 @@ import { readFrames } from "../support/server/stream.ts"
 const create = (title: string) => ["create_task", { title }] as const
 const DAYS = 24 * 60 * 60_000
 
-/** What a person sees who watched from the start, and what one sees who opens the conversation now. */
+/** Returns the view of a client that watched from the start, and of one that opens the conversation now. */
 async function bothViews(ada: Visitor, id: string) {
   const detail = (await ada.get(`/api/conversations/${id}`)).body
   const isThere = (frame: { id: string }) => (parseCursor(frame.id)?.position ?? 0) >= detail.position

@@ -130,7 +130,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     const { id } = await client.createConversation({ body: { agent: "test", mode: "auto" } })
     await until(client.run(id, "go"))
     const whole = await until(sse.events(id))
-    // Two at least: `usage` and `done` have no place of their own, and are told together.
+    // At least two: `usage` and `done` have no position of their own, and arrive together.
     for (let many = 2; many <= whole.length; many++) {
       counted.eventsUntilCut = many
       const before = counted.opened.length
@@ -153,7 +153,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(counted.opened.length).toBeGreaterThan(3) // after its first frame it came by sockets
   })
 
-  test("two conversations, the feed and a run are one socket, which is let go of when nobody watches", async () => {
+  test("two conversations, the feed and a run share one socket, which closes after the last subscriber leaves", async () => {
     await using server = await open([says("One."), says("Two.")])
     const { client, counted } = server
     const ids = await Promise.all([1, 2].map(async () => (await client.createConversation()).id))
@@ -175,7 +175,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(states).toEqual(["connecting", "live", "idle", "connecting", "live"])
   })
 
-  test("whoever joins a conversation from elsewhere has its own place in it", async () => {
+  test("subscribers that join a conversation at different positions each get their own events", async () => {
     await using server = await open([...story(), says("Again.", { chunks: 5 })])
     const { client, counted } = server
     const { id } = await client.createConversation({ body: { agent: "test", mode: "auto" } })
@@ -192,7 +192,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(positions(fromThree)).toEqual(stored.slice(3))
     expect(positions(fromEnd)).toEqual(stored.slice(Number(run.at(-1)?.id)))
     expect(all?.filter(isEnd)).toHaveLength(1) // the first run's; it was left with the second's last row
-    // What `after` names was told to whoever names it, with the end that has no place of its own.
+    // The event that `after` names is not sent again, nor is the end that has no position.
     expect(fromEnd?.[0]?.type).toBe("run_started")
     expect(counted.opened).toHaveLength(1)
   })
@@ -246,7 +246,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(client.connection.state).toEqual({ state: "idle" })
   })
 
-  test("one that does not read on costs no more than a bound, holds nobody up, and misses nothing", async () => {
+  test("a slow reader costs bounded memory, does not delay others, and misses nothing", async () => {
     const turns = 12
     const text = "words, ".repeat(20_000)
     await using server = await open([always(says(text))])

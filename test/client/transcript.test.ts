@@ -10,16 +10,16 @@ import { Story } from "./client-story.ts"
 const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 250 })
 const fold = (frames: readonly UnknownFrame[], from: Transcript = emptyTranscript) => frames.reduce(reduce, from)
 const positionOf = ({ id }: UnknownFrame) => parseCursor(id)?.position ?? 0
-/** What repeats the cursor of what was told before it. */
+/** Events that repeat the cursor of the event before them. */
 const BESIDE = ["usage", "done", "error", "reasoning_delta", "tool_progress"]
 const runs = { numRuns: 150 }
 
-/** Of two that were proposed the first is edited, and so proposed once more, while nobody listens. */
+/** Seed: two changes are proposed, and the first is edited and proposed again while the client is away. */
 const editedWhileAway = "1799 1044 0 903 5486 0 0 4977 8 0 0 37 4 0 0 0 0 495 0 168 0 0 0 0 0 0 0 0 0"
   .split(" ")
   .map(Number)
 
-/** What a transcript and the loop's own fold both know. */
+/** Returns the open proposals, which a transcript and the loop's state must agree on. */
 function openIn({ items }: Transcript): string[] {
   return items.flatMap((item) =>
     item.type === "proposal" && !isSettled(item.proposal.status) ? [`${item.key} ${item.proposal.status}`] : [],
@@ -28,7 +28,7 @@ function openIn({ items }: Transcript): string[] {
 
 const openOf = ({ proposals }: Conversation) => [...proposals].map(([id, { status }]) => `${id} ${status}`)
 
-/** What a snapshot tells: all but how far a call without a result is, and the run. */
+/** Returns all that a snapshot contains: not the progress of unfinished tool calls, and not the run. */
 function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
   const parts = items.flatMap((item: Item): unknown[] => {
     if (item.type === "message") return [item.message.content]
@@ -39,7 +39,7 @@ function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
     const { status, arguments: given } = proposal
     return [[item.key, given, status, decidedBy, reason]]
   })
-  // One before anybody spoke has no message to be told with.
+  // An item before the first message cannot be attached to a message in a snapshot.
   const first = items.findIndex(({ type }) => type === "message")
   const beside = items.slice(Math.max(first, 0)).flatMap((item) => {
     if (item.type === "step") return [[item.key, item.step]]
