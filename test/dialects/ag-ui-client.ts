@@ -49,7 +49,7 @@ class ConnectingAgent extends HttpAgent {
   }
 }
 
-/** Somebody who uses it, with a new agent for each thread. */
+/** A person who uses the client, with a new agent for each thread. */
 export type AgUiPerson = (
   threadId?: string,
   more?: { readonly agent?: string; readonly initialState?: object },
@@ -70,8 +70,8 @@ export async function agUiAs(face: Face, name: string, ...granted: Scope[]): Pro
 }
 
 /**
- * Fetches as a program does, but a connection that breaks is a body that ends: the client gives up what it reads in a way
- * that nobody could catch, and takes a stream without its last event for what it is either way.
+ * Fetches as a program does, but a broken connection ends the body without an error. On an error the official client aborts
+ * its read with a rejection that cannot be caught; it reports a stream without its last event as broken either way.
  */
 export async function fetchBroken(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init)
@@ -111,7 +111,7 @@ export async function connects(agent: AgUiAgent) {
 export const shownOf = (messages: readonly { role: string; content?: string }[]) =>
   messages.map(({ role, content }) => [role, content ?? ""])
 
-/** What a promise has failed with. The client also prints it, which is not what a test is about. */
+/** Returns the error of a rejected promise. Silences the client, which also prints it. */
 export async function failureOf(promise: Promise<unknown>): Promise<Told> {
   return promise.then(
     (answered) => Promise.reject(new Error(`it was answered: ${JSON.stringify(answered).slice(0, 200)}`)),

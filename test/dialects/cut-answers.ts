@@ -37,10 +37,10 @@ function cutAfter(body: ReadableStream<Uint8Array>, bytes: number): ReadableStre
   )
 }
 
-/** In an answer, beside those at the ends of its events. */
+/** The number of evenly spaced cuts in an answer, in addition to those at the ends of its events. */
 const CUTS = 32
 
-/** Where to cut: every k-th byte, and within and behind the end of each event. */
+/** Returns cut positions: every k-th byte, and inside and after the end of each event. */
 export function cutsOf(text: string): number[] {
   const bytes = Buffer.from(text)
   // Odd, so that events that are alike are not met at the same place each time.

@@ -7,9 +7,9 @@ import { type AiSdkPerson, aiSdkAs, NodeChat, plain, sdk } from "./ai-sdk-client
 import { CuttingFetch } from "./cutting-fetch.ts"
 import { Stage } from "./stage.ts"
 
-/** Beside the end of each event, so that all kinds of them are cut in themselves too. */
+/** Cuts every 61 bytes, in addition to the end of each event, so that events of all kinds are cut in the middle too. */
 const STEP = 61
-/** Cuts also inside of a character. */
+/** Contains multi-byte characters, so that some cuts fall inside a character. */
 const REPLY = "Dort — ☑ 😀."
 
 describe.each(anyDatabase)(
@@ -52,11 +52,11 @@ describe.each(anyDatabase)(
         expect([bytes, one.isCut]).toEqual([bytes, true])
       }
       expect([ends.length > 15, places.length > 50]).toEqual([true, true])
-      // Each was asked twice, however often somebody came again for the answer.
+      // Each script was requested twice, however often the client resumed.
       expect(stage.received).toHaveLength(2 * (1 + places.length))
     }
 
-    test("useChat has the whole answer when it resumes, or sends again what nobody knows to have arrived", async () => {
+    test("useChat has the whole answer when it resumes, or resends a message that may not have arrived", async () => {
       const shapes = new Set<string>()
       let cut = 0
       await cutEverywhere("error", async (cutting) => {

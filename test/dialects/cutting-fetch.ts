@@ -1,8 +1,8 @@
 type Ask = (url: string, init: RequestInit) => Promise<Response>
 
 /**
- * Asks as a program does, but the connection breaks after so many bytes of answers, counted over all of them, and once. The
- * server hears of it as of anybody who hangs up.
+ * Fetches as a program does, but the connection breaks once, after a number of bytes counted over all answers. The server sees
+ * an ordinary disconnect.
  */
 export class CuttingFetch {
   readonly #ask: Ask

@@ -5,7 +5,7 @@ import type { TurnedClock } from "../support/loop/world.ts"
 /** How long a write is waited for: its limit, and the grace to end by itself. */
 const TOOL_AND_GRACE_MS = 32_000
 
-/** A write of which nobody hears again: when its time is over, it is in doubt. */
+/** A write whose outcome is never reported: once its time is over, it is in doubt. */
 export class Fax {
   #begun = Promise.withResolvers<void>()
 

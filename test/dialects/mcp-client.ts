@@ -21,7 +21,7 @@ export interface McpAnswer {
   readonly facts: any
 }
 
-/** Somebody who uses the official client against a server in this process. */
+/** Creates a person who uses the official client against a server in this process. */
 export async function mcpAs(face: Face, name: string, era: Era, ...granted: Scope[]): Promise<McpPerson> {
   const person = await face.store.people.ensure(name, Date.now())
   const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]

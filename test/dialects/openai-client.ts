@@ -42,7 +42,7 @@ export interface OpenAiPerson {
   readonly tokenId: string
 }
 
-/** Somebody who uses it against a server in this process. It does not try again by itself, so that each request is one. */
+/** Creates a person who uses the client against a server in this process, without retries, so that each call is one request. */
 export async function openAiAs(face: Face, name: string, ...granted: Scope[]): Promise<OpenAiPerson> {
   const person = await face.store.people.ensure(name, Date.now())
   const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]
@@ -52,7 +52,7 @@ export async function openAiAs(face: Face, name: string, ...granted: Scope[]): P
   return { token, tokenId, client }
 }
 
-/** What a promise has failed with, as the client tells it. */
+/** Returns the error of a rejected promise, as the client reports it. */
 export const refusalOf = (promise: Promise<unknown>): Promise<Told> =>
   promise.then(
     (answered) => Promise.reject(new Error(`it was answered: ${JSON.stringify(answered).slice(0, 200)}`)),

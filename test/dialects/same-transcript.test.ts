@@ -27,7 +27,7 @@ const tools = [
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 const WORDS = "How many doors — and paint one ☑?"
 
-/** Thinking, three kinds of calls, a reply that begins again, two writes of which one is agreed to, and another model at last. */
+/** Reasoning, three kinds of tool calls, a reply that restarts, two writes (one approved), and a change of model. */
 const script = () => [
   replies(
     thinks("Let me see.", undefined, { chunks: 2 }),
@@ -52,7 +52,7 @@ const call = (name: string, input: unknown, status: string, text: unknown) => [
   ...["call", name, JSON.stringify(input), status, status === "rejected" ? "" : text],
 ]
 
-/** What our own client shows. */
+/** Returns the transcript that our own client shows. */
 const ours = ({ items }: Transcript) =>
   items.flatMap((item): unknown[][] => {
     if (item.type === "call") return [call(item.name, item.input, item.state, item.text)]

@@ -25,12 +25,12 @@ export class Stage implements AsyncDisposable {
     return new Stage(face, await face.as("ada"), playing)
   }
 
-  /** What the model answers from now on. */
+  /** Sets the next replies of the model. */
   plays(...script: ScriptedReply[]): void {
     this.#playing.model = scripted(...script)
   }
 
-  /** What the model was asked since. */
+  /** Requests to the model since the last `plays`. */
   get received(): ScriptedModel["received"] {
     return this.#playing.model.received
   }

@@ -26,7 +26,7 @@ describe.each(anyDatabase)("one conversation by two dialects, on $name", (databa
     ["both agree", true, true],
     ["the page agrees and the frontend does not", true, false],
     ["the frontend agrees and the page does not", false, true],
-  ])("two decide at once, %s: one counts, and the other is told", async (what, byPage, byFrontend) => {
+  ])("two adapters decide at once, %s: one decision counts, and the other client is notified", async (what, byPage, byFrontend) => {
     for (let round = 0; round < 4; round++) {
       const title = `${what} ${round}`
       stage.plays(calls("create_task", { title }), always(says("Done.")))
@@ -38,7 +38,7 @@ describe.each(anyDatabase)("one conversation by two dialects, on $name", (databa
       const [{ id }] = frontend.pendingInterrupts
       await chat.addToolApprovalResponse({ id, approved: byPage })
       const resume = [{ interruptId: id, status: "resolved", payload: { approved: byFrontend } }]
-      // Whoever is a little ahead at the door is not always the same.
+      // Alternates which request is sent first.
       const sending = [() => chat.sendMessage(), () => runs(frontend, { resume })] as const
       const [first, second] = round % 2 === 0 ? sending : ([sending[1], sending[0]] as const)
       const done = await Promise.all([first(), second()])
@@ -50,7 +50,7 @@ describe.each(anyDatabase)("one conversation by two dialects, on $name", (databa
       if (byPage === byFrontend) expect([chat.error, late, kept]).toEqual([undefined, [], 1])
       else {
         const pageWon = byPage === (status === "applied")
-        // Who has lost may be told so while what was agreed to is being done.
+        // The loser may get its answer while the approved change is still being applied.
         const stands = (told: string | undefined) => (told === "applying" ? "applied" : told)
         const told = chat.error && JSON.parse(chat.error.message)
         expect([told?.code, stands(told?.proposal.status)]).toEqual(

@@ -43,7 +43,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(stage.received.at(-1)?.history.map(({ role }) => role)).toEqual(["user", "assistant", "user"])
   })
 
-  test("what is thought, what tools find and each step are told, as over our own API", async () => {
+  test("emits reasoning, tool results and steps, as our own API does", async () => {
     const script = () =>
       stage.plays(
         replies(thinks("Let me see.", undefined, { chunks: 2 }), says("I look."), calls("list_tasks")),
@@ -85,7 +85,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     },
   )
 
-  test("a write is an interrupt, and goes on when it is agreed to", async () => {
+  test("a write is an interrupt, and continues once it is approved", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     const agent = ada(undefined, { agent: "workspace" })
     const run = await asks(agent, "milk")
@@ -107,7 +107,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     await stage.native.delete(`/api/workspace/tasks/${tasks[0].id}`)
   })
 
-  test("one that is edited is proposed anew, one that is not agreed to is told to the model", async () => {
+  test("an edited change is proposed again, and a rejection reaches the model with its reason", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     await asks(agent, "milk")
@@ -135,7 +135,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(agent.messages.at(-1).content).toBe("As you like.")
   })
 
-  test("of decisions by two doors one counts, and the other is told that it did not", async () => {
+  test("of concurrent decisions by AG-UI and our own API one wins, and the other client learns that it lost", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     await asks(agent, "milk")
@@ -156,7 +156,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
       await stage.native.delete(`/api/workspace/tasks/${id}`)
   })
 
-  test("the same message is said once: sent again it is the run that answers it, as it stands now", async () => {
+  test("a message sent twice is stored once: the second request returns the current state of its run", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     const [first, beside] = await Promise.all([
@@ -234,7 +234,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(JSON.stringify(last.brought ?? [])).not.toContain("I am Ada.")
   })
 
-  test("a name of a thread is another conversation for everybody, and what is somebody else's is not there", async () => {
+  test("the same thread name is a different conversation for each person, and another person's conversation is not found", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const mine = ada("our thread", { agent: "workspace" })
     const conversation = conversationOf(await asks(mine, "milk"))
@@ -277,7 +277,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     ["a name of a thread that is none", { threadId: "" }],
     ["a decision that says nothing", { resume: [{ interruptId: "x" }] }],
     ["a great many messages", { messages: Array.from({ length: 10_001 }, () => ({ id: "1", role: "user" })) }],
-  ])("%s is refused, and nothing is begun", async (_what, body) => {
+  ])("%s is refused, and no conversation is created", async (_what, body) => {
     const before = (await stage.native.get("/api/conversations?limit=200")).body.items.length
     const whole = { threadId: "hostile", runId: "r", messages: [{ id: "1", role: "user", content: "Hello" }] }
     const sent = typeof body === "string" || Array.isArray(body) ? body : { ...whole, ...body }

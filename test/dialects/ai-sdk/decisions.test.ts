@@ -88,7 +88,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     expect([kept.includes("Tea"), kept.includes("Salt")]).toEqual([true, false])
   })
 
-  test("two decisions from two doors race, one wins, and who lost is told how it stands", async () => {
+  test("of two concurrent decisions by two adapters one wins, and the other client receives the outcome", async () => {
     const { chat, path } = await proposed()
     const before = (await titles()).length
     const [, rejected] = await Promise.all([decide(chat, true), native.post(`${path}/reject`, {})])
@@ -100,7 +100,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     if (!isMine) expect(JSON.parse(chat.error!.message)).toMatchObject({ status: 409, code: "proposal_decided" })
   })
 
-  test("who decides after another has is told so, and the page is right again when it reads anew", async () => {
+  test("a decision after another is refused with the outcome, and a reload shows the current state", async () => {
     const { chat, path } = await proposed()
     await native.post(`${path}/reject`, { reason: "mine" })
     await decide(chat, true)
@@ -123,7 +123,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     expect((await titles()).length - before).toBe(1)
   })
 
-  test("what somebody else has changed is asked about anew, with what would run now", async () => {
+  test("a change that another client edited is proposed again, with the arguments that would run now", async () => {
     const { chat, path } = await proposed()
     const { id } = (await native.post(`${path}/edit`, { arguments: { title: "Buy oat milk" } })).body
     await chat.resumeStream()
@@ -156,7 +156,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     expect((await native.get(other.path)).body.status).toBe("superseded")
   })
 
-  test("a token that may not approve decides nothing, and nobody decides for another", async () => {
+  test("a token without approval rights decides nothing, and a person cannot decide for another", async () => {
     const { chat, path } = await proposed()
     for (const { approval } of waiting(chat)) await chat.addToolApprovalResponse({ id: approval.id, approved: true })
     const sent = { id: chat.id, messages: chat.messages, trigger: "submit-message" }

@@ -48,7 +48,7 @@ test("a server that is never asked by MCP loads its addresses, and nothing that 
   expect(loaded).toEqual(["adapters/mcp/adapter.ts"])
 })
 
-test("a server that nobody signs in to by OAuth loads its addresses only", () => {
+test("a server without OAuth sign-ins loads only the addresses of OAuth", () => {
   const loaded = loadedBy("core/server/app.ts").filter((path) => path.includes("account/oauth/"))
   expect(loaded).toEqual(["core/server/routes/account/oauth/oauth.ts"])
 })

@@ -48,7 +48,7 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
     heard = Promise.withResolvers()
   })
 
-  test("tells on its way what it does, to whoever wants to know", async () => {
+  test("reports its progress to a client that asks for it", async () => {
     const told: (string | undefined)[] = []
     plays(calls("list_tasks"), says("Four."))
     const onprogress = ({ message }: { message?: string }) => void told.push(message)
@@ -57,7 +57,7 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
     expect(told).toContain("Uses list_tasks.")
   })
 
-  test("with a key happens once, and is told again as it stands", async () => {
+  test("with a key happens once, and a repeated request returns the current state", async () => {
     plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     const asked = { agent: "workspace", key: "k" }
     const first = await ask("milk", asked)
@@ -72,7 +72,7 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
     expect((await ask("milk", asked)).facts.code).toBe("key_reused")
   })
 
-  test("with a key goes on where a process died between the conversation and its words", async () => {
+  test("with a key resumes after a crash between creating the conversation and storing the message", async () => {
     const user = (await native.get("/api/auth/me")).body.user.id
     const begun = (key: string) =>
       face.pawl.runtime.begin({ user, agent: "test", id: conversationIdOfKey(user, `mcp ${key}`) })
@@ -169,7 +169,7 @@ test("who hangs up takes back by the protocol of 2026 and without a key, and els
     await heard.promise
     const id = (await native.get("/api/conversations?limit=1")).body.items[0].id as ConversationId
     const over = face.pawl.runtime.rest(id)
-    // In 2025 to cancel is said in words; to close the client is to hang up.
+    // The 2025 protocol sends a cancel message; here the client disconnects instead.
     if (era === "legacy") await ada[Symbol.asyncDispose]()
     else cancel.abort()
     await asked

@@ -82,7 +82,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect(facts.answer.startsWith(`${whole}\n\nWaiting for your decision: Create task "Buy milk"`)).toBe(true)
   })
 
-  test("is told in words what waits and where it is decided; the decision is the person's, and counts once", async () => {
+  test("receives pending changes as text with the address to decide at; the person decides, and the decision counts once", async () => {
     plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     const asked = await ada.call("ask_agent", { message: "milk" })
     const [{ id }] = asked.facts.proposals
@@ -98,7 +98,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect((await ada.call("read_proposal", { proposal: id })).facts.status).toMatch(/^(applied|rejected)$/)
   })
 
-  test("of two decisions about what it was told waits, by AG-UI and by our own API, one wins", async () => {
+  test("of two decisions about a reported change, by AG-UI and by our own API, one wins", async () => {
     plays(calls("create_task", { title: "Buy tea" }), always(says("Done.")))
     const { facts } = await ada.call("ask_agent", { message: "tea", agent: "workspace" })
     const [{ id }] = facts.proposals
@@ -169,7 +169,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect([write.isError, write.text, write.facts.code]).toEqual([true, over.body.detail, over.body.code])
   })
 
-  test("finds nothing of anybody else's, and is told so as of what is not there", async () => {
+  test("gets a not-found error for everything that belongs to another person", async () => {
     const { facts } = await ada.call("ask_agent", { message: "Mine", agent: "test" })
     plays(calls("create_task", { title: "Mine" }))
     const proposal = (await ada.call("ask_agent", { message: "milk" })).facts.proposals[0].id
@@ -206,7 +206,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     ["no words", { message: " " }, /./],
     ["a field that nobody knows", { message: "x", mode: "auto" }, /mode/],
     ["words that cannot be stored", { message: "a\ud800" }, /./],
-  ])("%s is an error result, and nothing is begun", async (_what, input, words) => {
+  ])("%s is an error result, and no conversation is created", async (_what, input, words) => {
     const count = async () => (await native.get("/api/conversations?limit=200")).body.items.length as number
     const before = await count()
     const refused = await ada.call("ask_agent", input).catch((error: Error) => ({ isError: true, text: error.message }))

@@ -59,7 +59,7 @@ describe("the official MCP client on the wire", () => {
   const ask = (client: Pick<McpPerson, "call">, key: string) =>
     client.call("ask_agent", { message: "How many?", agent: "test", key }, { onprogress() {} })
 
-  test("whoever does not read holds nobody up", async () => {
+  test("a slow reader does not delay others", async () => {
     const slow = await post(call(1, "ask_agent", { message: "long", agent: "test" }))
     await using client = await connectMcp(`${server.url}/mcp`, { token, era: MODERN })
     expect((await ask(client, "beside")).facts.answer).toBe(ANSWER)
@@ -116,7 +116,7 @@ describe("the official MCP client on the wire", () => {
     expect((await post(JSON.stringify({ jsonrpc: "2.0", ...message }))).status).toBe(status)
   })
 
-  test("a call can be taken back whose number an answer that nobody asked for had before", async () => {
+  test("a tool call can be cancelled even if an unrequested response used its id before", async () => {
     const session = { "mcp-session-id": "one client" }
     expect((await post(JSON.stringify({ jsonrpc: "2.0", id: 7, result: {} }), session)).status).toBe(202)
     const asked = post(call(7, "ask_agent", { message: "stay", agent: "test" }), session)

@@ -100,7 +100,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
       expect(transcript((await native.get(`/api/conversations/${id}`)).body.messages)).toEqual(transcript(messages))
   })
 
-  test("what a program sends before the last message is words from outside, and no reply of anybody", async () => {
+  test("messages before the last one are untrusted context, and not stored as replies", async () => {
     const answer = await chat({
       model: "pawl/test",
       messages: [
@@ -151,7 +151,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect([waits.pawl.status, waits.choices[0].finish_reason]).toEqual(["paused", "content_filter"])
   })
 
-  test("it goes on with the conversation that a header names, if that is its person's and its agent's", async () => {
+  test("continues the conversation that a header names, if it has the same person and agent", async () => {
     const { data, response } = await chat(ask("One")).withResponse()
     const id = data.pawl.conversation_id
     expect(response.headers.get("x-pawl-conversation")).toBe(id)
@@ -169,7 +169,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect([other.status, other.code, other.param]).toEqual([400, "bad_request", "model"])
   })
 
-  test("`user` chooses nobody: what is said is the token's", async () => {
+  test("`user` selects no person: the conversation belongs to the token's", async () => {
     const bob = (await (await face.as("bob")).get("/api/auth/me")).body.user
     const answer = await chat(ask("Hello", { user: bob.id, safety_identifier: bob.id }))
     const read = `/api/conversations/${answer.pawl.conversation_id}`
@@ -177,7 +177,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect((await native.get(read)).status).toBe(200)
   })
 
-  test("a write waits and is told in words; the decision is made in Pawl, and counts once", async () => {
+  test("a pending write is described as text; the decision is made in Pawl, and counts once", async () => {
     plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     const answer = await chat(ask("milk", { model: "pawl/workspace" }))
     const [proposal] = answer.pawl.proposals
@@ -224,7 +224,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     ["no message", { messages: [] }, 400, "bad_request"],
     ["a role that is none", { messages: [{ role: 7 }] }, 400, "bad_request"],
     ["a temperature of a thousand", { temperature: 1000 }, 400, "bad_request"],
-  ])("%s is refused in OpenAI's shape, and nothing is begun", async (_what, body, status, code) => {
+  ])("%s is refused in OpenAI's format, and no conversation is created", async (_what, body, status, code) => {
     const before = (await conversations()).length
     const refused = await refusalOf(chat(ask("Hello", body)))
     expect([refused.status, refused.code, refused.type]).toEqual([status, code, "invalid_request_error"])
@@ -236,7 +236,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect((await chat(ask("Hello", body))).choices[0].message.content).toBe("Four of them.")
   })
 
-  test("who may not speak, and who is nobody, is told so in OpenAI's shape", async () => {
+  test("missing permission, a missing token and an unknown address are reported in OpenAI's format", async () => {
     const reader = await openAiAs(face, "ada", "read")
     const refused = await refusalOf(reader.client.chat.completions.create(ask("Hello")))
     expect([refused.status, refused.code, refused.type]).toEqual([403, "forbidden", "permission_error"])
@@ -282,7 +282,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(theirs.id).not.toBe(both[0].id)
   })
 
-  test("a conversation at work refuses, and lets nothing wait that nobody sees", async () => {
+  test("a busy conversation refuses a request, and does not queue it invisibly", async () => {
     plays(replies(says("Half"), hangs()))
     const stream = await chat(ask("One", { stream: true })).withResponse()
     const id = stream.response.headers.get("x-pawl-conversation")!
@@ -295,7 +295,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(stopped.code).toBe("cancelled")
   })
 
-  test("an answer that is broken off because its token is revoked does not pass for a whole one", async () => {
+  test("a stream that ends because its token is revoked is an error, not a complete answer", async () => {
     plays(replies(says("Half"), hangs()))
     const eve = await openAiAs(face, "ada")
     const stream = await eve.client.chat.completions.create(ask("One", { stream: true }))
@@ -306,7 +306,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(await rest).toBeInstanceOf(Error)
   })
 
-  test("whoever hangs up stops nothing: the run is kept to its end", async () => {
+  test("a disconnect does not stop the run, which is stored to its end", async () => {
     plays(always(says("Four of them.", { chunks: 4 })))
     const response = await native.send("POST", "/v1/chat/completions", { body: ask("How many?", { stream: true }) })
     await response.body!.cancel()

@@ -77,7 +77,7 @@ describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte
     },
   )
 
-  test("goes on from there where it is the stream of a response", async () => {
+  test("a response stream resumes from the position of the cut", async () => {
     plays(...SCRIPT)
     const body = { model: "pawl/test", input: "How many?", stream: true }
     const key = `cut-${keys++}`
@@ -96,7 +96,7 @@ describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte
       if (isCut) Object.assign(seen, { id: "", last: -1, text: "", end: "" })
       const headers = { "idempotency-key": key }
       if (isCut) return expect(await hear(client.responses.create(body, { headers })).catch(() => "cut")).toBe("cut")
-      // Whoever has not even heard its name asks again with the key.
+      // A client that has not received the response id yet repeats the request with its key.
       if (seen.id === "") await hear((again++, client.responses.create(body, { headers })))
       else await hear((resumed++, client.responses.retrieve(seen.id, { stream: true, starting_after: seen.last })))
       expect([seen.text, seen.end]).toEqual([WHOLE.replace("\n\n", ""), "completed"])

@@ -35,7 +35,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     return () => face[Symbol.asyncDispose]()
   })
 
-  test("a chat completion asks for one, and goes on with what it has answered, in one run", async () => {
+  test("a chat completion requests a function call, and continues with its result in one run", async () => {
     plays(replies(says("I look."), WEATHER), says("It rains."))
     const first = await chat([asked])
     const [choice] = first.choices
@@ -88,7 +88,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     expect(chunks.at(-1).finish_reason).toBe("tool_calls")
   })
 
-  test("responses ask for one too, and go on with its output, also after a restart", async () => {
+  test("responses request function calls too, and continue with the output, also after a restart", async () => {
     const tools = [{ type: "function", ...ABOUT }]
     plays(WEATHER, says("It rains."), says("You are welcome."))
     const stream = ada.client.responses.stream({ model: "pawl/test", input: "How is the weather?", tools })
@@ -155,7 +155,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     expect(current.received).toHaveLength(2)
   })
 
-  test("somebody else's call is not there, and a tool that nobody has declared is none", async () => {
+  test("another person's call is not found, and an undeclared tool does not exist", async () => {
     plays(WEATHER)
     const { message } = (await chat([asked])).choices[0]
     const bob = (await openAiAs(face, "bob")).client

@@ -39,7 +39,7 @@ test("an image of a chat completion is shown to the model, and kept with its mes
   expect(messages[0]).toMatchObject({ content: "What is it?", files: [{ type: "image/png", width: 3, height: 3 }] })
 })
 
-test("what a chat has sent before is shown again; a conversation that goes on knows it", async () => {
+test("images in previous messages of a chat are sent to the model again; an existing conversation already has them", async () => {
   await using opened = await open(true)
   const { client, model } = opened
   const first = chat(words("What is it?"), picture(image(3)))

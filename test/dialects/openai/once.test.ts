@@ -22,9 +22,9 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
   let ada: OpenAiPerson
   let native: Visitor
   let current: ScriptedModel
-  /** That the model is asked. */
+  /** Resolves when the model is called. */
   let heard = Promise.withResolvers<void>()
-  /** What the store says when it is next asked for the state of a conversation that is to be heard. */
+  /** An error that the store throws when it next reads the state of a conversation. */
   let broken: Error | undefined
 
   const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
@@ -77,7 +77,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect(current.received).toHaveLength(1)
   })
 
-  test("a conversation that a key has begun before its words is only for a request like the first", async () => {
+  test("a conversation that a key created before a crash accepts only a request like the first", async () => {
     // As a process leaves it that dies between the two.
     const { conversationIdOfKey } = await import("../../../core/server/conversation/idempotency-keys.ts")
     const user = (await native.get("/api/auth/me")).body.user.id
@@ -117,7 +117,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await read(id)).model).toBe("scripted")
   })
 
-  test("a summary or an undo is no word of anybody: the response before it is still the last", async () => {
+  test("a summary or an undo is not a message: the response before it is still the last", async () => {
     const first = await respond({ input: "One" })
     const { id } = first.conversation
     expect((await native.post(`/api/conversations/${id}/compact`)).status).toBeLessThan(300)
@@ -134,7 +134,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     const settled = await Promise.allSettled(both)
     expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"])
     expect((await read(first.conversation.id)).messages).toHaveLength(4)
-    // One that was found to be the next, and comes after another was said.
+    // This message was checked to be the next, and arrives after another one.
     const behind = first.pawl.run_id
     const late = { type: "message", id: newId("msg"), text: "Four", when: "reject", behind } as const
     await expect(face.pawl.runtime.submit(first.conversation.id, late)).rejects.toThrow(/newer messages/)
@@ -151,7 +151,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await native.get("/api/workspace/tasks")).body.items).toEqual([])
   })
 
-  test("told again after a decision, an answer is as it stands: it claims no pause that is over", async () => {
+  test("a repeated request after a decision returns the current state, and no pending change", async () => {
     const headers = { "idempotency-key": "decided" }
     plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     const body = ask("milk", { model: "pawl/workspace" })
@@ -164,7 +164,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect(again.pawl).toMatchObject({ status: "completed", proposals: [] })
   })
 
-  test("of a yes elsewhere and words that take the place of what waits, whoever is first counts, and nothing is done twice", async () => {
+  test("an approval and a message that replaces the pending change race: the first counts, and nothing is applied twice", async () => {
     const model = "pawl/workspace"
     const outcomes = new Set<string>()
     for (const [at, first] of (["yes", "words", "both", "both", "both"] as const).entries()) {
@@ -196,7 +196,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect([...outcomes].sort()).toEqual(["applied", "superseded"])
   })
 
-  test("a client is told not to try again by itself where that would say it twice, and may with a key", async () => {
+  test("a client must not retry if that would send the message twice, and may retry with a key", async () => {
     plays(replies(says("Half"), hangs()))
     const stream = await chat(ask("One", { stream: true })).withResponse()
     const id = stream.response.headers.get("x-pawl-conversation")!
@@ -220,7 +220,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
   test.each([
     ["false", {}],
     [null, { "idempotency-key": "hung" }],
-  ])("who hangs up while waiting holds no place; to try again by itself it is told %s with %j", async (retry, key) => {
+  ])("a client that disconnects while it waits leaves nothing queued; `x-should-retry` is %s with %j", async (retry, key) => {
     plays(replies(says("Half"), hangs()))
     heard = Promise.withResolvers()
     const hung = new AbortController()

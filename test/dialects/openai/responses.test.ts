@@ -62,7 +62,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     ])
   })
 
-  test("it goes on with the response before it, also after a restart, and with a conversation", async () => {
+  test("continues the previous response, also after a restart, or a conversation", async () => {
     const first = await respond({ input: "One" })
     await using later = await Face.open({ url, model })
     const again = (await openAiAs(later, "ada")).client
@@ -78,7 +78,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(history.filter(({ role }) => role === "user")).toHaveLength(3)
   })
 
-  test("what somebody else was answered is not there, and what has gone on is not passed over", async () => {
+  test("another person's response is not found, and a response that was already continued cannot be continued again", async () => {
     const first = await respond({ input: "One" })
     const bob = (await openAiAs(face, "bob")).client
     const asBob = (more: object) => refusalOf(bob.responses.create({ model: "pawl/test", input: "Mine?", ...more }))
@@ -96,7 +96,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(await wordsOf(first.conversation.id)).toHaveLength(4)
   })
 
-  test("a repeated request with a key is the same run, also one that goes on", async () => {
+  test("a repeated request with a key is the same run, also for a continued response", async () => {
     const first = await respond({ input: "One" })
     const headers = { "idempotency-key": "r-1" }
     const body = { input: "Two", previous_response_id: first.id }
@@ -105,7 +105,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(current.received).toHaveLength(2)
   })
 
-  test("a write that waits is told in words, and said again it is another question", async () => {
+  test("a pending write is described as text, and a new message replaces it", async () => {
     plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const waiting = await respond({ model: "pawl/workspace", input: "milk" })
     expect(waiting.output_text).toMatch(/^Waiting for your decision: Create task "Buy milk"/)
@@ -126,7 +126,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(waits).toMatchObject({ status: "incomplete", pawl: { status: "paused" } })
   })
 
-  test("what is new in a response that goes on is told, before its question, or refused where it is too long", async () => {
+  test("new messages in a continued response reach the model before its question, or are refused if too long", async () => {
     const first = await respond({ input: "One" })
     const documents = (text: string) => [
       { role: "user", content: text },

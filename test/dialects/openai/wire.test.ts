@@ -59,7 +59,7 @@ describe.each(anyDatabase)("the openai package on the wire, on $name", (database
     expect(model.received.length - before).toBe(4)
   })
 
-  test("whoever does not read holds nobody up, and may still have all of it later", async () => {
+  test("a slow reader does not delay others, and still receives everything later", async () => {
     const slow = await client.chat.completions.create(ask("long", { stream: true }))
     expect(await textOf(ask("How many?"), "beside")).toBe(ANSWER)
     let length = 0
