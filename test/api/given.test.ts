@@ -15,13 +15,16 @@ test.each<[name: string, options: object]>([
   ["key", { key: "" }],
   ["signal", { signal: {} }],
   ["tilte", { tilte: "Greeting" }],
-])("a question with an invalid %s is refused with the option's name, and no conversation is created", async (name, options) => {
-  await using pawl = await open()
-  const asked = pawl.ask("Hi.", options as AskOptions)
-  await expect(asked).rejects.toThrow(name)
-  await expect(asked).rejects.toSatisfy((error) => hasCode(error, "bad_request"))
-  expect((await pawl.conversations.list()).items).toEqual([])
-})
+])(
+  "a question with an invalid %s is refused with the option's name, and no conversation is created",
+  async (name, options) => {
+    await using pawl = await open()
+    const asked = pawl.ask("Hi.", options as AskOptions)
+    await expect(asked).rejects.toThrow(name)
+    await expect(asked).rejects.toSatisfy((error) => hasCode(error, "bad_request"))
+    expect((await pawl.conversations.list()).items).toEqual([])
+  },
+)
 
 test("what is no text is no question", async () => {
   await using pawl = await open()

@@ -53,7 +53,7 @@ test("every list that could not be read is read again by itself when the server 
   await page.getByRole("navigation").getByRole("link", { name: "Shopping", exact: true }).waitFor()
 })
 
-test("whoever comes while the server is away finds the page when it is back", async () => {
+test("a page opened while the server is away loads when it is back", async () => {
   const { page, context } = await visit.begin(scripted(always(says("ok"))))
   await page.route("**/api/auth/me", (route) => route.abort())
   await page.reload()
@@ -63,7 +63,7 @@ test("whoever comes while the server is away finds the page when it is back", as
   await message(page).waitFor()
 })
 
-test("what is said while the server is away waits in view, and is sent once when it is back, in order", async () => {
+test("messages sent while the server is away stay visible as pending, and are sent once and in order when it is back", async () => {
   const { site, ada, page } = await visit.begin(scripted(always(says("ok"))))
   const id = await ada.begin()
   await go(page, `/c/${id}`)
@@ -109,9 +109,9 @@ test("words that wait outlive a reload of the page, and can be taken back", asyn
   expect((await ada.get(`/api/conversations/${id}`)).body.messages).toHaveLength(2)
 })
 
-test("a message whose answer was lost is said once, and so is the first one of a conversation", async () => {
+test("a message whose response was lost is sent once, and so is the first message of a conversation", async () => {
   const { ada, page } = await visit.begin(scripted(always(says("ok"))))
-  // The server has done what it was asked for, and nobody hears of it.
+  // The server has processed the request, but the response is lost.
   let lost = 0
   for (const path of ["**/api/conversations", "**/messages"]) {
     let isFirst = true

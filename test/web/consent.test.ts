@@ -42,7 +42,7 @@ test.each(names)("a program whose name is one %s stays in its box, below where t
   const shown = await page.locator("#name").innerText()
   expect(shown.length).toBeLessThanOrEqual(100)
   expect(shown).not.toMatch(/[\n\u202A-\u202E\u2066-\u2069]/)
-  // Nothing of the name is drawn outside its box, nor is anything of ours drawn in it.
+  // The name stays inside its box, which contains only the name.
   const text = await page.locator("main").innerText()
   expect(text.split(shown)).toHaveLength(2)
   const boxOf = async (id: string) => (await page.locator(`#${id}-shown .box`).boundingBox())!

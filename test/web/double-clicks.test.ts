@@ -7,7 +7,7 @@ import { go } from "./browser/talk.ts"
 
 const visit = oneVisit()
 
-/** What writes takes as long as from another continent: the second click of two comes before the first is answered. */
+/** Delays writes as if from another continent, so that the second click comes before the first is answered. */
 const beFarAway = (page: Page): Promise<unknown> =>
   page.route("**/api/**", async (route) => {
     if (route.request().method() === "POST") await new Promise((resolve) => setTimeout(resolve, 300))

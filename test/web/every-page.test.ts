@@ -25,7 +25,7 @@ interface Filled {
   readonly run: string
 }
 
-/** A workspace, an audit and an inbox in which every text that somebody else could have written is this one. */
+/** Fills a workspace, an audit log and an inbox in which this is every text that another person could have written. */
 async function fill(ada: Visitor, text: string, long = text): Promise<Filled> {
   const add = async (table: string, row: object) => (await ada.post(`${tables}/${table}`, row)).body.id as string
   const client = await add("clients", { name: text, industry: text })
@@ -53,7 +53,7 @@ const scriptOf = (title: string) =>
     always(says("Done.")),
   )
 
-/** Each page, and a word that is there when it has read what it shows; without one, `text` of whoever filled it. */
+/** Each page, with a word that appears once it has loaded; the default is the `text` that filled it. */
 const pagesOf = ({ project, note, task, run }: Filled): readonly (readonly [path: string, word?: string])[] => [
   ...([["/tasks"], [`/tasks/${task}`], ["/projects"], [`/projects/${project}`]] as const),
   ...([
@@ -99,8 +99,8 @@ test("whatever titles, names, notes and comments say, nothing runs, nothing load
       "[...document.querySelectorAll('#page :is(script, iframe, object, embed, img, style, link, base, meta, form[action])')].map((each) => each.outerHTML)",
     )
     expect([path, made]).toEqual([path, []])
-    // Not in what is read, in a name for whoever cannot see, in a tooltip, nor in the title of the tab. A field that is
-    // written into has to hold what it holds.
+    // Not in visible text, in an accessible name, in a tooltip, nor in the title of the tab. An input field has to contain the
+    // value as it is.
     const raw = await page.evaluate(`[
       document.title,
       document.querySelector("#page").innerText,
@@ -143,7 +143,7 @@ const LOOKS = [
   ["dark", PHONE],
 ] as const
 
-/** What holds more than it is wide: the page, or a part of it that is scrolled up and down. */
+/** Elements wider than their container: the page, or a part of it that scrolls vertically. */
 const OUT = `[document.documentElement, ...document.querySelectorAll("#main, #main .overflow-y-auto")]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
   .map(({ tagName, className, scrollWidth }) => [tagName, className, scrollWidth].join(" "))`

@@ -10,8 +10,8 @@ import { newContext } from "./browser/browser.ts"
 import { seriousFaultsInTurn } from "./browser/serious-faults.ts"
 import { go } from "./browser/talk.ts"
 
-// One process, as somebody starts it who has nothing yet, and one browser that comes in by the link it prints: to start
-// either costs more than any of these tests. Each begins with what it looks for, whichever was there before it.
+// One process, started as a new user starts it, and one browser that signs in by the printed link: starting either costs
+// more than any of these tests. Each test opens the page it needs, so their order does not matter.
 
 const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
 const PHONE = { width: 360, height: 740 }
@@ -25,7 +25,7 @@ const started = once(async () => {
 
 const mine = once(() => newContext({ reducedMotion: "reduce" }))
 
-/** The tab of somebody who has not come in. */
+/** A tab that is not signed in. */
 const strangers = once(async () => (await newContext({ viewport: PHONE, reducedMotion: "reduce" })).newPage())
 
 /** The tab that has come in by the link. */
@@ -41,7 +41,7 @@ function once<Value>(open: () => Promise<Value>): () => Promise<Value> {
   return () => (opened ??= open())
 }
 
-test("whoever is not signed in is told how to come in, on any address, and nothing else", async () => {
+test("without a session, every address shows only how to sign in", async () => {
   const { url } = await started()
   const page = await strangers()
   await page.goto(`${url}/c/conv_of_somebody`)
@@ -50,9 +50,9 @@ test("whoever is not signed in is told how to come in, on any address, and nothi
   expect(await page.getByRole("navigation").count()).toBe(0)
 })
 
-test("somebody who has just started Pawl opens the printed link, chooses an example, approves it, and finds it done", async () => {
+test("a new user opens the printed link, chooses an example, approves it, and finds it done", async () => {
   const page = await signedIn()
-  // What it is talking to, and how to get something better.
+  // The page names the current model, and links to better ones.
   await page.getByText("The offline model answers here. It understands only fixed requests").waitFor()
   await page.getByRole("link", { name: "Connect a model" }).click()
   await page.getByRole("heading", { name: "Providers" }).waitFor()
@@ -86,7 +86,7 @@ test("a link that was used before leads to a page that says so and what to do, a
   expect(await seriousFaultsInTurn(page)).toEqual([])
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
 
-  // Whoever is in already is asked, stays in, and finds the way back.
+  // A person who is already signed in confirms, stays signed in, and returns to the page.
   const again = await (await mine()).newPage()
   await again.goto(link)
   await again.getByRole("button", { name: "Sign in" }).click()
@@ -143,7 +143,7 @@ test("the first screen shows all agents with first things to say; one click says
   await page.locator("header").getByText("Files").waitFor()
 })
 
-test("whoever has started the server connects Ollama of the same machine in the page, and it answers", async () => {
+test("the admin connects Ollama of the same machine in the page, and it answers", async () => {
   const lists = { models: [{ name: "qwen3:8b" }] }
   await using ollama = await ProviderServer.open(
     (response, { path }) =>

@@ -6,12 +6,12 @@ import { repeated } from "../support/slow-texts.ts"
 import { oneVisit } from "./browser/one-visit.ts"
 import { reopen, say } from "./browser/talk.ts"
 
-/** As long as it may be to be told whole after a reload, with what stands around it. */
+/** The longest reply that a reload still shows whole, with its surroundings. */
 const LENGTH = 99_000
-/** Each is drawn anew with all before it. */
+/** Each piece redraws all text before it. */
 const PIECES = isLong ? 50 : 12
 
-/** Whether the tab does anything at all: a script runs, and a click is heard. */
+/** Checks that the tab responds: it runs a script and handles a click. */
 const isAwake = (page: Page) => page.evaluate("1 + 1")
 
 const visit = oneVisit()

@@ -73,7 +73,7 @@ const write = defineTool({
   run: () => answer(POISON, { data: { kind: "unheard-of", html: POISON } }),
 })
 
-/** Where the page's own links lead. */
+/** The addresses that the page's own links may have. */
 const PAGES = /^\/($|(inbox|tasks|projects|notes|library|audit|settings|clients)$|c\/[^/]+(\/run-of\/[^/]+)?$)/
 
 const visit = oneVisit({ tools: [poisonous, write] })
@@ -90,7 +90,7 @@ test("whatever a model, a tool or a title says, nothing runs, nothing loads, and
   await say(page, `${POISON}\n${TURNED}`)
   const card = page.getByRole("article", { name: /U\+202E/ })
   await card.getByRole("button", { name: "Show the full text" }).click()
-  // What the eye would miss is written out, in the card and in the title.
+  // Invisible characters are written out, in the card and in the title.
   for (const code of ["U+202E", "U+200B", "U+2066", "U+E0041"])
     await expect.poll(() => card.innerText()).toContain(code)
   expect(await page.getByRole("heading", { level: 1 }).innerText()).toContain("U+202E")
@@ -98,7 +98,7 @@ test("whatever a model, a tool or a title says, nothing runs, nothing loads, and
   await page.getByText("The end.").waitFor()
   await page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
 
-  // What turns the text after it around is written out, and real Hebrew and Arabic is as it was written.
+  // Characters that reverse the text after them are written out; real Hebrew and Arabic is unchanged.
   const drawn = (await page.evaluate("document.body.innerText")) as string
   expect(drawn).toContain(REAL)
   expect(drawn.replaceAll(REAL, "").match(/.{0,30}[\u202A-\u202E\u2066-\u2069].{0,10}/g)).toBeNull()

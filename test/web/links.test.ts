@@ -7,7 +7,7 @@ import { go, say } from "./browser/talk.ts"
 
 const visit = oneVisit()
 
-/** What a middle click and "copy address" need: a link with an address. */
+/** Returns the address of a link, which a middle click and "copy address" need. */
 const addressOf = async (page: Page, name: string | RegExp) =>
   page.getByRole("link", { name }).first().getAttribute("href")
 

@@ -92,7 +92,7 @@ test("the Next.js example streams, asks for approval, runs a tool of the page, s
   await page.getByText("A long").waitFor()
   await page.reload() // in the middle of it
   await page.getByText("A long").waitFor()
-  // What was carried out before is not carried out again by a page that only reads of it.
+  // A page that only loads a conversation does not repeat its tool calls.
   expect(await page.locator("html").getAttribute("data-theme")).toBeNull()
   await page.getByText("Stop", { exact: true }).click()
   await page.locator('main[data-status="ready"]').waitFor()

@@ -72,7 +72,7 @@ test.each(oneIn(2, looks))("on a %s a toast covers no control, on any page", asy
   await ada.say(id, "go")
   const places = { [`/c/${id}`]: "Shopping", "/": "What would you like to do?", "/inbox": "Inbox", "/tasks": "Tasks" }
   const toasts = page.locator("[data-toast]")
-  /** Something that is said in passing, where there is no place for files; twice, so that two are shown when one comes here. */
+  /** Shows two toasts on a page, by dropping files where it accepts none. Two, so that one more leaves two visible. */
   async function arrive(path: string, words: string): Promise<void> {
     await go(page, "/inbox")
     await page.locator("#main").getByRole("heading", { name: "Inbox" }).first().waitFor()
@@ -105,7 +105,7 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
   await page.locator("#main").getByRole("heading", { name: "Inbox" }).first().waitFor()
   expect(await drop(page, "letter.txt", "Dear Ada")).toBe(false)
   await page.getByText("Files cannot be dropped here.").first().waitFor()
-  // Of a table its person is asked, where they are; nothing is stored before they say so.
+  // For a table a dialog asks, on the current page; nothing is stored before the person answers.
   expect(await drop(page, "people.csv", "name,age\nAda,36\n")).toBe(false)
   const dialog = page.getByRole("dialog", { name: "What do you want to do with this file?" })
   await dialog.getByText("people.csv").waitFor()
@@ -128,7 +128,7 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
   await page.getByRole("heading", { name: "Tails" }).waitFor()
   expect(await drop(page, "drag.md", "# Drag", "h1")).toBe(false)
   await page.getByText("Drop it on the one you mean").waitFor()
-  // Text that somebody moves about in a field is none of this.
+  // Dragging text into a field is not a file drop.
   await go(page, "/")
   await message(page).waitFor()
   const moved = await page.evaluate(`(() => {

@@ -26,7 +26,7 @@ test("another server on the same machine is sent the cookie by the browser, and 
   expect((await fetch(`${site.url}/api/tokens`, { method: "POST", headers, body: "{}" })).status).toBe(401)
   expect(await tab.evaluate("localStorage.length")).toBe(0)
   neighbour.close()
-  // The page itself goes on, also after a reload and in another tab.
+  // The page itself stays signed in, also after a reload and in another tab.
   await page.reload()
   await page.locator("#composer").waitFor()
   await tab.goto(site.url)
@@ -57,7 +57,7 @@ test("who signs out leaves nothing behind in the browser, and in another tab the
   await second.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
 })
 
-test("a program that signs in by itself is let in by the person in their browser, and by nobody who is not signed in", async () => {
+test("a program that signs in by OAuth needs the consent of a person who is signed in", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page, context } = await site.visit()
   const back = createServer((_, response) => response.end("Back again.")).listen(0, "127.0.0.1")

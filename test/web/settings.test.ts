@@ -24,7 +24,7 @@ test("a token is shown once, allows what was chosen, and stops working when it i
   const { site, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/tokens")
   await page.getByLabel("What is it for?").fill("Backup")
-  // What it may do beyond reading and chatting, and for longer than three months, is for its person to tick.
+  // Permissions beyond reading and chatting, and more than three months, have to be chosen.
   const ticked = page.locator("label", { has: page.locator("input:checked") })
   expect((await ticked.allInnerTexts()).map((text) => text.trim())).toEqual(["Read", "Send messages"])
   expect(await page.getByLabel("Expiration").inputValue()).toBe("90")
@@ -94,7 +94,7 @@ test("an MCP server is added, each of its tools is decided about, and one that c
   expect(faults).toEqual([])
 })
 
-test("what is wrong with a form is said at its field, and not far from it", async () => {
+test("a form error is shown at its field, not as a toast", async () => {
   const { page } = await visit.begin(scripted())
   await go(page, "/settings/mcp")
   const name = page.getByLabel("Name (lowercase")
@@ -110,7 +110,7 @@ test("what is wrong with a form is said at its field, and not far from it", asyn
   expect(await told(address)).toContain("10.0.0.1 is not a public address")
   expect(await page.locator("[data-toast]").count()).toBe(0)
   expect(await seriousFaults(page)).toEqual([])
-  // What was corrected is no longer said.
+  // The error of a corrected field is gone.
   await name.fill("Not a name!")
   await page.getByRole("button", { name: "Add server" }).click()
   expect(await told(name)).toMatch(/./)
@@ -279,7 +279,7 @@ test("a database is connected, tried and removed, and its password is never seen
   expect(faults).toEqual([])
 })
 
-test("a connection is edited where it is: its password is asked for again only where it would go elsewhere", async () => {
+test("a connection is edited in place: its password is asked for again only if it would go to another server", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   const place = { kind: "postgres", host: "127.0.0.1", port: 1, database: "shop", user: "ada", password: "very-secret" }
   const { body } = await ada.post("/api/connections", { name: "Shop", ...place })
@@ -379,7 +379,7 @@ test("devices and usage say how things stand", async () => {
   expect(faults).toEqual([])
 })
 
-test("everything can be taken along, and everything erased, by whoever writes their name", async () => {
+test("a person can export all their data, and erase it after typing their name", async () => {
   await using site = await Site.open({ model: scripted() })
   const ada = await site.ada()
   await ada.post("/api/workspace/tasks", { title: "Buy milk" })

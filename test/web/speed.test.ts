@@ -46,7 +46,7 @@ async function bestOf<Tried>(attempt: () => Promise<Tried>, isGood: (tried: Trie
   return tried
 }
 
-/** What the page's thread was busy with, of which most takes at least a millisecond. */
+/** Prints and returns a summary of those tasks of the page's thread that take at least 1 ms. */
 function summed(tasks: readonly number[], what: string) {
   const slowness = slownessOf(countProcessor)
   const busy = tasks
@@ -89,7 +89,7 @@ test.runIf(turns.includes("reply"))("a reply of 2,000 pieces does not make the p
     // Also when the last word has come, and the reply that was written becomes a message.
     await page.getByRole("button", { name: "Send", exact: true }).waitFor()
     const busy = summed(await tasks.stop(), "2,000 pieces")
-    // What was drawn once is not drawn again.
+    // Elements that were drawn once are not drawn again.
     expect(await page.evaluate("first.isConnected && first.innerText")).toBe("Begin.")
     return busy
   }
@@ -229,8 +229,8 @@ const OPEN = `new Promise((resolve) => {
 })`
 
 /**
- * What the page's own thread does, task by task, in milliseconds of processor time: how long a machine that has other
- * things to do lets it wait is not the page's doing.
+ * Records the tasks of the page's own thread, in milliseconds of processor time, which does not include waiting on a busy
+ * machine.
  */
 async function recordTasks(page: Page): Promise<{ stop(): Promise<number[]> }> {
   const session = await page.context().newCDPSession(page)

@@ -34,7 +34,7 @@ test("a tab that is used again has forgotten what the last test left in it", asy
     await page.evaluate(`navigator.permissions.query({ name: "clipboard-read" }).then(({ state }) => state)`),
   ).not.toBe("granted")
   expect(heard).toEqual([])
-  // What the page itself stores outlives a reload, as ever.
+  // The page's storage survives a reload.
   await page.evaluate(`localStorage.setItem("mine", 1)`)
   await page.reload()
   expect(await page.evaluate(`localStorage.getItem("mine")`)).toBe("1")
@@ -69,7 +69,7 @@ test("a visit that stays shows a test nothing of the one before, and is not load
   expect(faults).toEqual([])
 })
 
-test("what would leave this machine finds no address, and is told", async () => {
+test("a request to another machine finds no address, and is reported", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page, faults } = await site.visit()
   // Away from the policy of the page, which would stop it before.

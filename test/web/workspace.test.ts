@@ -31,7 +31,7 @@ test("what a run does is seen in every tab as it happens, and so is what the per
   expect(done.filter((entry: { conversationId: string }) => entry.conversationId === id)).toHaveLength(1)
   expect((await ada.get("/api/agent/proposals?status=pending")).body.items).toEqual([])
 
-  // Too much at once to be told row by row: the table is read again.
+  // Too many events to send row by row: the page reads the table again.
   const tasks = Array.from({ length: 60 }, (_, index) => ({
     ...{ id: `t${index}`, projectId: null, title: `Task ${index}`, description: null, status: "todo", priority: "low" },
     ...{ assignee: null, dueDate: null, isAiSuggested: 0, isApproved: 1, createdAt: index },
@@ -87,7 +87,7 @@ test("a task is dragged from one column to another, and only what is a task is t
   await card(column(page, "To do"), "First").dragTo(column(page, "In progress"))
   await card(column(page, "In progress"), "First").waitFor()
   await page.getByRole("status").getByText("First moved to In progress").waitFor({ state: "attached" })
-  // A word from elsewhere that somebody drops here.
+  // Text from another page is dropped here.
   await page.evaluate(`(() => {
     const dataTransfer = new DataTransfer()
     dataTransfer.setData("text/plain", "somebody's words")
@@ -110,7 +110,7 @@ test("an edit of a task that changed in the meantime is not saved: the newer ver
   await ada.patch(`${tables}/tasks/${task.id}`, {
     updates: { title: "Roof, theirs", status: "done", description: "New tiles" },
   })
-  // What was not touched follows at once.
+  // Untouched fields update at once.
   await expect.poll(() => dialog.getByLabel("Description").inputValue()).toBe("New tiles")
   expect(await dialog.getByLabel("Title").inputValue()).toBe("Roof, mine")
   await dialog.getByRole("button", { name: "Save" }).click()

@@ -220,19 +220,22 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
   test.each([
     ["false", {}],
     [null, { "idempotency-key": "hung" }],
-  ])("a client that disconnects while it waits leaves nothing queued; `x-should-retry` is %s with %j", async (retry, key) => {
-    plays(replies(says("Half"), hangs()))
-    heard = Promise.withResolvers()
-    const hung = new AbortController()
-    const body = JSON.stringify(ask("One"))
-    const headers = { authorization: `Bearer ${ada.token}`, "content-type": "application/json", ...key }
-    const request = new Request("http://localhost/v1/chat/completions", {
-      ...{ method: "POST", body, headers: headers as Record<string, string>, signal: hung.signal },
-    })
-    const asked = face.fetch(request)
-    await heard.promise
-    hung.abort()
-    const answer = await asked
-    expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([503, retry])
-  })
+  ])(
+    "a client that disconnects while it waits leaves nothing queued; `x-should-retry` is %s with %j",
+    async (retry, key) => {
+      plays(replies(says("Half"), hangs()))
+      heard = Promise.withResolvers()
+      const hung = new AbortController()
+      const body = JSON.stringify(ask("One"))
+      const headers = { authorization: `Bearer ${ada.token}`, "content-type": "application/json", ...key }
+      const request = new Request("http://localhost/v1/chat/completions", {
+        ...{ method: "POST", body, headers: headers as Record<string, string>, signal: hung.signal },
+      })
+      const asked = face.fetch(request)
+      await heard.promise
+      hung.abort()
+      const answer = await asked
+      expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([503, retry])
+    },
+  )
 })

@@ -20,6 +20,6 @@ export async function newContext(options: BrowserContextOptions = {}): Promise<B
   return context
 }
 
-/** One that somebody else closes, if anybody; in a browser as fast as people's where it is measured. */
+/** Opens a context that is not closed after the test; if `isMeasured`, in a browser as fast as people's. */
 export const newLastingContext = async (options: BrowserContextOptions, isMeasured = false): Promise<BrowserContext> =>
   (await (isMeasured ? (measured ??= openBrowser({ isMeasured })) : (browser ??= openBrowser()))).newContext(options)

@@ -15,7 +15,7 @@ export interface Named {
   readonly spec: unknown
 }
 
-/** Puts the frame for charts into the page as the page itself would, to be handed specifications that nobody has checked. */
+/** Adds the chart frame to the page as the page itself does, so that tests can send it unchecked specifications. */
 export async function openFrame(page: Page, url: string): Promise<Frame> {
   await page.evaluate(`new Promise((resolve) => {
     window.chartFrame?.remove()

@@ -29,7 +29,7 @@ export function openPlace(): { readonly root: string; readonly tools: Tool[] } {
     fetch: async () => ({ url: "https://example.org", status: 200, type: "text/xml", text: nothing, cut: false }),
   }
   const provider = { name: "test", search: async () => [] }
-  // What it brings makes everything that reaches outside a proposal.
+  // Its result makes every tool call with egress a proposal.
   const both = defineTool({
     ...{ name: "bring_both", description: "ResultTaint private words and words from outside.", input: z.object({}) },
     ...{ effect: "read", afterCrash: "run-again", taint: "both" },
@@ -68,7 +68,7 @@ const checkpoint = async (ada: Visitor, text: string) =>
   make(ada, "checkpoints", { projectId: await project(ada, "x"), title: name(text), date: 1_800_000_000_000 })
 const client = (ada: Visitor, text: string) => make(ada, "clients", { name: name(text), industry: text.slice(0, 500) })
 
-/** Of the agents workspace and test; `root`: where files lie. What no model can call is reached by undoing. */
+/** Recipes for tools of the agents workspace and test; `root` is the folder of files. Tools that models cannot call run by undo. */
 export const recipesIn = (root: string): Readonly<Record<string, Recipe>> => {
   const file = (text: string) => {
     const path = `${unique()}.txt`
@@ -131,7 +131,7 @@ export const recipesIn = (root: string): Readonly<Record<string, Recipe>> => {
 
 const WORDS = "Measure the new shelves, paint the wall behind them and tell everybody. "
 
-/** Of every length that matters, and of every shape: words, lines, one word. */
+/** Texts of all relevant lengths and shapes: words, lines, a single word. */
 export const texts: readonly string[] = [
   "a",
   WORDS.trim(),

@@ -47,7 +47,7 @@ class OneVisit {
 
   /** For the first thing that a test does. */
   async begin(model: Model): Promise<Beginning> {
-    // Nobody knows what a test that fails leaves behind: a server that is away, a dialog. The next one has a new one.
+    // A failed test may leave anything behind: a server that is away, a dialog. The next test opens a new visit.
     if (this.#isSpoilt) await this.end()
     onTestFailed(() => void (this.#isSpoilt = true))
     this.#model.current = model
@@ -68,7 +68,7 @@ class OneVisit {
   }
 }
 
-/** Whoever answers now: a script is one test's, the server is not. */
+/** Delegates to the model of the current test: a script belongs to one test, the server to all. */
 class CurrentModel implements Model {
   name = "scripted"
   provider = "scripted"
@@ -81,7 +81,7 @@ class CurrentModel implements Model {
   }
 }
 
-/** What a person has, and can delete. */
+/** Routes of items that a person has and can delete. */
 const LISTS = [
   ...["/api/conversations", "/api/connections", "/api/workspace/tasks", "/api/workspace/projects"],
   ...["/api/workspace/notes", "/api/workspace/clients"],
@@ -90,7 +90,7 @@ const LISTS = [
 async function forget({ page, context, ada, faults }: Beginning, viewport: ViewportSize): Promise<void> {
   await closeOthers(page, context)
   for (const place of [page, context]) await place.unrouteAll({ behavior: "ignoreErrors" })
-  // Where the list of conversations is in sight.
+  // At this size the list of conversations is visible.
   await page.setViewportSize(USUAL.viewport)
   const { isUsual, isSearched } = (await page.evaluate(LEAVE)) as { isUsual: boolean; isSearched: boolean }
   if (!isUsual) await page.emulateMedia({ colorScheme: USUAL.colorScheme, reducedMotion: USUAL.reducedMotion })
@@ -103,7 +103,7 @@ async function forget({ page, context, ada, faults }: Beginning, viewport: Viewp
   }
   await go(page, "/")
   await page.locator("#composer").waitFor()
-  // The list of conversations follows the feed: whoever waits for it hears nothing of an earlier test any more.
+  // The list of conversations follows the feed. Once it is empty, no event of the previous test is pending.
   if (isSearched) await page.locator("#search").fill("")
   await page.getByText("Your conversations appear here.").waitFor()
   if (viewport !== USUAL.viewport) await page.setViewportSize(viewport)

@@ -8,9 +8,9 @@ import { isLong } from "../../support/sizes.ts"
 /** Those rules of axe that ask what colour something has: all that can tell a dark page from a light one. */
 const RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
 
-/** What would keep somebody from using the page, by every rule of axe or by these; what is merely odd is not counted. */
+/** Returns faults that keep a person from using the page, by axe's rules or by these. Minor faults are left out. */
 export async function seriousFaults(page: Page, what = "", rules?: readonly string[]): Promise<string[]> {
-  // Of what is well nothing has to be told.
+  // Skip the details of rules that pass.
   const options = {
     resultTypes: ["violations"],
     ...(rules ? { runOnly: { type: "rule", values: rules } } : {}),
@@ -48,7 +48,7 @@ interface Violation {
 const playwrights = createRequire(createRequire(import.meta.url).resolve("@axe-core/playwright"))
 const source = readFileSync(playwrights.resolve("axe-core/axe.min.js"), "utf8")
 
-/** Axe is put into a document once. Whoever has it put there for each look waits for that twice as long as for the look. */
+/** Runs axe. It is injected once per document, because injecting it takes twice as long as a run. */
 async function ask(page: Page, options: object): Promise<readonly Violation[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(source)
   const run = `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>

@@ -121,7 +121,7 @@ test("words that steer are let into the run that works; other words put aside wh
   expect(faults).toEqual([])
 })
 
-test("a proposal that nobody has decided in time is over, and says so", async () => {
+test("an undecided proposal expires on time, and the page shows it", async () => {
   const model = scripted(calls("create_task", { title: "x" }), always(says("Too late.")))
   const clock = new TurnedClock(Date.now())
   await using site = await Site.open({ model, clock, policy: { proposalMinutes: 1.5 } })
@@ -179,7 +179,7 @@ test("results are drawn by their kind, others are folded, and one that breaks it
   expect(faults).toEqual([])
 })
 
-test("how far a call is stands beside it while it runs, and not afterwards", async () => {
+test("the progress of a tool call is shown next to it while it runs, and not afterwards", async () => {
   dug = Promise.withResolvers<void>()
   const { ada, page, faults } = await visit.begin(scripted(calls("dig", {}), says("Over.")))
   const id = await ada.begin({ agent: "test" })
@@ -215,7 +215,7 @@ test("what the server of a tool asks stands above the words, with who asks, also
   await reopen(page)
   await card.getByText("The text comes from outside").waitFor()
   await card.getByLabel("Which size?").selectOption("large")
-  // What does not fit is said at its field, and the rest of the answer stays.
+  // An invalid value is reported at its field, and the rest of the answer stays.
   const note = card.getByLabel("A note")
   await note.fill("no")
   await card.getByRole("button", { name: "Send answer" }).click()

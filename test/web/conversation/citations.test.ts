@@ -22,7 +22,7 @@ const answer =
 /** One passage is enough. */
 const unhurried = { ...stages, grading: { ...stages.grading!, enough: 1 } }
 
-/** What is found in this test. */
+/** The search results of a test. */
 const shelf: Source[] = []
 beforeEach(() => void (shelf.length = 0))
 const visit = oneVisit({ tools: [search(shelf)], agent: { stages } })

@@ -53,7 +53,7 @@ test("the meter says how full the conversation is, and sums it up; what gave way
   expect(faults).toEqual([])
 })
 
-test("that another model answered is told above its answer, with why, and told the same when it is opened again", async () => {
+test("an answer by another model shows which one and why, also after reopening", async () => {
   const { page, faults } = await visit.begin(scripted(always(fails("quota_spent"))))
   await say(page, "Who are you?")
   const told = page.getByText("other answers instead of scripted, which had no quota left.")

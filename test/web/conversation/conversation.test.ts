@@ -10,7 +10,7 @@ import { oneVisit } from "../browser/one-visit.ts"
 import { Site } from "../browser/site.ts"
 import { go, message, reopen, say } from "../browser/talk.ts"
 
-/** It never answers, and nobody knows what it has done. */
+/** Never returns, so its outcome is in doubt. */
 const hanging = defineTool({
   name: "send_mail",
   description: "For tests.",
@@ -26,7 +26,7 @@ const visit = oneVisit({ tools: [hanging] })
 
 const conversation = (page: Page) => page.getByRole("log", { name: "Conversation" })
 
-/** What has been done in the conversation that is open. */
+/** Returns the audit entries of the open conversation. */
 async function doneIn(page: Page, ada: Visitor): Promise<{ readonly after: { readonly title: string } }[]> {
   const { items } = (await ada.get("/api/agent/audit")).body
   return items.filter((entry: { conversationId: string }) => page.url().endsWith(`/c/${entry.conversationId}`))
@@ -43,7 +43,7 @@ async function pressUntil(page: Page, key: string, locator: Locator): Promise<vo
 
 const milk = calls("create_task", { title: "buy milk" })
 
-test("a reply is shown as it is written, and a page that is loaded in the middle of it goes on with it", async () => {
+test("a reply is shown as it is written, and a page that reloads during it continues it", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "Tell me a story")
@@ -93,7 +93,7 @@ test("Escape stops, and after a stop there is no second run", async () => {
   expect(model.requests).toHaveLength(1)
 })
 
-test("a change is shown before it is made: rejected with a reason nothing happens, and the model is told", async () => {
+test("a change is shown before it is applied: rejecting it with a reason applies nothing, and the model receives the reason", async () => {
   const model = scripted(milk, says("Very well."))
   const { ada, page, faults } = await visit.begin(model)
   await say(page, "buy milk")
@@ -129,7 +129,7 @@ test("an edited change is a new one, and what is approved is what was shown", as
   expect(faults).toEqual([])
 })
 
-test("two tabs decide at once: one wins, the other is told, and both show the same", async () => {
+test("two tabs decide at once: one wins, the other shows that it lost, and both show the same result", async () => {
   const { site, page, context, faults } = await visit.begin(scripted(milk, says("Over.")))
   await say(page, "buy milk")
   await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
@@ -144,7 +144,7 @@ test("two tabs decide at once: one wins, the other is told, and both show the sa
     await sent.promise
     await route.continue()
   })
-  // It passes: somebody who looks later does not see it.
+  // The message disappears again, so wait for it from now on.
   const told = Promise.any([page, other.page].map((tab) => tab.getByText(/already (approved|rejected)/).waitFor()))
   await page.getByRole("button", { name: "Approve", exact: true }).click()
   await other.page.getByRole("button", { name: "Reject" }).click()
@@ -163,7 +163,7 @@ test("two tabs decide at once: one wins, the other is told, and both show the sa
   expect([...faults, ...other.faults].filter((fault) => !fault.startsWith(conflict))).toEqual([])
 })
 
-test("while the server is away the page says so; then it goes on where it was, and the stop button stops", async () => {
+test("while the server is away the page shows it; then the reply continues where it was, and Stop works", async () => {
   const model = new PacedModel()
   const { site, page } = await visit.begin(model)
   await say(page, "Tell me a story")
@@ -179,7 +179,7 @@ test("while the server is away the page says so; then it goes on where it was, a
   await page.getByText("Stopped before it finished.").waitFor()
 })
 
-test("a session that is revoked elsewhere ends at the door", async () => {
+test("revoking a session in another client shows the sign-in page", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page } = await site.visit()
   const ada = await site.ada()
@@ -263,7 +263,7 @@ test("several changes are answered at once, and a tool that was allowed beforeha
   expect(faults).toEqual([])
 })
 
-test("what is said while a run works waits: it can be changed, taken back, or steer", async () => {
+test("messages sent during a run are queued: they can be edited, removed, or steer the run", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "first")
@@ -355,7 +355,7 @@ test("a title is found among conversations that are not listed yet, without list
   expect(faults).toEqual([])
 })
 
-test("with the keyboard alone: skip, write, approve, begin anew", async () => {
+test("keyboard only: skip link, write, approve, start a new conversation", async () => {
   const { page, faults } = await visit.begin(scripted(milk, says("Thank you.")))
   const skip = page.getByRole("link", { name: "Skip to content" })
   await pressUntil(page, "Shift+Tab", skip)

@@ -35,7 +35,7 @@ test("files are chosen, left out, refused in words, sent, and there when it is o
   const said = page.getByRole("list", { name: "Files", exact: true })
   await said.getByText("dot.png").waitFor()
   expect(await said.getByRole("listitem").count()).toBe(2)
-  // What is asked again in other words is asked with the same files.
+  // An edited message is resent with the same files.
   await page.getByRole("button", { name: "Edit and resend" }).click()
   await page.getByRole("textbox", { name: "Your message" }).fill("What else is this?")
   await page.getByRole("button", { name: "Resend", exact: true }).click()
@@ -71,7 +71,7 @@ test("three files are uploaded at a time, one that failed is tried again, and se
   await page.getByRole("textbox", { name: "Message" }).fill("What are these?")
   await page.getByRole("button", { name: "Send" }).click()
   await page.getByText("Sends when 5 files are uploaded.").waitFor()
-  // One that waits is never sent; one that was begun makes room for the next.
+  // A removed queued file is never uploaded; a failed upload makes room for the next.
   await page.getByRole("button", { name: "Remove e.txt" }).click()
   await page.getByText("Sends when 4 files are uploaded.").waitFor()
   await held[1]!.abort()
@@ -136,7 +136,7 @@ test("a paper goes into a collection of the library, and a table to the analyst,
   await chosenOn(page).getByRole("button", { name: "In the library: Wings" }).click()
   await page.getByRole("region", { name: "Wings" }).getByText("gliders.pdf").first().waitFor()
   expect(uploads).toBe(1)
-  // What was chosen is still there for the message.
+  // The file is still attached to the draft.
   await go(page, "/")
   await page.getByRole("button", { name: "Remove gliders.pdf" }).click()
   await choose(page, { name: "people.csv", buffer: Buffer.from("name\nAda\n") })
@@ -180,7 +180,7 @@ test("a table that is dropped while something is written is attached or becomes 
   await dialog.getByRole("button", { name: "Create database" }).click()
   await dialog.waitFor({ state: "detached" })
   expect((await ada.get("/api/connections")).body.items).toMatchObject([{ name: "Folk" }])
-  // Where they were, with their words, and nothing of it goes to the model as text.
+  // The page and the draft are unchanged, and the file is not sent to the model as text.
   expect(new URL(page.url()).pathname).toBe("/")
   expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("a draft")
   expect(await chosenOn(page).count()).toBe(0)
@@ -254,7 +254,7 @@ test("a picture for a model that cannot see is not sent before its person agrees
   await say(page, "What is this?")
   const warning = page.getByText("this model cannot see images")
   await warning.waitFor()
-  // What is warned of is left out: nothing is left to ask.
+  // Removing the image removes the warning, and sending asks nothing.
   await page.getByRole("button", { name: "Remove dot.png" }).click()
   await warning.waitFor({ state: "detached" })
   await choose(page, { name: "dot.png", buffer: png(8, 8) })

@@ -8,7 +8,7 @@ import { message, say, tells } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
-/** What writes does not arrive, until the returned function says otherwise. */
+/** Blocks write requests until the returned function is called. */
 async function cutOff(page: Page): Promise<() => Promise<void>> {
   await page.route("**/api/**", (route) =>
     route.request().method() === "GET" ? route.continue() : route.abort("connectionfailed"),

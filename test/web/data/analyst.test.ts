@@ -44,7 +44,7 @@ const show = defineTool({
 
 const visit = oneVisit({ sqliteRoot: folder(), tools: [show] })
 
-test("whoever is new asks the sample database at once, without a model, and sees the SQL", async () => {
+test("a new user queries the sample database at once, without a model, and sees the SQL", async () => {
   const model = offlineModel()
   await using site = await Site.open({ model, sqliteRoot: folder() })
   const { page, faults } = await site.visit()
@@ -68,14 +68,14 @@ test("whoever is new asks the sample database at once, without a model, and sees
   expect(faults).toEqual([])
 })
 
-test("a database is chosen for a conversation, before its first word and later; one that is gone is told", async () => {
+test("a database is chosen for a conversation, before its first message and later; a deleted one is shown as deleted", async () => {
   const { ada, page, faults } = await visit.begin(scripted(says("ok")))
   const add = async (name: string) =>
     (await ada.post("/api/connections", { name, kind: "sqlite", path: "shared/shop.db" })).body.id as string
   const [first, second] = [await add("First"), await add("Second")]
   await page.getByRole("button", { name: /^Agent:/ }).click()
   await page.getByRole("menuitemradio", { name: /^Analyst/ }).click()
-  await page.getByRole("button", { name: "Database: Second" }).click() // the newest, unless somebody says otherwise
+  await page.getByRole("button", { name: "Database: Second" }).click() // the newest is the default
   await page.getByRole("menuitemradio", { name: /^First/ }).click()
   await say(page, "hello")
   await page.getByText("ok", { exact: true }).waitFor()
@@ -95,7 +95,7 @@ test("a database is chosen for a conversation, before its first word and later; 
   expect(faults).toEqual([])
 })
 
-test("all rows of a result are there when somebody scrolls or sorts, as a file too; its SQL is changed and run in place", async () => {
+test("all rows of a result load by scrolling or sorting, and as a file; its SQL can be edited and run in place", async () => {
   const model = scripted(calls("ask_database", { query: "Count" }), fenced(MANY), says("Counted."))
   const { ada, page, faults } = await visit.begin(model)
   const { body } = await ada.post("/api/connections", { name: "Shop", kind: "sqlite", path: "shared/shop.db" })
@@ -160,7 +160,7 @@ test("all rows of a result are there when somebody scrolls or sorts, as a file t
   ).toEqual(["name,town", "Ada,London", "Bo,"])
   await page.getByRole("button", { name: "Back to the assistant’s result" }).click()
   await page.getByText("5,000 rows", { exact: true }).waitFor()
-  // What was refused and what failed the console tells, too.
+  // The console also reports refused and failed queries.
   expect(faults.filter((fault) => !/status of 4(00|22)/.test(fault))).toEqual([])
 })
 

@@ -13,10 +13,10 @@ const visit = oneVisit()
 
 const file = join(import.meta.dirname, "..", "..", "..", "..", "shared", "outside", "vega-lite-specs.json.gz")
 
-/** Of so many one is drawn, by the seed; all of them in the long run. */
+/** Draws one of this many examples, chosen by the seed; the long run draws all. */
 const ONE_OF = 12
 
-/** What the frame waits for a chart passes ten times as fast: 5 s of a processor each otherwise. */
+/** Speeds up the frame's timers tenfold; otherwise each chart takes 5 s of processor time. */
 const hurry = (frame: Frame) =>
   frame.evaluate("window.unhurried = setTimeout, window.setTimeout = (then, ms) => unhurried(then, ms / 10)")
 const unhurry = (frame: Frame) => frame.evaluate("window.setTimeout = unhurried")
@@ -56,7 +56,7 @@ test("of Vega-Lite's 633 examples those with their data inside are drawn, and th
   }
 })
 
-/** What no picture of ours is made of. */
+/** Elements and attributes that our charts never contain. */
 const FOREIGN = "img, image, a, iframe, style, foreignObject, [href], [style*=url], [onload], [onerror]"
 
 /** Whether any data in it comes from an address. */
@@ -88,7 +88,7 @@ async function stillBlocking(
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
-test("whatever a chart says that nobody has checked: no script of it runs, no request leaves, and the page does not stop", async () => {
+test("an unchecked chart specification runs no script, sends no request, and does not block the page", async () => {
   const { site, page, faults } = await visit.begin(scripted())
   const frame = await openFrame(page, site.url)
   await frame.evaluate(`new MutationObserver(() => {
@@ -104,7 +104,7 @@ test("whatever a chart says that nobody has checked: no script of it runs, no re
   const specs = [...oneIn(2, hostileCharts), ...markupCharts]
   const outcomes = await drawAll(page, specs)
   expect(outcomes.filter(({ type }) => type === "silent")).toEqual([])
-  // What is text is drawn as text: the frame is alive, and draws.
+  // Markup is drawn as text: the frame still works, and draws.
   expect(outcomes.filter(({ name }) => name.startsWith("markup")).map(({ type }) => type)).toEqual(
     markupCharts.map(() => "drawn"),
   )
@@ -112,7 +112,7 @@ test("whatever a chart says that nobody has checked: no script of it runs, no re
   expect(asked).toEqual([])
   expect(heard.filter((text) => text.includes(CANARY) || text.includes(EVIL))).toEqual([])
   expect(faults.filter((fault) => /^(left|dialog)/.test(fault))).toEqual([])
-  // Of all that was put into the frame's document, drawing by drawing.
+  // All foreign elements added to the frame's document by any drawing.
   expect(await frame.evaluate("window.foreign")).toEqual([])
 })
 
@@ -135,6 +135,6 @@ test("a chart that would never be done is stopped, and the page does not wait fo
     { name: "hidden", spec: { ...markupCharts[0]?.spec, title: "invoice\u202Efdp" } },
   ])
   expect(after?.type).toBe("drawn")
-  // What the eye would miss is written out here, too.
+  // Invisible characters are written out here, too.
   expect(await frame.evaluate("document.body.innerText")).toContain("invoice⟨U+202E⟩fdp")
 })

@@ -23,7 +23,7 @@ const spec = {
 }
 const SQL = "SELECT country, sum(total) AS total FROM invoices GROUP BY country"
 
-/** What it answers with, one a call. */
+/** The results of the tool, one per call. */
 const answers: unknown[] = []
 const show = defineTool({
   name: "ask_analyst",

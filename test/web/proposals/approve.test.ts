@@ -15,7 +15,7 @@ import { say } from "../browser/talk.ts"
 
 // what comes to more than some length in sum could never be approved.
 
-/** Says back as calls what it is told as JSON. */
+/** Returns the tool calls that a message contains as JSON. */
 const model = always(({ history }) => {
   const last = history.at(-1)
   return last?.role === "user" ? calls(...(JSON.parse(last.text) as [string, Arguments][])) : says("Done.")
@@ -57,7 +57,7 @@ const goTo = async (page: Page, name: string) => {
 
 const AT_ONCE = 30
 
-/** What the tool at this place is given: every text in the long run, else one, by the seed, and another than its neighbours'. */
+/** Texts for the tool at this index: all in the long run, else one, chosen by the seed and different from its neighbours'. */
 const textsFor = (place: number): readonly string[] =>
   isLong ? someTexts : [someTexts[(place + inject("seed")) % someTexts.length] as string]
 
@@ -79,19 +79,19 @@ test(
     const approved = new Set<string>()
     const toolOf = async (id: string) => (await ada.get(`/api/agent/proposals/${id}`)).body.tool as string
 
-    // Several kinds at a time: to come to the inbox anew costs as much as to approve three.
+    // Several kinds at a time, because opening the inbox again costs as much as approving three.
     const waiting: string[] = []
     const approveAll = async () => {
       await goTo(page, "Inbox")
       await approve(page, ada, waiting.splice(0))
-      // What was decided stays in view until somebody comes anew; and what is asked for is drawn at once, each time.
+      // Decided proposals stay visible until the inbox is opened again. Leaving it draws only pending ones each time.
       await goTo(page, "Notes")
     }
     for (const [at, [tool, recipe]] of Object.entries(recipes).entries()) {
       const wanted: [string, Arguments][] = []
       for (const text of textsFor(at)) wanted.push([tool, await recipe(text, ada)])
       const id = await ada.begin({ agent: agents.get("workspace").tools.find(tool) ? "workspace" : "test" })
-      // What reaches outside is asked about once private words and words from outside have met.
+      // A tool with egress needs approval once the conversation holds private data and untrusted text.
       if (agents.get("test").tools.find(tool)?.egress) await ada.say(id, JSON.stringify([["bring_both", {}]]))
       waiting.push(...(await propose(ada, id, wanted)))
       if (waiting.length >= AT_ONCE) await approveAll()

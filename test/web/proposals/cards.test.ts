@@ -28,7 +28,7 @@ test("a delete names what goes along, says nothing three times, and looks like a
   expect(await classOf("Delete project")).toContain("bg-danger text-danger-ink")
   expect(await classOf("Create task")).toContain("bg-accent")
   expect(await seriousFaultsInBothColours(page)).toEqual([])
-  // What is sent is there to the last character for whoever opens it.
+  // The raw request shows the arguments to the last character.
   await card.getByText("Raw request").click()
   await card.getByText('"Shelves"', { exact: true }).waitFor()
   await card.getByRole("button", { name: "Approve", exact: true }).click()

@@ -89,7 +89,7 @@ test("the inbox keeps what expired until it is dismissed or proposed again, on a
   await expect.poll(() => again.count()).toBe(3)
   const badge = page.getByRole("navigation").getByRole("link", { name: /^Inbox/ })
   expect(await badge.innerText()).toContain("3")
-  // Somebody looks at it, and it stays.
+  // The person is active on the page, and the card stays.
   await page.mouse.move(400, 300)
   await page.mouse.move(410, 310)
   await milk.getByRole("button", { name: "Dismiss" }).click()

@@ -34,7 +34,7 @@ test("everything that waits is in the inbox, whatever conversation it is from, a
   await expect.poll(() => nav.innerText()).toBe("Inbox")
   const { body } = await ada.get("/api/workspace/tasks")
   expect(body.items.map(({ title }: { title: string }) => title)).toEqual(["Buy milk"])
-  // What is settled is not waiting: whoever comes anew finds nothing.
+  // Settled proposals are not pending: the reopened inbox is empty.
   await reopen(page)
   await page.getByText("Nothing to approve").waitFor()
   expect(faults).toEqual([])
