@@ -14,12 +14,12 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk"
 
-/** A question that was put to the person in front of the editor. */
+/** A permission request to the person at the editor. */
 export interface Question {
   readonly request: RequestPermissionRequest
   isWithdrawn: boolean
   answer(optionId: string): void
-  /** As editors do when the person stops the turn. */
+  /** Cancels, as editors do when the person stops the turn. */
   cancel(): void
 }
 
@@ -29,9 +29,9 @@ export interface EditorSideOptions {
   readonly buffers?: Map<string, string>
   /** Writes through the editor are saved to disk. */
   readonly saves?: true
-  /** It never says what became of a write. */
+  /** Never answers a write. */
   readonly fallsSilent?: true
-  /** Answers every question with this. */
+  /** The answer to every permission request. */
   readonly always?: string
 }
 
@@ -77,7 +77,7 @@ export class EditorSide {
     return this.connection.agent
   }
 
-  /** As one that dies: it says nothing more, and answers nothing that it was asked. */
+  /** Disconnects as after a crash: sends nothing more and answers no request. */
   hangUp(): Promise<void> {
     return this.#output.close()
   }
@@ -104,7 +104,7 @@ export class EditorSide {
     return this.updates.slice(from).flatMap((each) => (each.sessionId === sessionId ? [each.update] : []))
   }
 
-  /** The words of one kind of update, one behind the other. */
+  /** Returns the concatenated text of all updates of one kind. */
   words(kind: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk", from = 0): string {
     const chunks = this.updates.slice(from).map(({ update }) => update)
     return chunks

@@ -16,7 +16,7 @@ const BESIDE: readonly string[] = ["available_commands_update", "config_option_u
 const journal = (updates: readonly SessionUpdate[]) =>
   updates.filter(({ sessionUpdate }) => !BESIDE.includes(sessionUpdate))
 
-describe.each(anyDatabase)("a conversation that an editor loads, on $name,", ({ create }) => {
+describe.each(anyDatabase)("a conversation loaded by an editor, on $name,", ({ create }) => {
   test("replays all updates exactly as they were sent live, and asks again about pending changes", async () => {
     await using database = await create()
     const look = replies(thinks("I look."), calls("read_file", { path: "README.md" }))
@@ -70,7 +70,7 @@ describe.each(anyDatabase)("a conversation that an editor loads, on $name,", ({ 
     expect(second.words("user_message_chunk")).toBe("countgo on")
   })
 
-  test("is refused with a sentence where it is not there, and gone where it was deleted or closed", async () => {
+  test("is refused with a message if it does not exist, and removed if it was deleted or closed", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(says("Hello.")))
     const editor = await world.edit()

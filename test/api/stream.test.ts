@@ -11,7 +11,7 @@ const look = defineTool({
   run: () => "A cat.",
 })
 
-/** Every event, and the answer that follows them. */
+/** Collects every event, and the answer after them. */
 async function collect(events: AsyncGenerator<PawlEvent, Answer, undefined>) {
   const told: PawlEvent[] = []
   for (;;) {
@@ -69,7 +69,7 @@ test("leaving the iteration does not stop the run, and a stream resumes after an
   expect(rows.at(-1)).toBe(Number(answer.cursor))
 })
 
-test("a place that there is not is refused, and closing ends every watching", async () => {
+test("an invalid position is refused, and closing ends all streams", async () => {
   const pawl = await open(scripted(hangs("So far")))
   const events = pawl.stream("Go.")
   for (let next = await events.next(); !next.done; next = await events.next()) {

@@ -9,7 +9,7 @@ test.each([
   ["Europe/Berlin", 1],
   ["UTC", 0],
 ])(
-  "a server on %s asks what zone its machine is in when it needs to know, %i times, and not to be there",
+  "a server on %s looks up its machine's time zone only when needed, %i times",
   async (zone, times) => {
     const { TZ } = process.env
     process.env.TZ = zone

@@ -28,13 +28,13 @@ async function bundle(): Promise<string> {
   return output[0].code
 }
 
-test("the client is one file for a browser, with nothing of Node's in it", { timeout: 120_000 }, async () => {
+test("the client is one file for a browser, without Node's modules", { timeout: 120_000 }, async () => {
   const code = await bundle()
   expect(code).not.toMatch(/\bnode:|\brequire\(|\bprocess\.env|\bBuffer\./)
 })
 
 test(
-  "it talks to a server and shows a conversation where there is nothing but a browser's own",
+  "it talks to a server and shows a conversation with browser globals only",
   {
     timeout: 120_000,
   },
@@ -71,7 +71,7 @@ test(
 )
 
 test(
-  "so does the one with a socket, which a page opens at its own address",
+  "so does the client with a socket, opened at the page's own address",
   {
     timeout: 120_000,
   },

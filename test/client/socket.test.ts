@@ -23,7 +23,7 @@ const story = (): readonly ScriptedReply[] => [
 ]
 const isEnd = ({ type }: UnknownFrame) => type === "done" || type === "error"
 
-/** All frames up to and with the one that is enough. */
+/** Returns all frames up to the first that matches. */
 async function until(stream: AsyncIterable<UnknownFrame>, enough = isEnd): Promise<UnknownFrame[]> {
   const frames: UnknownFrame[] = []
   for await (const frame of stream) {
@@ -33,7 +33,7 @@ async function until(stream: AsyncIterable<UnknownFrame>, enough = isEnd): Promi
   return frames
 }
 
-/** The platform's WebSocket, counted, and cut after so many events. */
+/** The platform's WebSocket, with counters, and cut after a number of events. */
 function sockets() {
   const opened: WebSocket[] = []
   const counted = { opened, eventsUntilCut: Number.POSITIVE_INFINITY, sent: [] as Record<string, unknown>[] }
@@ -54,7 +54,7 @@ function sockets() {
   return Object.assign(counted, { WebSocket: Counted })
 }
 
-/** The same with ids in the order of their appearance, and no times: two runs of one script are equal. */
+/** Replaces ids by numbers in order of appearance and removes times, so that two runs of one script are equal. */
 function nameless(value: unknown): unknown {
   const names = new Map<string, string>()
   const text = JSON.stringify(value)
@@ -102,7 +102,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
       const isDone = (frame: UnknownFrame) => isFrame(frame, "done") && frame.data.status === "completed"
       const rest = until(over.events(id, { after: cursor }), isDone)
       await decide(id)
-      // Pieces of text are cut by chance; what they make is not.
+      // Text is split into pieces at random; the resulting message is not.
       return [...run, ...(await rest)]
     }
     const json = await begin()
@@ -124,7 +124,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(server.counted.opened.length).toBeGreaterThan(0)
   })
 
-  test("cut after every number of frames, it gives each once and in order", async () => {
+  test("cut after any number of frames, it yields each once and in order", async () => {
     await using server = await open(story(), new HastyClock())
     const { client, sse, counted } = server
     const { id } = await client.createConversation({ body: { agent: "test", mode: "auto" } })
@@ -141,7 +141,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     }
   })
 
-  test("a run that is cut after every second frame is all of its frames", async () => {
+  test("a run cut after every second frame yields all its frames", async () => {
     await using server = await open(story(), new HastyClock())
     const { client, sse, counted } = server
     const { id } = await client.createConversation({ body: { agent: "test", mode: "auto" } })
@@ -197,7 +197,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(counted.opened).toHaveLength(1)
   })
 
-  test("what is refused ends alone, as it does over HTTP", async () => {
+  test("a refused subscription ends alone, as over HTTP", async () => {
     await using server = await open([says("Hello.")])
     const { client, sse, counted } = server
     const eve = await server.visitor("eve")
@@ -218,7 +218,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(counted.opened).toHaveLength(1)
   })
 
-  test("a conversation that is deleted ends with not_found", async () => {
+  test("a deleted conversation ends with not_found", async () => {
     await using server = await open([])
     const { client } = server
     const { id } = await client.createConversation()
@@ -229,7 +229,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(await end).toMatchObject({ code: "not_found", status: 404 })
   })
 
-  test("a token that is revoked ends everything with the refusal that HTTP gives", async () => {
+  test("a revoked token ends everything with the refusal that HTTP gives", async () => {
     await using server = await open([hangs("Half of the ")])
     const { client } = server
     const { people } = server.face.store
@@ -268,7 +268,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
 })
 
 test(
-  "an answer to a message that waits behind others, or is taken back, comes as it does over HTTP",
+  "an answer to a queued or withdrawn message arrives as it does over HTTP",
   {
     timeout: 120_000,
   },

@@ -49,7 +49,7 @@ function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
 }
 
 describe("the transcript of any conversation", { timeout: 120_000 }, () => {
-  test("says at each position what the loop's fold says", () => {
+  test("agrees with the loop's state at each position", () => {
     fc.assert(
       fc.property(dice, (rolls) => {
         let transcript = emptyTranscript
@@ -75,7 +75,7 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
     )
   })
 
-  test("is tried on stories in which everything happens: one that gets nowhere would agree with anything", () => {
+  test("is tested with stories that cover every kind of frame and status", () => {
     const stories = fc.sample(dice, { numRuns: 150, seed: 7 }).map((rolls) => new Story(rolls))
     const types = new Set(stories.flatMap(({ frames }) => frames.map(({ type }) => type)))
     expect([...types].sort()).toEqual(Object.keys(frameSchemas).sort())
@@ -83,7 +83,7 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
     expect(statuses.size).toBe(4)
   })
 
-  test("is the same when frames come again, at any time and in any order", () => {
+  test("is unchanged if frames are repeated, at any time and in any order", () => {
     fc.assert(
       fc.property(dice, fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 40 }), (rolls, repeats) => {
         const { frames } = new Story(rolls)
@@ -97,7 +97,7 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
     )
   })
 
-  test("shows the text of an open reply, and never that of a dead one", () => {
+  test("shows the text of an open reply, and never that of a failed attempt", () => {
     fc.assert(
       fc.property(dice, (rolls) => {
         let transcript = emptyTranscript
@@ -113,7 +113,7 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
     )
   })
 
-  test("is what it would have been when a snapshot takes the place of frames that were missed", () => {
+  test("is the same if a snapshot replaces missed frames", () => {
     fc.assert(
       fc.property(dice, fc.nat(), fc.nat(), fc.nat(), (rolls, first, second, overlap) => {
         const { frames, details } = new Story(rolls)
@@ -122,7 +122,7 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
         if (!detail) return
         const before = fold(heard)
         const caughtUp = withDetail(before, detail)
-        // An older snapshot is no news.
+        // An older snapshot changes nothing.
         if (detail.position <= positionOf({ id: before.cursor } as UnknownFrame)) {
           expect(caughtUp).toBe(before)
           return
