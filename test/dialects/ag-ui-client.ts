@@ -20,7 +20,7 @@ export interface AgUiAgent {
   readonly state: Told
   readonly pendingInterrupts: Told[]
   addMessage(message: object): void
-  /** The thread as it stands. */
+  /** The current messages of the thread. */
   connectAgent(parameters?: object, subscriber?: object): Promise<{ readonly newMessages: Told[] }>
   setMessages(messages: object[]): void
   runAgent(
@@ -29,7 +29,7 @@ export interface AgUiAgent {
   ): Promise<{ readonly result: unknown; readonly newMessages: Told[] }>
 }
 
-/** The official client from npm, as a program loads it: with its checks of shape and order, which fail a run that breaks them. */
+/** The official client from npm, as a program loads it, with its checks of format and order, which reject invalid runs. */
 export const agUi = createRequire(import.meta.url)("@ag-ui/client") as {
   readonly HttpAgent: new (options: AgentOptions) => AgUiAgent & {
     readonly url: string
@@ -41,7 +41,7 @@ export const agUi = createRequire(import.meta.url)("@ag-ui/client") as {
 }
 export const { HttpAgent } = agUi
 
-/** As docs/reference/ag-ui.md has it: the official class knows no address to connect to. */
+/** As in docs/reference/ag-ui.md: the official class has no address to connect to. */
 class ConnectingAgent extends HttpAgent {
   connect(input: object): unknown {
     const ask = () => this.fetch(`${this.url}/connect`, this.requestInit(input))
@@ -88,7 +88,7 @@ export async function fetchBroken(url: string, init: RequestInit): Promise<Respo
 
 let messages = 0
 
-/** Says something and runs to the end; gives the types of the events, and the last one. */
+/** Sends a message and runs to the end; returns the types of the events, and the last event. */
 export async function asks(agent: AgUiAgent, content: string, parameters: object = {}) {
   agent.addMessage({ id: `said-${messages++}`, role: "user", content })
   return runs(agent, parameters)
@@ -100,14 +100,14 @@ export async function runs(agent: AgUiAgent, parameters: object = {}) {
   return { events, types: events.map(({ type }) => type as string), last: events.at(-1) }
 }
 
-/** Opens its thread as it stands. */
+/** Opens its thread in the current state. */
 export async function connects(agent: AgUiAgent) {
   const events: Told[] = []
   await agent.connectAgent({}, { onEvent: ({ event }: { event: Told }) => void events.push(event) })
   return { events, types: events.map(({ type }) => type as string), last: events.at(-1) }
 }
 
-/** Who has said what, as an agent or our own API has it. */
+/** Returns role and text of each message, in the format of an agent or of our own API. */
 export const shownOf = (messages: readonly { role: string; content?: string }[]) =>
   messages.map(({ role, content }) => [role, content ?? ""])
 

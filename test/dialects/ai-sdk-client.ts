@@ -12,7 +12,7 @@ export interface UiMessage {
   readonly parts: Told[]
 }
 
-/** The part of the official client that tests use. Its own types would make every check wait. */
+/** The part of the official client that tests use. Its own types would slow every type check. */
 export interface UiChat {
   readonly id: string
   readonly messages: UiMessage[]
@@ -58,7 +58,7 @@ export const sdk = createRequire(import.meta.url)("ai") as Sdk
 export interface ChatOptions {
   readonly id?: string
   readonly messages?: readonly UiMessage[]
-  /** One that is made already, or what one is made with. */
+  /** A transport, or the options for one. */
   readonly transport: Partial<TransportOptions> | object
   readonly onData?: (part: Told) => void
   readonly onToolCall?: (called: { readonly toolCall: Told }) => void
@@ -67,7 +67,7 @@ export interface ChatOptions {
   readonly sendAutomaticallyWhen?: (options: object) => boolean
 }
 
-/** A chat of the official client, whose state is plain: what React's own would hold. */
+/** A chat of the official client with plain state, in place of React's. */
 export class NodeChat extends sdk.AbstractChat {
   constructor({ transport, messages = [], onChange, ...init }: ChatOptions) {
     const changed = () => onChange?.(this as unknown as UiChat)

@@ -17,7 +17,7 @@ export class CuttingFetch {
     this.#how = how
   }
 
-  /** All bytes that came through until then. */
+  /** All bytes received before the cut. */
   get heard(): Uint8Array {
     return Buffer.concat(this.#heard)
   }
@@ -29,7 +29,7 @@ export class CuttingFetch {
     const body = new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
-          // Only when all before it was taken: what waits in a stream that breaks is lost.
+          // Only after all data before it was read: data queued in a stream that breaks is lost.
           if (this.isCut)
             return this.#how === "end" ? controller.close() : controller.error(new TypeError("network error"))
           const { value, done } = await reader.read()

@@ -12,7 +12,7 @@ export interface OpenAiOptions {
   readonly maxRetries?: number
 }
 
-/** The part of the official client that tests use. Its own types are four thousand files, for which every check would wait. */
+/** The part of the official client that tests use. Its own types are four thousand files, which would slow every type check. */
 export interface OpenAiClient {
   readonly models: { list(): Promise<{ readonly data: Told[] }>; retrieve(id: string): Promise<Told> }
   readonly chat: { readonly completions: { create(body: object, options?: object): OpenAiPromise } }
@@ -38,7 +38,7 @@ export const OpenAI = (
 export interface OpenAiPerson {
   readonly client: OpenAiClient
   readonly token: string
-  /** The token's, for who revokes it. */
+  /** The id of the token, to revoke it. */
   readonly tokenId: string
 }
 

@@ -56,7 +56,7 @@ describe.each(shared)("between two servers on one $name", ({ create }) => {
     }
     const [ada, other, bob] = [await connected("ada", two), await connected("ada", two), await connected("bob", two)]
     const native = await two.as("ada")
-    /** Asks something that is not answered; gives its run, and how to take it back. */
+    /** Sends a request that stays unanswered; returns its run, and a function that cancels it. */
     const asks = async ({ call }: typeof ada, more: object = {}) => {
       heard = Promise.withResolvers()
       const cancel = new AbortController()

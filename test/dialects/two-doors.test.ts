@@ -6,7 +6,7 @@ import { type AgUiPerson, agUiAs, connects, runs } from "./ag-ui-client.ts"
 import { type AiSdkPerson, aiSdkAs, NodeChat, textOf } from "./ai-sdk-client.ts"
 import { Stage } from "./stage.ts"
 
-describe.each(anyDatabase)("one conversation by two dialects, on $name", (database) => {
+describe.each(anyDatabase)("one conversation through two adapters, on $name", (database) => {
   let stage: Stage
   let useChat: AiSdkPerson
   let agUi: AgUiPerson
@@ -70,7 +70,7 @@ describe.each(anyDatabase)("one conversation by two dialects, on $name", (databa
     },
   )
 
-  test("another person's ids are the same 404 at every address, as those that there are none of", async () => {
+  test("another person's ids give the same 404 on every route as ids that do not exist", async () => {
     stage.plays(calls("create_task", { title: "Mine" }), always(says("Done.")))
     const chat = new NodeChat({ transport: { ...useChat.transport, body: { agent: "workspace" } } })
     await chat.sendMessage({ text: "milk" })

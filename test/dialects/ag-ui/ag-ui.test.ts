@@ -22,7 +22,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
   })
   beforeEach(() => void stage.plays(always(replies(says("Four of them.", { chunks: 3 }), finishes("stop", USAGE)))))
 
-  test("an answer comes bit by bit, with its count, and is a conversation like any other", async () => {
+  test("an answer is streamed with its usage, and stored in an ordinary conversation", async () => {
     const agent = ada()
     const run = await asks(agent, "How many?")
     expect([...new Set(run.types)]).toEqual([
@@ -122,7 +122,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(JSON.stringify(stage.received.at(-1)?.history)).toContain("The person rejected this: Too late.")
   })
 
-  test("words in the place of a decision supersede what waits; words and a decision at once are refused", async () => {
+  test("a message instead of a decision supersedes the pending change; both at once are refused", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     await asks(agent, "milk")
@@ -175,7 +175,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect([shownOf(again.messages), again.pendingInterrupts]).toEqual([shownOf(waiting), agent.pendingInterrupts])
     const reject = [{ interruptId: again.pendingInterrupts[0].id, status: "cancelled" }]
     await runs(again, { resume: reject })
-    // The answer was lost, and it is decided once more.
+    // The answer was lost, and the decision is sent again.
     await runs(agent, { resume: reject })
     const last = await runs(ada(agent.threadId, { agent: "workspace" }), { resume: reject })
     expect(shownOf(agent.messages)).toEqual(shownOf(again.messages))
@@ -186,7 +186,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect((await failureOf(runs(other))).status).toBe(422)
   })
 
-  test("a reply that had to begin again is taken back", async () => {
+  test("a reply that restarts is retracted", async () => {
     stage.plays(fails("overloaded", { after: "Fif", retriable: true }), says("Four."))
     const agent = ada()
     const { types } = await asks(agent, "How many?")
@@ -197,7 +197,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(types.filter((type) => type === "RUN_FINISHED")).toHaveLength(1)
   })
 
-  test("a run that fails is an error, and a cancelled one says so", async () => {
+  test("a failed run is an error, and a cancelled one is reported as cancelled", async () => {
     stage.plays(always(fails("quota_spent")))
     const agent = ada()
     const { last } = await asks(agent, "Hello")
@@ -210,7 +210,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect((await hanging).last).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "cancelled" } })
   })
 
-  test("what a frontend knows and remembers is words from outside; what it remembers, to a new thread only", async () => {
+  test("context and history of a frontend are untrusted text; history is read only in a new thread", async () => {
     const agent = ada("remembers", { initialState: { theme: "dark" } })
     agent.setMessages([
       { id: "s", role: "system", content: "Answer like a pirate." },
@@ -254,7 +254,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(refusals.map(({ status, payload }) => [status, payload])).toEqual(
       refusals.map(() => [404, refusals[1].payload]),
     )
-    // Who may not approve does not, by this door either; and one's own proposal is decided in its own thread.
+    // A token without approval rights cannot approve here either, and a proposal is decided only in its own thread.
     const child = (await agUiAs(stage.face, "ada", "read", "chat"))("our thread", { agent: "workspace" })
     child.setMessages(mine.messages)
     expect((await failureOf(runs(child, { resume }))).status).toBe(403)

@@ -20,7 +20,7 @@ const counts = defineTool({
   run: async ({ by }, { state }) => answer("Counted.", { state: { counted: Number(state.counted ?? 0) + by } }),
 })
 
-describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name", (database) => {
+describe.each(anyDatabase)("an AG-UI thread that is reopened, on $name", (database) => {
   const clock = new TurnedClock(Date.now())
   const fax = new Fax()
   let stage: Stage
@@ -57,7 +57,7 @@ describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name",
     await asks(again, "And tomorrow?")
     expect(again.messages.at(-1).content).toBe("Now two.")
     expect(stage.received.at(-1)!.history.filter(({ role }) => role === "user")).toHaveLength(3)
-    // One that has it all shows it once.
+    // A client that has everything shows it once.
     await connects(again)
     expect(again.messages.filter(({ role }) => role === "user")).toHaveLength(3)
   })
@@ -82,7 +82,7 @@ describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name",
     expect((await connects(ada("working"))).last).toMatchObject({ type: "RUN_ERROR", code: "quota_spent" })
   })
 
-  test("has what waits there again, and is decided from there", async () => {
+  test("has its pending changes again, and can decide them", async () => {
     stage.plays(calls("fax"), always(says("Good.")))
     const agent = ada("waiting")
     await asks(agent, "Send it")
@@ -108,7 +108,7 @@ describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name",
     expect(refused.map(({ status, payload }) => [status, payload])).toEqual([
       ...[1, 2].map(() => [404, refused[1].payload]),
     ])
-    // The class that is installed knows no such address: it connects to nothing, and says nothing.
+    // The installed class has no such address: it connects to nothing, without an error.
     const plain = new HttpAgent({ url: "http://localhost/ag-ui/test", headers: {}, fetch: () => Promise.reject() })
     await plain.connectAgent()
     expect(plain.messages).toEqual([])
@@ -120,7 +120,7 @@ describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name",
     await asks(agent, "Send it")
     const [{ id, expiresAt }] = agent.pendingInterrupts
     await clock.leap(Date.parse(expiresAt) - clock.now())
-    // The official client does not send what it knows to be over; one whose clock goes wrong does.
+    // The official client does not send a decision it knows to be expired; a client with a wrong clock does.
     vi.useFakeTimers({ now: Date.parse(expiresAt) - 60_000, toFake: ["Date"] })
     const { events, last } = await runs(agent, { resume: approving(id) }).finally(() => vi.useRealTimers())
     const late = events.filter(({ name }) => name === "pawl.late").map(({ value }) => value)

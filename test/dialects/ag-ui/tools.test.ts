@@ -71,7 +71,7 @@ describe.each(anyDatabase)("tools of an AG-UI frontend on $name", (database) => 
     expect(JSON.stringify(results)).toMatch(/shown.*No tasks.*rejected/s)
   })
 
-  test("words in its place settle it, with what has come until then", async () => {
+  test("a new message settles pending tool calls, with any result sent until then", async () => {
     stage.plays(MAP, MAP, says("As you like."))
     const agent = ada()
     await asks(agent, "Where is Oslo?", { tools })

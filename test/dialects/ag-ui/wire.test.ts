@@ -109,7 +109,7 @@ describe.each(anyDatabase)("AG-UI's client on the wire, on $name", (database) =>
       expect(((await refused.json()) as { code: string }).code).toMatch(/^(bad_request|unstorable_text)$/)
     }
     expect((await send("nobody", JSON.stringify(whole))).status).toBe(404)
-    // Half a body, from which nothing more comes: its sender hangs up, and others are answered meanwhile.
+    // Half a request body: the client disconnects later, and other requests are answered meanwhile.
     const { port } = new URL(server.url)
     const half = connect(Number(port), "127.0.0.1")
     half.write(

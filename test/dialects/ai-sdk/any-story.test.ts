@@ -16,7 +16,7 @@ async function heard(chunks: readonly object[]): Promise<UiMessage | undefined> 
   const fetch = async () => new Response(text, { headers: { "content-type": "text/event-stream" } })
   const chat = new NodeChat({ transport: { fetch: fetch as typeof globalThis.fetch } })
   await chat.sendMessage({ text: "Whatever was said" })
-  // Only the run's own failure may be one: a chunk that the client cannot place would be another.
+  // Only the run's own failure may be an error, not a chunk that the client cannot place.
   const failed = (chunks as readonly { type: string; errorText?: string }[]).find(({ type }) => type === "error")
   expect(chat.error?.message).toBe(failed?.errorText)
   return chat.messages[1]
@@ -33,7 +33,7 @@ function runsOf(frames: readonly UnknownFrame[]): UnknownFrame[][] {
   })
 }
 
-/** No model is asked while a call is open, and what is handed over is a program's own, though the dice know nothing of that. */
+/** Adapts random stories: no model is asked while a tool call is open, and delegated calls belong to the client. */
 function asTheLoop(dreamt: readonly UnknownFrame[]): UnknownFrame[] {
   const open = new Set<string>()
   const handed = new Set(dreamt.flatMap(({ type, data }) => (type === "handed_over" ? [callOf(data)] : [])))
@@ -106,7 +106,7 @@ async function partsOf(...frames: UnknownFrame[]) {
   return plain(message!.parts)
 }
 
-test("a reply that had to begin again is taken back, and what was called before it stays", async () => {
+test("a reply that restarts is retracted, and the tool calls before it stay", async () => {
   const call = { id: "call_1", name: "look", input: {} }
   const parts = await partsOf(
     ...[text("Let me look."), reply("Let me look.", { toolCalls: [call] })],
@@ -142,7 +142,7 @@ test("an answer's sources are emitted by address or title, with the places that 
   ])
 })
 
-test("words that are let into a run stand in its message; those that began it do not", async () => {
+test("a steering message is part of the run's message; the message that started the run is not", async () => {
   const parts = await partsOf(
     said("How many?"),
     said("Of the red ones.", { id: "msg_2" }),

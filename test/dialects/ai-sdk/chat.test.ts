@@ -17,7 +17,7 @@ const chart = defineTool({
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 const image = { type: "file", mediaType: "image/png", filename: "dot.png", url: `data:image/png;base64,${PNG}` }
 
-describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name", ({ create }) => {
+describe.each(anyDatabase)("useChat of the AI SDK with an agent on $name", ({ create }) => {
   let face: Face
   let ada: AiSdkPerson
   let native: Visitor
@@ -104,7 +104,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect(steps).toEqual(["routing"])
   })
 
-  test("the same script gives the same transcript over our own API", async () => {
+  test("the same script gives the same transcript as our own API", async () => {
     const script = () => plays(replies(says("Let me look."), calls("draw_chart")), says("Four."))
     script()
     const chat = ada.chat()
@@ -120,7 +120,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect(textOf(chat.lastMessage)).toBe(said.map(({ content }: { content: string }) => content).join("\n\n"))
   })
 
-  test("a client's own history is words from outside in a new chat, and nothing in one that is known", async () => {
+  test("a client's own history is untrusted text in a new chat, and ignored in a known one", async () => {
     plays(always(says("Hello.")))
     const before = [
       { id: "1", role: "user", parts: [{ type: "text", text: "I am Ada." }] },

@@ -10,7 +10,7 @@ import { TurnedClock } from "../../support/loop/world.ts"
 const MINUTE = 60_000
 const sendAutomaticallyWhen = sdk.lastAssistantMessageIsCompleteWithApprovalResponses
 
-describe.each(anyDatabase)("what time does to a chat with useChat on $name", (database) => {
+describe.each(anyDatabase)("deadlines of a chat with useChat on $name", (database) => {
   const clock = new TurnedClock(Date.now())
   const fax = new Fax()
   let stage: Stage
@@ -101,7 +101,7 @@ describe.each(anyDatabase)("what time does to a chat with useChat on $name", (da
     expect((await resume("?ended=perhaps")).status).toBe(400)
   })
 
-  test("of a chat of many runs each page leads to the one before it, until the first words", async () => {
+  test("each page of a chat with many runs links to the previous one, up to the first message", async () => {
     stage.plays(always(says("Yes.")))
     const id = await stage.native.begin({ agent: "test" })
     for (let run = 0; run < 53; run++) await stage.native.say(id, `Words ${run}`)

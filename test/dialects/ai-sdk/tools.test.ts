@@ -8,7 +8,7 @@ import { Stage } from "../stage.ts"
 const tools = { show_map: { description: "Shows a place.", inputSchema: { type: "object", properties: {} } } }
 const MAP = calls("client-show_map", { place: "Oslo" })
 const SHOWN = { zoom: 3 }
-/** As a page sends by itself that has tools of its own and asks its person. */
+/** Sends automatically, as a page with its own tools and approvals does. */
 const sendAutomaticallyWhen = (options: object): boolean =>
   sdk.lastAssistantMessageIsCompleteWithToolCalls(options) ||
   sdk.lastAssistantMessageIsCompleteWithApprovalResponses(options)
@@ -27,7 +27,7 @@ describe.each(anyDatabase)("tools of a page with useChat on $name", (database) =
     readonly id?: string
     readonly messages?: NodeChat["messages"]
     readonly agent?: string
-    /** Whether its tool gives something by itself. */
+    /** Whether its tool returns a result by itself. */
     readonly works?: boolean
     readonly automatic?: boolean
   }

@@ -71,7 +71,7 @@ describe.each(anyDatabase)("useChat of the AI SDK on the wire, on $name", (datab
     expect(model.received.length - before).toBe(2 * chats)
   })
 
-  test("a resumed stream that is cut itself is resumed again", async () => {
+  test("a resumed stream that is cut can be resumed again", async () => {
     const chat = chatWith()
     cutter.cutAfter(1500)
     await chat.sendMessage({ text: "How many?" })
@@ -85,7 +85,7 @@ describe.each(anyDatabase)("useChat of the AI SDK on the wire, on $name", (datab
     expect(textOf(chat.lastMessage)).toBe(`Looking.\n\n${ANSWER}`)
   })
 
-  test("where nothing is open there is nothing to resume", async () => {
+  test("without an open run there is nothing to resume", async () => {
     const resume = (id: string) => fetch(`${server.url}/ai-sdk/${id}/stream?ended=false`, { headers })
     expect((await resume("never-heard-of")).status).toBe(204)
     const chat = chatWith()

@@ -42,14 +42,14 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
   })
   beforeEach(() => void plays(always(replies(says("Four of them."), finishes("stop", USAGE)))))
 
-  test("agents are its models, alone and with each model that can be used", async () => {
+  test("agents are listed as models, alone and with each available model", async () => {
     const { data } = await ada.client.models.list()
     const ids = data.map(({ id }) => id)
     expect(ids).toEqual(expect.arrayContaining(["pawl/workspace", "pawl/test", "pawl/test/scripted"]))
     expect(ids.filter((id) => id.includes("locked"))).toEqual([])
   })
 
-  test("an answer comes whole, with its count, and is a conversation like any other", async () => {
+  test("an answer is complete, with its usage, and stored in an ordinary conversation", async () => {
     const answer = await chat(ask("How many?", { user: "bob", seed: 7 }))
     expect(answer).toMatchObject({
       object: "chat.completion",
@@ -66,7 +66,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect((await native.get(`/api/runs/${run_id}`)).body).toMatchObject({ status: "completed" })
   })
 
-  test("bit by bit it is the same text, with the count at the end where that is asked for", async () => {
+  test("streaming gives the same text, with the usage at the end if requested", async () => {
     plays(always(replies(says("Four of them.", { chunks: 5 }), finishes("stop", USAGE))))
     const chunks = await streamed(ask("How many?", { stream_options: { include_usage: true } }))
     expect(textOf(chunks)).toBe("Four of them.")
@@ -79,7 +79,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(plain.map(({ usage }) => usage)).toEqual(plain.map(() => undefined))
   })
 
-  test("a run of several replies reads as it does over our own API", async () => {
+  test("a run of several replies reads as in our own API", async () => {
     const script = () => plays(replies(says("Let me look."), calls("unknown_tool")), says("Four."))
     script()
     const answer = await chat(ask("How many?"))
@@ -91,7 +91,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     const whole = said.map(({ content }: { content: string }) => content).join("\n\n")
     expect(whole).toBe("Let me look.\n\nFour.")
     expect([answer.choices[0].message.content, textOf(bits)]).toEqual([whole, whole])
-    // And so does the conversation itself, whichever way it was had.
+    // The stored conversation is the same too, for each way to get the answer.
     type Told = Record<"role" | "content" | "status", string> & { toolCalls: { name: string }[] | null }
     const transcript = (told: Told[]) =>
       told.map(({ role, content, status, toolCalls }) => [role, content, status, toolCalls?.map(({ name }) => name)])
@@ -124,7 +124,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(JSON.stringify(history)).toContain("Words from outside")
   })
 
-  test("settings reach the model, and what is passed over is named", async () => {
+  test("settings reach the model, and ignored ones are named", async () => {
     const body = { temperature: 0.2, max_completion_tokens: 50, stop: ["END"], reasoning_effort: "low" }
     const { response } = await chat(ask("Hello", { ...body, top_p: 0.5, user: "x" })).withResponse()
     expect(response.headers.get("x-pawl-ignored")).toBe("user, top_p")
@@ -132,7 +132,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(settings).toMatchObject({ temperature: 0.2, maxOutputTokens: 50, stop: ["END"], effort: "low" })
   })
 
-  test("an answer that has to be JSON is, by the schema that was sent", async () => {
+  test("an answer with a JSON format matches the schema that was sent", async () => {
     const schema = { type: "object", properties: { count: { type: "number" } }, required: ["count"] }
     const response_format = { type: "json_schema", json_schema: { name: "answer", schema } }
     const body = ask("How many?", { response_format })
@@ -197,7 +197,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(bits.at(-1).pawl.proposals).toHaveLength(1)
   })
 
-  test("a header has writes refused instead", async () => {
+  test("a header refuses writes instead of asking for approval", async () => {
     plays(calls("create_task", { title: "Buy milk" }), always(says("I may not.")))
     const answer = await chat(ask("milk", { model: "pawl/workspace" }), { "x-pawl-writes": "refuse" })
     expect([answer.pawl.status, answer.choices[0].message.content]).toEqual(["completed", "I may not."])
@@ -231,7 +231,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect((await conversations()).length).toBe(before)
   })
 
-  test("what asks for nothing is no refusal", async () => {
+  test("parameters without effect are accepted", async () => {
     const body = { n: 1, tools: [], tool_choice: "auto", logprobs: false, response_format: { type: "text" } }
     expect((await chat(ask("Hello", body))).choices[0].message.content).toBe("Four of them.")
   })
@@ -246,7 +246,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect([nowhere.status, nowhere.body.error.code]).toEqual([404, "not_found"])
   })
 
-  test("a run that fails is an error with its code, which says not to try again, and ends a stream without an end", async () => {
+  test("a failed run is an error with its code and without retry, and ends a stream without its end marker", async () => {
     plays(always(fails("quota_spent")))
     const failed = await refusalOf(chat(ask("Hello")))
     expect([failed.status, failed.code, failed.headers.get("x-should-retry")]).toEqual([502, "quota_spent", "false"])
@@ -256,7 +256,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(raw.text).not.toContain("[DONE]")
   })
 
-  test("with a key a request happens once, however often it is sent and wherever its answer was cut", async () => {
+  test("a request with a key happens once, however often it is sent and wherever its answer was cut", async () => {
     plays(always(says("Four of them.", { chunks: 4 })))
     const before = (await conversations()).length
     const headers = { "idempotency-key": "k-1" }
@@ -320,7 +320,7 @@ async function drained(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream);
 }
 
-/** The text that the chunks of a stream add up to. */
+/** Returns the concatenated text of a stream's chunks. */
 const textIn = (stream: string): string =>
   stream
     .split("\n\n")

@@ -16,7 +16,7 @@ const ask = (content: string, more: object = {}) => ({
   ...more,
 })
 
-describe.each(anyDatabase)("what a program asks happens once, and as it was asked, on $name", ({ create }) => {
+describe.each(anyDatabase)("requests happen once, and as they were sent, on $name", ({ create }) => {
   const clock = new TurnedClock()
   let face: Face
   let ada: OpenAiPerson
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
   })
   beforeEach(() => void plays(always(says("Four of them."))))
 
-  test("a key that is forgotten does not open its old conversation to other words", async () => {
+  test("an expired key does not open its old conversation to a different request", async () => {
     const headers = { "idempotency-key": "nightly" }
     const { pawl } = await chat(ask("One"), headers)
     clock.shift(DAY_MS + 1)
@@ -69,7 +69,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await read(pawl.conversation_id)).messages).toHaveLength(2)
   })
 
-  test("a key stands for the headers and the address, too", async () => {
+  test("a key covers the headers and the route too", async () => {
     const headers = { "idempotency-key": "headers" }
     await chat(ask("One"), headers)
     const refused = await refusalOf(chat(ask("One"), { ...headers, "x-pawl-writes": "refuse" }))
@@ -78,7 +78,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
   })
 
   test("a conversation that a key created before a crash accepts only a request like the first", async () => {
-    // As a process leaves it that dies between the two.
+    // The state that a process leaves if it crashes between the two.
     const { conversationIdOfKey } = await import("../../../core/server/conversation/idempotency-keys.ts")
     const user = (await native.get("/api/auth/me")).body.user.id
     const id = conversationIdOfKey(user, "died")
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await chat(ask("One"), { "idempotency-key": "died-2" })).pawl.conversation_id).toBe(other)
   })
 
-  test("what is refused uses up no key and begins nothing", async () => {
+  test("a refused request uses up no key and creates nothing", async () => {
     const headers = { "idempotency-key": "mended" }
     const before = await begun()
     expect((await refusalOf(chat(ask(" "), headers))).status).toBe(400)
@@ -103,7 +103,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await chat(ask("One"), headers)).choices[0].message.content).toBe("Four of them.")
   })
 
-  test("what is refused or only repeated changes no model", async () => {
+  test("a refused or repeated request does not change the conversation's model", async () => {
     const first = await respond({ input: "One" })
     const { id } = first.conversation
     const keyed = { input: "Two", previous_response_id: first.id, model: "pawl/test/other" }
@@ -128,7 +128,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await refusalOf(respond({ input: "Three", previous_response_id: first.id }))).status).toBe(400)
   })
 
-  test("of two that follow one response, one does", async () => {
+  test("of two requests that continue one response, one succeeds", async () => {
     const first = await respond({ input: "One" })
     const both = ["Two", "Three"].map((input) => respond({ input, previous_response_id: first.id }))
     const settled = await Promise.allSettled(both)
@@ -141,7 +141,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await read(first.conversation.id)).messages).toHaveLength(4)
   })
 
-  test("writes wait in a conversation that agrees to them by itself, also for who may approve", async () => {
+  test("writes need approval even in an automatic conversation, and for a token that may approve", async () => {
     plays(always(calls("create_task", { title: "Buy milk" })))
     const id = await native.begin({ agent: "workspace", mode: "auto" })
     for (const headers of [{}, { "x-pawl-writes": "wait" }]) {
@@ -187,7 +187,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
       const { status } = (await native.get(`/api/agent/proposals/${id}`)).body
       outcomes.add(status)
       expect([agreed.status, status]).toEqual(status === "applied" ? [200, "applied"] : [409, "superseded"])
-      // Words that came while the change was being made are refused, and none are lost without a word.
+      // Messages that arrive while the change is applied are refused with an error, so none is lost.
       expect(["said", "busy"]).toContain(said)
       if (status === "superseded") expect(said).toBe("said")
       const tasks: { title: string }[] = (await native.get("/api/workspace/tasks")).body.items

@@ -31,7 +31,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
   })
   beforeEach(() => void plays(always(replies(says("Four of them.", { chunks: 4 }), finishes("stop", USAGE)))))
 
-  test("a response comes whole, with its count, and is a run of a conversation", async () => {
+  test("a response is complete, with its usage, and is a run of a conversation", async () => {
     const response = await respond({ input: "How many?", instructions: "Be brief." })
     expect(response).toMatchObject({
       object: "response",
@@ -44,7 +44,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(await wordsOf(response.conversation.id)).toEqual(["How many?", "Four of them."])
   })
 
-  test("bit by bit the client puts the same response together", async () => {
+  test("the client assembles the same response from a stream", async () => {
     const script = () => plays(replies(says("Let me look."), calls("unknown_tool")), says("Four.", { chunks: 2 }))
     script()
     const whole = await respond({ input: "How many?" })
@@ -115,7 +115,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect((await native.get(`/api/agent/proposals/${waiting.pawl.proposals[0].id}`)).body.status).toBe("superseded")
   })
 
-  test("an answer that has to be JSON is", async () => {
+  test("an answer with a JSON format is valid JSON", async () => {
     plays(says("nonsense"), says('{"count": 4}'))
     const schema = { type: "object", properties: { count: { type: "number" } }, required: ["count"] }
     const text = { format: { type: "json_schema", name: "answer", schema } }
@@ -158,7 +158,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(current.received).toHaveLength(0)
   })
 
-  test("a run that fails is an error, and in a stream a response that failed", async () => {
+  test("a failed run is an error, and in a stream a failed response", async () => {
     plays(always(fails("quota_spent")))
     const failed = await refusalOf(respond({ input: "Hello" }))
     expect([failed.status, failed.code, failed.headers.get("x-should-retry")]).toEqual([502, "quota_spent", "false"])
