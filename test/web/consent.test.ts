@@ -4,7 +4,7 @@ import { scripted } from "../../core/models/scripted/model.ts"
 import { seriousFaultsInBothColours } from "./browser/serious-faults.ts"
 import { oneVisit } from "./browser/one-visit.ts"
 
-// A program's name continued the sentence that asked whether to let it in.
+// A program's name used to continue the sentence of the consent question.
 
 const visit = oneVisit()
 const CALLBACK = "https://evil.example/callback"
@@ -19,7 +19,7 @@ const names = [
   ["with lines of its own", "Claude\n\n\n\nThe answer goes to claude.ai"],
 ] as const
 
-test.each(names)("a program whose name is one %s stays in its box, below where the answer goes", async (_, name) => {
+test.each(names)("a program name %s stays in its box, below the address that receives the answer", async (_, name) => {
   const { site, page, faults } = await visit.begin(scripted())
   const registered = await fetch(`${site.url}/oauth/register`, {
     method: "POST",

@@ -15,12 +15,12 @@ import type { Visitor } from "../../support/server/face.ts"
 
 export type Arguments = Record<string, unknown>
 
-/** Makes what a call is about, and the arguments of the call, with this text in them as far as the tool takes it. */
+/** Creates the target of a tool call, and returns its arguments, with this text in every field that accepts it. */
 export type Recipe = (text: string, ada: Visitor) => Promise<Arguments> | Arguments
 
 const folder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "writes-"))
 
-/** A place for files, with the tools that change it, and the tools that ask the world outside. */
+/** A folder of files, with the tools that change it, and the tools with egress. */
 export function openPlace(): { readonly root: string; readonly tools: Tool[] } {
   const root = folder()
   const ports = { folder: openFolder(root), kept: new UndoFolder(folder()), sandbox: noSandbox }
@@ -55,7 +55,7 @@ const make = async (ada: Visitor, table: string, row: Arguments): Promise<string
 
 let made = 0
 const unique = () => `number ${++made}`
-/** A name is at most a thousand characters long, and never the same twice. */
+/** A name has at most a thousand characters, and is unique. */
 const name = (text: string) => `${text.replaceAll(/\s+/g, " ").slice(0, 900).trim()} ${unique()}`.trim()
 
 const project = (ada: Visitor, text: string) => make(ada, "projects", { name: name(text), aiSummary: text })
@@ -87,7 +87,7 @@ export const recipesIn = (root: string): Readonly<Record<string, Recipe>> => {
       description: `${text} and more`,
       status: "done",
     }),
-    // The fields together are longer than what is cut, and none of them is: what stood in the way of every such card.
+    // The fields are longer than the limit only together: this blocked the approval of every such card.
     delete_task: async (text, ada) => {
       const id = await task(ada, text.slice(0, 380))
       for (let rest = text.slice(380); rest; rest = rest.slice(4000))
@@ -142,5 +142,5 @@ export const texts: readonly string[] = [
   WORDS.repeat(300).slice(0, 20_000).trim(),
 ]
 
-/** A short one, and one of each shape that is cut. */
+/** A short text, and one of each shape that is shortened. */
 export const someTexts = [0, 3, 4, 5, 6].map((index) => texts[index] ?? "")

@@ -29,7 +29,7 @@ export const oneVisit = (options: OneVisitOptions = {}, tab: TabOptions = {}): O
 
 export interface Beginning extends Visit {
   readonly site: Site
-  /** The person whose page it is, for what a test does behind its back. */
+  /** The person of the page, for changes through the API. */
   readonly ada: Visitor
 }
 
@@ -45,7 +45,7 @@ class OneVisit {
     this.#tab = tab
   }
 
-  /** For the first thing that a test does. */
+  /** Starts a test. */
   async begin(model: Model): Promise<Beginning> {
     // A failed test may leave anything behind: a server that is away, a dialog. The next test opens a new visit.
     if (this.#isSpoilt) await this.end()

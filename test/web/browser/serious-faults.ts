@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { expect, inject } from "vitest"
 import { isLong } from "../../support/sizes.ts"
 
-/** Those rules of axe that ask what colour something has: all that can tell a dark page from a light one. */
+/** The rules of axe about colours: only these can tell dark mode from light mode. */
 const RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
 
 /** Returns faults that keep a person from using the page, by axe's rules or by these. Minor faults are left out. */
@@ -20,7 +20,7 @@ export async function seriousFaults(page: Page, what = "", rules?: readonly stri
   return serious.map(({ id, nodes }) => `${what} ${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`)
 }
 
-/** Landmarks that a screen reader could not tell apart, because they have one role and one name. */
+/** Landmarks that a screen reader cannot distinguish, because they have the same role and name. */
 export async function doubledLandmarks(page: Page): Promise<string[]> {
   const violations = await ask(page, {
     resultTypes: ["violations"],
@@ -56,12 +56,12 @@ async function ask(page: Page, options: object): Promise<readonly Violation[]> {
   return (await page.evaluate(run)) as readonly Violation[]
 }
 
-/** In this very page, and in the frames in it: a new page for each look takes seconds. */
+/** Runs in the current page and its frames: a new page for each check takes seconds. */
 async function askFrames(page: Page, options: object): Promise<readonly Violation[]> {
   return (await new AxeBuilder({ page: page as never }).setLegacyMode(true).options(options).analyze()).violations
 }
 
-/** The same page in light and in dark: made once, and looked at twice. It is to be one without motion. */
+/** Checks one page in light and dark mode. It needs reduced motion. */
 export async function seriousFaultsInBothColours(page: Page, what = ""): Promise<string[]> {
   const inLight = await seriousFaults(page, `${what} light`)
   await page.emulateMedia({ colorScheme: "dark" })

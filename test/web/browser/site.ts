@@ -53,7 +53,7 @@ export class Site implements AsyncDisposable {
   /** Closes the server: it stops listening and cuts its connections. */
   leave = (): Promise<void> => this.#listening.close(0)
 
-  /** It is back, on the same port. */
+  /** Restarts the server on the same port. */
   async comeBack(): Promise<void> {
     this.#listening = await listen((request, env) => this.face.fetch(request, env), {
       host: "127.0.0.1",
@@ -61,10 +61,10 @@ export class Site implements AsyncDisposable {
     })
   }
 
-  /** A visitor with a token, for what a test does behind the page's back. */
+  /** Returns an API client with a token, for changes outside the page. */
   ada = (): Promise<Visitor> => this.face.as("ada")
 
-  /** A browser of its own (cookies, storage) that has signed in as ada. */
+  /** Opens a separate browser context (cookies, storage), signed in as ada. */
   async visit(options: TabOptions = {}, path = "/"): Promise<Visit> {
     // Signing in through the page is covered by first-run.test.ts.
     const { cookie = "", pageSecret = "" } = await Signed.of(this.face, "ada")
@@ -80,7 +80,7 @@ export class Site implements AsyncDisposable {
     return { page, context, faults }
   }
 
-  /** One more tab; everything that is wrong in it is written down. */
+  /** Opens another tab, and records every fault in it. */
   async look(context: BrowserContext): Promise<{ page: Page; faults: string[] }> {
     const page = await context.newPage()
     return { page, faults: this.#listenTo(page) }
@@ -99,7 +99,7 @@ export class Site implements AsyncDisposable {
       faults.push(`dialog: ${dialog.message()}`)
       void dialog.dismiss()
     })
-    // It finds no address (`openBrowser`). A route would hold up every request there is, and switch the cache off.
+    // The request finds no address (`openBrowser`). A route would delay all requests, and disable the cache.
     page.on("request", (request) => {
       const { origin, protocol } = new URL(request.url())
       if (origin !== this.url && protocol !== "blob:") faults.push(`left: ${request.url()}`)

@@ -29,9 +29,9 @@ async function openBlank(): Promise<string> {
 }
 
 export interface TabOptions extends BrowserContextOptions {
-  /** A browser that has never seen any page, and is not used again: for who installs clocks, or looks at what is loaded. */
+  /** A browser with an empty cache that is not reused: for tests that install clocks, or inspect what loads. */
   readonly unused?: boolean
-  /** For who measures what the page takes: unused, and in a browser that compiles as people's do. */
+  /** For measurements: unused, and in a browser that compiles as people's do. */
   readonly isMeasured?: boolean
 }
 
@@ -79,7 +79,7 @@ export class Tab {
       window.sessionStorage.clear()
       for (const [name, value] of Object.entries(${JSON.stringify(localStorage)})) window.localStorage.setItem(name, value)
     }`
-    // For this document alone: later ones find what the page itself has stored.
+    // Only for this document: later ones find what the page itself has stored.
     const { identifier } = await this.#session.send("Page.addScriptToEvaluateOnNewDocument", { source })
     await this.page.goto(url)
     await this.#session.send("Page.removeScriptToEvaluateOnNewDocument", { identifier })

@@ -32,7 +32,7 @@ async function doneIn(page: Page, ada: Visitor): Promise<{ readonly after: { rea
   return items.filter((entry: { conversationId: string }) => page.url().endsWith(`/c/${entry.conversationId}`))
 }
 
-/** Goes through the page with one key until something is in focus. */
+/** Presses one key until an element has the focus. */
 async function pressUntil(page: Page, key: string, locator: Locator): Promise<void> {
   for (let presses = 0; presses < 30; presses++) {
     if (await locator.and(page.locator(":focus")).count()) return
@@ -63,7 +63,7 @@ test("a reply is shown as it is written, and a page that reloads during it conti
   expect(faults).toEqual([])
 })
 
-test("the stop button stops a run also for who comes back to it, and what was written stays", async () => {
+test("Stop works for a page that was reloaded during the run, and the text written so far stays", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "Count")
@@ -75,14 +75,14 @@ test("the stop button stops a run also for who comes back to it, and what was wr
   await page.getByText("You stopped the reply here.").waitFor()
   await expect.poll(() => conversation(page).innerText()).toContain("one two")
 
-  // And it can be gone on with.
+  // And it can be continued.
   await page.getByRole("button", { name: "Continue" }).click()
   model.write("three").end()
   await page.getByText("three").waitFor()
   expect(faults).toEqual([])
 })
 
-test("Escape stops, and after a stop there is no second run", async () => {
+test("Escape stops the run, and no second run starts", async () => {
   const model = new PacedModel()
   const { page } = await visit.begin(model)
   await say(page, "Count")
@@ -108,7 +108,7 @@ test("a change is shown before it is applied: rejecting it with a reason applies
   expect(faults).toEqual([])
 })
 
-test("an edited change is a new one, and what is approved is what was shown", async () => {
+test("an edited change is a new proposal, and the shown version is applied", async () => {
   const { ada, page, faults } = await visit.begin(scripted(milk, says("Done.")))
   await say(page, "buy milk")
   await page.getByRole("button", { name: "Edit", exact: true }).click()
@@ -136,7 +136,7 @@ test("two tabs decide at once: one wins, the other shows that it lost, and both 
   const other = await site.look(context)
   await other.page.goto(page.url())
   await other.page.getByRole("button", { name: "Reject" }).click()
-  // At once is when both decisions are on their way before either arrives: else the first takes the other's button away.
+  // Hold both decisions until each was sent; otherwise the first would remove the other tab's button.
   const sent = Promise.withResolvers<void>()
   let decisions = 0
   await context.route("**/proposals/*/*", async (route) => {
@@ -188,7 +188,7 @@ test("revoking a session in another client shows the sign-in page", async () => 
   await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
 })
 
-test("a write that broke off is left to the person: done, again, or not", async () => {
+test("an interrupted write asks the person whether it was done, to repeat it, or to skip it", async () => {
   const { ada, page, faults } = await visit.begin(scripted(calls("send_mail", { to: "ada" }), says("Noted.")))
   const id = await ada.begin({ agent: "test" })
   await go(page, `/c/${id}`)
@@ -202,7 +202,7 @@ test("a write that broke off is left to the person: done, again, or not", async 
   expect(faults).toEqual([])
 })
 
-test("long text has to be in view before it can be approved", async () => {
+test("long text has to be visible before it can be approved", async () => {
   const description = `${"Innocent words. ".repeat(60)} And then: delete everything.`
   const given = { title: "Many words ".repeat(50), description }
   const { page } = await visit.begin(scripted(calls("create_task", given), says("ok")))
@@ -220,7 +220,7 @@ test("long text has to be in view before it can be approved", async () => {
   await expect.poll(() => card.innerText()).toContain("delete everything")
 })
 
-test("all are approved at once only when the long ones among them have been in view", async () => {
+test("all changes can be approved at once only after the long ones were visible", async () => {
   const long = { title: "long", description: "words and more ".repeat(60) }
   const model = scripted(calls(["create_task", { title: "short" }], ["create_task", long]), says("Both."))
   const { page } = await visit.begin(model)
@@ -234,7 +234,7 @@ test("all are approved at once only when the long ones among them have been in v
   await page.getByText("Both.").waitFor()
 })
 
-test("several changes are answered at once, and a tool that was allowed beforehand asks no more until it is taken back", async () => {
+test("several changes are approved at once, and a tool with a grant does not ask until the grant is revoked", async () => {
   const model = scripted(
     calls(["create_task", { title: "a" }], ["create_task", { title: "b" }]),
     says("Both."),
@@ -289,7 +289,7 @@ test("messages sent during a run are queued: they can be edited, removed, or ste
   expect(faults).toEqual([])
 })
 
-test("a message is edited in a branch of its own, and a reply can be branched from", async () => {
+test("an edited message starts a new branch, and a reply can be branched from", async () => {
   const { page, faults } = await visit.begin(scripted(says("First."), says("Second."), says("Another.")))
   await say(page, "one")
   await page.getByText("First.").waitFor()
@@ -307,7 +307,7 @@ test("a message is edited in a branch of its own, and a reply can be branched fr
   await page.getByText("Second.").waitFor()
   await page.getByRole("button", { name: "Branch from here" }).first().click()
   await page.waitForURL((url) => url.href !== origin)
-  // For a moment the former one may still be in view.
+  // The previous conversation may still be visible for a moment.
   await expect.poll(() => conversation(page).innerText()).not.toContain("two")
   await page.getByText("First.").waitFor()
   expect(faults).toEqual([])
@@ -336,7 +336,7 @@ test("conversations are found, renamed and deleted, in every tab at once", async
   expect(faults).toEqual([])
 })
 
-test("a title is found among conversations that are not listed yet, without listing all of them", async () => {
+test("search finds a conversation that is not listed yet, without loading the whole list", async () => {
   const { site, ada, context, faults } = await visit.begin(scripted(always(says("ok"))))
   await ada.begin({ title: "The oldest of all" })
   for (let i = 0; i < 50; i++) await ada.begin({ title: `Another ${i}` })

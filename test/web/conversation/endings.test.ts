@@ -47,7 +47,7 @@ const find = defineTool({
 
 const visit = oneVisit({ tools: [look, stumble, send, find] })
 
-test("each call says how it ended and how long it took, also when it is opened again and in a branch", async () => {
+test("each tool call shows its outcome and duration, also after reopening and in a branch", async () => {
   const model = scripted(
     replies(says("Let me see."), calls(["look"], ["stumble"], ["send_mail"])),
     always(says("So be it.")),
@@ -66,7 +66,7 @@ test("each call says how it ended and how long it took, also when it is opened a
     expect(await line("Look").innerText()).not.toMatch(/done|failed/)
     await expect.poll(() => line("Stumble").innerText()).toMatch(/failed · \d+ ms/)
   }
-  // A change that was decided is its card; in a branch, which has no proposals of its own, it is its call.
+  // A decided change is shown as its card; in a branch, which has no proposals, as its tool call.
   const rejected = () => page.locator("summary", { hasText: /rejected/i }).waitFor()
   await seen()
   await reopen(page)
@@ -79,7 +79,7 @@ test("each call says how it ended and how long it took, also when it is opened a
   expect(faults).toEqual([])
 })
 
-test("what was chosen for a message is a step with its name and its time", async () => {
+test("the profile chosen for a message is a step with its name and duration", async () => {
   const profile = { name: "eyes", description: "To look.", tools: ["look"] }
   const routed = { profiles: ["eyes"], reason: "It says look.", scores: {}, by: "rules" as const }
   await using site = await Site.open({
@@ -185,7 +185,7 @@ test("a reply cut by its limit offers Continue and keeps its text; afterwards th
   expect(faults).toEqual([])
 })
 
-test("one that is in doubt is counted in the inbox and settled there, by each of the three answers", async () => {
+test("a change in doubt is counted in the inbox and settled there with each of the three answers", async () => {
   const model = scripted(
     ...[calls("send_mail", { to: "Ada" }), calls("send_mail", { to: "Bo" }), calls("send_mail", { to: "Cy" })],
     always(says("Noted.")),
@@ -218,7 +218,7 @@ test("one that is in doubt is counted in the inbox and settled there, by each of
   await expect.poll(() => done.isDisabled()).toBe(true) // while it is on its way there is nothing to press
   held.resolve()
   await expect.poll(() => tried).toBe(4)
-  // It breaks off once more, and asks once more.
+  // It is interrupted again, and asks again.
   const inDoubt = async () => (await ada.get("/api/agent/proposals?status=in_doubt")).body.items.length
   await expect.poll(inDoubt).toBe(1)
   await done.and(page.locator(":enabled")).click()
@@ -265,7 +265,7 @@ test("the list stays at its end while it grows, stays put while a person reads, 
   await log.hover()
   await page.mouse.wheel(0, -2000)
   await page.getByRole("button", { name: "Jump to the end" }).waitFor()
-  // A wheel turns on for a while.
+  // The wheel scrolls on for a moment.
   let before = 0
   await expect
     .poll(async () => {

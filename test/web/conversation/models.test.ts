@@ -24,7 +24,7 @@ const TOLD: ListedModel = {
   can: { tools: false, images: true, files: false, reasoning: false },
 }
 
-/** As many as a gateway has, and none of them in an order that helps. */
+/** As many models as a gateway offers, in random order. */
 const MODELS = [
   ...Array.from({ length: 12 }, (_, at) => listed(`locked/model-${at}`, "locked", "set LOCKED_API_KEY")),
   ...Array.from({ length: 60 }, (_, at) => listed(`open/model-${at}`, "open")),
@@ -32,7 +32,7 @@ const MODELS = [
 ]
 
 const model = scripted(always(says("ok")))
-/** How often its endpoint was asked on request. */
+/** How often its endpoint was requested by the person. */
 let askedAgain = 0
 const endpoint = { provider: "open", models: 60, leftOut: 0, answeredAt: null, problem: null }
 const models = {
@@ -48,14 +48,14 @@ const models = {
 }
 const visit = oneVisit({ instead: { models } })
 
-/** One of them, by the seed, for what is the same on both; both in the long run. */
+/** One of them, by the seed, for behaviour that both share; both in the long run. */
 const looks: readonly [string, { readonly width: number; readonly height: number }][] = [
   ["desktop", { width: 1280, height: 800 }],
   ["phone", { width: 360, height: 740 }],
 ]
 
 test.each(oneIn(2, looks))(
-  "on a %s the menu of models shows what can be used, the chosen one in sight, and finds by words and keys",
+  "on a %s the model menu shows available models and the selected one, with search and keyboard support",
   async (_name, viewport) => {
     const { page, faults } = await visit.begin(model)
     await page.setViewportSize(viewport)
@@ -121,7 +121,7 @@ test.each(oneIn(2, looks))(
 )
 
 test.each(oneIn(2, looks.toReversed()))(
-  "on a %s how the model replies is set before the first word and later, by keys alone",
+  "on a %s reply settings are changed before the first message and later, by keyboard alone",
   async (_name, viewport) => {
     const { page, faults, ada } = await visit.begin(model)
     await page.setViewportSize(viewport)
@@ -170,7 +170,7 @@ test.each(oneIn(2, looks.toReversed()))(
   },
 )
 
-test("if the model that was chosen last is not available, the page says so and offers another", async () => {
+test("if the model chosen last is unavailable, the page shows that and offers another", async () => {
   const { page, faults } = await visit.begin(model)
   await page.route(/\/api\/models(\?|$)/, async (route) => {
     const answer = await route.fetch()

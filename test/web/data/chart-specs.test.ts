@@ -21,7 +21,7 @@ const hurry = (frame: Frame) =>
   frame.evaluate("window.unhurried = setTimeout, window.setTimeout = (then, ms) => unhurried(then, ms / 10)")
 const unhurry = (frame: Frame) => frame.evaluate("window.setTimeout = unhurried")
 
-test("of Vega-Lite's 633 examples those with their data inside are drawn, and those that would fetch it are refused, without a request", async ({
+test("of Vega-Lite's 633 examples those with inline data are drawn, and those with data URLs are refused without a request", async ({
   skip,
 }) => {
   if (!existsSync(file))
@@ -32,7 +32,7 @@ test("of Vega-Lite's 633 examples those with their data inside are drawn, and th
   const { site, page, faults } = await visit.begin(scripted())
   await openFrame(page, site.url)
   const asked: string[] = []
-  // The page around the frame looks every few seconds which devices are there.
+  // The page around the frame polls the list of devices.
   const isOwn = (url: string) => url.startsWith("blob:") || url === `${site.url}/api/devices`
   page.on("request", (request) => !isOwn(request.url()) && asked.push(request.url()))
   const draw = (specs: typeof all) =>
@@ -59,7 +59,7 @@ test("of Vega-Lite's 633 examples those with their data inside are drawn, and th
 /** Elements and attributes that our charts never contain. */
 const FOREIGN = "img, image, a, iframe, style, foreignObject, [href], [style*=url], [onload], [onerror]"
 
-/** Whether any data in it comes from an address. */
+/** Whether any of its data has a URL. */
 function fetches(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false
   return Object.entries(value).some(
@@ -96,7 +96,7 @@ test("an unchecked chart specification runs no script, sends no request, and doe
   }).observe(document.body, { childList: true, subtree: true, attributes: true }, (window.foreign = []))`)
   const asked: string[] = []
   const heard: string[] = []
-  // The page around the frame looks every few seconds which devices are there.
+  // The page around the frame polls the list of devices.
   const isOwn = (url: string) => url.startsWith("blob:") || url === `${site.url}/api/devices`
   page.on("request", (request) => !isOwn(request.url()) && asked.push(request.url()))
   page.on("console", (message) => heard.push(message.text()))
@@ -116,7 +116,7 @@ test("an unchecked chart specification runs no script, sends no request, and doe
   expect(await frame.evaluate("window.foreign")).toEqual([])
 })
 
-test("a chart that would never be done is stopped, and the page does not wait for it", async () => {
+test("an endless chart is stopped, and the page stays responsive", async () => {
   const { site, page } = await visit.begin(scripted())
   const frame = await openFrame(page, site.url)
   await hurry(frame)

@@ -36,7 +36,7 @@ const drop = async (page: Page, name: string, text: string) => {
   )
 }
 
-test("a file is dropped, looked at, named and made a database; until then nothing is kept", async () => {
+test("a dropped file is previewed, named and imported as a database; nothing is stored before that", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connections")
   await page.getByText("No databases yet.").waitFor()
@@ -96,7 +96,7 @@ test("ambiguous values in a file are asked about, and previewed as chosen before
   expect(faults).toEqual([])
 })
 
-test("whatever stands in a file, in its name, its headings and its cells, nothing runs and what is hidden is drawn", async () => {
+test("the name, headings and cells of a file cannot run scripts, and hidden characters are drawn", async () => {
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connections")
   const long = `${HIDDEN} ${POISON} ${"and on ".repeat(30)}`
