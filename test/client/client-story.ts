@@ -13,8 +13,8 @@ import type { DelayedResult, Proposal, Proposed, DecidedProposal } from "../../c
 import { FrameMaker } from "../../core/server/stream/frame-maker.ts"
 
 /**
- * A conversation that chance has written: every kind of row, in an order that the loop's own fold accepts, and the frames
- * that the server makes of them. The same dice tell the same story.
+ * A random conversation: every kind of row, in an order that the loop's state accepts, and the frames that the server
+ * creates from them. The same dice give the same story.
  */
 export class Story {
   readonly id = "conv_story" as ConversationId
@@ -249,12 +249,12 @@ export class Story {
   }
 
   #shown = 0
-  /** The highest message there is, and what was decided. */
+  /** The highest message id, and the decisions. */
   #last = 0
   readonly #steps: StepView[] = []
   readonly #notices: NoticeView[] = []
 
-  /** Some of the reply in pieces, or what a dead attempt had said. */
+  /** Emits part of the reply in pieces, or the text of a failed attempt. */
   #textBefore(row: JournalEvent): UnknownFrame[] {
     const dead = row.type === "restarted" ? "I was about to" : ""
     const said = row.type === "message" && row.role === "assistant" ? row.parts : []
@@ -268,7 +268,7 @@ export class Story {
       pieces.push(FrameMaker.text(text.slice(start, end), { position: row.position - 1, offset: end }))
     }
     if (text === "") return pieces
-    // It was thought about before the first word and after the last, without a place of its own.
+    // Reasoning before the first text and after the last, without a position of its own.
     const thought = (id: string, said: string, offset: number): UnknownFrame => ({
       ...{ id, type: "reasoning_delta", data: { text: said, offset, ms: offset } },
     })

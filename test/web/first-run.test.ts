@@ -28,7 +28,7 @@ const mine = once(() => newContext({ reducedMotion: "reduce" }))
 /** A tab that is not signed in. */
 const strangers = once(async () => (await newContext({ viewport: PHONE, reducedMotion: "reduce" })).newPage())
 
-/** The tab that has come in by the link. */
+/** The tab that signed in by the link. */
 const signedIn = once(async () => {
   const page = await (await mine()).newPage()
   await page.goto((await started()).link)
@@ -73,7 +73,7 @@ test("a new user opens the printed link, chooses an example, approves it, and fi
   await page.getByRole("article", { name: "Pawl" }).getByText("Task created: Call Ada").waitFor()
 })
 
-test("a link that was used before leads to a page that says so and what to do, and to nowhere else", async () => {
+test("a used sign-in link shows a page that explains it and the next step, and leads nowhere else", async () => {
   await signedIn()
   const { link } = await started()
   const page = await strangers()
@@ -96,7 +96,7 @@ test("a link that was used before leads to a page that says so and what to do, a
   await again.close()
 })
 
-test("the first screen shows all agents with first things to say; one click says one, and the conversation names its agent, also on a phone", async () => {
+test("the first screen shows all agents with suggestions; a click sends one, and the conversation names its agent, also on a phone", async () => {
   const { url } = await started()
   const page = await signedIn()
   await page.setViewportSize(PHONE)
@@ -105,20 +105,20 @@ test("the first screen shows all agents with first things to say; one click says
   await agents.waitFor()
   const names = await agents.locator("> li > button").allInnerTexts()
   expect(names.map((text) => text.split("\n")[0])).toEqual(["Workspace", "Analyst", "Research", "Files"])
-  // Each has a sentence of its own.
+  // Each agent has its own sentence.
   for (const text of names) expect(text.split("\n").filter(Boolean)[1]?.length).toBeGreaterThan(20)
   const firstOf = (agent: string) => page.getByRole("list", { name: `Suggestions for ${agent}` })
   for (const agent of ["Workspace", "Analyst", "Research"]) {
     expect(await firstOf(agent).getByRole("button").count()).toBe(3)
   }
-  // Without a folder there is nothing to say to it, and the card says how there will be one.
+  // Without a folder the agent has no suggestions, and the card says how to add one.
   await agents.getByText("No folder is connected.").waitFor()
   await agents.getByText(`npx pawl chat --server ${url}`).waitFor()
   expect(await firstOf("Files").count()).toBe(0)
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
   expect(await seriousFaultsInTurn(page)).toEqual([])
 
-  // A database question works with one click on a machine that has none yet.
+  // A database question works with one click on a machine without a database.
   await firstOf("Analyst").getByRole("button", { name: "how many customers are from Portugal?" }).click()
   await page.getByRole("cell").first().waitFor()
   await page.locator("header").getByText("Analyst").waitFor()
@@ -129,7 +129,7 @@ test("the first screen shows all agents with first things to say; one click says
   expect(await entry.getAttribute("title")).toBe("Analyst")
   await page.getByRole("link", { name: "New conversation" }).click()
 
-  // A terminal that is started in a folder is found without a reload.
+  // A terminal started in a folder is found without a reload.
   const root = dataFolder()
   writeFileSync(join(root, "a.txt"), "hello\n")
   const token = (await pawl(["token", "create", "--user", userInfo().username], settings)).stdout.trim()
@@ -160,7 +160,7 @@ test("the admin connects Ollama of the same machine in the page, and it answers"
   const provider = page.getByRole("listitem").filter({ hasText: /^Ollama/ })
   await provider.getByRole("button", { name: "Set up" }).click()
   await provider.getByLabel("Address").fill(ollama.url)
-  // The page reads which models there are again, and the person is faster.
+  // The page reloads the list of models, and the person is faster.
   const { promise: listIsOpen, resolve: openList } = Promise.withResolvers<void>()
   await page.route("**/api/tools", (route) => listIsOpen.then(() => route.continue()))
   await provider.getByRole("button", { name: "Save" }).click()

@@ -16,10 +16,10 @@ const isAwake = (page: Page) => page.evaluate("1 + 1")
 
 const visit = oneVisit()
 
-// Each takes seconds: half of them by the seed, all in the long run. What reading them costs is bounded for all in
+// Each takes seconds: half of them by the seed, all in the long run. The cost of reading any of them is bounded in
 // `client/reading-cost.test.ts`.
 test.each(oneIn(2, ["[\r", "[^[", "*_", "1. "]))(
-  "a reply of nothing but %j leaves the tab awake, also when it is opened again",
+  "a reply of nothing but %j leaves the tab responsive, also after reopening",
   async (piece) => {
     const model = new PacedModel()
     const { page, faults } = await visit.begin(model)

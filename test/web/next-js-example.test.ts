@@ -36,7 +36,7 @@ async function bundledPage(): Promise<string> {
   return `<!doctype html><html lang="en"><title>Chat</title><div id="root"></div><script type="module">${output[0].code.replaceAll("</script", "<\\/script")}</script>`
 }
 
-/** The app on a port of its own: its page, and its route handler for everything else. */
+/** The app on its own port: its page, and its route handler for all other requests. */
 async function serveApp() {
   const page = await bundledPage()
   const handler = (await import(pathToFileURL(join(app, "ai-sdk/[[...path]]/route.ts")).href)) as {

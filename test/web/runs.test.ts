@@ -35,7 +35,7 @@ test("a run is shown live, row by row, with intermediate state, compared with an
     .waitFor()
   await page.getByText(/The run (is waiting|continues)/).waitFor({ state: "detached" })
 
-  // By keys alone: to the line of the call, into it, and to the state that its end left.
+  // By keyboard alone: to the row of the tool call, into it, and to the state after it.
   await timeline(page)
     .getByRole("button", { name: /^Run started/ })
     .focus()

@@ -7,7 +7,7 @@ import { message, say } from "./browser/talk.ts"
 
 const visit = oneVisit()
 
-test("a tab that is used again has forgotten what the last test left in it", async () => {
+test("a reused tab has no data of the last test", async () => {
   const first = await Site.open({ model: scripted() })
   const { page, context } = await first.visit({ colorScheme: "dark", viewport: { width: 700, height: 500 } })
   await page.evaluate(
@@ -41,7 +41,7 @@ test("a tab that is used again has forgotten what the last test left in it", asy
   expect(visit.faults).toEqual([])
 })
 
-test("a visit that stays shows a test nothing of the one before, and is not loaded again", async () => {
+test("a reused visit has no data of the previous test, and does not reload the page", async () => {
   const { page, context, site, ada } = await visit.begin(scripted(says("First.")))
   await page.evaluate("window.isStillHere = true")
   await say(page, "something")
@@ -72,7 +72,7 @@ test("a visit that stays shows a test nothing of the one before, and is not load
 test("a request to another machine finds no address, and is reported", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page, faults } = await site.visit()
-  // Away from the policy of the page, which would stop it before.
+  // Outside the page's policy, which would block it first.
   await page.goto("about:blank")
   const tried = ["http://evil.example/x", "http://203.0.113.1/y"]
   const ends = tried.map((url) => page.waitForEvent("requestfailed", (request) => request.url() === url))

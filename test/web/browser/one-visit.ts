@@ -16,10 +16,10 @@ atEndOfFile(async () => {
 })
 
 /**
- * One server and one tab for the tests of a file that are not about coming in, nor about what a server or a person has
- * never seen before: to compose a server and to load a page costs more than most tests do. Each test begins on the page
- * for a new conversation, with its own model and for a person who has nothing. What cannot be deleted stays (the audit,
- * usage, tokens): a test looks only at what it has made, or has a site of its own. `tab`: on what it is looked at.
+ * Opens one server and one tab for the tests of a file, because composing a server and loading a page costs more than most
+ * tests. Not for tests about signing in or about a new server or person. Each test begins on the page for a new
+ * conversation, with its own model and a person without data. Data that cannot be deleted stays (audit, usage, tokens):
+ * a test reads only what it has created, or opens its own site. `tab`: options of the tab.
  */
 export const oneVisit = (options: OneVisitOptions = {}, tab: TabOptions = {}): OneVisit => {
   const visit = new OneVisit(options, tab)
@@ -111,8 +111,8 @@ async function forget({ page, context, ada, faults }: Beginning, viewport: Viewp
 }
 
 /**
- * Away first, also from this very page with what was written into it: else it asks for conversations that are gone. In one
- * go, and what is as it should be is not set: each word to a browser costs as much as a short look at a page.
+ * Leaves the page first and drops its drafts: otherwise it would request deleted conversations. One script, which sets
+ * only what differs, because each message to the browser takes as long as a short check.
  */
 const LEAVE = `new Promise((resolve) => {
   history.pushState(null, "", "/nowhere")

@@ -30,8 +30,8 @@ export async function doubledLandmarks(page: Page): Promise<string[]> {
 }
 
 /**
- * The same for one page that a test has come to anyway, and which takes as long as the rest of it: in one test of three,
- * by the seed, and in another the next time; in the long run in each.
+ * Checks a page that a test has open anyway, because a check takes as long as the rest of the test: in one test of three,
+ * by the seed, in the others at later runs; in the long run in all.
  */
 export const seriousFaultsInTurn = async (page: Page): Promise<string[]> =>
   isLong || isTurnOf(expect.getState().currentTestName ?? "") ? seriousFaults(page) : []

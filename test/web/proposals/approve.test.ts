@@ -13,7 +13,7 @@ import { isLong } from "../../support/sizes.ts"
 import { Site } from "../browser/site.ts"
 import { say } from "../browser/talk.ts"
 
-// what comes to more than some length in sum could never be approved.
+// Arguments above some total length used to be impossible to approve.
 
 /** Returns the tool calls that a message contains as JSON. */
 const model = always(({ history }) => {
@@ -33,14 +33,14 @@ async function openSite() {
   return { site, ada, connectionId: body.id as string, recipes: recipesIn(place.root) }
 }
 
-/** The proposals that these calls become. */
+/** Creates the proposals for these tool calls. */
 async function propose(ada: Visitor, id: string, wanted: readonly [string, Arguments][]): Promise<string[]> {
   const { body, text } = await ada.say(id, JSON.stringify(wanted))
   expect(body.proposals, text.slice(-2000)).toHaveLength(wanted.length)
   return body.proposals.map((proposal: { id: string }) => proposal.id)
 }
 
-/** Approves what is in the inbox, the last of it by hand. */
+/** Approves everything in the inbox, the last one by hand. */
 async function approve(page: Page, ada: Visitor, ids: readonly string[]): Promise<void> {
   await approveAtOnce(page, ids.slice(0, -1))
   for (const id of ids.slice(-1)) await approveByHand(page, id)
@@ -67,7 +67,7 @@ const UNDOES = [
 ]
 
 test(
-  "every tool that a person is asked about can be approved, whatever it is given",
+  "every tool that asks a person can be approved, whatever its arguments",
   {
     timeout: 600_000,
   },
@@ -110,12 +110,12 @@ test(
         const id = await ada.begin({ agent: "analyst", connectionId })
         waiting.push(...(await propose(ada, id, [["change_database", { sql, why: "Because." }]])))
       }
-      // The next are about rows that these make.
+      // The next tools change rows that these create.
       await approveAll()
       approved.add("change_database")
     }
 
-    // Taking back is a proposal too, of tools that no model can call.
+    // An undo is a proposal too, of tools that models cannot call.
     const { body } = await ada.get("/api/agent/audit?limit=200")
     const newest = new Map<string, string>()
     for (const { tool, id, inverse } of body.items.toReversed()) if (inverse) newest.set(tool, id)
@@ -127,7 +127,7 @@ test(
     }
     await approveAll()
 
-    // A tool that is new has to have a recipe before this passes.
+    // A new tool needs a recipe before this passes.
     const gated = agents.all.flatMap(({ tools }) =>
       tools.names.filter((name) => {
         const tool = tools.find(name)
@@ -140,7 +140,7 @@ test(
   },
 )
 
-test("all at once, after one look at everything, also where most of it is far above", async () => {
+test("all changes are approved at once after one look at everything, also if most of it is far above", async () => {
   const { site, recipes } = await openSite()
   await using _ = site
   const ada = await site.ada()

@@ -7,7 +7,7 @@ import { go } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
-test("a delete names what goes along, says nothing three times, and looks like a delete, in light and in dark", async () => {
+test("a delete names everything it removes, repeats nothing, and looks like a delete, in light and dark mode", async () => {
   const wanted = calls(["delete_project", { project_id: "Shelves" }], ["create_task", { title: "Order paint" }])
   const { ada, page, faults } = await visit.begin(scripted(wanted, always(says("Done."))))
   const { body: project } = await ada.post("/api/workspace/projects", { name: "Shelves" })
@@ -36,7 +36,7 @@ test("a delete names what goes along, says nothing three times, and looks like a
   expect(faults).toEqual([])
 })
 
-test("the edit form has a choice for a choice and a date for a date, under names that people read", async () => {
+test("the edit form has a menu for a choice and a date field for a date, with readable labels", async () => {
   const given = { title: "Order paint", due_date: "2027-01-31", assignees: ["Ada"] }
   const { ada, page, faults } = await visit.begin(scripted(calls("create_task", given), always(says("Done."))))
   const id = await ada.begin()
