@@ -103,7 +103,7 @@ test("an incomplete message from an editor that crashed after any byte is ignore
     { id: 2, method: "session/prompt", params: prompt },
   ]
   const text = lines.map((line) => `${JSON.stringify({ jsonrpc: "2.0", ...line })}\n`).join("")
-  // Not the last byte: a line that lacks only its line break may count as complete.
+  // Leaves out the last position: a line that lacks only its line break may count as complete.
   for (const after of cutsOf(text, 17).filter((at) => at < text.length - 1)) {
     const { output, input, ended } = world.raw()
     void input.pipeTo(new WritableStream()).catch(() => {})

@@ -61,7 +61,7 @@ async function editorAt(settings: Record<string, string>, options?: EditorSideOp
   }
 }
 
-test("tools of an editor's MCP server need approval, and a server that cannot start is reported by name", async () => {
+test("tools of an editor's MCP server need approval, and an unsupported server is reported by name", async () => {
   await using played = await PlayedServer.open([{ name: "tell", description: "Tells the weather." }], () => ({
     content: [{ type: "text", text: "Rain, all day." }],
   }))

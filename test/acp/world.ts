@@ -17,7 +17,7 @@ export interface AcpWorld extends AsyncDisposable {
   readonly dir: string
   /** Our own client, for the same person. */
   readonly client: Client
-  /** Connects and initializes an editor; also returns the exit status its process would have. */
+  /** Connects an editor and initializes it. */
   edit(options?: EditorSideOptions): Promise<EditorSide>
   /** Connects an editor whose bytes the test writes. */
   raw(): {
@@ -42,7 +42,7 @@ export async function openAcpWorld(
   const usual = settingsIn(dataFolder())
   const settings = { ...usual, databaseUrl: url, durability: "normal" as const, requestsPerMinute: 0 }
   const folder = openFolder(dir, undefined, [], { isTrusted: true })
-  // Without an editor there is none to ask for approval.
+  // Set when an editor connects.
   const held: { files?: EditorOffers["files"] } = {}
   const buffers = {
     read: async (path: string) => held.files?.read(path),

@@ -18,7 +18,7 @@ export class Fax {
     },
   })
 
-  /** Triggers the write, and lets its time pass. */
+  /** Runs `act`, which starts the write, and lets the write's time pass. */
   async lost<Done>(clock: TurnedClock, act: () => Promise<Done>): Promise<Done> {
     this.#begun = Promise.withResolvers()
     const done = act()

@@ -133,7 +133,7 @@ test("the page's own policy blocks what would get past it", async () => {
     const script = document.createElement("script")
     script.textContent = "window.ran = true"
     document.body.append(script)
-    // At the end, because a debugger may evaluate scripts.
+    // In a timeout, because the policy does not apply to code that the debugger runs.
     const evaluated = await new Promise((resolve) => setTimeout(() => {
       try { resolve(new Function("return true")()) } catch { resolve(false) }
     }))

@@ -329,7 +329,7 @@ test("a connection is edited in place: its password is asked for again only if i
   expect(faults).toEqual([])
 })
 
-test("a file is connected as a database and can be queried, and its contents are shown", async () => {
+test("a database file is connected, and its tables are shown", async () => {
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connections")
   await page.getByLabel("Name", { exact: true }).fill("Shop")

@@ -68,7 +68,7 @@ const checkpoint = async (ada: Visitor, text: string) =>
   make(ada, "checkpoints", { projectId: await project(ada, "x"), title: name(text), date: 1_800_000_000_000 })
 const client = (ada: Visitor, text: string) => make(ada, "clients", { name: name(text), industry: text.slice(0, 500) })
 
-/** Recipes for tools of the agents workspace and test; `root` is the folder of files. Tools that models cannot call run by undo. */
+/** Recipes for tools of the agents workspace and test; `root` is the folder of files. Undo runs tools that models cannot call. */
 export const recipesIn = (root: string): Readonly<Record<string, Recipe>> => {
   const file = (text: string) => {
     const path = `${unique()}.txt`

@@ -79,7 +79,7 @@ test("a chart is drawn in a frame without an origin, and available as SQL, table
       storage: reach(() => localStorage.length),
       fetched: await fetch("/api/models").then(() => "fetched", (error) => error.name),
       opened: reach(() => open("about:blank")),
-      // At the end, because a debugger may evaluate scripts.
+      // In a timeout, because the policy does not apply to code that the debugger runs.
       evaluated: await new Promise((resolve) => setTimeout(() => resolve(reach(() => new Function("return 1")())))),
     }
   })()`)
