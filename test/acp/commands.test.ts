@@ -9,8 +9,8 @@ import { openAcpWorld } from "./world.ts"
 const README = { "README.md": "The colour of the site\n" }
 const EDIT = calls("edit_file", { path: "README.md", old_text: "colour", new_text: "color" })
 
-describe.each(anyDatabase)("what an editor asks of Pawl itself, on $name,", ({ create }) => {
-  test("is offered as commands and as a choice of models", async () => {
+describe.each(anyDatabase)("commands of Pawl in an editor, on $name,", ({ create }) => {
+  test("are offered as slash commands and as a choice of models", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(says("Hello.")))
     const editor = await world.edit()
@@ -32,7 +32,7 @@ describe.each(anyDatabase)("what an editor asks of Pawl itself, on $name,", ({ c
     await expect(choose("taste", "sweet")).rejects.toThrow("There is one option here")
   })
 
-  test("takes a change back, as a proposal like any other; and says so where there is none", async () => {
+  test("/undo proposes to undo a change like any other proposal, and reports if there is none", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, says("Done.")), README)
     const editor = await world.edit({ always: "yes" })
@@ -46,7 +46,7 @@ describe.each(anyDatabase)("what an editor asks of Pawl itself, on $name,", ({ c
     expect(editor.questions.map(({ request }) => request.toolCall.kind)).toEqual(["edit", "edit"])
   })
 
-  test("goes on with a reply that was cut, sums up, tells models and grants; other words with a slash are words", async () => {
+  test("/continue resumes a reply cut by its limit, /compact summarizes, /model and /grants list; any other slash text is a message", async () => {
     await using database = await create()
     const model = scripted(replies(says("One,"), finishes("limit")), says("two."), always(says("Well.")))
     await using world = await openAcpWorld(database.url, model)
@@ -69,7 +69,7 @@ describe.each(anyDatabase)("what an editor asks of Pawl itself, on $name,", ({ c
     ])
   })
 
-  test("comes with files, links and images as the tools and models take them", async () => {
+  test("files, links and images of a prompt reach tools and models in their format", async () => {
     await using database = await create()
     const model = scripted(says("I see."))
     await using world = await openAcpWorld(database.url, model)

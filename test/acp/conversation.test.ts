@@ -12,7 +12,7 @@ const README = { "README.md": "The colour of the site\n" }
 const EDIT = { path: "README.md", old_text: "colour", new_text: "color" }
 
 describe.each(anyDatabase)("an editor on $name", ({ create }) => {
-  test("is told thoughts and words as they come, once, and at the end why it ended", async () => {
+  test("receives thoughts and text as they arrive, once, and the stop reason at the end", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openAcpWorld(database.url, model)
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
     expect(editor.words("user_message_chunk")).toBe("") // it shows its own words itself
   })
 
-  test("stops what works: the words that were shown stay, and the next prompt is answered", async () => {
+  test("stops a running prompt: the text shown so far stays, and the next prompt is answered", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openAcpWorld(database.url, model)
@@ -52,7 +52,7 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
     expect(messages.map(({ content }) => content)).toEqual(["tell me", "It begins", "again", "Anew."])
   })
 
-  test("stops a prompt in the moment in which it is sent, and one that waits behind a run of others", async () => {
+  test("cancels a prompt right after it is sent, and one that is queued behind another client's run", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openAcpWorld(database.url, model)
@@ -80,7 +80,7 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
   })
 
   test.each(["session/close", "session/load", "session/delete"] as const)(
-    "has its prompt answered where a %s comes in the middle of it",
+    "gets its prompt answered if a %s arrives during it",
     async (method) => {
       await using database = await create()
       const model = new PacedModel()
@@ -106,7 +106,7 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
     expect(await editor.say(sessionId, "count")).toEqual({ stopReason })
   })
 
-  test("gets an error with our sentence and code where a run fails, and the next prompt is answered", async () => {
+  test("gets an error with our message and code if a run fails, and the next prompt is answered", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(fails("auth"), says("Here.")))
     const editor = await world.edit()
@@ -116,7 +116,7 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
     expect(await editor.say(sessionId, "go")).toEqual({ stopReason: "end_turn" })
   })
 
-  test("is told the same as our own client, of the same script", async () => {
+  test("receives the same transcript as our own client, for the same script", async () => {
     await using database = await create()
     const script = () => [
       replies(thinks("I look first."), calls("read_file", { path: "README.md" })),
@@ -129,7 +129,7 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
     await editor.say(sessionId, "mend it")
     expect(readFileSync(join(world.dir, "README.md"), "utf8")).toBe("The color of the site\n")
 
-    // Once more by our own client, on a file that is as it was.
+    // The same through our own client, on an unchanged file.
     const { client } = world
     writeFileSync(join(world.dir, "README.md"), README["README.md"])
     const { id } = await client.createConversation({ body: { agent: "files" } })
@@ -147,7 +147,7 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
     }
     const rows = await rowsOf(id)
     expect(await rowsOf(sessionId)).toEqual(rows)
-    // And what the editor was told is just that.
+    // The editor received the same text.
     expect(editor.words("agent_thought_chunk")).toBe("I look first.")
     expect(editor.words("agent_message_chunk")).toBe("I change it.Done.")
     const ends = editor.told(sessionId).flatMap((update) => {

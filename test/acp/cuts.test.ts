@@ -6,11 +6,11 @@ import { EditorSide } from "./editor.ts"
 import { type AcpWorld, openAcpWorld } from "./world.ts"
 import { anyDatabase } from "../support/databases.ts"
 
-/** Between the bytes that are cut after: a prime, so that over the lines every place in one is met. */
+/** The distance between cuts in bytes: a prime, so that over many lines every position in a line is cut. */
 const EVERY = 61
 const [database] = anyDatabase
 
-/** Begins to answer when it may. */
+/** Waits for permission before it answers. */
 class HeldModel implements Model {
   readonly name = "scripted"
   readonly provider = "scripted"
@@ -29,14 +29,14 @@ async function openWorld() {
   return { model, world: await openAcpWorld((await database!.create()).url, model) }
 }
 
-/** What was said in a conversation, when nobody is at work on it any more. */
+/** Returns the messages of a conversation once it is idle. */
 async function saidIn({ client }: AcpWorld, id: string): Promise<string[]> {
   const { status } = await client.readConversation({ params: { id } })
   if (status === "running") for await (const frame of client.events(id)) if (frame.type === "run_ended") break
   return (await client.readConversation({ params: { id } })).messages.map(({ content }) => content)
 }
 
-/** An editor whose pipe lets so many more bytes through, and then breaks; what it has heard stays to be looked at. */
+/** An editor whose pipe breaks after a number of bytes. It records what it received. */
 function breakingEditor(world: AcpWorld) {
   const pipe = { left: Number.POSITIVE_INFINITY, heard: "" }
   const breaks = new TransformStream<Uint8Array, Uint8Array>({
@@ -51,7 +51,7 @@ function breakingEditor(world: AcpWorld) {
   return { pipe, editor: new EditorSide(output, input.pipeThrough(breaks)) }
 }
 
-/** Where to cut: every so many bytes, and around the end of each line. */
+/** Returns cut positions: one every `every` bytes, and around the end of each line. */
 function cutsOf(text: string, every: number): number[] {
   const cuts = new Set<number>()
   for (let at = 1; at < text.length; at += every) cuts.add(at)
@@ -60,7 +60,7 @@ function cutsOf(text: string, every: number): number[] {
   return [...cuts].filter((at) => at > 0 && at < text.length)
 }
 
-test("an editor whose pipe breaks after any byte of an answer loses nothing: the next one loads all of it, said once", async () => {
+test("an editor whose pipe breaks after any byte of an answer loses nothing: the next one loads the whole answer, once", async () => {
   const { world, model } = await openWorld()
   await using _ = world
   /** One turn, whose answer is cut after so many bytes; gives its conversation and what there was to hear. */
@@ -91,7 +91,7 @@ test("an editor whose pipe breaks after any byte of an answer loses nothing: the
   }
 })
 
-test("what an editor was about to say when it died, after any byte of it, is not said, and the next one is served", async () => {
+test("an incomplete message from an editor that crashed after any byte is ignored, and the next editor is served", async () => {
   const { world, model } = await openWorld()
   await using _ = world
   model.goesOn.resolve()
@@ -103,7 +103,7 @@ test("what an editor was about to say when it died, after any byte of it, is not
     { id: 2, method: "session/prompt", params: prompt },
   ]
   const text = lines.map((line) => `${JSON.stringify({ jsonrpc: "2.0", ...line })}\n`).join("")
-  // Not the last byte but one: a line that is whole but for its end may be taken for one.
+  // Leaves out the last position: a line that lacks only its line break may count as complete.
   for (const after of cutsOf(text, 17).filter((at) => at < text.length - 1)) {
     const { output, input, ended } = world.raw()
     void input.pipeTo(new WritableStream()).catch(() => {})

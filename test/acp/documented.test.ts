@@ -5,7 +5,7 @@ import { readProgram } from "../house/sources.ts"
 
 const page = readFileSync(new URL("../../docs/recipes/connect-an-editor.md", import.meta.url), "utf8")
 
-test("the settings on the page can be pasted: they are JSON, and start a command that there is with flags that it has", () => {
+test("the settings on the page are valid JSON, and start an existing command with existing flags", () => {
   const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text!) as unknown)
   expect(blocks).toHaveLength(3)
   for (const block of blocks) {
@@ -17,12 +17,12 @@ test("the settings on the page can be pasted: they are JSON, and start a command
   }
 })
 
-test("nothing that speaks the protocol is loaded by a server, or by a command that does not", () => {
+test("servers and other commands do not load the code of the protocol", () => {
   const speaking = Object.entries(readProgram()).filter(([, text]) =>
     /from "@agentclientprotocol\/sdk"|from "(\.\.\/)+(adapters\/)?acp\//.test(text),
   )
   const outside = speaking.map(([path]) => path).filter((path) => !path.startsWith("adapters/acp/"))
   expect(outside.sort()).toEqual([...["apps/cli/commands/acp.ts", "apps/cli/open/editor-places.ts"]])
   const importers = Object.entries(readProgram()).filter(([, text]) => /^import .*commands\/acp\.ts/m.test(text))
-  expect(importers).toEqual([]) // only by `import()`, when somebody asks for it
+  expect(importers).toEqual([]) // the command loads it with `import()`
 })

@@ -13,13 +13,13 @@ const READ = calls("read_file", { path: "README.md" })
 const DONE = always(says("So be it."))
 const BOTH = { fs: { readTextFile: true, writeTextFile: true } }
 
-/** The text of the last result. */
+/** Returns the text of the last result. */
 async function lastResult({ client }: AcpWorld, id: string): Promise<string> {
   const { messages } = await client.readConversation({ params: { id } })
   return messages.findLast(({ role }) => role === "tool")?.content ?? ""
 }
 
-/** An editor that has the file open, with changes that are not saved, and saves what is written through it. */
+/** Opens an editor that has unsaved changes in the file, and saves what is written through it. */
 async function withDraft(world: AcpWorld, can: object = BOTH, saves = true) {
   const path = join(world.dir, "README.md")
   const buffers = new Map([[path, IN_EDITOR]])
@@ -29,7 +29,7 @@ async function withDraft(world: AcpWorld, can: object = BOTH, saves = true) {
 }
 
 describe.each(anyDatabase)("files that an editor has open, on $name,", ({ create }) => {
-  test("are read as they stand in it, saved or not; others, and where it does not offer that, as they are on disk", async () => {
+  test("are read from the editor, saved or not; other files, or all if the editor offers none, are read from disk", async () => {
     await using database = await create()
     const other = calls("read_file", { path: "other.md" })
     const script = scripted(READ, says("1"), other, says("2"), READ, says("3"))
@@ -46,7 +46,7 @@ describe.each(anyDatabase)("files that an editor has open, on $name,", ({ create
     expect(plain.reads).toEqual([])
   })
 
-  test("are changed through it: shown against what stands there, and written there", async () => {
+  test("are changed through the editor: the diff is against its text, and the write goes to it", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), { "README.md": ON_DISK })
     const { editor, sessionId, path } = await withDraft(world)
@@ -62,7 +62,7 @@ describe.each(anyDatabase)("files that an editor has open, on $name,", ({ create
     expect(await lastResult(world, sessionId)).toBe("README.md is changed.")
   })
 
-  test("are not changed where the person has gone on writing since they were asked", async () => {
+  test("are not changed if the person edited them after the proposal", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), { "README.md": ON_DISK })
     const { editor, sessionId, path, buffers } = await withDraft(world)
@@ -76,7 +76,7 @@ describe.each(anyDatabase)("files that an editor has open, on $name,", ({ create
     expect(readFileSync(path, "utf8")).toBe(ON_DISK)
   })
 
-  test("are not changed behind its back where it only tells; and it is said where it has not saved", async () => {
+  test("are not overwritten on disk when the editor can only read; the model learns that a file has unsaved changes", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, says("1"), EDIT, says("2")), {
       "README.md": ON_DISK,
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("files that an editor has open, on $name,", ({ create
     expect(await lastResult(world, lazy.sessionId)).toContain("The editor holds it; on disk it is not the same.")
   })
 
-  test("of which it dies in the middle of a write are in doubt: the next editor asks what became of them", async () => {
+  test("whose write was interrupted by an editor crash are in doubt: the next editor asks the user for the outcome", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), { "README.md": ON_DISK })
     const path = join(world.dir, "README.md")
@@ -116,7 +116,7 @@ describe.each(anyDatabase)("files that an editor has open, on $name,", ({ create
     expect(items.map(({ status }) => status)).toEqual(["abandoned"])
   })
 
-  test("that a path leads out of the folder to are asked of nobody", async () => {
+  test("outside the folder are not requested from the editor", async () => {
     await using database = await create()
     const script = scripted(
       calls(["read_file", { path: "../secret.txt" }], ["read_file", { path: "link.txt" }]),

@@ -13,7 +13,7 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 import { PlayedServer } from "../mcp/played-server.ts"
 import { calls, provided } from "../terminal/terminal-world.ts"
 
-test("MCP servers of an editor have names that tools can bear, keep their secrets, and are others when their command is", () => {
+test("MCP servers of an editor get names that tools can have, keep their secrets, and count as new if their command changes", () => {
   const program = {
     name: "My Files!",
     command: "npx",
@@ -33,11 +33,11 @@ test("MCP servers of an editor have names that tools can bear, keep their secret
   expect(unused).toEqual(["The MCP server old of this editor is not used, because it supports only SSE."])
   const [changed] = toServers([{ ...program, args: ["-y", "y"] }], place).used
   expect(changed?.key).not.toBe(used[0]?.key)
-  // One of the operator's is called so: tools of both are told apart.
+  // One of the operator's servers has the same name, so this one gets a number.
   expect(toServers([program], { ...place, others: used }).used[0]?.name).toBe("myfiles3")
 })
 
-/** An editor at a Pawl as `pawl acp` opens it, in this process. */
+/** An editor connected to Pawl in this process, as `pawl acp` does it. */
 async function editorAt(settings: Record<string, string>, options?: EditorSideOptions) {
   const { PATH } = process.env
   const config = readConfig({ PATH, HOME: settings.PAWL_DATA, PAWL_LOG: "off", ...settings })
@@ -61,7 +61,7 @@ async function editorAt(settings: Record<string, string>, options?: EditorSideOp
   }
 }
 
-test("a tool of a server that the editor names is used behind the gate, and one that cannot be used is named", async () => {
+test("tools of an editor's MCP server need approval, and an unsupported server is reported by name", async () => {
   await using played = await PlayedServer.open([{ name: "tell", description: "Tells the weather." }], () => ({
     content: [{ type: "text", text: "Rain, all day." }],
   }))
@@ -87,7 +87,7 @@ test("a tool of a server that the editor names is used behind the gate, and one 
   expect(editor.words("agent_message_chunk")).toContain("Take an umbrella.")
 })
 
-test("a folder that the editor has opened through a link is spoken of by that name, and its unsaved files are found", async () => {
+test("a folder opened through a link keeps that name, and its unsaved files are found", async () => {
   await using world = await provided(
     calls("edit_file", { path: "a.txt", old_text: "unsaved", new_text: "mended" }),
     chatReply("Done."),
@@ -108,7 +108,7 @@ test("a folder that the editor has opened through a link is spoken of by that na
   })
 })
 
-test("a file of the folder is trusted as the folder is, and a link that leads out of it is none of its files", async () => {
+test("a file in the folder is as trusted as the folder, and a link that leads out of it is not one of its files", async () => {
   const [data, dir, others] = [dataFolder(), dataFolder(), dataFolder()]
   const config = readConfig({ HOME: data, PAWL_DATA: data, PAWL_MODEL: "offline", PAWL_LOG: "off" })
   const recent = new RecentSecrets(config.secrets)

@@ -14,28 +14,28 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk"
 
-/** A question that was put to the person in front of the editor. */
+/** A permission request to the person at the editor. */
 export interface Question {
   readonly request: RequestPermissionRequest
   isWithdrawn: boolean
   answer(optionId: string): void
-  /** As editors do when the person stops the turn. */
+  /** Cancels, as editors do when the person stops the turn. */
   cancel(): void
 }
 
 export interface EditorSideOptions {
   readonly can?: ClientCapabilities
-  /** What editors hold of files: texts by absolute path, saved or not. */
+  /** Open files by absolute path, saved or not. */
   readonly buffers?: Map<string, string>
-  /** What is written through it is on disk then. */
+  /** Writes through the editor are saved to disk. */
   readonly saves?: true
-  /** It never says what became of a write. */
+  /** Never answers a write. */
   readonly fallsSilent?: true
-  /** Answers every question with this. */
+  /** The answer to every permission request. */
   readonly always?: string
 }
 
-/** An editor as the official package plays it, at one end of a stream of bytes; what it was told and asked stays to be looked at. */
+/** The editor side of the official package, at one end of a byte stream. It records its updates and questions. */
 export class EditorSide {
   readonly updates: SessionNotification[] = []
   readonly questions: Question[] = []
@@ -77,7 +77,7 @@ export class EditorSide {
     return this.connection.agent
   }
 
-  /** As one that dies: it says nothing more, and answers nothing that it was asked. */
+  /** Disconnects as after a crash: sends nothing more and answers no request. */
   hangUp(): Promise<void> {
     return this.#output.close()
   }
@@ -99,12 +99,12 @@ export class EditorSide {
     return this.agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] })
   }
 
-  /** What it was told of one conversation, from an update on. */
+  /** Returns the updates of one conversation, starting at an index. */
   told(sessionId: string, from = 0): SessionUpdate[] {
     return this.updates.slice(from).flatMap((each) => (each.sessionId === sessionId ? [each.update] : []))
   }
 
-  /** The words of one kind of update, one behind the other. */
+  /** Returns the concatenated text of all updates of one kind. */
   words(kind: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk", from = 0): string {
     const chunks = this.updates.slice(from).map(({ update }) => update)
     return chunks
@@ -114,7 +114,7 @@ export class EditorSide {
       .join("")
   }
 
-  /** Resolves as soon as this holds of what has been heard. */
+  /** Resolves when `look` returns a value; checks again after each message received. */
   async until<Value>(look: () => Value | undefined | false): Promise<Value> {
     for (;;) {
       const found = look()

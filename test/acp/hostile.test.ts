@@ -6,7 +6,7 @@ import { anyDatabase } from "../support/databases.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
 import { type AcpWorld, openAcpWorld } from "./world.ts"
 
-/** An editor whose bytes are written and read by hand. */
+/** An editor whose bytes the test writes and reads itself. */
 function byHand(world: AcpWorld) {
   const { output, input, ended } = world.raw()
   const [writer, reader] = [output.getWriter(), input.pipeThrough(new TextDecoderStream()).getReader()]
@@ -16,7 +16,7 @@ function byHand(world: AcpWorld) {
     write: (text: string) => writer.write(new TextEncoder().encode(text)),
     send: (message: object) =>
       writer.write(new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)),
-    /** The next line, as what it says. */
+    /** Returns the next line, parsed. */
     async next(): Promise<Record<string, unknown>> {
       while (!heard.includes("\n")) {
         const { value, done } = await reader.read()
@@ -31,14 +31,14 @@ function byHand(world: AcpWorld) {
   }
 }
 
-/** That a model writes one by one while an editor does not read. */
+/** Pieces of text that a model writes one by one while an editor does not read. */
 const WORDS = 30
 
 const INITIALIZE = { id: 0, method: "initialize", params: { protocolVersion: 1, clientCapabilities: {} } }
 const errorOf = (code: number) => expect.objectContaining({ error: expect.objectContaining({ code }) })
 
-describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ create }) => {
-  test("is told what is wrong with each line, does nothing by it, and is served when it comes to its senses", async () => {
+describe.each(anyDatabase)("an editor that violates the protocol, on $name,", ({ create }) => {
+  test("gets an error for each malformed line, which changes nothing, and is served once it sends valid ones", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(always(says("Hello."))))
     const editor = byHand(world)
@@ -68,7 +68,7 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
       if (code === 0) expect(heard).toMatchObject({ id: 0, result: { protocolVersion: 1 } })
       else expect(heard, JSON.stringify(sent)).toEqual(errorOf(code))
     }
-    // Answers to what nobody asked, and stops of what is not there, change nothing and are answered by nobody.
+    // Unrequested answers and cancellations of unknown conversations change nothing and get no response.
     await editor.send({ id: 4711, result: { outcome: { outcome: "selected", optionId: "yes" } } })
     await editor.send({ method: "session/cancel", params: { sessionId: "conv_x" } })
     await editor.send({ method: "$/cancel_request", params: { requestId: 99 } })
@@ -90,7 +90,7 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
     await expect.poll(() => editor.next()).toMatchObject({ id: 12, result: { stopReason: "end_turn" } })
   })
 
-  test("is left when a line never ends, and others at the same Pawl notice nothing", async () => {
+  test("is disconnected if a line never ends, without effect on other editors of the same Pawl", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(always(says("Hello."))))
     const other = await world.edit()
@@ -105,7 +105,7 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
     expect(await other.say(sessionId, "hello")).toEqual({ stopReason: "end_turn" })
   })
 
-  test("gets no second turn while the first is at work, and the first is answered", async () => {
+  test("cannot start a second turn while one runs, and the first is answered", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openAcpWorld(database.url, model)
@@ -118,7 +118,7 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
     expect(model.requests).toHaveLength(1)
   })
 
-  test("and reads nothing is waited for: its conversation goes on without it, and nothing piles up", async () => {
+  test("and stops reading does not block its conversation, and output does not accumulate", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openAcpWorld(database.url, model)
@@ -128,7 +128,7 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
     await slow.send({ id: 1, method: "session/new", params: { cwd: world.dir, mcpServers: [] } })
     const { sessionId } = (await slow.next()).result as { sessionId: string }
     await slow.send({ id: 2, method: "session/prompt", params: { sessionId, prompt: [{ type: "text", text: "go" }] } })
-    // From here on nobody reads.
+    // From here on the client does not read.
     const watching = world.client.events(sessionId)
     let [seen, count] = ["", 0]
     model.write("word 0 ")
@@ -136,12 +136,12 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
       if (frame.type === "run_ended") break
       if (frame.type !== "text_delta") continue
       seen += (frame.data as { text: string }).text
-      // One after the other: each is a piece of its own for who reads.
+      // One at a time, so that each is a piece of its own for the reader.
       if (!seen.endsWith(`word ${count} `)) continue
       if (++count < WORDS) model.write(`word ${count} `)
       else model.end()
     }
-    // Whoever reads again hears all of it, in far fewer pieces: what was not read was not kept.
+    // A client that resumes reading gets the full text in far fewer pieces, because unread updates are merged.
     let [words, pieces] = ["", 0]
     for (;;) {
       const { id, params } = (await slow.next()) as { id?: number; params?: { update: { content?: { text: string } } } }

@@ -11,13 +11,13 @@ import { openAcpWorld } from "./world.ts"
 const README = { "README.md": "The colour of the site\n" }
 const EDIT = calls("edit_file", { path: "README.md", old_text: "colour", new_text: "color" })
 
-/** What editors are told of themselves, whenever they open it: not of the conversation. */
+/** Updates about the editor session, sent on every open. They are not part of the conversation. */
 const BESIDE: readonly string[] = ["available_commands_update", "config_option_update"]
 const journal = (updates: readonly SessionUpdate[]) =>
   updates.filter(({ sessionUpdate }) => !BESIDE.includes(sessionUpdate))
 
-describe.each(anyDatabase)("a conversation that an editor loads, on $name,", ({ create }) => {
-  test("is told from its first word on, just as it was told when it happened, and what waits is asked again", async () => {
+describe.each(anyDatabase)("a conversation loaded by an editor, on $name,", ({ create }) => {
+  test("replays all updates exactly as they were sent live, and asks again about pending changes", async () => {
     await using database = await create()
     const look = replies(thinks("I look."), calls("read_file", { path: "README.md" }))
     await using world = await openAcpWorld(database.url, scripted(look, EDIT, says("Done.")), README)
@@ -43,7 +43,7 @@ describe.each(anyDatabase)("a conversation that an editor loads, on $name,", ({ 
     })
   })
 
-  test("while a reply is being written is told its beginning and its rest, once", async () => {
+  test("during a reply sends its beginning and its remainder, once", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openAcpWorld(database.url, model)
@@ -58,19 +58,19 @@ describe.each(anyDatabase)("a conversation that an editor loads, on $name,", ({ 
     await second.until(() => second.words("agent_message_chunk") === "One, ")
     model.write("two.").end()
     await second.until(() => second.words("agent_message_chunk") === "One, two.")
-    // One that only goes on is told nothing of before, and hears the next.
+    // `session/resume` replays no history; the editor receives the next reply.
     const third = await world.edit()
     await third.agent.request("session/resume", { sessionId, cwd: world.dir, mcpServers: [] })
     const next = third.say(sessionId, "go on")
     model.write("Three.").end()
     expect(await next).toEqual({ stopReason: "end_turn" })
     expect(third.words("agent_message_chunk")).toBe("Three.")
-    // The other one, which has it open too, hears what was said in the third.
+    // The second editor also has it open, and receives the message sent in the third.
     await second.until(() => second.words("agent_message_chunk") === "One, two.Three.")
     expect(second.words("user_message_chunk")).toBe("countgo on")
   })
 
-  test("is refused with a sentence where it is not there, and gone where it was deleted or closed", async () => {
+  test("is refused with a message if it does not exist, and removed if it was deleted or closed", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(says("Hello.")))
     const editor = await world.edit()

@@ -11,7 +11,7 @@ const README = { "README.md": "first\nThe colour of the site\n" }
 const EDIT = calls("edit_file", { path: "README.md", old_text: "colour", new_text: "color" })
 const DONE = always(says("So be it."))
 
-/** A person has asked for a change, and the editor is asked about it. */
+/** Sends a request for a change, and waits until the editor is asked about it. */
 async function askToMend(world: AcpWorld) {
   const editor = await world.edit()
   const { sessionId } = await editor.begin(world.dir)
@@ -19,8 +19,8 @@ async function askToMend(world: AcpWorld) {
   return { editor, sessionId, answered, question: await editor.question(0) }
 }
 
-describe.each(anyDatabase)("a change that an editor is asked about, on $name,", ({ create }) => {
-  test("is shown with its difference and its place, waits, and is made when the person says yes", async () => {
+describe.each(anyDatabase)("a change that needs the editor's approval, on $name,", ({ create }) => {
+  test("is shown with its diff and location, stays pending, and is applied on approval", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
     const { editor, sessionId, answered, question } = await askToMend(world)
@@ -48,7 +48,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     ["from outside of the folder", (): string => "file:///srv/others/notes.md", ["write_file"]],
     ["from no file", () => "https://evil.example/page", ["write_file"]],
     ["from the trusted folder", (dir: string) => `file://${dir}/notes.md#L2`, []],
-  ])("an embedded text %s counts in auto as a file that was sent along", async (_, uriIn, asked) => {
+  ])("embedded text %s is treated in auto mode like an attached file", async (_, uriIn, asked) => {
     await using database = await create()
     const script = scripted(calls("write_file", { path: "a.txt", content: "new\n" }), DONE)
     await using world = await openAcpWorld(database.url, script)
@@ -73,7 +73,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     expect(messages[0]?.content).not.toContain(text)
   })
 
-  test.each(["no", "whatever an editor makes up"])("is not made for an answer of “%s”", async (optionId) => {
+  test.each(["no", "whatever an editor makes up"])("is not applied if the editor answers “%s”", async (optionId) => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
     const editor = await world.edit({ always: optionId })
@@ -85,7 +85,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     )
   })
 
-  test("is agreed to for the next ones too, except where it is always asked about", async () => {
+  test("can be approved for following changes too, except for files that always need approval", async () => {
     await using database = await create()
     const write = (path: string) => calls("write_file", { path, content: "new\n" })
     const script = scripted(write("a.txt"), write("b.txt"), write("AGENTS.md"), DONE)
@@ -106,7 +106,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     ])
   })
 
-  test("is withdrawn in the editor when it is decided elsewhere, and the turn goes on", async () => {
+  test("is withdrawn in the editor when another client decides, and the turn continues", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
     const { editor, sessionId, answered, question } = await askToMend(world)
@@ -117,7 +117,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("color ")
   })
 
-  test.each(["the editor", "another client"])("has the outcome of whoever is first: %s", async (first) => {
+  test.each(["the editor", "another client"])("has the outcome of the first decision: %s", async (first) => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
     const { sessionId, answered, question } = await askToMend(world)
@@ -129,7 +129,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
       expect(await answered).toEqual({ stopReason: "end_turn" })
       await expect(reject()).rejects.toMatchObject({ code: "proposal_decided" })
     } else {
-      // It answers what it was asked before it can have heard that it need not.
+      // The editor answers the question before it can receive the withdrawal.
       const rejected = reject()
       const [{ status }] = await Promise.all([rejected, rejected.then(() => question.answer("yes")), answered])
       expect(status).toBe("rejected")
@@ -139,7 +139,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain(isMade ? "color " : "colour")
   })
 
-  test("has one outcome, whoever answers in the same moment: here or in another dialect", async () => {
+  test("has one outcome when the editor and another adapter answer at the same moment", async () => {
     await using database = await create()
     const script = Array.from({ length: 10 }, (_, index) => [
       calls("write_file", { path: `${index}.txt`, content: "new\n" }),
@@ -154,7 +154,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
       const question = await editor.question(index)
       const { proposals } = await world.client.readConversation({ params: { id: sessionId } })
       const params = { id: proposals[0]!.id }
-      // The editor says yes, another client says no.
+      // The editor approves, another client rejects.
       if (index % 2 === 0) question.answer("yes")
       const there = await world.client.rejectProposal({ params }).then(
         () => "taken",
@@ -170,7 +170,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     expect(outcomes.has(true)).toBe(true)
   })
 
-  test("is given up with its turn when the person stops instead of answering", async () => {
+  test("is cancelled with its turn if the person stops instead of answering", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
     const { editor, sessionId, answered, question } = await askToMend(world)
@@ -181,7 +181,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     expect(await editor.say(sessionId, "and now?")).toEqual({ stopReason: "end_turn" })
   })
 
-  test("that has expired is not made by a late yes: the model learns it, and the turn ends", async () => {
+  test("is not applied by an approval after it expired: the model learns it, and the turn ends", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README, { proposalMinutes: 0 })
     const { answered, question } = await askToMend(world)
@@ -190,7 +190,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("colour")
   })
 
-  test("is not asked about in the modes that need no asking; the mode is the conversation's, whoever sets it", async () => {
+  test("is not asked in modes that need no approval; the mode belongs to the conversation, and any client can set it", async () => {
     await using database = await create()
     const again = calls("edit_file", { path: "README.md", old_text: "color", new_text: "colour" })
     await using world = await openAcpWorld(database.url, scripted(EDIT, says("Done."), again, says("No.")), README)

@@ -16,7 +16,7 @@ import { calls, provided } from "../terminal/terminal-world.ts"
 const living = new Set<AcpProcess>()
 atEndOfFile(async () => void (await Promise.all([...living].map((each) => each.kill()))))
 
-/** `pawl acp` as an editor starts it, with the official client at the other end of its pipes. */
+/** `pawl acp` as an editor starts it, with the official client on its pipes. */
 class AcpProcess {
   readonly editor: EditorSide
   readonly ended: Promise<number | null>
@@ -40,7 +40,7 @@ class AcpProcess {
     this.editor = new EditorSide(output as WritableStream<Uint8Array>, input as ReadableStream<Uint8Array>, options)
   }
 
-  /** As an editor that is closed. */
+  /** Closes the pipes, as an editor does when it exits. */
   hangUp(): Promise<number | null> {
     this.#child.stdin.end()
     return this.ended
@@ -54,7 +54,7 @@ class AcpProcess {
 
 const EDIT = calls("edit_file", { path: "README.md", old_text: "colour", new_text: "color" })
 
-test("pawl acp speaks the protocol alone on stdout; killed in the middle of a run, its next life goes on and tells all of it", async () => {
+test("pawl acp writes only protocol messages to stdout; killed during a run, it continues after a restart and sends the whole run", async () => {
   const begins = beginsOnly()
   await using world = await provided(begins.reply, chatReply("Begun anew."), EDIT, chatReply("Mended."))
   const file = join(world.cwd, "README.md")
@@ -76,12 +76,12 @@ test("pawl acp speaks the protocol alone on stdout; killed in the middle of a ru
   await second.editor.load(sessionId, world.cwd)
   expect(second.editor.words("user_message_chunk")).toBe("work")
   await second.editor.until(() => second.editor.words("agent_message_chunk").endsWith("Begun anew."))
-  // And the editor is closed while a change waits: the next one is asked.
+  // The editor exits while a change is pending: the next one is asked.
   void second.editor.say(sessionId, "mend it").catch(() => {})
   await second.editor.question(0)
   expect(await second.hangUp()).toBe(0)
 
-  // With a pack that prints, where an editor expects nothing but the protocol.
+  // With a pack that prints to stdout, where an editor expects only the protocol.
   const pack = join(world.cwd, "noisy.mjs")
   const noise = `console.log("noise of a pack"); process.stdout.write("more of it\\n")`
   writeFileSync(pack, `${noise}\nexport default { name: "noisy", open: () => ({ agents: [] }) }`)
@@ -96,7 +96,7 @@ test("pawl acp speaks the protocol alone on stdout; killed in the middle of a ru
   for (const line of lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" })
 })
 
-test("over a server that is killed in the middle of a run the turn goes on when it is back, with the files of this machine", async () => {
+test("when the server is killed during a run, the turn continues once it is back, with the files of this machine", async () => {
   const begins = beginsOnly()
   await using world = await provided(begins.reply, EDIT, chatReply("Mended."))
   const file = join(world.cwd, "README.md")

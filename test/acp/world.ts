@@ -15,11 +15,11 @@ import { EditorSide, type EditorSideOptions } from "./editor.ts"
 
 export interface AcpWorld extends AsyncDisposable {
   readonly dir: string
-  /** Our own client, of the same person. */
+  /** Our own client, for the same person. */
   readonly client: Client
-  /** An editor at this Pawl that has said hello, and what its process would end with. */
+  /** Connects an editor and initializes it. */
   edit(options?: EditorSideOptions): Promise<EditorSide>
-  /** One whose bytes are written by hand. */
+  /** Connects an editor whose bytes the test writes. */
   raw(): {
     readonly output: WritableStream<Uint8Array>
     readonly input: ReadableStream<Uint8Array>
@@ -27,7 +27,7 @@ export interface AcpWorld extends AsyncDisposable {
   }
 }
 
-/** A Pawl over a folder with these files, for editors in this process: as `pawl acp` has it, with a model of the test's. */
+/** A Pawl on a folder with these files, for editors in this process: set up as by `pawl acp`, with a model of the test. */
 export async function openAcpWorld(
   url: string,
   model: Model,
@@ -42,7 +42,7 @@ export async function openAcpWorld(
   const usual = settingsIn(dataFolder())
   const settings = { ...usual, databaseUrl: url, durability: "normal" as const, requestsPerMinute: 0 }
   const folder = openFolder(dir, undefined, [], { isTrusted: true })
-  // As long as no editor has come there is none to be asked.
+  // Set when an editor connects.
   const held: { files?: EditorOffers["files"] } = {}
   const buffers = {
     read: async (path: string) => held.files?.read(path),

@@ -8,7 +8,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
   const open = async (models: PawlOptions["models"], more: Partial<PawlOptions> = {}): Promise<Pawl> =>
     openPawl({ store: { url: (await create()).url, durability: "normal" }, models, ...more })
 
-  test("is answered with the text, and where it can be found again", async () => {
+  test("returns the text, and the ids to find it again", async () => {
     await using pawl = await open(scripted(says("Because of Rayleigh.")))
     const answer = await pawl.ask("Why is the sky blue?")
     expect(answer).toMatchObject({ status: "answered", text: "Because of Rayleigh.", finish: "stop" })
@@ -20,7 +20,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
     expect(await pawl.answer(answer.conversationId)).toEqual(answer)
   })
 
-  test("a script that ran out fails the run, and says so", async () => {
+  test("a script without further replies fails the run with a message", async () => {
     const model = scripted(says("Ada."))
     await using pawl = await open(model)
     const { conversationId } = await pawl.ask("First name?")
@@ -30,7 +30,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
     expect(model.received.map(({ request: { history } }) => history.length)).toEqual([1, 3])
   })
 
-  test("that a model answers with calls alone, also after the limit of rounds, has no text and says why", async () => {
+  test("a model that only makes tool calls, even after the round limit, has no text, and the answer says why", async () => {
     const look = defineTool({
       name: "look",
       description: "Looks.",
@@ -44,7 +44,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
     expect(answer).toMatchObject({ status: "answered", text: "", finish: "calls" })
   })
 
-  test("goes on in a conversation, which the model has read", async () => {
+  test("continues a conversation: the model receives its history", async () => {
     const model = scripted(says("Ada."), says("Lovelace."))
     await using pawl = await open(model)
     const { conversationId } = await pawl.ask("First name?")
@@ -67,7 +67,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
     await expect(pawl.ask("Go elsewhere.", { key: "order 17" })).rejects.toSatisfy((e) => hasCode(e, "key_reused"))
   })
 
-  test("into a conversation that another process works on is answered from there", async () => {
+  test("in a conversation that another process works on returns that process's answer", async () => {
     const { url } = await create()
     const gate = Promise.withResolvers<string>()
     const wait = defineTool({
@@ -93,7 +93,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
     expect(await other.answer(id)).toMatchObject({ text: "Second." })
   })
 
-  test("what fails says why, with a code", async () => {
+  test("a failed run has a message and a code", async () => {
     await using pawl = await open(scripted(fails("auth")))
     const answer = await pawl.ask("Go.")
     expect(answer).toMatchObject({ status: "failed", text: "" })
@@ -127,7 +127,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
     expect((await pawl.conversations.list()).items).toHaveLength(1)
   })
 
-  test("closing lets go of the question, and who opens the store next answers it", async () => {
+  test("closing releases the question, and the next process that opens the store answers it", async () => {
     const { url } = await create()
     const first = await openPawl({ store: url, models: scripted(hangs()) })
     const asked = first.ask("Go.", { key: "k" })
@@ -137,7 +137,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
     expect(await next.ask("Go.", { key: "k" })).toMatchObject({ status: "answered", text: "Late, but here." })
   })
 
-  test("people see nothing of each other", async () => {
+  test("people cannot see each other's conversations", async () => {
     await using pawl = await open(scripted(says("Yours.")))
     for (const name of ["ada", "bob"]) await pawl.people.create(name)
     const { conversationId } = await pawl.as("ada").ask("Mine?")
@@ -149,7 +149,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
     expect((await pawl.as("bob").conversations.list()).items).toEqual([])
   })
 
-  test("what counts only when a conversation begins is refused later", async () => {
+  test("options for a new conversation are refused later", async () => {
     await using pawl = await open(scripted(says("Hello.")))
     const { conversationId } = await pawl.ask("Hi.", { mode: "read-only", title: "Greeting" })
     expect(await pawl.conversations.get(conversationId)).toMatchObject({ mode: "read-only", title: "Greeting" })
@@ -159,7 +159,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
   })
 })
 
-test("an answer that only the program's own schema refuses says why, also as JSON", async () => {
+test("an answer that only the program's own schema refuses includes the reason, also as JSON", async () => {
   await using pawl = await openPawl({ store: ":memory:", models: scripted(says('{"part":"bolt"}')) })
   const answers = z.object({ part: z.string() }).refine(() => false, "There is no such part.")
   const answer: unknown = JSON.parse(JSON.stringify(await pawl.ask("Which part?", { answers })))

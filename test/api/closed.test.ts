@@ -22,7 +22,7 @@ const everything: readonly (readonly [name: string, call: (pawl: Pawl) => Promis
 ]
 
 describe.each(anyDatabase)("a Pawl that is closed, on $name", ({ create }) => {
-  test("says so to whoever asks it anything, and not that its store would come back", async () => {
+  test("rejects every call with `draining`, not with a store error", async () => {
     await using database = await create()
     const pawl = await openPawl({ store: database.url, models: scripted(always(says("Hello."))) })
     await pawl.ask("Hi.")
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("a Pawl that is closed, on $name", ({ create }) => {
     }
   })
 
-  test("says so, too, to whoever was asking it something in this moment", async () => {
+  test("rejects calls in flight with `draining` too", async () => {
     await using database = await create()
     for (const [name, call] of everything) {
       const pawl = await openPawl({ store: database.url, models: scripted(always(says("Hello."))) })

@@ -6,7 +6,7 @@ import { anyDatabase } from "../support/databases.ts"
 
 type Waiting = Extract<Answer, { status: "waiting" }>
 
-/** A shelf of bolts, and an agent that takes from it. */
+/** A shelf of bolts, and an agent that takes bolts from it. */
 function shelf() {
   const stock = { bolts: 40 }
   const take = defineTool({
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("deciding, on $name", ({ create }) => {
     return { pawl, stock, url, agents, asked, proposal: asked.proposals[0]! }
   }
 
-  test("a yes is carried out once, and the answer follows", async () => {
+  test("an approval is applied once, and the answer follows", async () => {
     const { stock, asked, proposal, ...opened } = await ask(calls("take", { pieces: 5 }), says("35 are left."))
     await using pawl = opened.pawl
     expect(stock.bolts).toBe(40)
@@ -45,7 +45,7 @@ describe.each(anyDatabase)("deciding, on $name", ({ create }) => {
     expect(stock.bolts).toBe(35)
   })
 
-  test("a no does nothing, and the model is told why", async () => {
+  test("rejecting applies nothing and passes the reason to the model", async () => {
     const { stock, asked, proposal, ...opened } = await ask(calls("take", { pieces: 5 }), ({ history }) => {
       const last = history.at(-1)
       return says(last?.role === "tool" ? (last.results[0]?.text ?? "") : "")
@@ -56,7 +56,7 @@ describe.each(anyDatabase)("deciding, on $name", ({ create }) => {
     expect(stock.bolts).toBe(40)
   })
 
-  test("other arguments are a proposal of their own; bad ones are refused", async () => {
+  test("edited arguments create a new proposal; invalid ones are refused", async () => {
     const { stock, proposal, ...opened } = await ask(calls("take", { pieces: 5 }), says("Done."))
     await using pawl = opened.pawl
     await expect(pawl.proposals.edit(proposal.id, { pieces: "all" })).rejects.toThrow(/pieces/)
@@ -67,7 +67,7 @@ describe.each(anyDatabase)("deciding, on $name", ({ create }) => {
     expect(stock.bolts).toBe(39)
   })
 
-  test("what waits is found and decided in a next life, and by whoever asks for the list", async () => {
+  test("a pending proposal can be listed and approved after a restart", async () => {
     const { agents, url, stock, asked, ...opened } = await ask(calls("take", { pieces: 2 }))
     await opened.pawl.close()
     await using next = await openPawl({ store: url, models: scripted(says("38.")), agents })
@@ -78,7 +78,7 @@ describe.each(anyDatabase)("deciding, on $name", ({ create }) => {
     expect(stock.bolts).toBe(38)
   })
 
-  test("a decision in another process than the one that asked is carried out once, and both learn of it", async () => {
+  test("a decision in another process is applied once, and both processes receive it", async () => {
     const { agents, url, stock, asked, proposal, ...opened } = await ask(calls("take", { pieces: 2 }), says("38."))
     await using pawl = opened.pawl
     await using other = await openPawl({ store: url, models: scripted(says("38.")), agents })
@@ -92,10 +92,10 @@ describe.each(anyDatabase)("deciding, on $name", ({ create }) => {
     expect(stock.bolts).toBe(38)
   })
 
-  test("a proposal waits for a week", async () => {
+  test("a proposal stays pending for a week", async () => {
     const { proposal, ...opened } = await ask(calls("take", { pieces: 5 }))
     await using _ = opened.pawl
-    // Its time of creation is that of its event, which may be written a moment later.
+    // Its creation time is that of its event, which may be written a moment later.
     const waits = Date.parse(proposal.expiresAt) - Date.parse(proposal.createdAt)
     expect(Math.round(waits / 1000)).toBe(7 * 24 * 60 * 60)
   })
@@ -129,7 +129,7 @@ describe.each(anyDatabase)("deciding, on $name", ({ create }) => {
     expect(stock.bolts).toBe(45)
   })
 
-  test("cancelling settles what waits, and erasing leaves nothing", async () => {
+  test("cancelling settles pending proposals, and erasing removes everything", async () => {
     const { stock, asked, proposal, ...opened } = await ask(calls("take", { pieces: 2 }))
     await using pawl = opened.pawl
     expect(await pawl.conversations.cancel(asked.conversationId)).toBe(true)

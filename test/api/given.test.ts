@@ -15,21 +15,24 @@ test.each<[name: string, options: object]>([
   ["key", { key: "" }],
   ["signal", { signal: {} }],
   ["tilte", { tilte: "Greeting" }],
-])("a question with a %s that means nothing is refused by name, and nothing is begun", async (name, options) => {
-  await using pawl = await open()
-  const asked = pawl.ask("Hi.", options as AskOptions)
-  await expect(asked).rejects.toThrow(name)
-  await expect(asked).rejects.toSatisfy((error) => hasCode(error, "bad_request"))
-  expect((await pawl.conversations.list()).items).toEqual([])
-})
+])(
+  "a question with an invalid %s is refused with the option's name, and no conversation is created",
+  async (name, options) => {
+    await using pawl = await open()
+    const asked = pawl.ask("Hi.", options as AskOptions)
+    await expect(asked).rejects.toThrow(name)
+    await expect(asked).rejects.toSatisfy((error) => hasCode(error, "bad_request"))
+    expect((await pawl.conversations.list()).items).toEqual([])
+  },
+)
 
-test("what is no text is no question", async () => {
+test("text that is not a string is refused", async () => {
   await using pawl = await open()
   await expect(pawl.ask(5 as never)).rejects.toThrow(/text: /)
   expect((await pawl.conversations.list()).items).toEqual([])
 })
 
-test.each([-1, 0, 1e9, Number.NaN, 1.5])("a page of %d is refused, of whatever it is one", async (limit) => {
+test.each([-1, 0, 1e9, Number.NaN, 1.5])("a page size of %d is refused on every list", async (limit) => {
   await using pawl = await open()
   const { conversationId: id } = await pawl.ask("Hi.")
   await expect(pawl.conversations.list({ limit })).rejects.toThrow(/limit: /)
@@ -70,7 +73,7 @@ test.each<[what: string, named: RegExp, decide: Decide]>([
   expect([await pawl.proposals.get(proposal!.id), ran]).toMatchObject([{ status: "pending" }, []])
 })
 
-test("a change to a mode that is none is refused", async () => {
+test("an unknown mode is refused", async () => {
   await using pawl = await open()
   const { conversationId: id } = await pawl.ask("Hi.")
   await expect(pawl.conversations.change(id, { mode: "readonly" as never })).rejects.toThrow(/mode: /)
@@ -82,11 +85,11 @@ test.each<[named: RegExp, options: Partial<PawlOptions>]>([
   [/limits\.runSeconds: /, { limits: { runSeconds: Number.NaN } }],
   [/limits\.proposalMinutes: /, { limits: { proposalMinutes: -1 } }],
   [/^models: /, { models: {} }],
-])("opening says %s where that means nothing", async (named, options) => {
+])("opening reports an invalid %s", async (named, options) => {
   await expect(open(options)).rejects.toThrow(named)
 })
 
-test("two that ask at once with one key and other words: one is asked, and the other is told", async () => {
+test("of two concurrent questions with one key and different text, one is asked and the other fails with `key_reused`", async () => {
   await using pawl = await open()
   const asked = [pawl.ask("A", { key: "k" }), pawl.ask("B", { key: "k" })]
   const outcomes = (await Promise.allSettled(asked)).map(({ status }) => status)
@@ -100,14 +103,14 @@ test.each([
   [{ file: "pawl.db" }],
   [""],
   [5],
-])("a store that is none is refused by name, also one whose durability would be none: %j", async (store) => {
+])("an invalid store is refused by name, also one with an invalid durability: %j", async (store) => {
   await expect(open({ store: store as never })).rejects.toThrow(/store: |store\./)
 })
 
 test.each([
   ["/proc/pawl/pawl.db", "/proc/pawl/pawl.db"],
   [{ url: "file:/dev/null/pawl.db" }, "/dev/null/pawl.db"],
-])("a store that cannot be opened is refused in a sentence that names it: %j", async (store, file) => {
+])("a store that cannot be opened is refused with a message that names it: %j", async (store, file) => {
   await expect(open({ store })).rejects.toThrow(`The store ${file} cannot be opened: `)
 })
 

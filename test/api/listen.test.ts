@@ -9,7 +9,7 @@ import { always, calls, says, scripted } from "../../core/testing.ts"
 import { pdf } from "../support/message-files/images.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
-test("what a program asks is seen and decided through its own server, by the one engine", async () => {
+test("questions of a program are visible and can be decided through its own server, with one engine", async () => {
   const done: string[] = []
   const note = defineTool({
     name: "note",
@@ -44,7 +44,7 @@ test("what a program asks is seen and decided through its own server, by the one
   await expect(fetch(`${url}/healthz`)).rejects.toThrow()
 })
 
-test("files that people send are shown to the models of a program, and stay with a fork of theirs", async () => {
+test("uploaded files are shown to the models of a program, and stay with a fork", async () => {
   const model = scripted(always(says("Seen.")))
   await using pawl = await openPawl({ store: ":memory:", models: model })
   const { url, signInLink } = await pawl.listen({ port: 0, dataFolder: dataFolder() })
@@ -72,7 +72,7 @@ test("files that people send are shown to the models of a program, and stay with
   expect(shown()).toMatch(/Pigeons[^]*return at dusk/)
 }, 30_000)
 
-test("its links lead where a browser can go, with one slash, whatever it listens on", async () => {
+test("sign-in links have an address that a browser can open and a single slash, for any host", async () => {
   await using pawl = await openPawl({ store: ":memory:", models: scripted() })
   const folder = dataFolder()
   const everywhere = await pawl.listen({ port: 0, host: "0.0.0.0", dataFolder: folder })
@@ -81,7 +81,7 @@ test("its links lead where a browser can go, with one slash, whatever it listens
   expect(named.signInLink).toMatch(/^https:\/\/pawl\.example\/sign-in#.+/)
 })
 
-test("its metrics count what this program asks, also before it listened", async () => {
+test("metrics count the questions of this program, also those before listen()", async () => {
   const look = defineTool({ name: "look", description: "d", input: z.object({}), effect: "read", run: () => "A cat." })
   const models = scripted(calls("look"), says("A cat."), says("A dog."))
   await using pawl = await openPawl({ store: ":memory:", models, agents: [{ name: "a", tools: [look] }] })
@@ -94,7 +94,7 @@ test("its metrics count what this program asks, also before it listened", async 
   expect(counted).toMatch(/pawl_tool_calls_total\{.*look.*\} 1\n/)
 })
 
-test("who listens while it is closed, or after, is told so, and no port stays open", async () => {
+test("listen() fails with `draining` during and after close(), and leaves no port open", async () => {
   const pawl = await openPawl({ store: ":memory:", models: scripted() })
   const free = createServer().listen(0, "127.0.0.1")
   await once(free, "listening")

@@ -6,14 +6,14 @@ import { says, scripted } from "../../core/testing.ts"
 
 const speaking = (text: string) => ProviderServer.open((response) => void streamHead(response).end(chatReply(text)))
 
-/** A language model of the AI SDK, as its users have one. */
+/** A language model of the AI SDK, as a program would pass it. */
 const languageModel = (server: ProviderServer, id = "some-model") =>
   createOpenAICompatible({ name: "acme", baseURL: `${server.url}/v1`, apiKey: "sk-acme" }).chatModel(id)
 
 const open = (models: Models) => openPawl({ store: ":memory:", models })
 
 describe("models can be", () => {
-  test("providers by their settings", async () => {
+  test("providers with settings", async () => {
     await using server = await speaking("Hello from afar.")
     const access = { apiKey: "sk-secret", baseUrl: `${server.url}/v1` }
     await using pawl = await open({ openai: access, default: "openai/gpt-5.4-mini" })
@@ -32,7 +32,7 @@ describe("models can be", () => {
     expect(await pawl.conversations.get(conversationId)).toMatchObject({ model: "acme/some-model", modelChosen: false })
   })
 
-  test("several by name, of which the first is asked where none is chosen", async () => {
+  test("several by name: the first is the default", async () => {
     await using server = await speaking("Good.")
     await using pawl = await open({ fast: scripted(says("Fast.")), good: languageModel(server) })
     expect((await pawl.ask("Hi.")).text).toBe("Fast.")
@@ -42,7 +42,7 @@ describe("models can be", () => {
     await expect(pawl.ask("Hi.", { model: "best" })).rejects.toThrow(/no model "best".*fast, good/)
   })
 
-  test("one, and no other name is answered by it", async () => {
+  test("a single one, which answers to no other name", async () => {
     await using pawl = await open(scripted(says("Hello.")))
     const asked = pawl.ask("Hi.", { model: "gpt-9" })
     await expect(asked).rejects.toSatisfy((error) => hasCode(error, "unknown_model"))
@@ -51,7 +51,7 @@ describe("models can be", () => {
     await expect(pawl.conversations.change(conversationId, { model: "gpt-9" })).rejects.toThrow(/Models: scripted/)
   })
 
-  test("a language model with what it does not say of itself", async () => {
+  test("a language model, with settings that it does not have itself", async () => {
     await using server = await speaking("Yes.")
     const model = toModel(languageModel(server), { name: "acme", contextTokens: 9000 })
     expect(model).toMatchObject({ name: "acme", provider: "acme", contextTokens: 9000, price: null })
@@ -60,7 +60,7 @@ describe("models can be", () => {
   })
 })
 
-describe("what cannot be used is said when it is opened", () => {
+describe("an invalid setting is reported when Pawl opens", () => {
   test.each<[what: string, models: unknown, says: RegExp]>([
     ["a key that is not set", { openai: { apiKey: undefined } }, /^models\.openai: OpenAI needs \{ apiKey/],
     ["an address that is none", { ollama: { baseUrl: " " } }, /^models\.ollama: Ollama needs its address/],
@@ -72,14 +72,14 @@ describe("what cannot be used is said when it is opened", () => {
     await expect(open(models as Models)).rejects.toThrow(says)
   })
 
-  test("two agents of one name, and none", async () => {
+  test("two agents with the same name, and no agents", async () => {
     const models = scripted()
     const twice = [{ name: "a" }, { name: "a" }]
     await expect(openPawl({ store: ":memory:", models, agents: twice })).rejects.toThrow(/two are called "a"/)
     await expect(openPawl({ store: ":memory:", models, agents: [] })).rejects.toThrow(/name at least one/)
   })
 
-  test("a provider without a model that can be known, and no default", async () => {
+  test("a provider without a known model or a default", async () => {
     await using pawl = await open({ azure: { apiKey: "k", baseUrl: "https://name.openai.azure.com" } })
     const asked = pawl.ask("Hi.")
     await expect(asked).rejects.toSatisfy((error) => hasCode(error, "no_model_selected"))
@@ -87,7 +87,7 @@ describe("what cannot be used is said when it is opened", () => {
   })
 })
 
-test("a key does not come back in what went wrong", async () => {
+test("an error message never contains a key", async () => {
   await using server = await ProviderServer.open((response) => {
     response.writeHead(401, { "content-type": "application/json" })
     response.end(JSON.stringify({ error: { message: "Incorrect API key provided: sk-secret" } }))
@@ -99,7 +99,7 @@ test("a key does not come back in what went wrong", async () => {
   expect(JSON.stringify(answer)).not.toContain("sk-secret")
 })
 
-test("an endpoint that is being asked for its models is asked no longer when all is closed", async () => {
+test("closing cancels the request for an endpoint's models", async () => {
   const left = Promise.withResolvers<void>()
   await using server = await openLists((response, { path }) => {
     if (path.endsWith("/models")) response.once("close", left.resolve)

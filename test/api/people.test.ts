@@ -22,7 +22,7 @@ describe.each(anyDatabase)("users by code on $name", ({ create }) => {
     await expect(pawl.as("ada").ask("Hi.")).rejects.toMatchObject({ code: "person_unknown" })
   })
 
-  test("that do not exist are refused by as, and none is created", async () => {
+  test("that do not exist are refused by as(), which creates none", async () => {
     await using database = await create()
     await using pawl = await openPawl({ store: database.url, models: scripted(always(says("Hello."))) })
     for (const name of ["ada", "user_1JNMtm1ZVh7W4XgK2T9Y", "", " issuer subject", "a\0b"]) {

@@ -10,7 +10,7 @@ import { anyDatabase } from "../support/databases.ts"
 const withdrawn = (error: unknown) => hasCode(error, "message_withdrawn")
 
 describe.each(anyDatabase)("a question that waits behind another, on $name", ({ create }) => {
-  /** A program whose first question is at work until it is stopped, and somebody who sees its queue. */
+  /** A program whose first question runs until it is stopped, and a client that reads its queue. */
   async function open(...script: Script[]) {
     const { url } = await create()
     const stack = new AsyncDisposableStack()
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("a question that waits behind another, on $name", ({ 
     const { id } = (await pawl.conversations.list()).items[0]!
     const waiting = async () =>
       (await store.queue.list(id as ConversationId, { limit: 50 })).items.map(({ text }) => text)
-    /** Asks, and comes back when it waits. */
+    /** Asks, and resolves once the question is queued. */
     const queue = async (text: string, options: AskOptions = {}, by: Pawl = pawl) => {
       const asked = by.ask(text, { conversation: id, ...options })
       asked.catch(() => {}) // looked at later
@@ -54,7 +54,7 @@ describe.each(anyDatabase)("a question that waits behind another, on $name", ({ 
     }
   }
 
-  test("is taken back when the conversation is cancelled, and so is everything else that waits there", async () => {
+  test("is withdrawn when the conversation is cancelled, and so is everything else in its queue", async () => {
     await using world = await open(hangs("So far"), says("Third."))
     const [first, second] = [await world.queue("One."), await world.queue("Two.")]
     expect(await world.pawl.conversations.cancel(world.id)).toBe(true)
@@ -64,7 +64,7 @@ describe.each(anyDatabase)("a question that waits behind another, on $name", ({ 
     expect(await world.pawl.ask("Three.", { conversation: world.id })).toMatchObject({ text: "Third." })
   })
 
-  test("has its turn when who asked before it stops their own question", async () => {
+  test("runs once the previous asker stops their question", async () => {
     await using world = await open(hangs("So far"), says("Second."))
     const { asked } = await world.queue("One.")
     world.stop.abort(new Error("enough"))
@@ -74,7 +74,7 @@ describe.each(anyDatabase)("a question that waits behind another, on $name", ({ 
     expect(await asked).toMatchObject({ status: "answered", text: "Second." })
   })
 
-  test("is taken back when what it waits behind fails", async () => {
+  test("is withdrawn when the run before it fails", async () => {
     await using world = await open(calls("wait"), fails("auth"), says("Second."))
     const { asked } = await world.queue("One.")
     world.gate.resolve("Waited.")
@@ -82,23 +82,23 @@ describe.each(anyDatabase)("a question that waits behind another, on $name", ({ 
     expect(await world.pawl.ask("Two.", { conversation: world.id })).toMatchObject({ text: "Second." })
   })
 
-  test("with a key is taken back for everybody who asked with it, and can be asked again", async () => {
+  test("with a key is withdrawn for all callers with the key, and can be asked again", async () => {
     await using world = await open(hangs("So far"), says("Once."))
     const { pawl, id } = world
     const [one, two] = [await world.queue("One.", { key: "k" }), await world.queue("One.", { key: "k" })]
     await pawl.conversations.cancel(id)
     await expect(one.asked).rejects.toSatisfy(withdrawn)
-    // Nobody sees when the second one waits: where it came after the cancel, it is the one that asks again.
+    // The second question may enter the queue before or after the cancel. If after, it is asked again.
     expect(await two.asked.then(({ text }) => text, codeOf)).toBeOneOf(["message_withdrawn", "Once."])
     expect(await pawl.ask("One.", { conversation: id, key: "k" })).toMatchObject({ text: "Once." })
   })
 
-  test("with a key, held since a process that died, is taken back for who asks with it again", async () => {
+  test("with a key, queued by a process that stopped, is withdrawn for the next caller with the key", async () => {
     await using world = await open(hangs("So far"), says("Once."))
     const { pawl, id } = world
     const dying = await world.openAnother()
     await world.queue("One.", { key: "k" }, dying)
-    await dying.close() // it waits on disk, and nobody waits for it
+    await dying.close() // the message is queued on disk, with no caller waiting for it
     await pawl.conversations.cancel(id)
     expect(await world.waiting()).toEqual(["One."])
     const asked = () => pawl.ask("One.", { conversation: id, key: "k" })
@@ -106,7 +106,7 @@ describe.each(anyDatabase)("a question that waits behind another, on $name", ({ 
     expect(await asked()).toMatchObject({ text: "Once." })
   })
 
-  test("is over when another process takes it back", async () => {
+  test("is withdrawn when another process withdraws it", async () => {
     await using world = await open(hangs("So far"))
     const other = await world.openAnother()
     const stop = new AbortController()
@@ -117,7 +117,7 @@ describe.each(anyDatabase)("a question that waits behind another, on $name", ({ 
     await expect(mine.asked).rejects.toSatisfy(withdrawn)
   })
 
-  test("is taken back for who waits in another process, too, when the conversation is cancelled", async () => {
+  test("is withdrawn for a caller in another process too when the conversation is cancelled", async () => {
     await using world = await open(hangs("So far"))
     const other = await world.openAnother()
     const theirs = await world.queue("One.", {}, other)

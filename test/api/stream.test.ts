@@ -11,7 +11,7 @@ const look = defineTool({
   run: () => "A cat.",
 })
 
-/** Every event, and the answer that follows them. */
+/** Collects every event, and the answer after them. */
 async function collect(events: AsyncGenerator<PawlEvent, Answer, undefined>) {
   const told: PawlEvent[] = []
   for (;;) {
@@ -24,7 +24,7 @@ async function collect(events: AsyncGenerator<PawlEvent, Answer, undefined>) {
 const open = (model: ReturnType<typeof scripted>) =>
   openPawl({ store: ":memory:", models: model, agents: [{ name: "a", tools: [look] }] })
 
-test("a question is told from its start to its end, and the answer is what the iteration returns", async () => {
+test("a stream emits all events of a question in order, and the iteration returns the answer", async () => {
   await using pawl = await open(scripted(calls("look"), says("It is a cat.", { chunks: 3 })))
   const { told, answer } = await collect(pawl.stream("What is there?"))
   const types = told.map(({ type }) => type).filter((type) => type !== "text_delta" && type !== "usage")
@@ -35,7 +35,7 @@ test("a question is told from its start to its end, and the answer is what the i
   expect(answer).toMatchObject({ status: "answered", text: "It is a cat." })
 })
 
-test("nothing is asked before somebody listens", async () => {
+test("nothing is asked before the iteration starts", async () => {
   const model = scripted(says("Hello."))
   await using pawl = await open(model)
   const events = pawl.stream("Hi.")
@@ -44,7 +44,7 @@ test("nothing is asked before somebody listens", async () => {
   expect(model.received).toHaveLength(1)
 })
 
-test("who stops listening stops nothing, and goes on from any event without a gap or a double", async () => {
+test("leaving the iteration does not stop the run, and a stream resumes after any event without gaps or duplicates", async () => {
   await using pawl = await open(scripted(calls("look"), says("It is a cat.", { chunks: 4 })))
   let last = ""
   let id = ""
@@ -69,7 +69,7 @@ test("who stops listening stops nothing, and goes on from any event without a ga
   expect(rows.at(-1)).toBe(Number(answer.cursor))
 })
 
-test("a place that there is not is refused, and closing ends every watching", async () => {
+test("an invalid position is refused, and closing ends all streams", async () => {
   const pawl = await open(scripted(hangs("So far")))
   const events = pawl.stream("Go.")
   for (let next = await events.next(); !next.done; next = await events.next()) {

@@ -11,10 +11,10 @@ import { seedOf, sizes } from "../support/sizes.ts"
 
 const script = lifeNamed("sub-agents-life")
 const env = { PATH: process.env.PATH }
-/** A life without a kill takes about this long from its start to its end. */
+/** The usual duration of a process that is not killed. */
 const LIFE_MS = 1500
 
-/** The same numbers for the same seed, from 0 to 1. */
+/** Random numbers from 0 to 1, the same for the same seed. */
 function* dice(seed: number): Generator<number, never> {
   for (let state = seed >>> 0; ;) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -23,7 +23,7 @@ function* dice(seed: number): Generator<number, never> {
 }
 
 describe.each(anyDatabase)("sub-agents on $name", { timeout: 30 * 60_000 }, ({ create }) => {
-  test("that are killed at random moments pay each invoice once, and leave neither orphan nor open question", async () => {
+  test("killed at random moments pay each invoice once, and leave no orphan and no open question", async () => {
     const random = dice(seedOf("PAWL_KILL_ROUNDS_SEED"))
     for (let kills = 0; kills < sizes.killRounds;) {
       await using database = await create()
@@ -35,7 +35,7 @@ describe.each(anyDatabase)("sub-agents on $name", { timeout: 30 * 60_000 }, ({ c
           stdio: ["ignore", "pipe", "inherit"],
         })
         const output = text(life.stdout)
-        // The later lives of a conversation get more time, so that it ends although most of a life is its start.
+        // Later processes get more time, so that the conversation ends although most of the time is startup.
         const kill = setTimeout(() => life.kill("SIGKILL"), random.next().value * LIFE_MS * lives)
         const [code, signal] = (await once(life, "exit")) as [number | null, string | null]
         clearTimeout(kill)

@@ -44,7 +44,7 @@ describe.each(anyDatabase)("a sub-agent on $name", ({ create }) => {
     }
   }
 
-  test("answers the call in a conversation of its own, which the result names", async () => {
+  test("answers the tool call in a conversation of its own, which the result names", async () => {
     const model = scripted(calls("ask_clerk", { task: "What is due?" }), says("Invoice 7."), says("Number 7 is due."))
     await using app = await open(model, [boss(clerk())])
     const answer = await app.pawl.ask("What is due?")
@@ -59,7 +59,7 @@ describe.each(anyDatabase)("a sub-agent on $name", ({ create }) => {
     expect((await app.pawl.answer(conversationId)).text).toBe("Invoice 7.")
   })
 
-  test("asks the same person about its write, and both runs end after the decision", async () => {
+  test("asks the same person to approve its write, and both runs end after the decision", async () => {
     const { pay, paid } = paying()
     const model = scripted(
       ...[calls("ask_clerk", { task: "Pay invoice 7." }), calls("pay", { invoice: "7" })],
@@ -83,7 +83,7 @@ describe.each(anyDatabase)("a sub-agent on $name", ({ create }) => {
     expect(resultsOf(model)).toEqual(["Invoice 7 is paid."])
   })
 
-  test("whose process stops in the middle continues in the next one, and its task is sent once", async () => {
+  test("interrupted by a restart continues afterwards, and its task is sent once", async () => {
     const model = scripted(calls("ask_clerk", { task: "Look." }), hangs(), says("Seen."), says("It was seen."))
     await using app = await open(model, [boss(clerk())])
     const key = { key: "look" }
@@ -101,7 +101,7 @@ describe.each(anyDatabase)("a sub-agent on $name", ({ create }) => {
     ])
   })
 
-  test("is cancelled with the run that asked it", async () => {
+  test("is cancelled with the run that called it", async () => {
     const model = scripted(calls("ask_clerk", { task: "Look." }), hangs(), always(says("Next.")))
     await using app = await open(model, [boss(clerk())])
     const stop = new AbortController()
@@ -113,7 +113,7 @@ describe.each(anyDatabase)("a sub-agent on $name", ({ create }) => {
     expect(await app.pawl.answer(child?.id ?? "")).toMatchObject({ status: "cancelled" })
   })
 
-  test("that fails is a result which says why", async () => {
+  test("that fails returns a result with the reason", async () => {
     const model = scripted(calls("ask_clerk", { task: "Look." }), fails("auth"), says("Without the clerk, then."))
     await using app = await open(model, [boss(clerk())])
     expect(await app.pawl.ask("Look.")).toMatchObject({ status: "answered", text: "Without the clerk, then." })
@@ -167,7 +167,7 @@ test("a sub-agent of a sub-agent asks the same person too", async () => {
   expect(paid).toHaveLength(1)
 })
 
-test("text of third parties that a sub-agent has read makes the caller's conversation untrusted, and the other way round", async () => {
+test("third-party text that a sub-agent reads makes the caller's conversation untrusted, and vice versa", async () => {
   const { pay } = paying()
   const read = defineTool({
     ...{ name: "read_page", description: "Reads.", effect: "read" as const, input: z.object({}) },
@@ -199,11 +199,11 @@ test("text of third parties that a sub-agent has read makes the caller's convers
   expect(await second.ask("Read.", { mode: "auto" })).toMatchObject({ status: "waiting", proposals: [{ tool: "pay" }] })
 })
 
-test("an agent tool without a description is refused where it is defined", () => {
+test("an agent tool without a description is refused when it is defined", () => {
   expect(() => agentTool({ name: "clerk" })).toThrow('say when to call "clerk"')
 })
 
-test("a tool receives the person of its call, with the methods of pawl.as", async () => {
+test("a tool receives the person of its run, with the methods of pawl.as", async () => {
   const names: unknown[] = []
   const count = defineTool({
     ...{ name: "count", description: "Counts.", effect: "read" as const, input: z.object({}) },

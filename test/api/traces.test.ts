@@ -12,7 +12,7 @@ const save = defineTool({
   run: () => "Saved.",
 })
 
-test("a program tells its runs as traces, one of them asked in one life and decided in the next", async () => {
+test("a program exports its runs as traces, also one that is decided after a restart", async () => {
   await using receiver = await OtlpReceiver.open()
   const store = `${dataFolder()}/pawl.db`
   const traces = { endpoint: receiver.url, headers: { "x-key": "k" }, serviceName: "shop" }
@@ -44,7 +44,7 @@ test.each<[name: string, traces: object]>([
   ["headers", { endpoint: "http://127.0.0.1:1", headers: { "x-key": "a\nb" } }],
   ["share", { endpoint: "http://127.0.0.1:1", share: 2 }],
   ["sample", { endpoint: "http://127.0.0.1:1", sample: 1 }],
-])("traces with a wrong %s are refused by name before anything is opened", async (name, traces) => {
+])("traces with an invalid %s are refused by name before the store opens", async (name, traces) => {
   const folder = dataFolder()
   const wrong = traces as PawlOptions["traces"] & object
   await expect(openPawl({ store: `${folder}/pawl.db`, models: scripted(), traces: wrong })).rejects.toThrow(name)

@@ -38,7 +38,7 @@ test("a tool's input and result keep their types", () => {
   expectTypeOf(answer("One.", { data: { pieces: 1 } })).toEqualTypeOf<ToolAnswer<{ pieces: number }>>()
 })
 
-test("an answer is told apart by its status, an event by its type", () => {
+test("an answer is discriminated by its status, an event by its type", () => {
   expectTypeOf<Answer["status"]>().toEqualTypeOf<"answered" | "waiting" | "failed" | "cancelled">()
   expectTypeOf<Extract<Answer, { status: "waiting" }>["proposals"]>().toEqualTypeOf<readonly Proposal[]>()
   expectTypeOf<Extract<Answer, { status: "failed" }>["error"]["code"]>().toEqualTypeOf<string>()
@@ -46,7 +46,7 @@ test("an answer is told apart by its status, an event by its type", () => {
   expectTypeOf<ReturnType<Pawl["stream"]>>().toEqualTypeOf<AsyncGenerator<PawlEvent, Answer, undefined>>()
 })
 
-test("what is read cannot be written to", () => {
+test("results are read-only", () => {
   const change = (message: Message, proposal: Proposal, conversation: Conversation, event: PawlEvent) => {
     // @ts-expect-error: read-only
     message.content = ""
@@ -60,9 +60,9 @@ test("what is read cannot be written to", () => {
   expect(change).toBeTypeOf("function")
 })
 
-test("models are of one kind: settings and models are not mixed, and settings are known ones", () => {
+test("models are either settings or models, and settings are known ones", () => {
   const refused = [
-    // @ts-expect-error: nobody of that name
+    // @ts-expect-error: unknown provider
     () => openPawl({ models: { opnai: { apiKey: "k" } } }),
     // @ts-expect-error: Ollama has an address
     () => openPawl({ models: { ollama: {} } }),
@@ -78,7 +78,7 @@ test.each([
   ["an answer has words of its own", () => answer("Plenty.", { data: [40] }), "Plenty.", [40]],
   ["nothing is done", () => undefined, "Done.", undefined],
   ["a failure is an answer", () => failed("None left."), "None left.", undefined],
-])("what a tool gives back: %s", async (_what, run, text, data) => {
+])("return values of a tool: %s", async (_what, run, text, data) => {
   const tool = defineTool<object, unknown>({ name: "t", description: "T.", input: z.object({}), effect: "read", run })
   const model = scripted(calls("t"), says("Done."))
   await using pawl = await openPawl({ store: ":memory:", models: model, agents: [{ name: "a", tools: [tool] }] })

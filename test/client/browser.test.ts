@@ -9,7 +9,7 @@ import { write } from "../support/loop/tools.ts"
 
 const sqlite = databases.find(({ name }) => name === "sqlite")!
 
-/** What every browser has had for years, and nothing of Node's. */
+/** Globals that all browsers have supported for years, and none of Node's. */
 const { URL, TextDecoder, TextEncoder, AbortController, AbortSignal, crypto, setTimeout, clearTimeout } = globalThis
 const ofBrowsers = { URL, TextDecoder, TextEncoder, AbortController, AbortSignal, crypto, setTimeout, clearTimeout }
 
@@ -19,7 +19,7 @@ async function bundle(): Promise<string> {
     platform: "browser",
     write: false,
     output: { format: "iife", name: "pawl" },
-    // What is not found would be left as an import, with a warning that nobody reads.
+    // An unresolved module would stay an import, with only a warning.
     onLog: (_level, log) => {
       throw new Error(log.message)
     },
@@ -28,13 +28,13 @@ async function bundle(): Promise<string> {
   return output[0].code
 }
 
-test("the client is one file for a browser, with nothing of Node's in it", { timeout: 120_000 }, async () => {
+test("the client is one file for a browser, without Node's modules", { timeout: 120_000 }, async () => {
   const code = await bundle()
   expect(code).not.toMatch(/\bnode:|\brequire\(|\bprocess\.env|\bBuffer\./)
 })
 
 test(
-  "it talks to a server and shows a conversation where there is nothing but a browser's own",
+  "it talks to a server and shows a conversation with browser globals only",
   {
     timeout: 120_000,
   },
@@ -71,7 +71,7 @@ test(
 )
 
 test(
-  "so does the one with a socket, which a page opens at its own address",
+  "so does the client with a socket, opened at the page's own address",
   {
     timeout: 120_000,
   },

@@ -13,8 +13,8 @@ import type { DelayedResult, Proposal, Proposed, DecidedProposal } from "../../c
 import { FrameMaker } from "../../core/server/stream/frame-maker.ts"
 
 /**
- * A conversation that chance has written: every kind of row, in an order that the loop's own fold accepts, and the frames
- * that the server makes of them. The same dice tell the same story.
+ * A random conversation: every kind of row, in an order that the loop's state accepts, and the frames that the server
+ * creates from them. The same dice give the same story.
  */
 export class Story {
   readonly id = "conv_story" as ConversationId
@@ -28,7 +28,7 @@ export class Story {
   readonly #decisions = new Map<ProposalId, Extract<JournalEvent, { type: "decision" }>>()
   readonly #decided = new Map<ProposalId, DecidedProposal>()
   readonly #late: DelayedResult[] = []
-  /** What has expired and was not proposed again, in the order it was made. */
+  /** Expired proposals that were not proposed again, in the order of their creation. */
   #expired: ProposalId[] = []
   readonly #dice: number[]
   #ids = 0
@@ -61,7 +61,7 @@ export class Story {
     return `${prefix}_${++this.#ids}` as Id
   }
 
-  /** What may happen at any time. */
+  /** Events that can happen at any time. */
   #aside(): NewEvent[] | undefined {
     const { proposals, calls } = this.conversation
     const doubtful = [...proposals.values()].find(
@@ -69,7 +69,7 @@ export class Story {
         status === "in_doubt" && !calls.some(({ id, state }) => id === proposed.callId && state !== "ended"),
     )
     const callId = doubtful?.proposed.callId
-    // What became of a doubtful write is told sooner or later; without this few stories would get there.
+    // Doubtful writes are usually resolved; otherwise few stories would cover that.
     const odds = callId ? this.#pick([4, 5, 8, 8]) : this.#roll(16)
     switch (odds) {
       case 0:
@@ -222,7 +222,7 @@ export class Story {
     told(this)
   }
 
-  /** What the store knows of proposals that no longer wait for a decision. */
+  /** Updates the proposals that no longer wait for a decision, as the store knows them. */
   #decide(row: JournalEvent): void {
     if (row.type === "decision") this.#decisions.set(row.proposalId, row)
     for (const [id, { status, decidedBy = null, position }] of this.conversation.proposals) {
@@ -249,12 +249,12 @@ export class Story {
   }
 
   #shown = 0
-  /** The highest message there is, and what was decided. */
+  /** The highest message id, and the decisions. */
   #last = 0
   readonly #steps: StepView[] = []
   readonly #notices: NoticeView[] = []
 
-  /** Some of the reply in pieces, or what a dead attempt had said. */
+  /** Emits part of the reply in pieces, or the text of a failed attempt. */
   #textBefore(row: JournalEvent): UnknownFrame[] {
     const dead = row.type === "restarted" ? "I was about to" : ""
     const said = row.type === "message" && row.role === "assistant" ? row.parts : []
@@ -268,7 +268,7 @@ export class Story {
       pieces.push(FrameMaker.text(text.slice(start, end), { position: row.position - 1, offset: end }))
     }
     if (text === "") return pieces
-    // It was thought about before the first word and after the last, without a place of its own.
+    // Reasoning before the first text and after the last, without a position of its own.
     const thought = (id: string, said: string, offset: number): UnknownFrame => ({
       ...{ id, type: "reasoning_delta", data: { text: said, offset, ms: offset } },
     })
@@ -344,7 +344,7 @@ export class Story {
   }
 }
 
-/** A call that has begun tells how far it is, without a place of its own. */
+/** A started tool call emits progress, which has no position. */
 function progressAfter(row: JournalEvent): UnknownFrame[] {
   if (row.type !== "tool_start") return []
   const data = { callId: row.callId, text: "Half of it", done: 1, total: 2 }

@@ -30,7 +30,7 @@ const story = () =>
 
 const isEnd = ({ type }: UnknownFrame) => type === "done" || type === "error"
 
-/** All frames up to and with the one that is enough. */
+/** Returns all frames up to the first that matches. */
 async function until(
   stream: AsyncIterable<UnknownFrame>,
   enough: (frame: UnknownFrame) => boolean,
@@ -53,7 +53,7 @@ describe.each(everyWay)(
   "the client over $way against a server on $name",
   { timeout: 120_000 },
   ({ create, connect }) => {
-    /** A server with a port, something that cuts its connections, and a client that talks through it. */
+    /** A server on a port, a proxy that cuts its connections, and a client that uses the proxy. */
     async function open(...script: readonly ScriptedReply[]) {
       const { url } = await create()
       const stack = new AsyncDisposableStack()
@@ -72,7 +72,7 @@ describe.each(everyWay)(
       return Object.assign(stack, { face, cutter, client, clock, revoke })
     }
 
-    test("every call says what the server says, and refusals keep their codes", async () => {
+    test("every method returns the server's answer, and refusals keep their codes", async () => {
       await using world = await open(...story())
       const { client } = world
       const { id } = await client.createConversation({ body: { agent: "test", title: "Shopping" } })
@@ -93,7 +93,7 @@ describe.each(everyWay)(
       })
     })
 
-    test("cut after every so many bytes, what it gives is what is stored", async () => {
+    test("cut after any number of bytes, a stream yields what is stored", async () => {
       await using world = await open(...story())
       const { client, cutter, face } = world
       const { id } = await client.createConversation({ body: { agent: "test", mode: "auto" } })
@@ -101,7 +101,7 @@ describe.each(everyWay)(
       expect(straight.at(-1)?.data).toEqual({ status: "completed" })
       const stored = await face.store.journal.read(id)
       for (const step of [53, 131, 397]) {
-        // Each connection lives a bit longer than the last one, so that also the longest frame gets through some day.
+        // Each connection lasts a bit longer than the last one, so that even the longest frame arrives eventually.
         cutter.cutAfter(...Array.from({ length: Math.ceil(6000 / step) }, (_, turn) => 250 + turn * step))
         const before = cutter.cuts
         const frames = await until(client.events(id), isEnd)
@@ -116,7 +116,7 @@ describe.each(everyWay)(
       }
     })
 
-    test("a run goes on over cut connections to its done, and after the decisions the stream does", async () => {
+    test("run() continues over cut connections until done, and the stream continues after the decisions", async () => {
       await using world = await open(...story())
       const { client, cutter, face } = world
       const { id } = await client.createConversation({ body: { agent: "test" } })
@@ -138,7 +138,7 @@ describe.each(everyWay)(
       const stored = await face.store.journal.read(id)
       expect(transcript.cursor).toBe(String(stored.at(-1)?.position))
 
-      // A page that is loaded now shows the same messages.
+      // A page that loads now shows the same messages.
       const loaded = fromDetail(await client.readConversation({ params: { id } }))
       const said = ({ items }: typeof loaded) =>
         items.flatMap((item) => (item.type === "message" ? [item.message.content] : []))
@@ -146,7 +146,7 @@ describe.each(everyWay)(
       expect(loaded).toMatchObject({ cursor: transcript.cursor, status: "active" })
     })
 
-    test("a message whose answers are lost is said once", async () => {
+    test("a message whose answers are lost is sent once", async () => {
       await using world = await open(says("Hello."))
       const { client, cutter, clock } = world
       const { id } = await client.createConversation({ body: { agent: "test" } })
@@ -169,7 +169,7 @@ describe.each(everyWay)(
       await expect(until(stream, () => false)).rejects.toMatchObject({ code: "unauthenticated", status: 401 })
     })
 
-    test("the feed tells what waits, also after it was cut", async () => {
+    test("the feed sends pending items, also after it was cut", async () => {
       await using world = await open(calls("change", { q: "a" }))
       const { client, cutter } = world
       const { id } = await client.createConversation({ body: { agent: "test" } })
@@ -185,7 +185,7 @@ describe.each(everyWay)(
       expect((await waits).at(-1)?.data).toMatchObject({ proposals: [{ tool: "change", status: "pending" }] })
     })
 
-    test("a server that is replaced on its port is found again", async () => {
+    test("a client reconnects to a new server on the same port", async () => {
       const { url } = await create()
       const serve = async (port: number, ...script: readonly ScriptedReply[]) => {
         const face = await Face.open({ url, model: scripted(...script), tools: [] })

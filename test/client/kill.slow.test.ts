@@ -18,7 +18,7 @@ async function serve(environment: Record<string, string>) {
 }
 
 describe.concurrent.each(anyDatabase)("a client on one socket, on $name", ({ name, create }) => {
-  test("lives through kill -9 of its server, twice, and a stop in good order; what it shows is what is stored", async () => {
+  test("survives two kill -9 of its server and a graceful stop, and shows what is stored", async () => {
     let attempt = 0
     // Two attempts show some text and never end; the third is whole, and so is the second run.
     await using provider = await ProviderServer.open((response) => {

@@ -48,8 +48,8 @@ async function open<AnyClock extends HastyClock | TurnedClock>(
 const hasty = (more: Partial<SocketClientOptions> = {}) => open(new HastyClock(), more)
 const turned = () => open(new TurnedClock())
 
-describe("the line of a client", () => {
-  test("opens with a ticket, and goes on after the last frame on the next socket", async () => {
+describe("the connection of a client", () => {
+  test("opens with a ticket, and resumes after the last frame on the next socket", async () => {
     await using world = await hasty()
     const stream = world.client.events(ID)
     const first = take(stream, 3)
@@ -68,7 +68,7 @@ describe("the line of a client", () => {
     expect(world.server.tokens).toEqual(["Bearer t", "Bearer t"])
   })
 
-  test("gives a silent socket up, and hears nothing more of it", async () => {
+  test("closes a silent socket, and ignores what it still receives", async () => {
     await using world = await hasty()
     const stream = world.client.events(ID)
     const next = take(stream, 1)
@@ -77,7 +77,7 @@ describe("the line of a client", () => {
     one.say(row(1))
     await next
     const second = take(stream, 1)
-    // As after a sleep: nobody is at the other end, and no end was ever said.
+    // As after a sleep: the other end is gone without a close frame.
     one.socket.pause()
     await expect.poll(() => world.clock.silence()).toBe(1)
     const two = await world.server.next()
@@ -89,7 +89,7 @@ describe("the line of a client", () => {
     expect(attaches(two)).toEqual([[ID, "1"]])
   })
 
-  test("gives up what never opens or never answers", async () => {
+  test("fails if connections never open or never get an answer", async () => {
     const never = () => new Promise<Response>(() => {})
     await using world = await hasty({ fetch: never })
     const end = failed(world.client.events(ID, { tries: 2 }))
@@ -97,7 +97,7 @@ describe("the line of a client", () => {
     expect(await end).toMatchObject({ code: "unreachable" })
   })
 
-  test("is tried once for all who wait, longer each time", async () => {
+  test("retries once for all subscribers, with growing delays", async () => {
     await using world = await turned()
     const { server, client, clock } = world
     server.refuses = 503
@@ -127,7 +127,7 @@ describe("the line of a client", () => {
     expect(server.tokens).toHaveLength(3)
   })
 
-  test("does not wait when it is told not to, or when somebody new wants something", async () => {
+  test("retries at once after retryNow() or a new subscription", async () => {
     await using world = await turned()
     const { server, client } = world
     server.refuses = 503
@@ -148,7 +148,7 @@ describe("the line of a client", () => {
     expect(server.tokens).toHaveLength(3)
   })
 
-  test("asks an open socket for a sign of life when it is told that it may have slept", async () => {
+  test("pings an open socket after retryNow(), in case the machine slept", async () => {
     await using world = await turned()
     const { server, client, clock } = world
     const stream = client.events(ID)
@@ -173,7 +173,7 @@ describe("the line of a client", () => {
     expect(attaches(two)).toEqual([[ID, "1"]])
   })
 
-  test("comes back at once where the server said goodbye, but not in a circle", async () => {
+  test("reconnects at once after a server shutdown, but waits if it happens again", async () => {
     await using world = await turned()
     const { server, client } = world
     void failed(client.events(ID)).catch(() => {})
@@ -186,7 +186,7 @@ describe("the line of a client", () => {
     await expect.poll(() => client.connection.state).toMatchObject({ state: "waiting", retryInMs: 1000 })
   })
 
-  test("waits no longer than the first time once something new has come", async () => {
+  test("resets the delay once something new has arrived", async () => {
     await using world = await hasty()
     const { server, client, clock } = world
     const frames = take(client.events(ID), 3)
@@ -200,7 +200,7 @@ describe("the line of a client", () => {
     expect(clock.waits).toEqual([500, 500])
   })
 
-  test("ends for everybody with the refusal of the next ticket when it is revoked", async () => {
+  test("fails all subscriptions with the refusal of the next ticket when the session is revoked", async () => {
     await using world = await hasty()
     const { server, client } = world
     const ends = [client.events(ID), client.feed()].map(failed)
@@ -212,7 +212,7 @@ describe("the line of a client", () => {
       expect(error).toMatchObject({ code: "unauthenticated", status: 401, message: "We do not know you." })
     }
     expect(client.connection.state).toEqual({ state: "idle" })
-    // Whoever has signed in again is let in.
+    // A client that has signed in again can connect.
     server.refuses = undefined
     const again = take(client.events(ID), 1)
     const next = await server.next()
@@ -221,7 +221,7 @@ describe("the line of a client", () => {
     expect(await again).toEqual(["1 step"])
   })
 
-  test("ends with its signal's reason, wherever it is", async () => {
+  test("ends with its signal's reason in every state", async () => {
     const reason = new Error("left the page")
     for (const where of ["connecting", "waiting", "reading"]) {
       await using world = await turned()
@@ -238,7 +238,7 @@ describe("the line of a client", () => {
     }
   })
 
-  test("passes over what it does not know, and gives up on what speaks no JSON", async () => {
+  test("ignores unknown frames, and fails on malformed ones", async () => {
     await using world = await hasty()
     const { server, client } = world
     const end = failed(client.events(ID))
@@ -256,7 +256,7 @@ describe("the line of a client", () => {
     expect(await end).toMatchObject({ code: "unexpected_answer" })
   })
 
-  test("ends with what the server says of a frame that it cannot read", async () => {
+  test("fails with the server's message about a malformed frame", async () => {
     await using world = await hasty()
     const end = failed(world.client.events(ID))
     const side = await world.server.next()
@@ -268,7 +268,7 @@ describe("the line of a client", () => {
 })
 
 describe("readers of one conversation", () => {
-  test("have each frame once, also while frames of another's place are under way", async () => {
+  test("receive each frame once, also while frames for another position are under way", async () => {
     await using world = await turned()
     const { server, client } = world
     const early = client.events(ID)
@@ -291,7 +291,7 @@ describe("readers of one conversation", () => {
     ])
   })
 
-  test("never lose what one of them is still owed when a third one comes", async () => {
+  test("lose nothing they have yet to receive when a third one joins", async () => {
     await using world = await turned()
     const { server, client } = world
     const streams = ["5", "2", "4"].map((after) => client.events(ID, { after }))
@@ -311,7 +311,7 @@ describe("readers of one conversation", () => {
     ])
   })
 
-  test("are detached with the last of them", async () => {
+  test("are detached after the last one leaves", async () => {
     await using world = await turned()
     const { server, client } = world
     const [one, two] = [client.events(ID), client.events(ID)]
@@ -328,7 +328,7 @@ describe("readers of one conversation", () => {
     expect(await side.hears("detach")).toMatchObject({ conversationId: ID })
   })
 
-  test("end alone when the server ends what they watch, and come again where that may pass", async () => {
+  test("fail alone when the server ends their conversation, and retry if the error may be temporary", async () => {
     await using world = await hasty()
     const { server, client } = world
     const [gone, other, broken] = ["conv_1", "conv_2", "conv_3"].map((id) => client.events(id))
@@ -347,7 +347,7 @@ describe("readers of one conversation", () => {
     expect(server.tokens).toHaveLength(1)
   })
 
-  test("ask again where a frame is missing, and for as long as it is", async () => {
+  test("attach again if a frame is missing, until it arrives", async () => {
     await using world = await hasty()
     const { client, server, clock } = world
     const mended = client.events(ID)
@@ -362,7 +362,7 @@ describe("readers of one conversation", () => {
     const next = take(mended, 1)
     side.say(row(5))
     await side.hears("attach", undefined, 3)
-    // What is under way from an earlier place is passed over, but no longer than a dead connection is waited for.
+    // Frames from a previous position are skipped, but not for longer than the timeout of a dead connection.
     side.say(row(5))
     clock.pass(45_000)
     side.say(row(5))
@@ -373,7 +373,7 @@ describe("readers of one conversation", () => {
 })
 
 describe("the feed", () => {
-  test("begins with a snapshot for everybody who comes, also on a socket that has told it before", async () => {
+  test("begins with a snapshot for each subscriber, also on a socket that has already sent one", async () => {
     await using world = await turned()
     const { server, client } = world
     const one = client.feed()
@@ -393,7 +393,7 @@ describe("the feed", () => {
 describe("in a page", () => {
   afterEach(() => vi.unstubAllGlobals())
 
-  test("the line comes back when the network does, and when somebody looks", async () => {
+  test("the connection retries when the network is back and when the page becomes visible", async () => {
     const page = new EventTarget()
     const document = Object.assign(new EventTarget(), { visibilityState: "hidden" })
     const listening = new Set<string>()
@@ -431,7 +431,7 @@ describe("in a page", () => {
     expect([...listening]).toEqual([])
   })
 
-  test("without an address its own is taken", async () => {
+  test("without an address the page's own is used", async () => {
     await using world = await hasty()
     const { server } = world
     vi.stubGlobal("location", { href: `${server.url}/some/page?x=1` })

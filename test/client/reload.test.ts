@@ -15,7 +15,7 @@ import { readFrames } from "../support/server/stream.ts"
 const create = (title: string) => ["create_task", { title }] as const
 const DAYS = 24 * 60 * 60_000
 
-/** What a person sees who watched from the start, and what one sees who opens the conversation now. */
+/** Returns the view of a client that watched from the start, and of one that opens the conversation now. */
 async function bothViews(ada: Visitor, id: string) {
   const detail = (await ada.get(`/api/conversations/${id}`)).body
   const isThere = (frame: { id: string }) => (parseCursor(frame.id)?.position ?? 0) >= detail.position
@@ -29,7 +29,7 @@ const shown = (items: readonly Item[]) =>
     item.type === "proposal" ? [[item.proposal.arguments.title, item.proposal.status, item.proposal.code]] : [],
   )
 
-describe.each(databases)("a conversation that was closed and opened again on $name", ({ create: createDatabase }) => {
+describe.each(databases)("a conversation that is reopened on $name", ({ create: createDatabase }) => {
   async function open(options: Omit<FaceOptions, "url">) {
     const clock = new TurnedClock(Date.now())
     const { url } = await createDatabase()
@@ -45,7 +45,7 @@ describe.each(databases)("a conversation that was closed and opened again on $na
   }
 
   test(
-    "shows each change as it was edited, applied, rejected, overtaken and expired",
+    "shows each change as it was edited, applied, rejected, superseded and expired",
     { timeout: 120_000 },
     async () => {
       const script = [
@@ -97,7 +97,7 @@ describe.each(databases)("a conversation that was closed and opened again on $na
     },
   )
 
-  test("shows a change whose target had changed as that, and not as failed", async () => {
+  test("shows a change whose target had changed as skipped, not as failed", async () => {
     const change = (priority: string) => ["update_task", { task_id: "Milk", priority }] as const
     await using world = await open({
       model: scripted(calls(create("Milk")), says("There."), calls(change("high")), says("It had changed.")),
@@ -116,7 +116,7 @@ describe.each(databases)("a conversation that was closed and opened again on $na
     expect(reloaded).toEqual(live)
   })
 
-  test("shows what was approved by a grant, and who is in doubt and what came of it", async () => {
+  test("shows changes approved by a grant, and changes in doubt with their outcome", async () => {
     const held = new Held()
     await using world = await open({
       model: scripted(

@@ -23,7 +23,7 @@ const story = (): readonly ScriptedReply[] => [
 ]
 const isEnd = ({ type }: UnknownFrame) => type === "done" || type === "error"
 
-/** All frames up to and with the one that is enough. */
+/** Returns all frames up to the first that matches. */
 async function until(stream: AsyncIterable<UnknownFrame>, enough = isEnd): Promise<UnknownFrame[]> {
   const frames: UnknownFrame[] = []
   for await (const frame of stream) {
@@ -33,7 +33,7 @@ async function until(stream: AsyncIterable<UnknownFrame>, enough = isEnd): Promi
   return frames
 }
 
-/** The platform's WebSocket, counted, and cut after so many events. */
+/** The platform's WebSocket, with counters, and cut after a number of events. */
 function sockets() {
   const opened: WebSocket[] = []
   const counted = { opened, eventsUntilCut: Number.POSITIVE_INFINITY, sent: [] as Record<string, unknown>[] }
@@ -54,7 +54,7 @@ function sockets() {
   return Object.assign(counted, { WebSocket: Counted })
 }
 
-/** The same with ids in the order of their appearance, and no times: two runs of one script are equal. */
+/** Replaces ids by numbers in order of appearance and removes times, so that two runs of one script are equal. */
 function nameless(value: unknown): unknown {
   const names = new Map<string, string>()
   const text = JSON.stringify(value)
@@ -102,7 +102,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
       const isDone = (frame: UnknownFrame) => isFrame(frame, "done") && frame.data.status === "completed"
       const rest = until(over.events(id, { after: cursor }), isDone)
       await decide(id)
-      // Pieces of text are cut by chance; what they make is not.
+      // Text is split into pieces at random; the resulting message is not.
       return [...run, ...(await rest)]
     }
     const json = await begin()
@@ -124,13 +124,13 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(server.counted.opened.length).toBeGreaterThan(0)
   })
 
-  test("cut after every number of frames, it gives each once and in order", async () => {
+  test("cut after any number of frames, it yields each once and in order", async () => {
     await using server = await open(story(), new HastyClock())
     const { client, sse, counted } = server
     const { id } = await client.createConversation({ body: { agent: "test", mode: "auto" } })
     await until(client.run(id, "go"))
     const whole = await until(sse.events(id))
-    // Two at least: `usage` and `done` have no place of their own, and are told together.
+    // At least two: `usage` and `done` have no position of their own, and arrive together.
     for (let many = 2; many <= whole.length; many++) {
       counted.eventsUntilCut = many
       const before = counted.opened.length
@@ -141,7 +141,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     }
   })
 
-  test("a run that is cut after every second frame is all of its frames", async () => {
+  test("a run cut after every second frame yields all its frames", async () => {
     await using server = await open(story(), new HastyClock())
     const { client, sse, counted } = server
     const { id } = await client.createConversation({ body: { agent: "test", mode: "auto" } })
@@ -153,7 +153,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(counted.opened.length).toBeGreaterThan(3) // after its first frame it came by sockets
   })
 
-  test("two conversations, the feed and a run are one socket, which is let go of when nobody watches", async () => {
+  test("two conversations, the feed and a run share one socket, which closes after the last subscriber leaves", async () => {
     await using server = await open([says("One."), says("Two.")])
     const { client, counted } = server
     const ids = await Promise.all([1, 2].map(async () => (await client.createConversation()).id))
@@ -175,7 +175,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(states).toEqual(["connecting", "live", "idle", "connecting", "live"])
   })
 
-  test("whoever joins a conversation from elsewhere has its own place in it", async () => {
+  test("subscribers that join a conversation at different positions each get their own events", async () => {
     await using server = await open([...story(), says("Again.", { chunks: 5 })])
     const { client, counted } = server
     const { id } = await client.createConversation({ body: { agent: "test", mode: "auto" } })
@@ -192,12 +192,12 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(positions(fromThree)).toEqual(stored.slice(3))
     expect(positions(fromEnd)).toEqual(stored.slice(Number(run.at(-1)?.id)))
     expect(all?.filter(isEnd)).toHaveLength(1) // the first run's; it was left with the second's last row
-    // What `after` names was told to whoever names it, with the end that has no place of its own.
+    // The event that `after` names is not sent again, nor is the end that has no position.
     expect(fromEnd?.[0]?.type).toBe("run_started")
     expect(counted.opened).toHaveLength(1)
   })
 
-  test("what is refused ends alone, as it does over HTTP", async () => {
+  test("a refused subscription ends alone, as over HTTP", async () => {
     await using server = await open([says("Hello.")])
     const { client, sse, counted } = server
     const eve = await server.visitor("eve")
@@ -218,7 +218,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(counted.opened).toHaveLength(1)
   })
 
-  test("a conversation that is deleted ends with not_found", async () => {
+  test("a deleted conversation ends with not_found", async () => {
     await using server = await open([])
     const { client } = server
     const { id } = await client.createConversation()
@@ -229,7 +229,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(await end).toMatchObject({ code: "not_found", status: 404 })
   })
 
-  test("a token that is revoked ends everything with the refusal that HTTP gives", async () => {
+  test("a revoked token ends everything with the refusal that HTTP gives", async () => {
     await using server = await open([hangs("Half of the ")])
     const { client } = server
     const { people } = server.face.store
@@ -246,7 +246,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect(client.connection.state).toEqual({ state: "idle" })
   })
 
-  test("one that does not read on costs no more than a bound, holds nobody up, and misses nothing", async () => {
+  test("a slow reader costs bounded memory, does not delay others, and misses nothing", async () => {
     const turns = 12
     const text = "words, ".repeat(20_000)
     await using server = await open([always(says(text))])
@@ -268,7 +268,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
 })
 
 test(
-  "an answer to a message that waits behind others, or is taken back, comes as it does over HTTP",
+  "an answer to a queued or withdrawn message arrives as it does over HTTP",
   {
     timeout: 120_000,
   },

@@ -10,16 +10,16 @@ import { Story } from "./client-story.ts"
 const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 250 })
 const fold = (frames: readonly UnknownFrame[], from: Transcript = emptyTranscript) => frames.reduce(reduce, from)
 const positionOf = ({ id }: UnknownFrame) => parseCursor(id)?.position ?? 0
-/** What repeats the cursor of what was told before it. */
+/** Events that repeat the cursor of the event before them. */
 const BESIDE = ["usage", "done", "error", "reasoning_delta", "tool_progress"]
 const runs = { numRuns: 150 }
 
-/** Of two that were proposed the first is edited, and so proposed once more, while nobody listens. */
+/** Seed: two changes are proposed, and the first is edited and proposed again while the client is away. */
 const editedWhileAway = "1799 1044 0 903 5486 0 0 4977 8 0 0 37 4 0 0 0 0 495 0 168 0 0 0 0 0 0 0 0 0"
   .split(" ")
   .map(Number)
 
-/** What a transcript and the loop's own fold both know. */
+/** Returns the open proposals, which a transcript and the loop's state must agree on. */
 function openIn({ items }: Transcript): string[] {
   return items.flatMap((item) =>
     item.type === "proposal" && !isSettled(item.proposal.status) ? [`${item.key} ${item.proposal.status}`] : [],
@@ -28,7 +28,7 @@ function openIn({ items }: Transcript): string[] {
 
 const openOf = ({ proposals }: Conversation) => [...proposals].map(([id, { status }]) => `${id} ${status}`)
 
-/** What a snapshot tells: all but how far a call without a result is, and the run. */
+/** Returns all that a snapshot contains: not the progress of unfinished tool calls, and not the run. */
 function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
   const parts = items.flatMap((item: Item): unknown[] => {
     if (item.type === "message") return [item.message.content]
@@ -39,7 +39,7 @@ function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
     const { status, arguments: given } = proposal
     return [[item.key, given, status, decidedBy, reason]]
   })
-  // One before anybody spoke has no message to be told with.
+  // An item before the first message cannot be attached to a message in a snapshot.
   const first = items.findIndex(({ type }) => type === "message")
   const beside = items.slice(Math.max(first, 0)).flatMap((item) => {
     if (item.type === "step") return [[item.key, item.step]]
@@ -49,7 +49,7 @@ function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
 }
 
 describe("the transcript of any conversation", { timeout: 120_000 }, () => {
-  test("says at each position what the loop's fold says", () => {
+  test("agrees with the loop's state at each position", () => {
     fc.assert(
       fc.property(dice, (rolls) => {
         let transcript = emptyTranscript
@@ -75,7 +75,7 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
     )
   })
 
-  test("is tried on stories in which everything happens: one that gets nowhere would agree with anything", () => {
+  test("is tested with stories that cover every kind of frame and status", () => {
     const stories = fc.sample(dice, { numRuns: 150, seed: 7 }).map((rolls) => new Story(rolls))
     const types = new Set(stories.flatMap(({ frames }) => frames.map(({ type }) => type)))
     expect([...types].sort()).toEqual(Object.keys(frameSchemas).sort())
@@ -83,7 +83,7 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
     expect(statuses.size).toBe(4)
   })
 
-  test("is the same when frames come again, at any time and in any order", () => {
+  test("is unchanged if frames are repeated, at any time and in any order", () => {
     fc.assert(
       fc.property(dice, fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 40 }), (rolls, repeats) => {
         const { frames } = new Story(rolls)
@@ -97,7 +97,7 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
     )
   })
 
-  test("shows the text of an open reply, and never that of a dead one", () => {
+  test("shows the text of an open reply, and never that of a failed attempt", () => {
     fc.assert(
       fc.property(dice, (rolls) => {
         let transcript = emptyTranscript
@@ -113,7 +113,7 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
     )
   })
 
-  test("is what it would have been when a snapshot takes the place of frames that were missed", () => {
+  test("is the same if a snapshot replaces missed frames", () => {
     fc.assert(
       fc.property(dice, fc.nat(), fc.nat(), fc.nat(), (rolls, first, second, overlap) => {
         const { frames, details } = new Story(rolls)
@@ -122,7 +122,7 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
         if (!detail) return
         const before = fold(heard)
         const caughtUp = withDetail(before, detail)
-        // An older snapshot is no news.
+        // An older snapshot changes nothing.
         if (detail.position <= positionOf({ id: before.cursor } as UnknownFrame)) {
           expect(caughtUp).toBe(before)
           return

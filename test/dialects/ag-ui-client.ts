@@ -20,7 +20,7 @@ export interface AgUiAgent {
   readonly state: Told
   readonly pendingInterrupts: Told[]
   addMessage(message: object): void
-  /** The thread as it stands. */
+  /** The current messages of the thread. */
   connectAgent(parameters?: object, subscriber?: object): Promise<{ readonly newMessages: Told[] }>
   setMessages(messages: object[]): void
   runAgent(
@@ -29,7 +29,7 @@ export interface AgUiAgent {
   ): Promise<{ readonly result: unknown; readonly newMessages: Told[] }>
 }
 
-/** The official client from npm, as a program loads it: with its checks of shape and order, which fail a run that breaks them. */
+/** The official client from npm, as a program loads it, with its checks of format and order, which reject invalid runs. */
 export const agUi = createRequire(import.meta.url)("@ag-ui/client") as {
   readonly HttpAgent: new (options: AgentOptions) => AgUiAgent & {
     readonly url: string
@@ -41,7 +41,7 @@ export const agUi = createRequire(import.meta.url)("@ag-ui/client") as {
 }
 export const { HttpAgent } = agUi
 
-/** As docs/reference/ag-ui.md has it: the official class knows no address to connect to. */
+/** As in docs/reference/ag-ui.md: the official class has no address to connect to. */
 class ConnectingAgent extends HttpAgent {
   connect(input: object): unknown {
     const ask = () => this.fetch(`${this.url}/connect`, this.requestInit(input))
@@ -49,7 +49,7 @@ class ConnectingAgent extends HttpAgent {
   }
 }
 
-/** Somebody who uses it, with a new agent for each thread. */
+/** A person who uses the client, with a new agent for each thread. */
 export type AgUiPerson = (
   threadId?: string,
   more?: { readonly agent?: string; readonly initialState?: object },
@@ -70,8 +70,8 @@ export async function agUiAs(face: Face, name: string, ...granted: Scope[]): Pro
 }
 
 /**
- * Fetches as a program does, but a connection that breaks is a body that ends: the client gives up what it reads in a way
- * that nobody could catch, and takes a stream without its last event for what it is either way.
+ * Fetches as a program does, but a broken connection ends the body without an error. On an error the official client aborts
+ * its read with a rejection that cannot be caught; it reports a stream without its last event as broken either way.
  */
 export async function fetchBroken(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init)
@@ -88,7 +88,7 @@ export async function fetchBroken(url: string, init: RequestInit): Promise<Respo
 
 let messages = 0
 
-/** Says something and runs to the end; gives the types of the events, and the last one. */
+/** Sends a message and runs to the end; returns the types of the events, and the last event. */
 export async function asks(agent: AgUiAgent, content: string, parameters: object = {}) {
   agent.addMessage({ id: `said-${messages++}`, role: "user", content })
   return runs(agent, parameters)
@@ -100,18 +100,18 @@ export async function runs(agent: AgUiAgent, parameters: object = {}) {
   return { events, types: events.map(({ type }) => type as string), last: events.at(-1) }
 }
 
-/** Opens its thread as it stands. */
+/** Opens its thread in the current state. */
 export async function connects(agent: AgUiAgent) {
   const events: Told[] = []
   await agent.connectAgent({}, { onEvent: ({ event }: { event: Told }) => void events.push(event) })
   return { events, types: events.map(({ type }) => type as string), last: events.at(-1) }
 }
 
-/** Who has said what, as an agent or our own API has it. */
+/** Returns role and text of each message, in the format of an agent or of our own API. */
 export const shownOf = (messages: readonly { role: string; content?: string }[]) =>
   messages.map(({ role, content }) => [role, content ?? ""])
 
-/** What a promise has failed with. The client also prints it, which is not what a test is about. */
+/** Returns the error of a rejected promise. Silences the client, which also prints it. */
 export async function failureOf(promise: Promise<unknown>): Promise<Told> {
   return promise.then(
     (answered) => Promise.reject(new Error(`it was answered: ${JSON.stringify(answered).slice(0, 200)}`)),

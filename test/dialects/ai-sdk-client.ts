@@ -12,7 +12,7 @@ export interface UiMessage {
   readonly parts: Told[]
 }
 
-/** The part of the official client that tests use. Its own types would make every check wait. */
+/** The part of the official client that tests use. Its own types would slow every type check. */
 export interface UiChat {
   readonly id: string
   readonly messages: UiMessage[]
@@ -58,16 +58,16 @@ export const sdk = createRequire(import.meta.url)("ai") as Sdk
 export interface ChatOptions {
   readonly id?: string
   readonly messages?: readonly UiMessage[]
-  /** One that is made already, or what one is made with. */
+  /** A transport, or the options for one. */
   readonly transport: Partial<TransportOptions> | object
   readonly onData?: (part: Told) => void
   readonly onToolCall?: (called: { readonly toolCall: Told }) => void
-  /** Told after each change of a message. */
+  /** Runs after each change of a message. */
   readonly onChange?: (chat: UiChat) => void
   readonly sendAutomaticallyWhen?: (options: object) => boolean
 }
 
-/** A chat of the official client, whose state is plain: what React's own would hold. */
+/** A chat of the official client with plain state, in place of React's. */
 export class NodeChat extends sdk.AbstractChat {
   constructor({ transport, messages = [], onChange, ...init }: ChatOptions) {
     const changed = () => onChange?.(this as unknown as UiChat)
@@ -100,12 +100,12 @@ const madeWith = (options: Partial<TransportOptions>) =>
 
 export interface AiSdkPerson {
   readonly token: string
-  /** What a page of this person has for the server in this process. */
+  /** Connects a page of this person to the server in this process. */
   readonly transport: Partial<TransportOptions>
   chat(options?: Omit<ChatOptions, "transport">): NodeChat
 }
 
-/** Somebody who has a page that uses it, against a server in this process. */
+/** Creates a person whose page uses the AI SDK, against a server in this process. */
 export async function aiSdkAs(face: Face, name: string, ...granted: Scope[]): Promise<AiSdkPerson> {
   const person = await face.store.people.ensure(name, Date.now())
   const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]
@@ -115,7 +115,7 @@ export async function aiSdkAs(face: Face, name: string, ...granted: Scope[]): Pr
   return { token, transport, chat: (options = {}) => new NodeChat({ ...options, transport }) }
 }
 
-/** What is in a message without what the client alone knows. */
+/** Returns a message without fields that only the client sets. */
 export const plain = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value
 
 export const textOf = (message: UiMessage | undefined): string =>

@@ -1,9 +1,9 @@
 type Ask = (url: string, init?: RequestInit) => Promise<Response>
 
-/** Asks as a program does whose connection breaks after so many bytes of an answer. */
+/** Fetches as a program does, but the connection breaks after a number of bytes of an answer. */
 export class CutAnswers {
   readonly #ask: Ask
-  /** How many bytes of the next answers get through. */
+  /** The number of bytes of the next answers that get through. */
   after = Number.POSITIVE_INFINITY
 
   constructor(ask: Ask) {
@@ -37,13 +37,13 @@ function cutAfter(body: ReadableStream<Uint8Array>, bytes: number): ReadableStre
   )
 }
 
-/** In an answer, beside those at the ends of its events. */
+/** The number of evenly spaced cuts in an answer, in addition to those at the ends of its events. */
 const CUTS = 32
 
-/** Where to cut: every k-th byte, and within and behind the end of each event. */
+/** Returns cut positions: every k-th byte, and inside and after the end of each event. */
 export function cutsOf(text: string): number[] {
   const bytes = Buffer.from(text)
-  // Odd, so that events that are alike are not met at the same place each time.
+  // Odd, so that similar events are cut at different positions.
   const every = Math.floor(bytes.length / CUTS) | 1
   const cuts = new Set<number>()
   for (let at = 1; at < bytes.length; at += every) cuts.add(at)

@@ -7,9 +7,9 @@ import { type AiSdkPerson, aiSdkAs, NodeChat, plain, sdk } from "./ai-sdk-client
 import { CuttingFetch } from "./cutting-fetch.ts"
 import { Stage } from "./stage.ts"
 
-/** Beside the end of each event, so that all kinds of them are cut in themselves too. */
+/** Cuts every 61 bytes, in addition to the end of each event, so that events of all kinds are cut in the middle too. */
 const STEP = 61
-/** Cuts also inside of a character. */
+/** Contains multi-byte characters, so that some cuts fall inside a character. */
 const REPLY = "Dort — ☑ 😀."
 
 describe.each(anyDatabase)(
@@ -25,7 +25,7 @@ describe.each(anyDatabase)(
       return () => stage[Symbol.asyncDispose]()
     })
 
-    /** One run: thinks, speaks, calls a tool of the client's own, and answers when its result has come. */
+    /** One run: reasons, replies, calls a tool of the client, and answers with its result. */
     const plays = () =>
       stage.plays(
         always(({ history }) =>
@@ -35,7 +35,7 @@ describe.each(anyDatabase)(
         ),
       )
 
-    /** Looks once where its events end, then cuts at one place after the other. */
+    /** Reads the answer once to find the ends of its events, then cuts at each position in turn. */
     async function cutEverywhere(how: "error" | "end", use: (cutting: CuttingFetch) => Promise<void>) {
       plays()
       const cutting = (bytes: number) =>
@@ -52,11 +52,11 @@ describe.each(anyDatabase)(
         expect([bytes, one.isCut]).toEqual([bytes, true])
       }
       expect([ends.length > 15, places.length > 50]).toEqual([true, true])
-      // Each was asked twice, however often somebody came again for the answer.
+      // Each script was requested twice, however often the client resumed.
       expect(stage.received).toHaveLength(2 * (1 + places.length))
     }
 
-    test("useChat has the whole answer when it resumes, or sends again what nobody knows to have arrived", async () => {
+    test("useChat has the whole answer when it resumes, or resends a message that may not have arrived", async () => {
       const shapes = new Set<string>()
       let cut = 0
       await cutEverywhere("error", async (cutting) => {
@@ -73,7 +73,7 @@ describe.each(anyDatabase)(
         await chat.sendMessage({ text: "Where?" })
         if (cutting.isCut) {
           expect(chat.status).toBe("error")
-          // Every other one comes back when the run has ended or waits.
+          // Every second client returns only after the run has ended or paused.
           const id = chat.lastMessage?.metadata?.pawl.conversationId
           if (id !== undefined && cut++ % 2 === 0)
             await vi.waitFor(async () => {
@@ -97,7 +97,7 @@ describe.each(anyDatabase)(
       ])
     })
 
-    test("AG-UI's client has it when it runs again with what it shows, its own results among it", async () => {
+    test("AG-UI's client has the whole answer when it runs again with its messages, including its own results", async () => {
       const tools = [{ name: "map", description: "Shows a place.", parameters: { type: "object", properties: {} } }]
       const headers = ada.transport.headers!
       await cutEverywhere("end", async ({ fetch }) => {

@@ -1,8 +1,8 @@
 type Ask = (url: string, init: RequestInit) => Promise<Response>
 
 /**
- * Asks as a program does, but the connection breaks after so many bytes of answers, counted over all of them, and once. The
- * server hears of it as of anybody who hangs up.
+ * Fetches as a program does, but the connection breaks once, after a number of bytes counted over all answers. The server sees
+ * an ordinary disconnect.
  */
 export class CuttingFetch {
   readonly #ask: Ask
@@ -17,7 +17,7 @@ export class CuttingFetch {
     this.#how = how
   }
 
-  /** All bytes that came through until then. */
+  /** All bytes received before the cut. */
   get heard(): Uint8Array {
     return Buffer.concat(this.#heard)
   }
@@ -29,7 +29,7 @@ export class CuttingFetch {
     const body = new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
-          // Only when all before it was taken: what waits in a stream that breaks is lost.
+          // Only after all data before it was read: data queued in a stream that breaks is lost.
           if (this.isCut)
             return this.#how === "end" ? controller.close() : controller.error(new TypeError("network error"))
           const { value, done } = await reader.read()

@@ -2,10 +2,10 @@ import { z } from "zod"
 import { defineTool } from "../../core/engine/definition/tool.ts"
 import type { TurnedClock } from "../support/loop/world.ts"
 
-/** How long a write is waited for: its limit, and the grace to end by itself. */
+/** The longest wait for a write: its time limit and the grace period. */
 const TOOL_AND_GRACE_MS = 32_000
 
-/** A write of which nobody hears again: when its time is over, it is in doubt. */
+/** A write whose outcome is never reported: once its time is over, it is in doubt. */
 export class Fax {
   #begun = Promise.withResolvers<void>()
 
@@ -18,7 +18,7 @@ export class Fax {
     },
   })
 
-  /** Does what makes it run, and lets its time pass. */
+  /** Runs `act`, which starts the write, and lets the write's time pass. */
   async lost<Done>(clock: TurnedClock, act: () => Promise<Done>): Promise<Done> {
     this.#begun = Promise.withResolvers()
     const done = act()

@@ -15,7 +15,7 @@ const look = defineTool({
 })
 const weather = { name: "get_weather", description: "The weather.", parameters: { type: "object", properties: {} } }
 
-test("no dialect reads a long run whole: all are told what it holds page by page", async () => {
+test("every adapter reads a long run page by page, never whole", async () => {
   await using place = await anyDatabase[0]!.create()
   const steps = Array.from({ length: 8 }, (_, at) => calls("look", { at }))
   const model = scripted(...steps, calls("client-get_weather", {}), says("It rains."))

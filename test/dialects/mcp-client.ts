@@ -2,14 +2,14 @@ import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@mod
 import type { Scope } from "../../core/protocol/account/sign-in.ts"
 import type { Face } from "../support/server/face.ts"
 
-/** Which of the protocol's two ages a client speaks: with a handshake, or with everything in each message. */
+/** The protocol generation of a client: with a handshake, or with all information in each message. */
 export const ERAS = ["legacy", "2026-07-28"] as const
 export type Era = (typeof ERAS)[number]
 
 export interface McpPerson extends AsyncDisposable {
   readonly client: Client
   readonly token: string
-  /** The token's, for who revokes it. */
+  /** The id of the token, to revoke it. */
   readonly tokenId: string
   call(name: string, input?: Record<string, unknown>, options?: object): Promise<McpAnswer>
 }
@@ -21,7 +21,7 @@ export interface McpAnswer {
   readonly facts: any
 }
 
-/** Somebody who uses the official client against a server in this process. */
+/** Creates a person who uses the official client against a server in this process. */
 export async function mcpAs(face: Face, name: string, era: Era, ...granted: Scope[]): Promise<McpPerson> {
   const person = await face.store.people.ensure(name, Date.now())
   const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]

@@ -12,7 +12,7 @@ export interface OpenAiOptions {
   readonly maxRetries?: number
 }
 
-/** The part of the official client that tests use. Its own types are four thousand files, for which every check would wait. */
+/** The part of the official client that tests use. Its own types are four thousand files, which would slow every type check. */
 export interface OpenAiClient {
   readonly models: { list(): Promise<{ readonly data: Told[] }>; retrieve(id: string): Promise<Told> }
   readonly chat: { readonly completions: { create(body: object, options?: object): OpenAiPromise } }
@@ -38,11 +38,11 @@ export const OpenAI = (
 export interface OpenAiPerson {
   readonly client: OpenAiClient
   readonly token: string
-  /** The token's, for who revokes it. */
+  /** The id of the token, to revoke it. */
   readonly tokenId: string
 }
 
-/** Somebody who uses it against a server in this process. It does not try again by itself, so that each request is one. */
+/** Creates a person who uses the client against a server in this process, without retries, so that each call is one request. */
 export async function openAiAs(face: Face, name: string, ...granted: Scope[]): Promise<OpenAiPerson> {
   const person = await face.store.people.ensure(name, Date.now())
   const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]
@@ -52,7 +52,7 @@ export async function openAiAs(face: Face, name: string, ...granted: Scope[]): P
   return { token, tokenId, client }
 }
 
-/** What a promise has failed with, as the client tells it. */
+/** Returns the error of a rejected promise, as the client reports it. */
 export const refusalOf = (promise: Promise<unknown>): Promise<Told> =>
   promise.then(
     (answered) => Promise.reject(new Error(`it was answered: ${JSON.stringify(answered).slice(0, 200)}`)),

@@ -9,7 +9,7 @@ import { PacedModel } from "../support/loop/paced-model.ts"
 import { Face } from "../support/server/face.ts"
 
 describe.each(shared)("between two servers on one $name", ({ create }) => {
-  test("a response of OpenAI's is read at one while the other makes it, and its stream goes on there", async () => {
+  test("an OpenAI response created on one server is read on the other, and its stream resumes there", async () => {
     const model = new PacedModel()
     const { url } = await create()
     await using one = await Face.open({ url, model })
@@ -32,7 +32,7 @@ describe.each(shared)("between two servers on one $name", ({ create }) => {
     expect(await there.responses.retrieve(seen.id)).toMatchObject({ status: "completed", output_text: "Four of them." })
   })
 
-  test("a client of MCP's protocol of 2025 takes back at one what the other answers, and nothing else of anybody's", async () => {
+  test("a 2025 MCP client cancels on one server a call that the other answers, and never another person's", async () => {
     let heard = Promise.withResolvers<void>()
     const script = scripted(always(replies(says("Half"), hangs())))
     const model: Model = {
@@ -56,7 +56,7 @@ describe.each(shared)("between two servers on one $name", ({ create }) => {
     }
     const [ada, other, bob] = [await connected("ada", two), await connected("ada", two), await connected("bob", two)]
     const native = await two.as("ada")
-    /** Asks something that is not answered; gives its run, and how to take it back. */
+    /** Sends a request that stays unanswered; returns its run, and a function that cancels it. */
     const asks = async ({ call }: typeof ada, more: object = {}) => {
       heard = Promise.withResolvers()
       const cancel = new AbortController()

@@ -27,7 +27,7 @@ const tools = [
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 const WORDS = "How many doors — and paint one ☑?"
 
-/** Thinking, three kinds of calls, a reply that begins again, two writes of which one is agreed to, and another model at last. */
+/** Reasoning, three kinds of tool calls, a reply that restarts, two writes (one approved), and a change of model. */
 const script = () => [
   replies(
     thinks("Let me see.", undefined, { chunks: 2 }),
@@ -52,7 +52,7 @@ const call = (name: string, input: unknown, status: string, text: unknown) => [
   ...["call", name, JSON.stringify(input), status, status === "rejected" ? "" : text],
 ]
 
-/** What our own client shows. */
+/** Returns the transcript that our own client shows. */
 const ours = ({ items }: Transcript) =>
   items.flatMap((item): unknown[][] => {
     if (item.type === "call") return [call(item.name, item.input, item.state, item.text)]
@@ -61,7 +61,7 @@ const ours = ({ items }: Transcript) =>
     if (role === "user") return [["user", content, ...files.map(({ name, type }) => `${name} ${type}`)]]
     return [...(reasoning ? [["thought", reasoning.text]] : []), ...(content ? [["reply", content]] : [])]
   })
-/** The rest of what it knows: proposals with what became of them, who answered, small print. */
+/** The rest of the client's state: proposals with their outcome, the answering model, notices. */
 const small = ({ items }: Transcript) =>
   items.flatMap((item) => {
     if (item.type === "proposal") return [[item.proposal.summary, item.proposal.status, item.reason]]
@@ -100,8 +100,8 @@ const inAgUi = (messages: Told[], statusOf: ReadonlyMap<string, string>) =>
     return [...(content ? [["reply", content]] : []), ...called]
   })
 
-describe.each(anyDatabase)("the same script by three doors, on $name", (database) => {
-  /** A conversation as our own client follows it, to its end. */
+describe.each(anyDatabase)("the same script through three adapters, on $name", (database) => {
+  /** Returns a conversation as our own client follows it to its end. */
   async function followed({ face }: Stage, id: string): Promise<Transcript> {
     const { token } = await aiSdkAs(face, "ada")
     const ask = ((url: string, init: RequestInit) => face.fetch(new Request(url, init))) as typeof fetch
@@ -126,7 +126,7 @@ describe.each(anyDatabase)("the same script by three doors, on $name", (database
     return await followed(stage, id)
   }
 
-  test("useChat shows what our own client shows, and leaves the same conversation, with a file", async () => {
+  test("useChat shows the same as our own client and stores the same conversation, with a file", async () => {
     const own = await natively(true)
     await using stage = await open(database)
     const { transport } = await aiSdkAs(stage.face, "ada")
@@ -154,7 +154,7 @@ describe.each(anyDatabase)("the same script by three doors, on $name", (database
     expect([ours(left), small(left)]).toEqual([ours(own), small(own)])
   })
 
-  test("AG-UI's client shows what our own client shows, and leaves the same conversation", async () => {
+  test("AG-UI's client shows the same as our own client and stores the same conversation", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {}) // the client prints what it throws
     const own = await natively(false)
     await using stage = await open(database)

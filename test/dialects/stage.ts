@@ -3,7 +3,7 @@ import { scripted, type ScriptedModel, type ScriptedReply } from "../../core/mod
 import type { TestDatabase } from "../support/databases.ts"
 import { Face, type FaceOptions, type Visitor } from "../support/server/face.ts"
 
-/** A server in this process whose model plays what each test gives it, and Ada, who speaks with it by our own API. */
+/** A server in this process whose model plays the script of each test, and Ada, who uses our own API. */
 export class Stage implements AsyncDisposable {
   readonly face: Face
   readonly native: Visitor
@@ -25,12 +25,12 @@ export class Stage implements AsyncDisposable {
     return new Stage(face, await face.as("ada"), playing)
   }
 
-  /** What the model answers from now on. */
+  /** Sets the next replies of the model. */
   plays(...script: ScriptedReply[]): void {
     this.#playing.model = scripted(...script)
   }
 
-  /** What the model was asked since. */
+  /** Requests to the model since the last `plays`. */
   get received(): ScriptedModel["received"] {
     return this.#playing.model.received
   }

@@ -6,7 +6,7 @@ import { type AgUiPerson, agUiAs, connects, runs } from "./ag-ui-client.ts"
 import { type AiSdkPerson, aiSdkAs, NodeChat, textOf } from "./ai-sdk-client.ts"
 import { Stage } from "./stage.ts"
 
-describe.each(anyDatabase)("one conversation by two dialects, on $name", (database) => {
+describe.each(anyDatabase)("one conversation through two adapters, on $name", (database) => {
   let stage: Stage
   let useChat: AiSdkPerson
   let agUi: AgUiPerson
@@ -26,48 +26,51 @@ describe.each(anyDatabase)("one conversation by two dialects, on $name", (databa
     ["both agree", true, true],
     ["the page agrees and the frontend does not", true, false],
     ["the frontend agrees and the page does not", false, true],
-  ])("two decide at once, %s: one counts, and the other is told", async (what, byPage, byFrontend) => {
-    for (let round = 0; round < 4; round++) {
-      const title = `${what} ${round}`
-      stage.plays(calls("create_task", { title }), always(says("Done.")))
-      const chat = new NodeChat({ transport: { ...useChat.transport, body: { agent: "workspace" } } })
-      await chat.sendMessage({ text: title })
-      const { conversationId } = chat.lastMessage!.metadata.pawl
-      const frontend = agUi(conversationId, { agent: "workspace" })
-      await connects(frontend)
-      const [{ id }] = frontend.pendingInterrupts
-      await chat.addToolApprovalResponse({ id, approved: byPage })
-      const resume = [{ interruptId: id, status: "resolved", payload: { approved: byFrontend } }]
-      // Whoever is a little ahead at the door is not always the same.
-      const sending = [() => chat.sendMessage(), () => runs(frontend, { resume })] as const
-      const [first, second] = round % 2 === 0 ? sending : ([sending[1], sending[0]] as const)
-      const done = await Promise.all([first(), second()])
-      const on = (round % 2 === 0 ? done[1] : done[0]) as Awaited<ReturnType<typeof runs>>
-      const late = on.events.filter(({ name }) => name === "pawl.late").map(({ value }) => value)
-      const { status } = (await stage.native.get(`/api/agent/proposals/${id}`)).body
-      const kept = (await titles()).filter((one: string) => one === title).length
-      expect([status, kept]).toEqual(status === "applied" ? ["applied", 1] : ["rejected", 0])
-      if (byPage === byFrontend) expect([chat.error, late, kept]).toEqual([undefined, [], 1])
-      else {
-        const pageWon = byPage === (status === "applied")
-        // Who has lost may be told so while what was agreed to is being done.
-        const stands = (told: string | undefined) => (told === "applying" ? "applied" : told)
-        const told = chat.error && JSON.parse(chat.error.message)
-        expect([told?.code, stands(told?.proposal.status)]).toEqual(
-          pageWon ? [undefined, undefined] : ["proposal_decided", status],
-        )
-        expect(late.map((each) => [each.interruptId, each.code, stands(each.status)])).toEqual(
-          pageWon ? [[id, "proposal_decided", status]] : [],
-        )
+  ])(
+    "two adapters decide at once, %s: one decision counts, and the other client is notified",
+    async (what, byPage, byFrontend) => {
+      for (let round = 0; round < 4; round++) {
+        const title = `${what} ${round}`
+        stage.plays(calls("create_task", { title }), always(says("Done.")))
+        const chat = new NodeChat({ transport: { ...useChat.transport, body: { agent: "workspace" } } })
+        await chat.sendMessage({ text: title })
+        const { conversationId } = chat.lastMessage!.metadata.pawl
+        const frontend = agUi(conversationId, { agent: "workspace" })
+        await connects(frontend)
+        const [{ id }] = frontend.pendingInterrupts
+        await chat.addToolApprovalResponse({ id, approved: byPage })
+        const resume = [{ interruptId: id, status: "resolved", payload: { approved: byFrontend } }]
+        // Alternates which request is sent first.
+        const sending = [() => chat.sendMessage(), () => runs(frontend, { resume })] as const
+        const [first, second] = round % 2 === 0 ? sending : ([sending[1], sending[0]] as const)
+        const done = await Promise.all([first(), second()])
+        const on = (round % 2 === 0 ? done[1] : done[0]) as Awaited<ReturnType<typeof runs>>
+        const late = on.events.filter(({ name }) => name === "pawl.late").map(({ value }) => value)
+        const { status } = (await stage.native.get(`/api/agent/proposals/${id}`)).body
+        const kept = (await titles()).filter((one: string) => one === title).length
+        expect([status, kept]).toEqual(status === "applied" ? ["applied", 1] : ["rejected", 0])
+        if (byPage === byFrontend) expect([chat.error, late, kept]).toEqual([undefined, [], 1])
+        else {
+          const pageWon = byPage === (status === "applied")
+          // The loser may get its answer while the approved change is still being applied.
+          const stands = (told: string | undefined) => (told === "applying" ? "applied" : told)
+          const told = chat.error && JSON.parse(chat.error.message)
+          expect([told?.code, stands(told?.proposal.status)]).toEqual(
+            pageWon ? [undefined, undefined] : ["proposal_decided", status],
+          )
+          expect(late.map((each) => [each.interruptId, each.code, stands(each.status)])).toEqual(
+            pageWon ? [[id, "proposal_decided", status]] : [],
+          )
+        }
+        expect(frontend.messages.at(-1).content).toBe("Done.")
+        if (chat.error) await chat.resumeStream()
+        expect(textOf(chat.lastMessage)).toBe("Done.")
+        expect(stage.received).toHaveLength(2)
       }
-      expect(frontend.messages.at(-1).content).toBe("Done.")
-      if (chat.error) await chat.resumeStream()
-      expect(textOf(chat.lastMessage)).toBe("Done.")
-      expect(stage.received).toHaveLength(2)
-    }
-  })
+    },
+  )
 
-  test("another person's ids are the same 404 at every address, as those that there are none of", async () => {
+  test("another person's ids give the same 404 on every route as ids that do not exist", async () => {
     stage.plays(calls("create_task", { title: "Mine" }), always(says("Done.")))
     const chat = new NodeChat({ transport: { ...useChat.transport, body: { agent: "workspace" } } })
     await chat.sendMessage({ text: "milk" })

@@ -6,24 +6,24 @@ import { oneVisit } from "./browser/one-visit.ts"
 import { Site } from "./browser/site.ts"
 import { go, message, say } from "./browser/talk.ts"
 
-// what was wanted while the server was away comes by itself when it is back.
+// Everything requested while the server is away is retried when it is back.
 
 const visit = oneVisit()
 const away = (page: Page) => page.getByText("The server cannot be reached.").first()
 const waits = (page: Page) => page.getByText("Sends when the server is back.")
 
-test("every list that could not be read is read again by itself when the server is back", async () => {
+test("every list that failed to load reloads when the server is back", async () => {
   const model = scripted(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
   await using site = await Site.open({ model })
   const ada = await site.ada()
   const { page } = await site.visit({ unused: true }, "/tasks")
-  // The code of each page is there; what it shows is not.
+  // The code of each page has loaded; its data has not.
   for (const path of ["/inbox", "/audit", "/library", "/settings/tokens", "/"]) {
     await go(page, path)
     await page.getByRole("main").getByRole("heading").first().waitFor()
   }
   await site.leave()
-  // Done behind the page's back, so that what is shown afterwards was read afterwards.
+  // Changed through the API, so that data shown afterwards was read afterwards.
   const id = await ada.begin({ title: "Shopping", mode: "auto" })
   await ada.say(id, "buy milk")
   await ada.post("/api/collections", { name: "Papers on wings" })
@@ -44,16 +44,16 @@ test("every list that could not be read is read again by itself when the server 
     await expect.poll(() => away(page).count()).toBe(0)
     await site.leave()
   }
-  // One whose code is not there either, in a browser that has never seen it.
+  // A page whose code is missing too, in a browser with an empty cache.
   await go(page, "/notes")
   await page.getByRole("heading", { name: "This page could not be loaded" }).waitFor()
   await site.comeBack()
   await page.getByText("Rye").first().waitFor()
-  // And the list of conversations, which follows the feed.
+  // The list of conversations too, which follows the feed.
   await page.getByRole("navigation").getByRole("link", { name: "Shopping", exact: true }).waitFor()
 })
 
-test("whoever comes while the server is away finds the page when it is back", async () => {
+test("a page opened while the server is away loads when it is back", async () => {
   const { page, context } = await visit.begin(scripted(always(says("ok"))))
   await page.route("**/api/auth/me", (route) => route.abort())
   await page.reload()
@@ -63,7 +63,7 @@ test("whoever comes while the server is away finds the page when it is back", as
   await message(page).waitFor()
 })
 
-test("what is said while the server is away waits in view, and is sent once when it is back, in order", async () => {
+test("messages sent while the server is away stay visible as pending, and are sent once and in order when it is back", async () => {
   const { site, ada, page } = await visit.begin(scripted(always(says("ok"))))
   const id = await ada.begin()
   await go(page, `/c/${id}`)
@@ -74,7 +74,7 @@ test("what is said while the server is away waits in view, and is sent once when
   await say(page, "three")
   await waits(page).first().waitFor()
   await expect.poll(() => waits(page).count()).toBe(3)
-  // The last one is taken back: its words are where they were typed.
+  // The last one is removed: its text is back in the composer.
   const last = page.getByRole("article", { name: "Your message, sending" }).filter({ hasText: "three" })
   await last.getByRole("button", { name: "Cancel sending" }).click()
   await expect.poll(() => message(page).inputValue()).toBe("three")
@@ -87,12 +87,12 @@ test("what is said while the server is away waits in view, and is sent once when
   await expect.poll(() => page.getByRole("article", { name: "Your message, sending" }).count()).toBe(0)
 })
 
-test("words that wait outlive a reload of the page, and can be taken back", async () => {
+test("pending messages survive a reload of the page, and can be removed", async () => {
   const { ada, page } = await visit.begin(scripted(always(says("ok"))))
   const id = await ada.begin()
   await go(page, `/c/${id}`)
   await message(page).waitFor()
-  // Only messages do not get through, so that the page itself can be loaded again.
+  // Only messages are blocked, so that the page itself can reload.
   await page.route("**/messages", (route) => route.abort())
   await say(page, "keep this")
   await waits(page).waitFor()
@@ -109,9 +109,9 @@ test("words that wait outlive a reload of the page, and can be taken back", asyn
   expect((await ada.get(`/api/conversations/${id}`)).body.messages).toHaveLength(2)
 })
 
-test("a message whose answer was lost is said once, and so is the first one of a conversation", async () => {
+test("a message whose response was lost is sent once, and so is the first message of a conversation", async () => {
   const { ada, page } = await visit.begin(scripted(always(says("ok"))))
-  // The server has done what it was asked for, and nobody hears of it.
+  // The server has processed the request, but the response is lost.
   let lost = 0
   for (const path of ["**/api/conversations", "**/messages"]) {
     let isFirst = true
@@ -141,7 +141,7 @@ test("a message whose answer was lost is said once, and so is the first one of a
   expect(messages.map(({ content }: { content: string }) => content)).toEqual(["only once", "ok"])
 })
 
-test("words that are in the conversation before their sender was answered are shown once, and twice where said twice", async () => {
+test("a message that arrives in the conversation before its sender gets the response is shown once, and twice if sent twice", async () => {
   const { ada, page } = await visit.begin(scripted(always(says("ok"))))
   const id = await ada.begin()
   await go(page, `/c/${id}`)

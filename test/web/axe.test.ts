@@ -26,14 +26,14 @@ const answer: number = 42 // why
 
 const visit = oneVisit()
 
-test("axe finds nothing serious in light and in dark", async () => {
+test("axe finds no serious fault in light and dark mode", async () => {
   const model = scripted(
     replies(says(TEXT), calls(["list_tasks"], ["create_task", { title: "x" }], ["create_task", { title: "y" }])),
     says("Done."),
   )
-  // Without motion: what fades in is half there for a moment, and half is too pale.
+  // With reduced motion: an element that fades in is half transparent for a moment, with too little contrast.
   const { page } = await visit.begin(model)
-  // Each look takes seconds: a quarter of them by the seed, all in the long run.
+  // Each check takes seconds: a quarter of them by the seed, all in the long run.
   const chosen = oneIn(4, ["first screen", "models", "changes", "forms", "modes", "confirm", "drawer"])
   const look = async (what: string) =>
     chosen.includes(what) && expect(await seriousFaultsInBothColours(page, what)).toEqual([])

@@ -3,7 +3,7 @@ import { playLocalServer } from "../support/local-model-server.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { newContext } from "./browser/browser.ts"
 
-test("a page without a model offers the Ollama of this machine, connects it, and its first suggestion is answered by it", async () => {
+test("a page without a model offers the local Ollama, connects it, and it answers the first suggestion", async () => {
   await using ollama = await playLocalServer("ollama", "qwen3:8b")
   const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off", PAWL_LOCAL_MODEL_SERVERS: ollama.url }
   const [, link = ""] = await new PawlProcess(["serve"], settings).says(/(http\S+\/sign-in#\S+)[\s\S]*listening on/)

@@ -4,7 +4,7 @@ import { scripted } from "../../core/models/scripted/model.ts"
 import { seriousFaultsInBothColours } from "./browser/serious-faults.ts"
 import { oneVisit } from "./browser/one-visit.ts"
 
-// A program's name continued the sentence that asked whether to let it in.
+// A program's name used to continue the sentence of the consent question.
 
 const visit = oneVisit()
 const CALLBACK = "https://evil.example/callback"
@@ -19,7 +19,7 @@ const names = [
   ["with lines of its own", "Claude\n\n\n\nThe answer goes to claude.ai"],
 ] as const
 
-test.each(names)("a program whose name is one %s stays in its box, below where the answer goes", async (_, name) => {
+test.each(names)("a program name %s stays in its box, below the address that receives the answer", async (_, name) => {
   const { site, page, faults } = await visit.begin(scripted())
   const registered = await fetch(`${site.url}/oauth/register`, {
     method: "POST",
@@ -42,7 +42,7 @@ test.each(names)("a program whose name is one %s stays in its box, below where t
   const shown = await page.locator("#name").innerText()
   expect(shown.length).toBeLessThanOrEqual(100)
   expect(shown).not.toMatch(/[\n\u202A-\u202E\u2066-\u2069]/)
-  // Nothing of the name is drawn outside its box, nor is anything of ours drawn in it.
+  // The name stays inside its box, which contains only the name.
   const text = await page.locator("main").innerText()
   expect(text.split(shown)).toHaveLength(2)
   const boxOf = async (id: string) => (await page.locator(`#${id}-shown .box`).boundingBox())!

@@ -9,7 +9,7 @@ import { openPageFiles } from "../../core/server/routes/page.ts"
 import { Site } from "./browser/site.ts"
 import { seriousFaults } from "./browser/serious-faults.ts"
 
-test("the documentation is searched by words, and a result opens at its heading", async () => {
+test("documentation search finds words, and a result opens at its heading", async () => {
   const folder = join(await mkdtemp(join(tmpdir(), inject("testRun"), "docs-")), "site")
   await buildDocs({ folder })
   await using site = await Site.open({ model: scripted(always(says("ok"))), instead: { docs: openPageFiles(folder) } })

@@ -7,14 +7,14 @@ import { go } from "./browser/talk.ts"
 
 const visit = oneVisit()
 
-/** What writes takes as long as from another continent: the second click of two comes before the first is answered. */
+/** Delays writes as if from another continent, so that the second click comes before the first is answered. */
 const beFarAway = (page: Page): Promise<unknown> =>
   page.route("**/api/**", async (route) => {
     if (route.request().method() === "POST") await new Promise((resolve) => setTimeout(resolve, 300))
     await route.continue()
   })
 
-test("a double click begins one conversation, and one branch of it", async () => {
+test("a double click creates one conversation, and one branch of it", async () => {
   const { page, ada, faults } = await visit.begin(scripted(says("Nothing is on your list."), says("Twice.")))
   const count = async () => (await ada.get("/api/conversations")).body.items.length
   await beFarAway(page)
@@ -30,7 +30,7 @@ test("a double click begins one conversation, and one branch of it", async () =>
   expect(faults).toEqual([])
 })
 
-test("a double click makes one token, whose value is shown, one collection, one checkpoint and one link to a run", async () => {
+test("a double click creates one token, whose value is shown, one collection, one checkpoint and one link to a run", async () => {
   const { page, ada, faults } = await visit.begin(scripted(says("Hello.")))
   const named = async (list: string, name: string) => {
     const { items } = (await ada.get(list)).body
@@ -66,7 +66,7 @@ test("a double click makes one token, whose value is shown, one collection, one 
   await page.getByRole("button", { name: "Create link" }).dblclick()
   await page.getByText("Copy the link now.").waitFor()
 
-  // A second one would have come by now.
+  // A second one would have arrived by now.
   await page.waitForTimeout(600)
   const made = {
     tokens: (await named("/api/tokens", "nightly")) + (await named("/api/tokens", "Terminal")),

@@ -10,7 +10,7 @@ import { oneVisit } from "./browser/one-visit.ts"
 import { Site } from "./browser/site.ts"
 import { go } from "./browser/talk.ts"
 
-/** Everything that is known to make a page do something, and what the eye would miss, in one line. */
+/** All known attempts to make a page act, and invisible characters, in one line. */
 const EVIL = "http://evil.example"
 const POISON = `x\u202Efdp.exe\u200B<img src="${EVIL}/a.png" onerror=alert(1)><script>alert(2)</script>![i](${EVIL}/b.png)`
 const MARKDOWN = `${POISON}\n\n[c](javascript:alert(3)) <iframe src="${EVIL}/f"></iframe>\n\n![pixel](${EVIL}/p.png)`
@@ -25,7 +25,7 @@ interface Filled {
   readonly run: string
 }
 
-/** A workspace, an audit and an inbox in which every text that somebody else could have written is this one. */
+/** Fills a workspace, an audit log and an inbox in which this is every text that another person could have written. */
 async function fill(ada: Visitor, text: string, long = text): Promise<Filled> {
   const add = async (table: string, row: object) => (await ada.post(`${tables}/${table}`, row)).body.id as string
   const client = await add("clients", { name: text, industry: text })
@@ -53,7 +53,7 @@ const scriptOf = (title: string) =>
     always(says("Done.")),
   )
 
-/** Each page, and a word that is there when it has read what it shows; without one, `text` of whoever filled it. */
+/** Each page, with a word that appears once it has loaded; the default is the `text` that filled it. */
 const pagesOf = ({ project, note, task, run }: Filled): readonly (readonly [path: string, word?: string])[] => [
   ...([["/tasks"], [`/tasks/${task}`], ["/projects"], [`/projects/${project}`]] as const),
   ...([
@@ -82,7 +82,7 @@ const pagesOf = ({ project, note, task, run }: Filled): readonly (readonly [path
   ] as const),
 ]
 
-/** Goes there without a reload, and waits until it has read what it shows. */
+/** Opens a page without a reload, and waits until its data has loaded. */
 async function open(page: Page, path: string, word: string): Promise<void> {
   await go(page, path)
   await page.locator("#main h1").waitFor()
@@ -90,7 +90,7 @@ async function open(page: Page, path: string, word: string): Promise<void> {
   await page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
 }
 
-test("whatever titles, names, notes and comments say, nothing runs, nothing loads, and what is hidden is drawn", async () => {
+test("titles, names, notes and comments cannot run scripts or load resources, and hidden characters are drawn", async () => {
   const { ada, page, faults } = await visit.begin(scriptOf(POISON))
   const filled = await fill(ada, POISON, MARKDOWN)
   for (const [path, word = "U+202E"] of oneIn(3, pagesOf(filled))) {
@@ -99,8 +99,8 @@ test("whatever titles, names, notes and comments say, nothing runs, nothing load
       "[...document.querySelectorAll('#page :is(script, iframe, object, embed, img, style, link, base, meta, form[action])')].map((each) => each.outerHTML)",
     )
     expect([path, made]).toEqual([path, []])
-    // Not in what is read, in a name for whoever cannot see, in a tooltip, nor in the title of the tab. A field that is
-    // written into has to hold what it holds.
+    // Not in visible text, in an accessible name, in a tooltip, nor in the title of the tab. An input field has to contain the
+    // value as it is.
     const raw = await page.evaluate(`[
       document.title,
       document.querySelector("#page").innerText,
@@ -127,14 +127,14 @@ test("whatever titles, names, notes and comments say, nothing runs, nothing load
   await page.getByRole("alert").waitFor()
   await page.getByRole("button", { name: "Remove" }).click()
   await expect.poll(() => page.getByRole("dialog").innerText()).toContain("U+202E")
-  // That database does not answer, which the console tells.
+  // That database does not answer, which the console reports.
   expect(faults.filter((fault) => !/status of (4|5)\d\d/.test(fault))).toEqual([])
 })
 
 const PHONE = { width: 390, height: 844 }
 const DESK = { width: 1280, height: 800 }
 const MILK = "Buy milk"
-/** Looks at some twenty pages. */
+/** For tests that check some twenty pages. */
 const SLOW = 400_000
 const LOOKS = [
   ["light", DESK],
@@ -143,14 +143,14 @@ const LOOKS = [
   ["dark", PHONE],
 ] as const
 
-/** What holds more than it is wide: the page, or a part of it that is scrolled up and down. */
+/** Elements wider than their container: the page, or a part of it that scrolls vertically. */
 const OUT = `[document.documentElement, ...document.querySelectorAll("#main, #main .overflow-y-auto")]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
   .map(({ tagName, className, scrollWidth }) => [tagName, className, scrollWidth].join(" "))`
 
 /**
- * The same page on a desk and on a phone, where nothing may stick out to the side. Axe looks at one in three, by the
- * seed, in one colour and one size, others than the time before; in the long run at each in all of them.
+ * Checks the same page on a desktop and on a phone, where nothing may overflow to the side. Axe checks one in three, by the
+ * seed, in one colour scheme and size, others than the time before; in the long run each in all of them.
  */
 async function look(page: Page, what: string): Promise<string[]> {
   const faults: string[] = []
@@ -173,9 +173,9 @@ async function look(page: Page, what: string): Promise<string[]> {
 let looked = 0
 
 test(
-  "axe finds nothing serious on any page in light, in dark and on a phone, where nothing sticks out to the side",
+  "axe finds no serious fault on any page in light mode, dark mode and on a phone, where nothing overflows",
   async () => {
-    // One of its own: in the audit of another, things are named that are gone by now.
+    // A site of its own: the audit of another names deleted items.
     await using site = await Site.open({ model: scriptOf(MILK), reach })
     const long = `Some *text* with \`code\` and ${"long".repeat(100)}.\n\n- [x] done`
     const filled = await fill(await site.ada(), MILK, long)
@@ -209,7 +209,7 @@ test(
   SLOW,
 )
 
-test("on no page two landmarks have one name, also where what they are about has one title", async () => {
+test("landmarks of a page have unique names, also for items with the same title", async () => {
   const twice = calls(["create_task", { title: "Milk" }], ["create_task", { title: "Milk", description: "Again." }])
   const { ada, page } = await visit.begin(
     scripted(calls("create_task", { title: "x" }), says("x"), twice, twice, always(says("Done."))),
@@ -224,7 +224,7 @@ test("on no page two landmarks have one name, also where what they are about has
   }
 })
 
-test("on a phone the drawer leads everywhere, and a note takes the place of the list", async () => {
+test("on a phone the drawer leads to every page, and an open note replaces the list", async () => {
   const { site, ada } = await visit.begin(scriptOf("Buy milk"))
   await fill(ada, "Buy milk")
   const { page, faults } = await site.visit({ viewport: PHONE, hasTouch: true, isMobile: true })
@@ -252,7 +252,7 @@ test("on a phone the drawer leads everywhere, and a note takes the place of the 
   expect(faults).toEqual([])
 })
 
-test("who comes to talk does not load the other pages, and a page that cannot be loaded says so", async () => {
+test("the conversation page does not load the code of other pages, and a page that fails to load shows it", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page } = await site.visit({ unused: true })
   const loaded: string[] = []

@@ -10,8 +10,8 @@ import { newContext } from "./browser/browser.ts"
 import { seriousFaultsInTurn } from "./browser/serious-faults.ts"
 import { go } from "./browser/talk.ts"
 
-// One process, as somebody starts it who has nothing yet, and one browser that comes in by the link it prints: to start
-// either costs more than any of these tests. Each begins with what it looks for, whichever was there before it.
+// One process, started as a new user starts it, and one browser that signs in by the printed link: starting either costs
+// more than any of these tests. Each test opens the page it needs, so their order does not matter.
 
 const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
 const PHONE = { width: 360, height: 740 }
@@ -25,10 +25,10 @@ const started = once(async () => {
 
 const mine = once(() => newContext({ reducedMotion: "reduce" }))
 
-/** The tab of somebody who has not come in. */
+/** A tab that is not signed in. */
 const strangers = once(async () => (await newContext({ viewport: PHONE, reducedMotion: "reduce" })).newPage())
 
-/** The tab that has come in by the link. */
+/** The tab that signed in by the link. */
 const signedIn = once(async () => {
   const page = await (await mine()).newPage()
   await page.goto((await started()).link)
@@ -41,7 +41,7 @@ function once<Value>(open: () => Promise<Value>): () => Promise<Value> {
   return () => (opened ??= open())
 }
 
-test("whoever is not signed in is told how to come in, on any address, and nothing else", async () => {
+test("without a session, every address shows only how to sign in", async () => {
   const { url } = await started()
   const page = await strangers()
   await page.goto(`${url}/c/conv_of_somebody`)
@@ -50,9 +50,9 @@ test("whoever is not signed in is told how to come in, on any address, and nothi
   expect(await page.getByRole("navigation").count()).toBe(0)
 })
 
-test("somebody who has just started Pawl opens the printed link, chooses an example, approves it, and finds it done", async () => {
+test("a new user opens the printed link, chooses an example, approves it, and finds it done", async () => {
   const page = await signedIn()
-  // What it is talking to, and how to get something better.
+  // The page names the current model, and links to better ones.
   await page.getByText("The offline model answers here. It understands only fixed requests").waitFor()
   await page.getByRole("link", { name: "Connect a model" }).click()
   await page.getByRole("heading", { name: "Providers" }).waitFor()
@@ -73,7 +73,7 @@ test("somebody who has just started Pawl opens the printed link, chooses an exam
   await page.getByRole("article", { name: "Pawl" }).getByText("Task created: Call Ada").waitFor()
 })
 
-test("a link that was used before leads to a page that says so and what to do, and to nowhere else", async () => {
+test("a used sign-in link shows a page that explains it and the next step, and leads nowhere else", async () => {
   await signedIn()
   const { link } = await started()
   const page = await strangers()
@@ -86,7 +86,7 @@ test("a link that was used before leads to a page that says so and what to do, a
   expect(await seriousFaultsInTurn(page)).toEqual([])
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
 
-  // Whoever is in already is asked, stays in, and finds the way back.
+  // A person who is already signed in confirms, stays signed in, and returns to the page.
   const again = await (await mine()).newPage()
   await again.goto(link)
   await again.getByRole("button", { name: "Sign in" }).click()
@@ -96,7 +96,7 @@ test("a link that was used before leads to a page that says so and what to do, a
   await again.close()
 })
 
-test("the first screen shows all agents with first things to say; one click says one, and the conversation names its agent, also on a phone", async () => {
+test("the first screen shows all agents with suggestions; a click sends one, and the conversation names its agent, also on a phone", async () => {
   const { url } = await started()
   const page = await signedIn()
   await page.setViewportSize(PHONE)
@@ -105,20 +105,20 @@ test("the first screen shows all agents with first things to say; one click says
   await agents.waitFor()
   const names = await agents.locator("> li > button").allInnerTexts()
   expect(names.map((text) => text.split("\n")[0])).toEqual(["Workspace", "Analyst", "Research", "Files"])
-  // Each has a sentence of its own.
+  // Each agent has its own sentence.
   for (const text of names) expect(text.split("\n").filter(Boolean)[1]?.length).toBeGreaterThan(20)
   const firstOf = (agent: string) => page.getByRole("list", { name: `Suggestions for ${agent}` })
   for (const agent of ["Workspace", "Analyst", "Research"]) {
     expect(await firstOf(agent).getByRole("button").count()).toBe(3)
   }
-  // Without a folder there is nothing to say to it, and the card says how there will be one.
+  // Without a folder the agent has no suggestions, and the card says how to add one.
   await agents.getByText("No folder is connected.").waitFor()
   await agents.getByText(`npx pawl chat --server ${url}`).waitFor()
   expect(await firstOf("Files").count()).toBe(0)
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
   expect(await seriousFaultsInTurn(page)).toEqual([])
 
-  // A database question works with one click on a machine that has none yet.
+  // A database question works with one click on a machine without a database.
   await firstOf("Analyst").getByRole("button", { name: "how many customers are from Portugal?" }).click()
   await page.getByRole("cell").first().waitFor()
   await page.locator("header").getByText("Analyst").waitFor()
@@ -129,7 +129,7 @@ test("the first screen shows all agents with first things to say; one click says
   expect(await entry.getAttribute("title")).toBe("Analyst")
   await page.getByRole("link", { name: "New conversation" }).click()
 
-  // A terminal that is started in a folder is found without a reload.
+  // A terminal started in a folder is found without a reload.
   const root = dataFolder()
   writeFileSync(join(root, "a.txt"), "hello\n")
   const token = (await pawl(["token", "create", "--user", userInfo().username], settings)).stdout.trim()
@@ -143,7 +143,7 @@ test("the first screen shows all agents with first things to say; one click says
   await page.locator("header").getByText("Files").waitFor()
 })
 
-test("whoever has started the server connects Ollama of the same machine in the page, and it answers", async () => {
+test("the admin connects Ollama of the same machine in the page, and it answers", async () => {
   const lists = { models: [{ name: "qwen3:8b" }] }
   await using ollama = await ProviderServer.open(
     (response, { path }) =>
@@ -160,7 +160,7 @@ test("whoever has started the server connects Ollama of the same machine in the 
   const provider = page.getByRole("listitem").filter({ hasText: /^Ollama/ })
   await provider.getByRole("button", { name: "Set up" }).click()
   await provider.getByLabel("Address").fill(ollama.url)
-  // The page reads which models there are again, and the person is faster.
+  // The page reloads the list of models, and the person is faster.
   const { promise: listIsOpen, resolve: openList } = Promise.withResolvers<void>()
   await page.route("**/api/tools", (route) => listIsOpen.then(() => route.continue()))
   await provider.getByRole("button", { name: "Save" }).click()

@@ -6,20 +6,20 @@ import { repeated } from "../support/slow-texts.ts"
 import { oneVisit } from "./browser/one-visit.ts"
 import { reopen, say } from "./browser/talk.ts"
 
-/** As long as it may be to be told whole after a reload, with what stands around it. */
+/** The longest reply that a reload still shows whole, with its surroundings. */
 const LENGTH = 99_000
-/** Each is drawn anew with all before it. */
+/** Each piece redraws all text before it. */
 const PIECES = isLong ? 50 : 12
 
-/** Whether the tab does anything at all: a script runs, and a click is heard. */
+/** Checks that the tab responds: it runs a script and handles a click. */
 const isAwake = (page: Page) => page.evaluate("1 + 1")
 
 const visit = oneVisit()
 
-// Each takes seconds: half of them by the seed, all in the long run. What reading them costs is bounded for all in
+// Each takes seconds: half of them by the seed, all in the long run. The cost of reading any of them is bounded in
 // `client/reading-cost.test.ts`.
 test.each(oneIn(2, ["[\r", "[^[", "*_", "1. "]))(
-  "a reply of nothing but %j leaves the tab awake, also when it is opened again",
+  "a reply of nothing but %j leaves the tab responsive, also after reopening",
   async (piece) => {
     const model = new PacedModel()
     const { page, faults } = await visit.begin(model)

@@ -8,7 +8,7 @@ import { go, reopen, say } from "./browser/talk.ts"
 
 const EVIL = "http://evil.example"
 
-/** Everything that is known to make a page do something, in one text. */
+/** All known attempts to make a page act, in one text. */
 const POISON = [
   `<script>alert(1)</script>`,
   `<img src=x onerror="alert(2)">`,
@@ -27,7 +27,7 @@ const POISON = [
 
 const HIDDEN = "invoice\u202Efdp.exe\u200B\u2066x\u2069\u{E0041}\u0007"
 
-/** Whatever turns the text after it around, in every part of a reply. */
+/** Characters that change the text direction, in every part of a reply. */
 const TURNED = [
   "A paragraph \u202Eof words **that \u202Dare** strong, [a \u202Elink](http://evil.example/x) and `co\u2066de`.",
   "# A \u202Bheading",
@@ -36,7 +36,7 @@ const TURNED = [
   "```js\nif (a) { /* \u202E } \u2066if (b) \u2069 \u2066 */ }\n```",
   "![words \u202Eof an image](http://evil.example/y.png)",
 ].join("\n\n")
-/** Embedding and isolates that end where they should, and single marks: as Hebrew and Arabic are written. */
+/** Embeddings and isolates that are closed correctly, and single marks, as used in Hebrew and Arabic. */
 const REAL = "שלום \u2066Pawl 2.0\u2069 עולם\u200F! مرحبا \u202Bبالعالم\u202C\u061C."
 
 const poisonous = defineTool({
@@ -73,12 +73,12 @@ const write = defineTool({
   run: () => answer(POISON, { data: { kind: "unheard-of", html: POISON } }),
 })
 
-/** Where the page's own links lead. */
+/** The addresses that the page's own links may have. */
 const PAGES = /^\/($|(inbox|tasks|projects|notes|library|audit|settings|clients)$|c\/[^/]+(\/run-of\/[^/]+)?$)/
 
 const visit = oneVisit({ tools: [poisonous, write] })
 
-test("whatever a model, a tool or a title says, nothing runs, nothing loads, and what is hidden is drawn", async () => {
+test("text of models, tools and titles cannot run scripts or load resources, and hidden characters are drawn", async () => {
   const model = scripted(
     replies(says(POISON), calls("read_web_page", { [HIDDEN]: POISON })),
     replies(says("And now:"), calls("send_mail", { to: HIDDEN, body: POISON })),
@@ -90,7 +90,7 @@ test("whatever a model, a tool or a title says, nothing runs, nothing loads, and
   await say(page, `${POISON}\n${TURNED}`)
   const card = page.getByRole("article", { name: /U\+202E/ })
   await card.getByRole("button", { name: "Show the full text" }).click()
-  // What the eye would miss is written out, in the card and in the title.
+  // Invisible characters are written out, in the card and in the title.
   for (const code of ["U+202E", "U+200B", "U+2066", "U+E0041"])
     await expect.poll(() => card.innerText()).toContain(code)
   expect(await page.getByRole("heading", { level: 1 }).innerText()).toContain("U+202E")
@@ -98,12 +98,12 @@ test("whatever a model, a tool or a title says, nothing runs, nothing loads, and
   await page.getByText("The end.").waitFor()
   await page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
 
-  // What turns the text after it around is written out, and real Hebrew and Arabic is as it was written.
+  // Characters that reverse the text after them are written out; real Hebrew and Arabic is unchanged.
   const drawn = (await page.evaluate("document.body.innerText")) as string
   expect(drawn).toContain(REAL)
   expect(drawn.replaceAll(REAL, "").match(/.{0,30}[\u202A-\u202E\u2066-\u2069].{0,10}/g)).toBeNull()
   for (const code of ["⟨U+202E⟩link", "A ⟨U+202B⟩heading", "c⟨U+202E⟩", "⟨U+2067⟩item"]) expect(drawn).toContain(code)
-  // Not one element of theirs has come into being, and every link leads out only by the person's own hand.
+  // None of its elements exists, and every external link needs a click by the person.
   const made = await page.evaluate(
     "[...document.querySelectorAll('#page :is(script, iframe, object, embed, img, style, link, base, meta, form[action])')].map((each) => each.outerHTML)",
   )
@@ -118,7 +118,7 @@ test("whatever a model, a tool or a title says, nothing runs, nothing loads, and
     expect([target, rel]).toEqual(["_blank", "noopener noreferrer"])
     expect(innerText).toContain("evil.example")
   }
-  // Links to this server are the page's own: its navigation, and none in what a model has written.
+  // Links to this server are the page's own navigation; a model's text contains none.
   const own = links.filter(({ href }) => href.startsWith(site.url)).map(({ href }) => new URL(href))
   for (const { pathname } of own) expect(pathname).toMatch(PAGES)
   expect(await page.locator(`.prose a[href^="/"], .prose a[href^="${site.url}"]`).count()).toBe(0)
@@ -127,13 +127,13 @@ test("whatever a model, a tool or a title says, nothing runs, nothing loads, and
   expect(faults).toEqual([])
 })
 
-test("the policy of the page itself stops what would get past it", async () => {
+test("the page's own policy blocks what would get past it", async () => {
   const { page, faults } = await visit.begin(scripted())
   const outcome = await page.evaluate(`(async () => {
     const script = document.createElement("script")
     script.textContent = "window.ran = true"
     document.body.append(script)
-    // Later, because what a debugger runs may evaluate.
+    // In a timeout, because the policy does not apply to code that the debugger runs.
     const evaluated = await new Promise((resolve) => setTimeout(() => {
       try { resolve(new Function("return true")()) } catch { resolve(false) }
     }))

@@ -4,7 +4,7 @@ import { always, scripted } from "../../core/models/scripted/model.ts"
 import { Site } from "./browser/site.ts"
 import { go } from "./browser/talk.ts"
 
-test("the language is chosen in the settings, holds for words, dates and numbers, and is still chosen after a reload", async () => {
+test("the language chosen in the settings applies to text, dates and numbers, and survives a reload", async () => {
   const milk = { title: "Buy milk", description: "More milk. ".repeat(120) }
   const model = scripted(calls("create_task", milk), always(says("Done.")))
   await using site = await Site.open({ model })
@@ -21,7 +21,7 @@ test("the language is chosen in the settings, holds for words, dates and numbers
   await card.getByRole("button", { name: "Genehmigen", exact: true }).waitFor()
   await card.getByRole("button", { name: "Alle 1.320 Zeichen anzeigen" }).waitFor()
   await go(page, "/settings/sessions")
-  // When this session ends, another day: `19. Dez., 14:05`.
+  // The end of this session, on another day: `19. Dez., 14:05`.
   await page.getByText(/\d{1,2}\. \p{L}{3,4}\.?, \d{2}:\d{2}/u).waitFor()
 
   await go(page, "/inbox")

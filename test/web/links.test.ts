@@ -7,7 +7,7 @@ import { go, say } from "./browser/talk.ts"
 
 const visit = oneVisit()
 
-/** What a middle click and "copy address" need: a link with an address. */
+/** Returns the address of a link, which a middle click and "copy address" need. */
 const addressOf = async (page: Page, name: string | RegExp) =>
   page.getByRole("link", { name }).first().getAttribute("href")
 
@@ -52,7 +52,7 @@ test("pages and conversations are links: a plain click stays in the document, a 
   expect(faults).toEqual([])
 })
 
-test("what a menu leads to is a link too, by pointer and by key, and the menu closes", async () => {
+test("menu items that lead to a page are links too, by pointer and keyboard, and the menu closes", async () => {
   const { page, faults } = await visit.begin(scripted(always(says("Hello."))))
   await say(page, "Shopping")
   await page.getByText("Hello.").waitFor()
@@ -72,7 +72,7 @@ test("what a menu leads to is a link too, by pointer and by key, and the menu cl
   expect(faults).toEqual([])
 })
 
-test("a task is a link, and opens over the list that it was clicked in", async () => {
+test("a task is a link, and opens over the list it was clicked in", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   const { body } = await ada.post("/api/workspace/projects", { name: "Home" })
   const { body: task } = await ada.post("/api/workspace/tasks", { title: "Buy milk", projectId: body.id })

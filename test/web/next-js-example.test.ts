@@ -36,7 +36,7 @@ async function bundledPage(): Promise<string> {
   return `<!doctype html><html lang="en"><title>Chat</title><div id="root"></div><script type="module">${output[0].code.replaceAll("</script", "<\\/script")}</script>`
 }
 
-/** The app on a port of its own: its page, and its route handler for everything else. */
+/** The app on its own port: its page, and its route handler for all other requests. */
 async function serveApp() {
   const page = await bundledPage()
   const handler = (await import(pathToFileURL(join(app, "ai-sdk/[[...path]]/route.ts")).href)) as {
@@ -92,7 +92,7 @@ test("the Next.js example streams, asks for approval, runs a tool of the page, s
   await page.getByText("A long").waitFor()
   await page.reload() // in the middle of it
   await page.getByText("A long").waitFor()
-  // What was carried out before is not carried out again by a page that only reads of it.
+  // A page that only loads a conversation does not repeat its tool calls.
   expect(await page.locator("html").getAttribute("data-theme")).toBeNull()
   await page.getByText("Stop", { exact: true }).click()
   await page.locator('main[data-status="ready"]').waitFor()

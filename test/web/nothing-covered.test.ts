@@ -8,19 +8,19 @@ import { oneVisit } from "./browser/one-visit.ts"
 import { Site } from "./browser/site.ts"
 import { go, message, reopen, say } from "./browser/talk.ts"
 
-// toasts, drops, and a phone of 360 pixels.
+// Toasts, drops, and a phone of 360 pixels.
 
 const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
 const desktop = oneVisit()
 const phone = oneVisit({}, PHONE)
 
-/** The controls in view whose middle belongs to something else, or that a toast overlaps. */
+/** Returns the visible controls whose centre is covered by another element, or that a toast overlaps. */
 const coveredControls = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
     const toasts = [...document.querySelectorAll('[data-toast]')]
     const boxes = toasts.map((each) => each.getBoundingClientRect())
     const own = (each) => toasts.some((toast) => toast.contains(each))
-    // What is scrolled out of sight is cut off at the edge of what it is scrolled in.
+    // Content that is scrolled out is clipped at the edge of its scroll container.
     const sight = (each) => {
       let { left, right, top, bottom } = each.getBoundingClientRect()
       for (let up = each.parentElement; up; up = up.parentElement) {
@@ -42,7 +42,7 @@ const coveredControls = (page: Page): Promise<string[]> =>
     })
   })()`)
 
-/** One that goes by itself in the very moment is gone too. */
+/** A toast that disappears by itself at this moment is gone too. */
 const dismiss = (page: Page) =>
   page
     .locator("[data-toast]")
@@ -51,7 +51,7 @@ const dismiss = (page: Page) =>
     .click({ timeout: 1000 })
     .catch(() => {})
 
-/** Drops a file on whatever is at a place, as the browser does; true where the browser would have opened it. */
+/** Drops a file on the element at a position, as the browser does; returns true if the browser would have opened the file. */
 const drop = (page: Page, name: string, text: string, selector = "body"): Promise<boolean> =>
   page.evaluate(`(() => {
     const carried = new DataTransfer()
@@ -72,7 +72,7 @@ test.each(oneIn(2, looks))("on a %s a toast covers no control, on any page", asy
   await ada.say(id, "go")
   const places = { [`/c/${id}`]: "Shopping", "/": "What would you like to do?", "/inbox": "Inbox", "/tasks": "Tasks" }
   const toasts = page.locator("[data-toast]")
-  /** Something that is said in passing, where there is no place for files; twice, so that two are shown when one comes here. */
+  /** Shows two toasts on a page, by dropping files where it accepts none. Two, so that one more leaves two visible. */
   async function arrive(path: string, words: string): Promise<void> {
     await go(page, "/inbox")
     await page.locator("#main").getByRole("heading", { name: "Inbox" }).first().waitFor()
@@ -80,13 +80,13 @@ test.each(oneIn(2, looks))("on a %s a toast covers no control, on any page", asy
     await toasts.nth(1).waitFor()
     await go(page, path)
     await page.locator("#main").getByRole("heading", { name: words }).first().waitFor()
-    // On a busy machine they may have gone meanwhile.
+    // On a busy machine they may have disappeared meanwhile.
     if ((await toasts.count()) < 2) await arrive(path, words)
   }
   for (const [path, words] of Object.entries({ ...places, "/settings/models": "Models", "/settings/data": "Export" })) {
     await arrive(path, words)
     expect(await coveredControls(page)).toEqual([])
-    // And it takes no place when it is gone.
+    // And it takes no space once it is gone.
     while ((await toasts.count()) > 0) await dismiss(page)
     await expect.poll(() => toasts.count()).toBe(0)
     const below = await page.evaluate("document.getElementById('main').getBoundingClientRect().bottom - innerHeight")
@@ -94,10 +94,10 @@ test.each(oneIn(2, looks))("on a %s a toast covers no control, on any page", asy
   }
 })
 
-test("a file dropped anywhere is taken where it makes sense, and never opened in the place of the page", async () => {
+test("a file dropped anywhere is accepted where possible, and never replaces the page", async () => {
   const { ada, page, faults } = await desktop.begin(scripted(always(says("ok"))))
   await message(page).fill("a draft")
-  // The message that is being written takes it.
+  // The message draft accepts it.
   expect(await drop(page, "letter.txt", "Dear Ada", "#composer")).toBe(false)
   await page.getByRole("list", { name: "Files of this message" }).getByText("letter.txt").waitFor()
   expect([new URL(page.url()).pathname, await message(page).inputValue()]).toEqual(["/", "a draft"])
@@ -105,7 +105,7 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
   await page.locator("#main").getByRole("heading", { name: "Inbox" }).first().waitFor()
   expect(await drop(page, "letter.txt", "Dear Ada")).toBe(false)
   await page.getByText("Files cannot be dropped here.").first().waitFor()
-  // Of a table its person is asked, where they are; nothing is stored before they say so.
+  // For a table a dialog asks, on the current page; nothing is stored before the person answers.
   expect(await drop(page, "people.csv", "name,age\nAda,36\n")).toBe(false)
   const dialog = page.getByRole("dialog", { name: "What do you want to do with this file?" })
   await dialog.getByText("people.csv").waitFor()
@@ -117,7 +117,7 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
   expect(new URL(page.url()).pathname).toBe("/inbox")
   expect((await ada.get("/api/connections")).body.items).toEqual([])
 
-  // A page with one place for files takes them wherever they fall.
+  // A page with one drop target accepts files anywhere.
   await ada.post("/api/collections", { name: "Wings" })
   await go(page, "/library")
   await page.getByRole("heading", { name: "Wings" }).waitFor()
@@ -128,7 +128,7 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
   await page.getByRole("heading", { name: "Tails" }).waitFor()
   expect(await drop(page, "drag.md", "# Drag", "h1")).toBe(false)
   await page.getByText("Drop it on the one you mean").waitFor()
-  // Text that somebody moves about in a field is none of this.
+  // Dragging text into a field is not a file drop.
   await go(page, "/")
   await message(page).waitFor()
   const moved = await page.evaluate(`(() => {
@@ -137,11 +137,11 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
     return document.querySelector('#composer').dispatchEvent(new DragEvent('drop', { dataTransfer: carried, bubbles: true, cancelable: true }))
   })()`)
   expect(moved).toBe(true)
-  // The inbox may still ask for the change that waited in the test before, which is gone with its conversation.
+  // The inbox may still request the change of the previous test, which was deleted with its conversation.
   expect(faults.filter((fault) => !/404 .*\/api\/agent\/proposals\//.test(fault))).toEqual([])
 })
 
-test("on a phone of 360 pixels the bar that answers all is whole", async () => {
+test("the bar that approves all fits a phone of 360 pixels", async () => {
   const long = { title: "A task with a rather long name that would not fit into one line of a phone" }
   const model = scripted(calls(["create_task", long], ["create_task", { title: "y" }]), always(says("Done.")))
   const { page } = await phone.begin(model)
@@ -151,7 +151,7 @@ test("on a phone of 360 pixels the bar that answers all is whole", async () => {
     const box = await page.getByRole("button", { name }).boundingBox()
     expect(box && box.x >= 0 && box.x + box.width <= 360).toBe(true)
   }
-  // Its three buttons stand in one line below its words.
+  // Its three buttons stand in one line below its text.
   const tops = await Promise.all(
     ["Approve all", "Reject all", "More options for all"].map(
       async (name) => (await page.getByRole("button", { name }).boundingBox())?.y,
@@ -160,7 +160,7 @@ test("on a phone of 360 pixels the bar that answers all is whole", async () => {
   expect(Math.max(...(tops as number[])) - Math.min(...(tops as number[]))).toBeLessThan(6)
 })
 
-test("on a phone of 360 pixels the usage is whole", async () => {
+test("the usage fits a phone of 360 pixels", async () => {
   await using site = await Site.open({
     model: new Priced({ usage: { inputTokens: 12_345_678, outputTokens: 1_234_567 } }),
   })
@@ -178,14 +178,14 @@ test("on a phone of 360 pixels the usage is whole", async () => {
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
 })
 
-test("on a phone of 360 pixels names without a space are whole, in the lists of the workspace and on their own pages", async () => {
+test("names without a space fit a phone of 360 pixels, in workspace lists and on their own pages", async () => {
   const { ada, page } = await phone.begin(scripted())
   const name = "Donaudampfschifffahrtsgesellschaftskapitän".repeat(4)
   const { id: clientId } = (await ada.post("/api/workspace/clients", { name, industry: name })).body
   const { id } = (await ada.post("/api/workspace/projects", { name, clientId })).body
   await ada.post("/api/workspace/tasks", { title: name, projectId: id })
   await ada.post("/api/workspace/checkpoints", { title: name, projectId: id, date: Date.now() })
-  /** Texts that run out of sight to the right, where no dots say so. */
+  /** Texts that are cut off on the right without an ellipsis. */
   const cutOff = `[...document.querySelectorAll("#main bdi")].filter((each) => {
     if (!each.checkVisibility() || each.getBoundingClientRect().right <= innerWidth) return false
     for (let up = each; up; up = up.parentElement) if (getComputedStyle(up).textOverflow === "ellipsis") return false

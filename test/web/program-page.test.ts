@@ -5,7 +5,7 @@ import { scripted } from "../../core/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { newContext } from "./browser/browser.ts"
 
-test("the page of a program has no Tasks, Notes, Library or databases if no agent of it works with them", async () => {
+test("the page of a program has no Tasks, Notes, Library or databases if none of its agents uses them", async () => {
   const look = defineTool({
     name: "look",
     description: "Looks.",

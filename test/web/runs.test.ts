@@ -10,7 +10,7 @@ const visit = oneVisit()
 const used = { inputTokens: 1812, outputTokens: 44, cachedTokens: 1200, cost: 0.0031 }
 const timeline = (page: Page) => page.getByRole("list", { name: "Timeline" })
 
-test("what happened in a run is seen while it goes on, row by row, as the state in between, beside another, and by whoever has a link", async () => {
+test("a run is shown live, row by row, with intermediate state, compared with another run, and by a shared link", async () => {
   const model = scripted(
     replies(calls("create_task", { title: "Buy milk" }), finishes("calls", used)),
     says("Milk is on your list."),
@@ -28,14 +28,14 @@ test("what happened in a run is seen while it goes on, row by row, as the state 
     .waitFor()
   expect(await timeline(page).getByText("1,812 → 44 tokens, 1,200 cached, $0.0031").count()).toBe(1)
 
-  // It is decided elsewhere, and the page follows.
+  // Another client decides, and the page updates.
   await ada.post(`/api/agent/proposals/${waiting.proposals[0].id}/commit`)
   await timeline(page)
     .getByRole("button", { name: /^Completed/ })
     .waitFor()
   await page.getByText(/The run (is waiting|continues)/).waitFor({ state: "detached" })
 
-  // By keys alone: to the line of the call, into it, and to the state that its end left.
+  // By keyboard alone: to the row of the tool call, into it, and to the state after it.
   await timeline(page)
     .getByRole("button", { name: /^Run started/ })
     .focus()
@@ -59,7 +59,7 @@ test("what happened in a run is seen while it goes on, row by row, as the state 
   await page.keyboard.press("Enter")
   await page.getByRole("group", { name: "Row 3" }).getByText('"text": "buy milk"').waitFor()
 
-  // From a finished answer to its own run, and the first one beside it.
+  // From a finished answer to its run, compared with the first run.
   await go(page, `/c/${id}`)
   await say(page, "anything else?")
   const answer = page.getByRole("article", { name: "Pawl" }).filter({ hasText: "Nothing else." })
@@ -74,7 +74,7 @@ test("what happened in a run is seen while it goes on, row by row, as the state 
   const calledIn = page.getByRole("row", { name: "Tool calls" }).getByRole("cell")
   expect(await calledIn.allInnerTexts()).toEqual(["0", "1"])
 
-  // A link to it, which says before what it shows; opened, and taken back while somebody looks.
+  // The dialog for a link says what the link shows; the link is opened, and revoked while it is open.
   await page.getByRole("link", { name: "Second run" }).click()
   await page.getByRole("button", { name: "Share" }).click()
   const dialog = page.getByRole("dialog")

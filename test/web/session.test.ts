@@ -8,7 +8,7 @@ import { defaultScopes } from "../../core/protocol/account/sign-in.ts"
 import { CLIENT, OidcProvider } from "../people/oidc-provider.ts"
 import { Site } from "./browser/site.ts"
 
-test("another server on the same machine is sent the cookie by the browser, and can do nothing with it", async () => {
+test("another server on the same machine receives the browser's cookie, and cannot use it", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page, context } = await site.visit()
   const seen: string[] = []
@@ -26,14 +26,14 @@ test("another server on the same machine is sent the cookie by the browser, and 
   expect((await fetch(`${site.url}/api/tokens`, { method: "POST", headers, body: "{}" })).status).toBe(401)
   expect(await tab.evaluate("localStorage.length")).toBe(0)
   neighbour.close()
-  // The page itself goes on, also after a reload and in another tab.
+  // The page itself stays signed in, also after a reload and in another tab.
   await page.reload()
   await page.locator("#composer").waitFor()
   await tab.goto(site.url)
   await tab.locator("#composer").waitFor()
 })
 
-test("where what the page had stored is gone, it says so and asks to sign in again", async () => {
+test("if the page's storage was cleared, it says so and asks to sign in again", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page } = await site.visit()
   await page.evaluate("localStorage.clear()")
@@ -43,7 +43,7 @@ test("where what the page had stored is gone, it says so and asks to sign in aga
   await page.getByText("npx pawl invite --user NAME").waitFor()
 })
 
-test("who signs out leaves nothing behind in the browser, and in another tab the door is shown", async () => {
+test("signing out leaves no data in the browser, and another tab shows the sign-in page", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page, context } = await site.visit()
   const { page: second } = await site.look(context)
@@ -57,7 +57,7 @@ test("who signs out leaves nothing behind in the browser, and in another tab the
   await second.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
 })
 
-test("a program that signs in by itself is let in by the person in their browser, and by nobody who is not signed in", async () => {
+test("a program that signs in by OAuth needs the consent of a person who is signed in", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page, context } = await site.visit()
   const back = createServer((_, response) => response.end("Back again.")).listen(0, "127.0.0.1")
@@ -106,7 +106,7 @@ test("a program that signs in by itself is let in by the person in their browser
   back.close()
 })
 
-test("who presses the button at the door comes back from the issuer signed in, from either page, and a led-back browser does not", async () => {
+test("signing in by OIDC works from both pages, and not for a browser that was led to the callback", async () => {
   await using provider = await OidcProvider.open()
   provider.who = { sub: "1", name: "Grace", groups: ["staff"] }
   const oidc = {
@@ -125,7 +125,7 @@ test("who presses the button at the door comes back from the issuer signed in, f
   await page.getByRole("button", { name: /Grace/ }).waitFor()
   expect(await page.evaluate("localStorage.getItem('pawl.oidc')")).toBeNull()
 
-  // A program that wants to be let in waits for the sign-in, and its question is the one that follows.
+  // A program that asks for consent waits for the sign-in, and its question follows.
   await leave()
   const redirect = "http://127.0.0.1:9/back"
   const registered = await fetch(`${site.url}/oauth/register`, {
@@ -142,7 +142,7 @@ test("who presses the button at the door comes back from the issuer signed in, f
   expect(await page.locator("#who").innerText()).toBe("Grace")
   expect(page.url()).toBe(question)
   expect(await page.evaluate("Object.keys(localStorage).sort().join()")).toBe("pawl.session")
-  // One that was kept for another sign-in is not opened by this one.
+  // Data stored for another sign-in does not open this one.
   await leave()
   await page.evaluate(`localStorage.setItem("pawl.consent", '{"pageHalf":"another","question":"?client_id=x"}')`)
   await page.goto(`${site.url}/sign-in`)

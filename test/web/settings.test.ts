@@ -24,7 +24,7 @@ test("a token is shown once, allows what was chosen, and stops working when it i
   const { site, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/tokens")
   await page.getByLabel("What is it for?").fill("Backup")
-  // What it may do beyond reading and chatting, and for longer than three months, is for its person to tick.
+  // Permissions beyond reading and chatting, and more than three months, have to be chosen.
   const ticked = page.locator("label", { has: page.locator("input:checked") })
   expect((await ticked.allInnerTexts()).map((text) => text.trim())).toEqual(["Read", "Send messages"])
   expect(await page.getByLabel("Expiration").inputValue()).toBe("90")
@@ -50,7 +50,7 @@ test("a token is shown once, allows what was chosen, and stops working when it i
   expect(faults).toEqual([])
 })
 
-test("lines to paste hold this server's address, and a token that does what the program needs and no more", async () => {
+test("lines to paste contain this server's address, and a token with only the scopes that the program needs", async () => {
   const { site, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connect")
   await page.getByRole("button", { name: "OpenAI" }).click()
@@ -70,7 +70,7 @@ test("lines to paste hold this server's address, and a token that does what the 
   expect(faults).toEqual([])
 })
 
-test("an MCP server is added, each of its tools is decided about, and one that changes shows what it was", async () => {
+test("an MCP server is added, each of its tools is allowed or not, and a changed tool shows its previous version", async () => {
   const echo = { name: "echo", description: "Says it again." }
   await using server = await PlayedServer.open([echo])
   const { page, faults } = await visit.begin(scripted())
@@ -94,7 +94,7 @@ test("an MCP server is added, each of its tools is decided about, and one that c
   expect(faults).toEqual([])
 })
 
-test("what is wrong with a form is said at its field, and not far from it", async () => {
+test("a form error is shown at its field, not as a toast", async () => {
   const { page } = await visit.begin(scripted())
   await go(page, "/settings/mcp")
   const name = page.getByLabel("Name (lowercase")
@@ -110,7 +110,7 @@ test("what is wrong with a form is said at its field, and not far from it", asyn
   expect(await told(address)).toContain("10.0.0.1 is not a public address")
   expect(await page.locator("[data-toast]").count()).toBe(0)
   expect(await seriousFaults(page)).toEqual([])
-  // What was corrected is no longer said.
+  // The error of a corrected field is gone.
   await name.fill("Not a name!")
   await page.getByRole("button", { name: "Add server" }).click()
   expect(await told(name)).toMatch(/./)
@@ -127,7 +127,7 @@ test("what is wrong with a form is said at its field, and not far from it", asyn
   expect(await page.locator("[data-toast]").count()).toBe(0)
 })
 
-test("a person signs in to an MCP server that wants it, changes it, and agrees that a tool runs again", async () => {
+test("a person signs in to an MCP server that requires it, edits it, and allows a tool to be repeated", async () => {
   const echo = { name: "echo", description: "Says it again.", annotations: { idempotentHint: true } }
   await using there = await PlayedAuthority.open([echo])
   const { page, faults } = await visit.begin(scripted())
@@ -154,11 +154,11 @@ test("a person signs in to an MCP server that wants it, changes it, and agrees t
   await renamed.getByRole("button", { name: "Remove" }).click()
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
   await expect.poll(() => renamed.count()).toBe(0)
-  // The page was left for where the person signs in, and for nothing else.
+  // The page was left only for the address where the person signs in.
   expect(faults).toEqual([expect.stringContaining(`left: ${there.base}/authorize?`)])
 })
 
-test("an endpoint of one's own is added, changed without its key being typed again, and forgotten", async () => {
+test("a custom endpoint is added, edited without typing its key again, and removed", async () => {
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings")
   await page.route(/\/api\/models\?.*refresh=true/, async (route) => {
@@ -176,7 +176,7 @@ test("an endpoint of one's own is added, changed without its key being typed aga
   await part.getByLabel("Models").fill("org/large\n")
   await part.getByRole("button", { name: "Save" }).click()
   await part.getByText("http://127.0.0.1:9/v1 · API key saved").waitFor()
-  // It was asked for its models, and does not answer.
+  // Its models were requested, and it does not answer.
   await part
     .getByRole("alert")
     .getByText(/^Saved, but this endpoint does not respond: connection refused/)
@@ -197,7 +197,7 @@ test("an endpoint of one's own is added, changed without its key being typed aga
   expect(faults).toEqual([])
 })
 
-test("a key of one's own is stored and forgotten, and no answer or page ever has it", async () => {
+test("a personal key is stored and removed, and no answer or page ever contains it", async () => {
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings")
   const heard: string[] = []
@@ -223,7 +223,7 @@ test("a key of one's own is stored and forgotten, and no answer or page ever has
   expect(faults).toEqual([])
 })
 
-test("other browsers are signed out from here, and find themselves at the door", async () => {
+test("other browsers are signed out, and show the sign-in page", async () => {
   const { site, page, faults } = await visit.begin(scripted())
   const other = await site.visit()
   await go(page, "/settings/sessions")
@@ -236,20 +236,20 @@ test("other browsers are signed out from here, and find themselves at the door",
   expect(faults).toEqual([])
 })
 
-test("a database is connected, tried and removed, and its password is never seen again", async () => {
+test("a database is connected, tested and removed, and its password is never shown again", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connections")
   await page.getByText("No databases yet.").waitFor()
   const given = { Name: "Shop", Host: "127.0.0.1", Port: "1", Database: "shop", User: "ada", Password: "very-secret" }
   for (const [label, value] of Object.entries(given)) await page.getByLabel(label, { exact: true }).fill(value)
-  // Before anything is stored it can be tried.
+  // The connection can be tested before it is stored.
   const form = page.locator("form", { has: page.getByRole("button", { name: "Connect", exact: true }) })
   await form.getByRole("button", { name: "Test" }).click()
   await expect.poll(() => form.getByRole("status").innerText()).toMatch(/ECONNREFUSED/)
   expect((await ada.get("/api/connections")).body.items).toEqual([])
   await page.getByLabel("Port", { exact: true }).fill("2")
   expect(await form.getByRole("status").innerText()).toBe("")
-  // An answer that comes when something else stands there by then is not about that.
+  // An answer that arrives after the fields changed does not apply to them.
   const held = Promise.withResolvers<void>()
   await page.route("**/api/connections/try", async (route) => {
     await held.promise
@@ -265,7 +265,7 @@ test("a database is connected, tried and removed, and its password is never seen
   await page.unroute("**/api/connections/try")
   await page.getByRole("button", { name: "Connect", exact: true }).click()
   const entry = page.getByRole("listitem").filter({ hasText: "ada@127.0.0.1:1/shop" })
-  // Whether it works is tried at once, and again when asked for.
+  // It is tested at once, and again on request.
   await expect.poll(() => entry.getByRole("status").innerText()).not.toBe("")
   await entry.getByRole("button", { name: "Test" }).click()
   await expect.poll(() => entry.getByRole("status").innerText()).not.toBe("")
@@ -279,7 +279,7 @@ test("a database is connected, tried and removed, and its password is never seen
   expect(faults).toEqual([])
 })
 
-test("a connection is edited where it is: its password is asked for again only where it would go elsewhere", async () => {
+test("a connection is edited in place: its password is asked for again only if it would go to another server", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   const place = { kind: "postgres", host: "127.0.0.1", port: 1, database: "shop", user: "ada", password: "very-secret" }
   const { body } = await ada.post("/api/connections", { name: "Shop", ...place })
@@ -329,7 +329,7 @@ test("a connection is edited where it is: its password is asked for again only w
   expect(faults).toEqual([])
 })
 
-test("a file is connected and answers, and what is in it is shown", async () => {
+test("a database file is connected, and its tables are shown", async () => {
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connections")
   await page.getByLabel("Name", { exact: true }).fill("Shop")
@@ -348,7 +348,7 @@ test("a file is connected and answers, and what is in it is shown", async () => 
   expect(faults).toEqual([])
 })
 
-test("a token that asks to be a device of another is shown, and is it once it was allowed", async () => {
+test("a token that claims another token's device is shown, and becomes that device once allowed", async () => {
   await using site = await Site.open({ model: scripted() })
   const person = await site.face.store.people.ensure("ada", 0)
   const token = (name: string) => site.face.store.people.createToken(person, ["read", "chat"], 0, { name })
@@ -369,7 +369,7 @@ test("a token that asks to be a device of another is shown, and is it once it wa
   expect(faults).toEqual([])
 })
 
-test("devices and usage say how things stand", async () => {
+test("devices and usage show the current state", async () => {
   const { site, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/devices")
   await page.getByText("No device is connected.").waitFor()
@@ -379,7 +379,7 @@ test("devices and usage say how things stand", async () => {
   expect(faults).toEqual([])
 })
 
-test("everything can be taken along, and everything erased, by whoever writes their name", async () => {
+test("a person can export all their data, and erase it after typing their name", async () => {
   await using site = await Site.open({ model: scripted() })
   const ada = await site.ada()
   await ada.post("/api/workspace/tasks", { title: "Buy milk" })

@@ -17,7 +17,7 @@ import { countProcessor } from "../support/worked.ts"
 /** Each takes seconds in a browser that compiles as people's do: two of them or the third, by the seed; all in the long run. */
 const turns = oneIn(2, ["reply", "conversation", "table"])
 
-test("what is needed to type and send is less than 230 kB", () => {
+test("the code needed to type and send is less than 230 kB", () => {
   const built = join(import.meta.dirname, "..", "..", "dist", "web")
   const html = readFileSync(join(built, "index.html"), "utf8")
   const named = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, path]) => path ?? "")
@@ -39,14 +39,14 @@ test("what is needed to type and send is less than 230 kB", () => {
 
 const WORDS = ["Some words ", "that a model ", "might **write**, ", "with `code` ", "in it. "]
 
-/** Once more where a try was too slow, five times at most: what a busy machine adds now and then is not the page's. */
+/** Retries a slow attempt, five at most: delays of a busy machine are not the page's. */
 async function bestOf<Tried>(attempt: () => Promise<Tried>, isGood: (tried: Tried) => boolean): Promise<Tried> {
   let tried = await attempt()
   for (let again = 0; again < 4 && !isGood(tried); again++) tried = await attempt()
   return tried
 }
 
-/** What the page's thread was busy with, of which most takes at least a millisecond. */
+/** Prints and returns a summary of those tasks of the page's thread that take at least 1 ms. */
 function summed(tasks: readonly number[], what: string) {
   const slowness = slownessOf(countProcessor)
   const busy = tasks
@@ -86,10 +86,10 @@ test.runIf(turns.includes("reply"))("a reply of 2,000 pieces does not make the p
     }
     model.write("\n\nThe end.").end()
     await page.getByText("The end.").waitFor()
-    // Also when the last word has come, and the reply that was written becomes a message.
+    // Also when the last text has arrived, and the streamed reply becomes a message.
     await page.getByRole("button", { name: "Send", exact: true }).waitFor()
     const busy = summed(await tasks.stop(), "2,000 pieces")
-    // What was drawn once is not drawn again.
+    // Elements that were drawn once are not drawn again.
     expect(await page.evaluate("first.isConnected && first.innerText")).toBe("Begin.")
     return busy
   }
@@ -101,7 +101,7 @@ test.runIf(turns.includes("reply"))("a reply of 2,000 pieces does not make the p
 })
 
 test.runIf(turns.includes("conversation"))(
-  "a conversation of 2,000 messages is less than a second's work to open, and can be read back to its start",
+  "a conversation of 2,000 messages opens with less than a second of work, and can be read back to its start",
   async () => {
     await using site = await Site.open({ model: scripted(always(says("ok"))) })
     const ada = await site.ada()
@@ -121,7 +121,7 @@ test.runIf(turns.includes("conversation"))(
       return summed(await tasks.stop(), "2,000 messages").total
     }
     expect(await bestOf(opened, (ms) => ms < 1000)).toBeLessThan(1000)
-    // Only what is in view is drawn.
+    // Only visible messages are drawn.
     expect(await page.getByRole("article").count()).toBeLessThan(60)
     await expect
       .poll(
@@ -191,7 +191,7 @@ test.runIf(turns.includes("table"))(
   },
 )
 
-/** Through all of it, each picture with other rows than the one before. */
+/** Scrolls through all rows, with other rows in each picture than in the one before. */
 const SCROLL = `new Promise((resolve) => {
     const table = document.querySelector("[role=group][aria-label=Table]")
     const step = () => {
@@ -202,7 +202,7 @@ const SCROLL = `new Promise((resolve) => {
     step()
 })`
 
-/** By its number first, so that each try begins with the same rows; then by its words, from their end. */
+/** Sorts by number first, so that each attempt begins with the same rows; then by text, from the end. */
 const SORT = `new Promise((resolve) => {
   const table = document.querySelector("[role=group][aria-label=Table]")
   const [number, words] = table.querySelectorAll("th button")
@@ -217,7 +217,7 @@ const SORT = `new Promise((resolve) => {
   })
 })`
 
-/** Opens the conversation and resolves when its last message is there to be read. */
+/** Opens the conversation and resolves when its last message is visible. */
 const OPEN = `new Promise((resolve) => {
   ;[...document.querySelectorAll("nav li a")].find(({ innerText }) => innerText === "Long").click()
   const look = () => {
@@ -229,8 +229,8 @@ const OPEN = `new Promise((resolve) => {
 })`
 
 /**
- * What the page's own thread does, task by task, in milliseconds of processor time: how long a machine that has other
- * things to do lets it wait is not the page's doing.
+ * Records the tasks of the page's own thread, in milliseconds of processor time, which does not include waiting on a busy
+ * machine.
  */
 async function recordTasks(page: Page): Promise<{ stop(): Promise<number[]> }> {
   const session = await page.context().newCDPSession(page)

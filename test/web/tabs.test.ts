@@ -7,7 +7,7 @@ import { message, say } from "./browser/talk.ts"
 
 const visit = oneVisit()
 
-test("a tab that is used again has forgotten what the last test left in it", async () => {
+test("a reused tab has no data of the last test", async () => {
   const first = await Site.open({ model: scripted() })
   const { page, context } = await first.visit({ colorScheme: "dark", viewport: { width: 700, height: 500 } })
   await page.evaluate(
@@ -34,14 +34,14 @@ test("a tab that is used again has forgotten what the last test left in it", asy
     await page.evaluate(`navigator.permissions.query({ name: "clipboard-read" }).then(({ state }) => state)`),
   ).not.toBe("granted")
   expect(heard).toEqual([])
-  // What the page itself stores outlives a reload, as ever.
+  // The page's storage survives a reload.
   await page.evaluate(`localStorage.setItem("mine", 1)`)
   await page.reload()
   expect(await page.evaluate(`localStorage.getItem("mine")`)).toBe("1")
   expect(visit.faults).toEqual([])
 })
 
-test("a visit that stays shows a test nothing of the one before, and is not loaded again", async () => {
+test("a reused visit has no data of the previous test, and does not reload the page", async () => {
   const { page, context, site, ada } = await visit.begin(scripted(says("First.")))
   await page.evaluate("window.isStillHere = true")
   await say(page, "something")
@@ -69,10 +69,10 @@ test("a visit that stays shows a test nothing of the one before, and is not load
   expect(faults).toEqual([])
 })
 
-test("what would leave this machine finds no address, and is told", async () => {
+test("a request to another machine finds no address, and is reported", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page, faults } = await site.visit()
-  // Away from the policy of the page, which would stop it before.
+  // Outside the page's policy, which would block it first.
   await page.goto("about:blank")
   const tried = ["http://evil.example/x", "http://203.0.113.1/y"]
   const ends = tried.map((url) => page.waitForEvent("requestfailed", (request) => request.url() === url))

@@ -11,7 +11,7 @@ const tables = "/api/workspace"
 
 const visit = oneVisit()
 
-test("what a run does is seen in every tab as it happens, and so is what the person does by hand", async () => {
+test("changes by a run are shown in every tab as they happen, and so are those by the person", async () => {
   const model = scripted(calls("create_task", { title: "Buy milk" }), says("Done."))
   const { site, ada, page, context, faults } = await visit.begin(model)
   await go(page, "/tasks")
@@ -26,12 +26,12 @@ test("what a run does is seen in every tab as it happens, and so is what the per
   await page.getByRole("button", { name: "More for Buy milk", exact: true }).click()
   await page.getByRole("menuitem", { name: "Move to Done" }).click()
   for (const each of [page, second.page]) await card(column(each, "Done"), "Buy milk").waitFor()
-  // The person's own hand proposes nothing, and the audit is about agents.
+  // Changes by the person create no proposals, and the audit is about agents.
   const done = (await ada.get("/api/agent/audit")).body.items
   expect(done.filter((entry: { conversationId: string }) => entry.conversationId === id)).toHaveLength(1)
   expect((await ada.get("/api/agent/proposals?status=pending")).body.items).toEqual([])
 
-  // Too much at once to be told row by row: the table is read again.
+  // Too many events to send row by row: the page reads the table again.
   const tasks = Array.from({ length: 60 }, (_, index) => ({
     ...{ id: `t${index}`, projectId: null, title: `Task ${index}`, description: null, status: "todo", priority: "low" },
     ...{ assignee: null, dueDate: null, isAiSuggested: 0, isApproved: 1, createdAt: index },
@@ -42,7 +42,7 @@ test("what a run does is seen in every tab as it happens, and so is what the per
   expect([...faults, ...second.faults]).toEqual([])
 })
 
-test("what changed while the server was away is there when it is back", async () => {
+test("changes made while the server was away are there when it is back", async () => {
   const { site, ada, page } = await visit.begin(scripted())
   const { body: old } = await ada.post(`${tables}/tasks`, { title: "Old" })
   await go(page, "/tasks")
@@ -55,7 +55,7 @@ test("what changed while the server was away is there when it is back", async ()
   await expect.poll(() => card(page, "Old").count()).toBe(0)
 })
 
-test("with keys alone a task is moved on the board, and stays in hand", async () => {
+test("a task is moved on the board by keyboard alone, and keeps the focus", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   await ada.post(`${tables}/tasks`, { title: "First", priority: "high" })
   await ada.post(`${tables}/tasks`, { title: "Second" })
@@ -80,14 +80,14 @@ test("with keys alone a task is moved on the board, and stays in hand", async ()
   expect(faults).toEqual([])
 })
 
-test("a task is dragged from one column to another, and only what is a task is taken", async () => {
+test("a task is dragged from one column to another, and other dragged text is ignored", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   await ada.post(`${tables}/tasks`, { title: "First" })
   await go(page, "/tasks")
   await card(column(page, "To do"), "First").dragTo(column(page, "In progress"))
   await card(column(page, "In progress"), "First").waitFor()
   await page.getByRole("status").getByText("First moved to In progress").waitFor({ state: "attached" })
-  // A word from elsewhere that somebody drops here.
+  // Text from another page is dropped here.
   await page.evaluate(`(() => {
     const dataTransfer = new DataTransfer()
     dataTransfer.setData("text/plain", "somebody's words")
@@ -110,7 +110,7 @@ test("an edit of a task that changed in the meantime is not saved: the newer ver
   await ada.patch(`${tables}/tasks/${task.id}`, {
     updates: { title: "Roof, theirs", status: "done", description: "New tiles" },
   })
-  // What was not touched follows at once.
+  // Untouched fields update at once.
   await expect.poll(() => dialog.getByLabel("Description").inputValue()).toBe("New tiles")
   expect(await dialog.getByLabel("Title").inputValue()).toBe("Roof, mine")
   await dialog.getByRole("button", { name: "Save" }).click()
@@ -122,16 +122,16 @@ test("an edit of a task that changed in the meantime is not saved: the newer ver
   await dialog.getByRole("button", { name: "Save" }).click()
   await dialog.waitFor({ state: "detached" })
   expect((await ada.get(`${tables}/tasks/${task.id}`)).body.title).toBe("Roof, mine")
-  // The console tells of the 409, which is what was wanted.
+  // The console reports the expected 409.
   expect(faults.filter((fault) => !fault.includes("409"))).toEqual([])
 })
 
-test("a move of a task that was moved meanwhile is not made", async () => {
+test("moving a task that was moved in the meantime is refused", async () => {
   const { ada, page } = await visit.begin(scripted())
   const { body: task } = await ada.post(`${tables}/tasks`, { title: "Roof" })
   await go(page, "/tasks")
   await card(column(page, "To do"), "Roof").waitFor()
-  // Between what the page has seen and what it sends.
+  // Between the page's last read and its request.
   await page.route("**/api/workspace/tasks/*", async (route) => {
     if (route.request().method() === "PATCH")
       await ada.patch(`${tables}/tasks/${task.id}`, { updates: { status: "done" } })
@@ -143,7 +143,7 @@ test("a move of a task that was moved meanwhile is not made", async () => {
   expect((await ada.get(`${tables}/tasks/${task.id}`)).body.status).toBe("done")
 })
 
-test("tasks are found by words, project and status; made, completed, commented on and deleted by hand", async () => {
+test("tasks are found by text, project and status; created, completed, commented on and deleted by the person", async () => {
   const { site, ada } = await visit.begin(scripted())
   const { body: project } = await ada.post(`${tables}/projects`, { name: "House" })
   await ada.post(`${tables}/tasks`, { title: "Mend the roof", projectId: project.id })
@@ -189,7 +189,7 @@ test("tasks are found by words, project and status; made, completed, commented o
   expect(faults).toEqual([])
 })
 
-test("projects, notes and clients are made, read, changed and deleted; the sample comes and goes", async () => {
+test("projects, notes and clients are created, read, edited and deleted; the sample data is added and removed", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   await go(page, "/projects")
   await page.getByRole("button", { name: "Load sample data" }).click()

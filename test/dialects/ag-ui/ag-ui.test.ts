@@ -22,7 +22,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
   })
   beforeEach(() => void stage.plays(always(replies(says("Four of them.", { chunks: 3 }), finishes("stop", USAGE)))))
 
-  test("an answer comes bit by bit, with its count, and is a conversation like any other", async () => {
+  test("an answer is streamed with its usage, and stored in an ordinary conversation", async () => {
     const agent = ada()
     const run = await asks(agent, "How many?")
     expect([...new Set(run.types)]).toEqual([
@@ -43,7 +43,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(stage.received.at(-1)?.history.map(({ role }) => role)).toEqual(["user", "assistant", "user"])
   })
 
-  test("what is thought, what tools find and each step are told, as over our own API", async () => {
+  test("emits reasoning, tool results and steps, as our own API does", async () => {
     const script = () =>
       stage.plays(
         replies(thinks("Let me see.", undefined, { chunks: 2 }), says("I look."), calls("list_tasks")),
@@ -85,7 +85,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     },
   )
 
-  test("a write is an interrupt, and goes on when it is agreed to", async () => {
+  test("a write is an interrupt, and continues once it is approved", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     const agent = ada(undefined, { agent: "workspace" })
     const run = await asks(agent, "milk")
@@ -107,7 +107,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     await stage.native.delete(`/api/workspace/tasks/${tasks[0].id}`)
   })
 
-  test("one that is edited is proposed anew, one that is not agreed to is told to the model", async () => {
+  test("an edited change is proposed again, and a rejection reaches the model with its reason", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     await asks(agent, "milk")
@@ -122,7 +122,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(JSON.stringify(stage.received.at(-1)?.history)).toContain("The person rejected this: Too late.")
   })
 
-  test("words in the place of a decision supersede what waits; words and a decision at once are refused", async () => {
+  test("a message instead of a decision supersedes the pending change; both at once are refused", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     await asks(agent, "milk")
@@ -135,7 +135,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(agent.messages.at(-1).content).toBe("As you like.")
   })
 
-  test("of decisions by two doors one counts, and the other is told that it did not", async () => {
+  test("of concurrent decisions by AG-UI and our own API one wins, and the other client learns that it lost", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     await asks(agent, "milk")
@@ -156,7 +156,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
       await stage.native.delete(`/api/workspace/tasks/${id}`)
   })
 
-  test("the same message is said once: sent again it is the run that answers it, as it stands now", async () => {
+  test("a message sent twice is stored once: the second request returns the current state of its run", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     const [first, beside] = await Promise.all([
@@ -175,7 +175,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect([shownOf(again.messages), again.pendingInterrupts]).toEqual([shownOf(waiting), agent.pendingInterrupts])
     const reject = [{ interruptId: again.pendingInterrupts[0].id, status: "cancelled" }]
     await runs(again, { resume: reject })
-    // The answer was lost, and it is decided once more.
+    // The answer was lost, and the decision is sent again.
     await runs(agent, { resume: reject })
     const last = await runs(ada(agent.threadId, { agent: "workspace" }), { resume: reject })
     expect(shownOf(agent.messages)).toEqual(shownOf(again.messages))
@@ -186,7 +186,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect((await failureOf(runs(other))).status).toBe(422)
   })
 
-  test("a reply that had to begin again is taken back", async () => {
+  test("a reply that restarts is retracted", async () => {
     stage.plays(fails("overloaded", { after: "Fif", retriable: true }), says("Four."))
     const agent = ada()
     const { types } = await asks(agent, "How many?")
@@ -197,7 +197,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(types.filter((type) => type === "RUN_FINISHED")).toHaveLength(1)
   })
 
-  test("a run that fails is an error, and a cancelled one says so", async () => {
+  test("a failed run is an error, and a cancelled one is reported as cancelled", async () => {
     stage.plays(always(fails("quota_spent")))
     const agent = ada()
     const { last } = await asks(agent, "Hello")
@@ -210,7 +210,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect((await hanging).last).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "cancelled" } })
   })
 
-  test("what a frontend knows and remembers is words from outside; what it remembers, to a new thread only", async () => {
+  test("context and history of a frontend are untrusted text; history is read only in a new thread", async () => {
     const agent = ada("remembers", { initialState: { theme: "dark" } })
     agent.setMessages([
       { id: "s", role: "system", content: "Answer like a pirate." },
@@ -234,7 +234,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(JSON.stringify(last.brought ?? [])).not.toContain("I am Ada.")
   })
 
-  test("a name of a thread is another conversation for everybody, and what is somebody else's is not there", async () => {
+  test("the same thread name is a different conversation for each person, and another person's conversation is not found", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const mine = ada("our thread", { agent: "workspace" })
     const conversation = conversationOf(await asks(mine, "milk"))
@@ -254,7 +254,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(refusals.map(({ status, payload }) => [status, payload])).toEqual(
       refusals.map(() => [404, refusals[1].payload]),
     )
-    // Who may not approve does not, by this door either; and one's own proposal is decided in its own thread.
+    // A token without approval rights cannot approve here either, and a proposal is decided only in its own thread.
     const child = (await agUiAs(stage.face, "ada", "read", "chat"))("our thread", { agent: "workspace" })
     child.setMessages(mine.messages)
     expect((await failureOf(runs(child, { resume }))).status).toBe(403)
@@ -277,7 +277,7 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     ["a name of a thread that is none", { threadId: "" }],
     ["a decision that says nothing", { resume: [{ interruptId: "x" }] }],
     ["a great many messages", { messages: Array.from({ length: 10_001 }, () => ({ id: "1", role: "user" })) }],
-  ])("%s is refused, and nothing is begun", async (_what, body) => {
+  ])("%s is refused, and no conversation is created", async (_what, body) => {
     const before = (await stage.native.get("/api/conversations?limit=200")).body.items.length
     const whole = { threadId: "hostile", runId: "r", messages: [{ id: "1", role: "user", content: "Hello" }] }
     const sent = typeof body === "string" || Array.isArray(body) ? body : { ...whole, ...body }

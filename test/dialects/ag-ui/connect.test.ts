@@ -20,7 +20,7 @@ const counts = defineTool({
   run: async ({ by }, { state }) => answer("Counted.", { state: { counted: Number(state.counted ?? 0) + by } }),
 })
 
-describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name", (database) => {
+describe.each(anyDatabase)("an AG-UI thread that is reopened, on $name", (database) => {
   const clock = new TurnedClock(Date.now())
   const fax = new Fax()
   let stage: Stage
@@ -36,7 +36,7 @@ describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name",
   const statusOf = async (id: string) => (await stage.native.get(`/api/agent/proposals/${id}`)).body.status
   const approving = (interruptId: string) => [{ interruptId, status: "resolved", payload: { approved: true } }]
 
-  test("shows what was said, thought and found, with the same ids, and goes on from there", async () => {
+  test("shows messages, reasoning and results with the same ids, and continues from there", async () => {
     stage.plays(
       replies(thinks("Let me see."), says("I look."), calls("count")),
       says("One."),
@@ -57,12 +57,12 @@ describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name",
     await asks(again, "And tomorrow?")
     expect(again.messages.at(-1).content).toBe("Now two.")
     expect(stage.received.at(-1)!.history.filter(({ role }) => role === "user")).toHaveLength(3)
-    // One that has it all shows it once.
+    // A client that has everything shows it once.
     await connects(again)
     expect(again.messages.filter(({ role }) => role === "user")).toHaveLength(3)
   })
 
-  test("tells a run that is at work as it goes on, and one that has failed as what it is", async () => {
+  test("streams a run that is still at work, and reports a failed one as failed", async () => {
     stage.plays(replies(says("Half "), hangs()), always(fails("quota_spent")))
     const first = asks(ada("working"), "Hello")
     const opened = ada("working")
@@ -82,7 +82,7 @@ describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name",
     expect((await connects(ada("working"))).last).toMatchObject({ type: "RUN_ERROR", code: "quota_spent" })
   })
 
-  test("has what waits there again, and is decided from there", async () => {
+  test("has its pending changes again, and can decide them", async () => {
     stage.plays(calls("fax"), always(says("Good.")))
     const agent = ada("waiting")
     await asks(agent, "Send it")
@@ -95,7 +95,7 @@ describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name",
     expect([await statusOf(id), again.messages.at(-1).content]).toEqual(["rejected", "Good."])
   })
 
-  test("a thread of which nothing is known is empty, and begins nothing; another's is not there", async () => {
+  test("an unknown thread is empty and creates nothing; another person's is not found", async () => {
     const before = (await stage.native.get("/api/conversations?limit=200")).body.items.length
     const none = ada("never heard of")
     none.setMessages([{ id: "w", role: "assistant", content: "Welcome." }])
@@ -108,19 +108,19 @@ describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name",
     expect(refused.map(({ status, payload }) => [status, payload])).toEqual([
       ...[1, 2].map(() => [404, refused[1].payload]),
     ])
-    // The class that is installed knows no such address: it connects to nothing, and says nothing.
+    // The installed class has no such address: it connects to nothing, without an error.
     const plain = new HttpAgent({ url: "http://localhost/ag-ui/test", headers: {}, fetch: () => Promise.reject() })
     await plain.connectAgent()
     expect(plain.messages).toEqual([])
   })
 
-  test("who decides after the time is told in the stream, and the run goes on without it", async () => {
+  test("a decision after the deadline is reported in the stream, and the run continues without it", async () => {
     stage.plays(calls("fax"), always(says("As you like.")))
     const agent = ada()
     await asks(agent, "Send it")
     const [{ id, expiresAt }] = agent.pendingInterrupts
     await clock.leap(Date.parse(expiresAt) - clock.now())
-    // The official client does not send what it knows to be over; one whose clock goes wrong does.
+    // The official client does not send a decision it knows to be expired; a client with a wrong clock does.
     vi.useFakeTimers({ now: Date.parse(expiresAt) - 60_000, toFake: ["Date"] })
     const { events, last } = await runs(agent, { resume: approving(id) }).finally(() => vi.useRealTimers())
     const late = events.filter(({ name }) => name === "pawl.late").map(({ value }) => value)
@@ -131,7 +131,7 @@ describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name",
     expect(JSON.stringify(stage.received.at(-1)!.history)).toContain("expired")
   })
 
-  test("a write of which nobody knows whether it was done is an interrupt of its own, until a person says", async () => {
+  test("a write in doubt is an interrupt of its own kind, until a person resolves it", async () => {
     stage.plays(calls("fax"), always(says("Good.")))
     const agent = ada("in doubt")
     await asks(agent, "Send it")
@@ -152,15 +152,15 @@ describe.each(anyDatabase)("a thread of AG-UI's that is opened again, on $name",
     ])
   })
 
-  test("what tools add to the conversation's state is told over the frontend's own, and again when it changes", async () => {
+  test("state from tools is merged over the frontend's own, and sent again when it changes", async () => {
     stage.plays(calls("count", { by: 2 }), calls("count", { by: 3 }), says("Two."))
     const agent = ada("state", { initialState: { theme: "dark", counted: "mine" } })
     const { events } = await asks(agent, "Count twice")
     const told = events.filter(({ type }) => type === "STATE_SNAPSHOT").map(({ snapshot }) => snapshot.counted)
-    // One between may have been overtaken by the next; each is what was there when it was told.
+    // A later snapshot may replace an earlier one; each shows the state at the time it was sent.
     expect([[2, 5], [5]]).toContainEqual(told)
     expect(agent.state).toEqual({ theme: "dark", counted: 5 })
-    // The next run begins with it; and it is ours: it is not told to the model as what the frontend knows.
+    // The next run begins with the state, which is ours: the model does not receive it as knowledge of the frontend.
     stage.plays(says("Yes."))
     const next = await asks(agent, "And now?")
     expect(next.types[1]).toBe("STATE_SNAPSHOT")

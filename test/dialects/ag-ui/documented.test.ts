@@ -40,7 +40,7 @@ test("the examples of docs/recipes/connect-ag-ui.md and docs/reference/ag-ui.md 
   expect(`${printed.join("\n")}\n`).toBe(output)
 })
 
-test("a server that is never asked in AG-UI's words loads its address and its shape, and nothing that speaks it", () => {
+test("a server without AG-UI requests loads only the route and its schema", () => {
   expect(
     loadedBy("adapters/list.ts")
       .filter((path) => /ag-ui/.test(path))

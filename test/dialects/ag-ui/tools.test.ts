@@ -24,7 +24,7 @@ describe.each(anyDatabase)("tools of an AG-UI frontend on $name", (database) => 
     return () => stage[Symbol.asyncDispose]()
   })
 
-  test("a run ends with what it waits for, and goes on with the result, as our own API tells it", async () => {
+  test("a run ends with the tool call it waits for, and continues with the result, as in our own API", async () => {
     stage.plays(replies(says("Look."), MAP), says("There it is."))
     const agent = ada()
     const first = await asks(agent, "Where is Oslo?", { tools })
@@ -43,7 +43,7 @@ describe.each(anyDatabase)("tools of an AG-UI frontend on $name", (database) => 
       .body
     expect(shownOf(messages)).toEqual(shownOf(agent.messages))
     expect(JSON.stringify(stage.received[1]?.history)).toContain("Words from outside")
-    // The answer was lost; and then somebody brings something else.
+    // The answer was lost; then a client sends a different result.
     const whole = structuredClone(agent.messages)
     const again = ada(agent.threadId)
     again.setMessages(whole.slice(0, 3))
@@ -54,7 +54,7 @@ describe.each(anyDatabase)("tools of an AG-UI frontend on $name", (database) => 
     expect(stage.received).toHaveLength(2)
   })
 
-  test("beside a tool of ours and a write that waits, each is answered in its own way", async () => {
+  test("next to a server tool and a pending write, each is settled in its own way", async () => {
     stage.plays(
       calls(["client-show_map", { place: "Oslo" }], ["list_tasks", {}], ["create_task", { title: "Go to Oslo" }]),
       always(says("Done.")),
@@ -71,7 +71,7 @@ describe.each(anyDatabase)("tools of an AG-UI frontend on $name", (database) => 
     expect(JSON.stringify(results)).toMatch(/shown.*No tasks.*rejected/s)
   })
 
-  test("words in its place settle it, with what has come until then", async () => {
+  test("a new message settles pending tool calls, with any result sent until then", async () => {
     stage.plays(MAP, MAP, says("As you like."))
     const agent = ada()
     await asks(agent, "Where is Oslo?", { tools })
@@ -83,7 +83,7 @@ describe.each(anyDatabase)("tools of an AG-UI frontend on $name", (database) => 
     expect(agent.messages.at(-1).content).toBe("As you like.")
   })
 
-  test("what is somebody else's call changes nothing", async () => {
+  test("a result for another person's tool call changes nothing", async () => {
     stage.plays(MAP, always(says("Hello.")))
     const agent = ada()
     await asks(agent, "Where is Oslo?", { tools })

@@ -47,7 +47,7 @@ describe.each(anyDatabase)("AG-UI's client on the wire, on $name", (database) =>
     })
   const shown = ({ messages }: AgUiAgent) => messages.slice(1).map(({ role, content }) => [role, content])
 
-  test("a stream cut after any byte is gone on with by running again, and what is shown is what was said once", async () => {
+  test("a stream cut after any byte is resumed by running again, and each message is shown once", async () => {
     const before = model.received.length
     let [asked, cuts] = [0, 0]
     for (let bytes = 150; bytes < 6000; bytes *= 2) {
@@ -69,7 +69,7 @@ describe.each(anyDatabase)("AG-UI's client on the wire, on $name", (database) =>
     expect(model.received.length - before).toBe(asked * 2)
   })
 
-  test("whoever does not read holds nobody up", async () => {
+  test("a slow reader does not delay others", async () => {
     const body = { threadId: "slow", runId: "r", messages: [{ id: "1", role: "user", content: "long" }] }
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
     const slow = await fetch(`${server.url}/ag-ui/test`, { method: "POST", headers, body: JSON.stringify(body) })
@@ -81,7 +81,7 @@ describe.each(anyDatabase)("AG-UI's client on the wire, on $name", (database) =>
     expect(said.map(({ delta = "" }) => delta).join("")).toBe(LONG)
   })
 
-  test("what is too large, too deep, half sent, out of order or of no known kind is refused, and harms nobody", async () => {
+  test("oversized, deeply nested, truncated, out-of-order and unknown requests are refused without side effects", async () => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
     const send = (path: string, body: string) => fetch(`${server.url}/ag-ui/${path}`, { method: "POST", headers, body })
     const words = { id: "1", role: "user", content: "Hello" }
@@ -109,7 +109,7 @@ describe.each(anyDatabase)("AG-UI's client on the wire, on $name", (database) =>
       expect(((await refused.json()) as { code: string }).code).toMatch(/^(bad_request|unstorable_text)$/)
     }
     expect((await send("nobody", JSON.stringify(whole))).status).toBe(404)
-    // Half a body, from which nothing more comes: its sender hangs up, and others are answered meanwhile.
+    // Half a request body: the client disconnects later, and other requests are answered meanwhile.
     const { port } = new URL(server.url)
     const half = connect(Number(port), "127.0.0.1")
     half.write(

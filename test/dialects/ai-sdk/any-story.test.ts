@@ -10,19 +10,19 @@ import { NodeChat, plain, type UiMessage } from "../ai-sdk-client.ts"
 
 const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 200 })
 
-/** What the official client makes of chunks. */
+/** Returns the message that the official client builds from chunks. */
 async function heard(chunks: readonly object[]): Promise<UiMessage | undefined> {
   const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")
   const fetch = async () => new Response(text, { headers: { "content-type": "text/event-stream" } })
   const chat = new NodeChat({ transport: { fetch: fetch as typeof globalThis.fetch } })
   await chat.sendMessage({ text: "Whatever was said" })
-  // Only the run's own failure may be one: a chunk that the client cannot place would be another.
+  // Only the run's own failure may be an error, not a chunk that the client cannot place.
   const failed = (chunks as readonly { type: string; errorText?: string }[]).find(({ type }) => type === "error")
   expect(chat.error?.message).toBe(failed?.errorText)
   return chat.messages[1]
 }
 
-/** The frames of each run, as whoever comes late is told them: without pauses that it has gone on from. */
+/** Returns the frames of each run as a late subscriber receives them: without pauses that are over. */
 function runsOf(frames: readonly UnknownFrame[]): UnknownFrame[][] {
   const starts = frames.flatMap(({ type }, index) => (type === "run_started" ? [index] : []))
   return starts.map((start, index) => {
@@ -33,7 +33,7 @@ function runsOf(frames: readonly UnknownFrame[]): UnknownFrame[][] {
   })
 }
 
-/** No model is asked while a call is open, and what is handed over is a program's own, though the dice know nothing of that. */
+/** Adapts random stories: no model is asked while a tool call is open, and delegated calls belong to the client. */
 function asTheLoop(dreamt: readonly UnknownFrame[]): UnknownFrame[] {
   const open = new Set<string>()
   const handed = new Set(dreamt.flatMap(({ type, data }) => (type === "handed_over" ? [callOf(data)] : [])))
@@ -49,7 +49,7 @@ function asTheLoop(dreamt: readonly UnknownFrame[]): UnknownFrame[] {
   })
 }
 
-/** A call that waits for the page is told to be carried out with the pause, also where the run is at work again since. */
+/** Compares tool calls of the page by shape: they are emitted with the pause, even if the run has continued since. */
 const shapeOf = (messages: readonly { id: string; parts: readonly object[] }[]) =>
   plain(messages).map(({ id, parts }) => ({
     id,
@@ -62,7 +62,7 @@ const shapeOf = (messages: readonly { id: string; parts: readonly object[] }[]) 
 
 const callOf = (value: unknown): string | undefined => (value as { callId?: string } | null)?.callId
 
-test("whatever happens in a conversation, the official client makes the same of its stream as a page is told anew", async () => {
+test("for any conversation, the official client builds the same messages from the stream as a page receives after a reload", async () => {
   let [runs, parts] = [0, new Set<string>()]
   await fc.assert(
     fc.asyncProperty(dice, async (rolls) => {
@@ -76,7 +76,7 @@ test("whatever happens in a conversation, the official client makes the same of 
         if ((run[0]!.data as { compacts?: true }).compacts) continue
         const chunks = new RunChunks(id)
         const all = reasoningFirst(run).flatMap((frame) => chunks.read(frame))
-        // The client reads no further than an error, though a write may end after it: told anew, it is in the message.
+        // The client stops at an error, though a write may end after it. The reloaded message includes that write.
         const isError = ({ type }: { type: string }) => type === "error"
         const message = await heard([...all.filter((chunk) => !isError(chunk)), ...all.filter(isError)])
         if (message) streamed.push(message)
@@ -106,7 +106,7 @@ async function partsOf(...frames: UnknownFrame[]) {
   return plain(message!.parts)
 }
 
-test("a reply that had to begin again is taken back, and what was called before it stays", async () => {
+test("a reply that restarts is retracted, and the tool calls before it stay", async () => {
   const call = { id: "call_1", name: "look", input: {} }
   const parts = await partsOf(
     ...[text("Let me look."), reply("Let me look.", { toolCalls: [call] })],
@@ -118,7 +118,7 @@ test("a reply that had to begin again is taken back, and what was called before 
   ])
 })
 
-test("thinking that is told again, or with a gap, is told once, before its words", async () => {
+test("reasoning that arrives again, or with a gap, is emitted once, before the text", async () => {
   const whole = { reasoning: { text: "One two three." } }
   const words = ["One two three.", "Four."]
   const live = [thought("One ", 4), thought("One two ", 8), thought("three.", 14), text("Four."), reply("Four.", whole)]
@@ -129,7 +129,7 @@ test("thinking that is told again, or with a gap, is told once, before its words
   expect((await partsOf(...gap)).slice(1).map(({ text: told }) => told)).toEqual(words.slice(0, 1))
 })
 
-test("an answer's sources are told by their addresses or their titles, with where they are cited", async () => {
+test("an answer's sources are emitted by address or title, with the places that cite them", async () => {
   const source = { id: "s1", title: "Wings", passage: "Lift.", url: "https://example.org/wings" }
   const sources = [source, { ...source, id: "s2", url: undefined }, { ...source, id: "s3", url: "javascript:alert(1)" }]
   const data = { kind: "citations", citations: [], sources, evidence: null }
@@ -142,7 +142,7 @@ test("an answer's sources are told by their addresses or their titles, with wher
   ])
 })
 
-test("words that are let into a run stand in its message; those that began it do not", async () => {
+test("a steering message is part of the run's message; the message that started the run is not", async () => {
   const parts = await partsOf(
     said("How many?"),
     said("Of the red ones.", { id: "msg_2" }),

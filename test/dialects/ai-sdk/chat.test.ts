@@ -17,7 +17,7 @@ const chart = defineTool({
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 const image = { type: "file", mediaType: "image/png", filename: "dot.png", url: `data:image/png;base64,${PNG}` }
 
-describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name", ({ create }) => {
+describe.each(anyDatabase)("useChat of the AI SDK with an agent on $name", ({ create }) => {
   let face: Face
   let ada: AiSdkPerson
   let native: Visitor
@@ -33,7 +33,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     return () => face[Symbol.asyncDispose]()
   })
 
-  test("what is said is answered, as a conversation like any other", async () => {
+  test("a message is answered, in an ordinary conversation", async () => {
     plays(always(says("Four of them.", { chunks: 4 })))
     const chat = ada.chat({ id: "my chat / 1" })
     await chat.sendMessage({ text: "How many?" })
@@ -51,7 +51,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect(chat.lastMessage!.metadata.pawl.conversationId).toBe(conversationId)
   })
 
-  test("tools are told with what they were called with and what came of it, each reply a step", async () => {
+  test("tool calls are emitted with input and result, and each reply is a step", async () => {
     plays(replies(thinks("Hm."), says("Let me look."), calls("unknown_tool", { a: 1 })), says("Four."))
     const chat = ada.chat()
     await chat.sendMessage({ text: "How many?" })
@@ -85,7 +85,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect(textOf(chat.lastMessage)).toBe("Four.")
   })
 
-  test("what a result holds for views is a data part by its kind, and steps of a run are told as they happen", async () => {
+  test("view data of a result is a data part named by its kind, and the steps of a run are emitted as they happen", async () => {
     plays(calls("draw_chart"), says("There it is."))
     const steps: string[] = []
     const onData = ({ type, data }: { type: string; data: { step: string } }) => {
@@ -104,7 +104,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect(steps).toEqual(["routing"])
   })
 
-  test("the same script gives the same transcript over our own API", async () => {
+  test("the same script gives the same transcript as our own API", async () => {
     const script = () => plays(replies(says("Let me look."), calls("draw_chart")), says("Four."))
     script()
     const chat = ada.chat()
@@ -120,7 +120,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect(textOf(chat.lastMessage)).toBe(said.map(({ content }: { content: string }) => content).join("\n\n"))
   })
 
-  test("a client's own history is words from outside in a new chat, and nothing in one that is known", async () => {
+  test("a client's own history is untrusted text in a new chat, and ignored in a known one", async () => {
     plays(always(says("Hello.")))
     const before = [
       { id: "1", role: "user", parts: [{ type: "text", text: "I am Ada." }] },
@@ -142,7 +142,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect(JSON.stringify(current.received[0]!.history)).toContain("Words from outside")
   })
 
-  test("files come as data URLs or by the address that they were uploaded to, and are told again by it", async () => {
+  test("files come as data URLs or by upload address, and are returned by that address", async () => {
     plays(always(says("A dot.")))
     const chat = ada.chat()
     await chat.sendMessage({ text: "What is it?", files: [image] })
@@ -168,7 +168,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     ["a part that is no word", { parts: [{ type: "data-location", data: {} }] }, 400, "bad_request"],
     ["no words", { parts: [] }, 400, "bad_request"],
   ])(
-    "%s is refused, and nothing is begun",
+    "%s is refused, and no conversation is created",
     async (_what, { parts, body }: { parts?: object[]; body?: object }, ...told) => {
       const before = (await native.get("/api/conversations?limit=200")).body.items.length
       const chat = ada.chat()
@@ -180,7 +180,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     },
   )
 
-  test("a run that fails is an error of the chat, which goes on where it is asked to answer again", async () => {
+  test("a failed run is an error of the chat, which continues once it is asked to answer again", async () => {
     plays(fails("quota_spent"), says("Now it works."))
     const chat = ada.chat()
     await chat.sendMessage({ text: "Hello" })
@@ -193,7 +193,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect(said.filter(({ role }: { role: string }) => role === "user")).toHaveLength(1)
   })
 
-  test("an answer is given again behind the first, which stays; not to what was said before others, nor in other words", async () => {
+  test("regenerate adds an answer after the first, which stays; it fails for an earlier message or changed text", async () => {
     plays(always(says("Yes.")))
     const chat = ada.chat()
     await chat.sendMessage({ text: "One" })
@@ -212,7 +212,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect(JSON.parse(edited.error!.message).detail).toContain("other text")
   })
 
-  test("what stops is the run where that is asked for, and only the hearing where it is not", async () => {
+  test("stop() ends only the stream, and a stop request ends the run", async () => {
     plays(replies(says("Half"), hangs()), replies(says("Half"), hangs()))
     let heard = Promise.withResolvers<void>()
     const chat = ada.chat({ onChange: ({ lastMessage }) => textOf(lastMessage) === "Half" && heard.resolve() })
@@ -235,7 +235,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect((await native.post(`/ai-sdk/${chat.id}/stop`)).body).toEqual({ stopped: false })
   })
 
-  test("of a chat that is very long the newest is told, and that there is more", async () => {
+  test("a very long chat returns its newest messages, and that there are more", async () => {
     plays(says("Short."), says("long ".repeat(205_000)))
     const chat = ada.chat()
     await chat.sendMessage({ text: "One" })
@@ -245,7 +245,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect([messages.length, textOf(messages[0]), truncated]).toEqual([2, "Two", true])
   })
 
-  test("a chat has the name that its person gives it, or is one of their conversations; nobody else's", async () => {
+  test("a chat id is a name chosen by its person or one of their conversations, and never another person's", async () => {
     plays(always(says("Yours.")))
     const bob = await aiSdkAs(face, "bob")
     const chat = ada.chat({ id: "shared name" })

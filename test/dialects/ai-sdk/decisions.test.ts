@@ -9,7 +9,7 @@ import { currentScript } from "../../support/current-script.ts"
 const sendAutomaticallyWhen = sdk.lastAssistantMessageIsCompleteWithApprovalResponses
 const task = (title: string) => ["create_task", { title }] as const
 
-describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }) => {
+describe.each(anyDatabase)("decisions with useChat on $name", ({ create }) => {
   let face: Face
   let ada: AiSdkPerson
   let native: Visitor
@@ -37,14 +37,14 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     const { items } = (await native.get("/api/workspace/tasks")).body
     return items.map(({ title }: { title: string }) => title)
   }
-  /** As `sendAutomaticallyWhen` sends it, and waited for. */
+  /** Sends the decision as `sendAutomaticallyWhen` does, and waits for the answer. */
   const decide = async (chat: NodeChat, approved: boolean, reason?: string) => {
     for (const { approval } of waiting(chat))
       await chat.addToolApprovalResponse({ id: approval.id, approved, ...(reason ? { reason } : {}) })
     await chat.sendMessage()
   }
 
-  test("a write is asked about with what it would change, and is done in the same message when they agree", async () => {
+  test("a write asks for approval with its preview, and is applied in the same message", async () => {
     const before = (await titles()).length
     const { chat, approval, path } = await proposed()
     expect([chat.status, chat.lastMessage!.metadata.pawl.status]).toEqual(["ready", "paused"])
@@ -62,7 +62,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     expect(told.parts).toEqual(plain(chat.lastMessage!.parts))
   })
 
-  test("it is sent by itself where the page says so, and denied where they refuse", async () => {
+  test("decisions are sent automatically if the page wants that, and a rejection is shown as denied", async () => {
     const answered = Promise.withResolvers<void>()
     const onChange = ({ lastMessage }: UiChat) => textOf(lastMessage) === "Done." && answered.resolve()
     const { chat, approval, path } = await proposed({ sendAutomaticallyWhen, onChange })
@@ -74,7 +74,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     expect((await native.get(path)).body.status).toBe("rejected")
   })
 
-  test("of two writes each has its own answer", async () => {
+  test("two writes are decided separately", async () => {
     current = scripted(calls(task("Tea"), task("Salt")), always(says("Done.")))
     const { chat } = await proposed()
     const [tea, salt] = waiting(chat)
@@ -88,7 +88,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     expect([kept.includes("Tea"), kept.includes("Salt")]).toEqual([true, false])
   })
 
-  test("two decisions from two doors race, one wins, and who lost is told how it stands", async () => {
+  test("of two concurrent decisions by two adapters one wins, and the other client receives the outcome", async () => {
     const { chat, path } = await proposed()
     const before = (await titles()).length
     const [, rejected] = await Promise.all([decide(chat, true), native.post(`${path}/reject`, {})])
@@ -100,7 +100,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     if (!isMine) expect(JSON.parse(chat.error!.message)).toMatchObject({ status: 409, code: "proposal_decided" })
   })
 
-  test("who decides after another has is told so, and the page is right again when it reads anew", async () => {
+  test("a decision after another is refused with the outcome, and a reload shows the current state", async () => {
     const { chat, path } = await proposed()
     await native.post(`${path}/reject`, { reason: "mine" })
     await decide(chat, true)
@@ -111,7 +111,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     expect(part).toMatchObject({ state: "output-denied", approval: { approved: false, reason: "mine" } })
   })
 
-  test("a decision that is sent twice counts once, and is answered the same", async () => {
+  test("a decision that is sent twice counts once, with the same answer", async () => {
     const { chat } = await proposed()
     const before = (await titles()).length
     for (const { approval } of waiting(chat)) await chat.addToolApprovalResponse({ id: approval.id, approved: true })
@@ -123,7 +123,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     expect((await titles()).length - before).toBe(1)
   })
 
-  test("what somebody else has changed is asked about anew, with what would run now", async () => {
+  test("a change that another client edited is proposed again, with the arguments that would run now", async () => {
     const { chat, path } = await proposed()
     const { id } = (await native.post(`${path}/edit`, { arguments: { title: "Buy oat milk" } })).body
     await chat.resumeStream()
@@ -132,7 +132,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     expect(await titles()).toContain("Buy oat milk")
   })
 
-  test("after a reload what waits is there, from the messages and from the stream alike", async () => {
+  test("after a reload pending changes are there, both in the messages and in the stream", async () => {
     const { chat } = await proposed()
     const { messages, activeStreamId } = (await native.get(`/ai-sdk/${chat.id}`)).body
     expect(activeStreamId).toBe(chat.lastMessage!.id)
@@ -144,7 +144,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     expect(textOf(reloaded.lastMessage)).toBe("Done.")
   })
 
-  test("words take the place of what waits, but not of what they have agreed to and not sent", async () => {
+  test("a message supersedes a pending change, but not one whose approval was not sent yet", async () => {
     const { chat, approval, path } = await proposed()
     await chat.addToolApprovalResponse({ id: approval.id, approved: true })
     await chat.sendMessage({ text: "and bread" })
@@ -156,7 +156,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
     expect((await native.get(other.path)).body.status).toBe("superseded")
   })
 
-  test("a token that may not approve decides nothing, and nobody decides for another", async () => {
+  test("a token without approval rights decides nothing, and a person cannot decide for another", async () => {
     const { chat, path } = await proposed()
     for (const { approval } of waiting(chat)) await chat.addToolApprovalResponse({ id: approval.id, approved: true })
     const sent = { id: chat.id, messages: chat.messages, trigger: "submit-message" }

@@ -47,7 +47,7 @@ test("the examples of docs/recipes/connect-usechat.md and docs/reference/ai-sdk.
   expect(`${printed.join("\n")}\n`).toBe(output)
   expect(asked).toEqual(["POST http://127.0.0.1:7295/ai-sdk", "POST http://127.0.0.1:7295/ai-sdk"])
 
-  // The transports of the other examples, with the token and the agent that they leave out.
+  // The transports of the other examples, with the token and the agent that they omit.
   const made = [...page.matchAll(/```ts\n(new DefaultChatTransport.*?)```/gs)].map(([, text]) => {
     class Given extends Installed {
       constructor(options: TransportOptions) {
@@ -72,7 +72,7 @@ test("the examples of docs/recipes/connect-usechat.md and docs/reference/ai-sdk.
   expect(asked.at(-1)).toBe("POST /ai-sdk/long/stop")
 })
 
-test("a server that is never asked in the AI SDK's words loads its addresses and their shapes, and nothing that speaks them", () => {
+test("a server without AI SDK requests loads only the routes and their schemas", () => {
   const spoken = (entry: string) => loadedBy(entry).filter((path) => /ai-sdk/.test(path))
   expect(spoken("adapters/list.ts").toSorted()).toEqual([
     "adapters/ai-sdk/adapter.ts",

@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 180_000 })
 
 const TEXT = "The whole answer, to the last word."
 
-test("an answer that kill -9 of the server cut in the middle is resumed from the next life, by the page that was open and by one that is opened then", async () => {
+test("an answer interrupted by kill -9 of the server is resumed after the restart, by the open page and by a new one", async () => {
   let attempt = 0
   await using provider = await ProviderServer.open((response) => {
     const words = attempt++ < 1 ? TEXT.slice(0, 10) : TEXT

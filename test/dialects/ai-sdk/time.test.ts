@@ -10,7 +10,7 @@ import { TurnedClock } from "../../support/loop/world.ts"
 const MINUTE = 60_000
 const sendAutomaticallyWhen = sdk.lastAssistantMessageIsCompleteWithApprovalResponses
 
-describe.each(anyDatabase)("what time does to a chat with useChat on $name", (database) => {
+describe.each(anyDatabase)("deadlines of a chat with useChat on $name", (database) => {
   const clock = new TurnedClock(Date.now())
   const fax = new Fax()
   let stage: Stage
@@ -26,7 +26,7 @@ describe.each(anyDatabase)("what time does to a chat with useChat on $name", (da
     lastMessage!.parts.find(({ state }) => state === "approval-requested")?.approval
   const statusOf = async (id: string) => (await stage.native.get(`/api/agent/proposals/${id}`)).body.status
 
-  test("a write of which nobody knows whether it was done is told so, and a page that sends by itself sends nothing more", async () => {
+  test("a write in doubt is reported as such, and a page that sends automatically sends nothing more", async () => {
     stage.plays(calls("fax"), always(says("Good.")))
     const asked: string[] = []
     const ask = (url: string, init: RequestInit) => {
@@ -50,18 +50,18 @@ describe.each(anyDatabase)("what time does to a chat with useChat on $name", (da
       type: "data-in-doubt",
       data: { callId: expect.any(String) },
     })
-    // Nor does one that is opened then, or that looks again.
+    // A page that is opened or resumed in this state does not send either.
     const { messages } = (await stage.native.get(`/ai-sdk/${chat.id}`)).body
     const reloaded = new NodeChat({ id: chat.id, messages, transport, sendAutomaticallyWhen })
     await reloaded.resumeStream()
     expect(asked).toEqual(["POST", "POST", "GET"])
-    // Their person says elsewhere what became of it, and then it goes on.
+    // The run continues once the person resolves the write in another client.
     await stage.native.post(`/api/agent/proposals/${id}/resolve`, { choice: "done" })
     await reloaded.resumeStream()
     expect([reloaded.status, textOf(reloaded.lastMessage), asked.length]).toEqual(["ready", "Good.", 4])
   })
 
-  test("who decides after the time is told so, and nothing was done", async () => {
+  test("a decision after the deadline is refused, and nothing is applied", async () => {
     stage.plays(calls("fax"), always(says("As you like.")))
     const chat = ada.chat()
     await chat.sendMessage({ text: "Send it" })
@@ -75,7 +75,7 @@ describe.each(anyDatabase)("what time does to a chat with useChat on $name", (da
     expect([chat.error, textOf(chat.lastMessage)]).toEqual([undefined, "As you like."])
   })
 
-  test("a tool of the page that brings its result too late is told so, and words go on", async () => {
+  test("a page tool whose result arrives too late is refused, and the next message is answered", async () => {
     stage.plays(calls("client-look"), always(says("As you like.")))
     const transport = { ...ada.transport, body: { agent: "test", tools: { look: { description: "Looks." } } } }
     const chat = new NodeChat({ transport })
@@ -89,7 +89,7 @@ describe.each(anyDatabase)("what time does to a chat with useChat on $name", (da
     expect([chat.error, textOf(chat.lastMessage)]).toEqual([undefined, "As you like."])
   })
 
-  test("an answer is told to whoever resumes until a while after its end; later, only to who asks for that", async () => {
+  test("an ended answer can be resumed for some minutes; later only with `ended=true`", async () => {
     stage.plays(always(says("Yes.")))
     const chat = ada.chat()
     await chat.sendMessage({ text: "Hello" })
@@ -101,7 +101,7 @@ describe.each(anyDatabase)("what time does to a chat with useChat on $name", (da
     expect((await resume("?ended=perhaps")).status).toBe(400)
   })
 
-  test("of a chat of many runs each page leads to the one before it, until the first words", async () => {
+  test("each page of a chat with many runs links to the previous one, up to the first message", async () => {
     stage.plays(always(says("Yes.")))
     const id = await stage.native.begin({ agent: "test" })
     for (let run = 0; run < 53; run++) await stage.native.say(id, `Words ${run}`)

@@ -8,7 +8,7 @@ import { Stage } from "../stage.ts"
 const tools = { show_map: { description: "Shows a place.", inputSchema: { type: "object", properties: {} } } }
 const MAP = calls("client-show_map", { place: "Oslo" })
 const SHOWN = { zoom: 3 }
-/** As a page sends by itself that has tools of its own and asks its person. */
+/** Sends automatically, as a page with its own tools and approvals does. */
 const sendAutomaticallyWhen = (options: object): boolean =>
   sdk.lastAssistantMessageIsCompleteWithToolCalls(options) ||
   sdk.lastAssistantMessageIsCompleteWithApprovalResponses(options)
@@ -27,12 +27,12 @@ describe.each(anyDatabase)("tools of a page with useChat on $name", (database) =
     readonly id?: string
     readonly messages?: NodeChat["messages"]
     readonly agent?: string
-    /** Whether its tool gives something by itself. */
+    /** Whether its tool returns a result by itself. */
     readonly works?: boolean
     readonly automatic?: boolean
   }
 
-  /** A page that carries out its own tool, and only that, when it is told to. */
+  /** A page that executes its own tool on request, and does nothing else. */
   function pageOf({ agent = "test", works = true, automatic = true, ...more }: Page = {}) {
     const called: string[] = []
     let requests = 0
@@ -62,7 +62,7 @@ describe.each(anyDatabase)("tools of a page with useChat on $name", (database) =
   const bring = (chat: NodeChat, output: unknown) =>
     chat.addToolOutput({ tool: "show_map", toolCallId: mapOf(chat).toolCallId, output })
 
-  test("one is called by the model, carried out by the page, and the answer goes on in the same message", async () => {
+  test("one is called by the model and executed by the page, and the answer continues in the same message", async () => {
     stage.plays(replies(says("Look."), MAP), says("There it is."))
     const { chat, called, requests } = pageOf()
     await chat.sendMessage({ text: "Where is Oslo?" })
@@ -70,18 +70,18 @@ describe.each(anyDatabase)("tools of a page with useChat on $name", (database) =
     expect(chat.messages).toHaveLength(2)
     expect(mapOf(chat)).toMatchObject({ state: "output-available", input: { place: "Oslo" }, output: SHOWN })
     expect(textOf(chat.lastMessage)).toBe("Look.\n\nThere it is.")
-    // The model is told what the page has brought, as words from outside.
+    // The model receives the page's result as untrusted text.
     expect(JSON.stringify(stage.received[1]!.history)).toMatch(/Words from outside.*zoom/s)
     const { messages } = await told(chat)
     expect(messages.at(-1)).toMatchObject({ parts: plain(chat.lastMessage!.parts) })
-    // Whoever comes late is told it whole, and carries nothing out again.
+    // A client that resumes later receives the whole answer, and executes nothing again.
     const late = pageOf({ id: chat.id, messages })
     await late.chat.resumeStream()
     expect([late.called, late.requests(), late.chat.status]).toEqual([[], 1, "ready"])
     expect(plain(late.chat.lastMessage!.parts)).toEqual(plain(chat.lastMessage!.parts))
   })
 
-  test("a page that is reloaded while its tool is waited for is told to carry it out", async () => {
+  test("a page that is reloaded while its tool call is pending executes it", async () => {
     stage.plays(MAP, says("There it is."))
     const before = pageOf({ works: false })
     await before.chat.sendMessage({ text: "Where is Oslo?" })
@@ -95,7 +95,7 @@ describe.each(anyDatabase)("tools of a page with useChat on $name", (database) =
     ])
   })
 
-  test("beside a write that waits, both are answered with one request, and nothing is sent in between", async () => {
+  test("next to a pending write, both are settled with one request, and nothing is sent in between", async () => {
     stage.plays(calls(["client-show_map", {}], ["create_task", { title: "Go to Oslo" }]), always(says("Done.")))
     const { chat, requests } = pageOf({ agent: "workspace" })
     await chat.sendMessage({ text: "Oslo" })
@@ -113,7 +113,7 @@ describe.each(anyDatabase)("tools of a page with useChat on $name", (database) =
     expect(chat.lastMessage!.parts.find(({ type }) => type === "tool-create_task").state).toBe("output-available")
   })
 
-  test("the first result counts: sent again it is the same run, another one is told that it came too late", async () => {
+  test("the first result counts: sent again it joins the same run, and a different one is refused as too late", async () => {
     stage.plays(MAP, says("There it is."))
     const { chat } = pageOf({ works: false, automatic: false })
     await chat.sendMessage({ text: "Where is Oslo?" })
@@ -128,7 +128,7 @@ describe.each(anyDatabase)("tools of a page with useChat on $name", (database) =
     expect(stage.received).toHaveLength(2)
   })
 
-  test("one that fails is told to the model, and words in its place settle it, with what has come until then", async () => {
+  test("a tool error reaches the model, and a new message settles a pending call, with any result sent until then", async () => {
     stage.plays(MAP, MAP, MAP, says("As you like."))
     const { chat } = pageOf({ works: false, automatic: false })
     await chat.sendMessage({ text: "Where is Oslo?" })
@@ -146,7 +146,7 @@ describe.each(anyDatabase)("tools of a page with useChat on $name", (database) =
     ])
   })
 
-  test("a result of somebody else, or of a call that waits for nobody, changes nothing", async () => {
+  test("a result from another person, or for a call that is not pending, changes nothing", async () => {
     stage.plays(MAP, always(says("There it is.")))
     const { chat } = pageOf({ works: false, automatic: false })
     await chat.sendMessage({ text: "Where is Oslo?" })
@@ -173,7 +173,7 @@ describe.each(anyDatabase)("tools of a page with useChat on $name", (database) =
     ["a tool that is none", { show: "x" }],
     ["too many", Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`t${at}`, {}]))],
     ["too much", { show: { description: "x", inputSchema: { title: "x".repeat(100_000) } } }],
-  ])("%s is refused, and nothing is begun", async (_what, declared) => {
+  ])("%s is refused, and no conversation is created", async (_what, declared) => {
     const words = { id: "w", role: "user", parts: [{ type: "text", text: "Hello" }] }
     const refused = await stage.native.post("/ai-sdk", { id: "refused", messages: [words], tools: declared })
     expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining("tools: ")])

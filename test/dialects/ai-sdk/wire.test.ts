@@ -48,7 +48,7 @@ describe.each(anyDatabase)("useChat of the AI SDK on the wire, on $name", (datab
   const send = (body: string, more: RequestInit = {}) =>
     fetch(`${server.url}/ai-sdk`, { method: "POST", headers, body, ...more })
 
-  test("an answer cut after any byte is had whole from its stream, and its words were said once", async () => {
+  test("an answer cut after any byte is complete once its stream is resumed, and its message is stored once", async () => {
     const whole = chatWith()
     await whole.sendMessage({ text: "How many?" })
     const shape = (chat: NodeChat) => plain(chat.lastMessage!.parts).map(({ toolCallId: _, ...part }) => part)
@@ -61,7 +61,7 @@ describe.each(anyDatabase)("useChat of the AI SDK on the wire, on $name", (datab
       await chat.sendMessage({ text: "How many?" })
       if (chat.status === "error") cuts++
       cutter.cutAfter(Number.POSITIVE_INFINITY)
-      // Where not even the beginning came, nobody knows whether it was heard: the same words, sent again, are the same.
+      // Without even the first event, the client cannot know if the message arrived: sent again, it has the same id.
       if (chat.lastMessage?.role === "user") await chat.sendMessage()
       else await chat.resumeStream()
       expect([chat.status, chat.messages.length]).toEqual(["ready", 2])
@@ -71,7 +71,7 @@ describe.each(anyDatabase)("useChat of the AI SDK on the wire, on $name", (datab
     expect(model.received.length - before).toBe(2 * chats)
   })
 
-  test("a resumed stream that is cut itself is resumed again", async () => {
+  test("a resumed stream that is cut can be resumed again", async () => {
     const chat = chatWith()
     cutter.cutAfter(1500)
     await chat.sendMessage({ text: "How many?" })
@@ -85,7 +85,7 @@ describe.each(anyDatabase)("useChat of the AI SDK on the wire, on $name", (datab
     expect(textOf(chat.lastMessage)).toBe(`Looking.\n\n${ANSWER}`)
   })
 
-  test("where nothing is open there is nothing to resume", async () => {
+  test("without an open run there is nothing to resume", async () => {
     const resume = (id: string) => fetch(`${server.url}/ai-sdk/${id}/stream?ended=false`, { headers })
     expect((await resume("never-heard-of")).status).toBe(204)
     const chat = chatWith()
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("useChat of the AI SDK on the wire, on $name", (datab
     expect((await resume("conv_0")).status).toBe(404)
   })
 
-  test("words that come twice, one after the other or at once, are said once and answered the same", async () => {
+  test("a message sent several times, in turn or concurrently, is stored once and answered the same", async () => {
     const before = model.received.length
     const words = { id: "w", role: "user", parts: [{ type: "text", text: "short" }] }
     const body = JSON.stringify({ id: "twice", messages: [words], trigger: "submit-message", agent: "test" })
@@ -105,7 +105,7 @@ describe.each(anyDatabase)("useChat of the AI SDK on the wire, on $name", (datab
     expect(model.received.length - before).toBe(1)
   })
 
-  test("whoever does not read holds nobody up, and may still have all of it later", async () => {
+  test("a slow reader does not delay others, and still receives everything later", async () => {
     const slow = await send(
       JSON.stringify({ id: "slow", messages: [{ id: "l", role: "user", parts: [{ type: "text", text: "long" }] }] }),
     )
@@ -117,7 +117,7 @@ describe.each(anyDatabase)("useChat of the AI SDK on the wire, on $name", (datab
     expect(said.join("").length).toBe(LONG.length)
   })
 
-  test("what is too large, too deep, out of order or of no known kind is refused, and harms nobody", async () => {
+  test("oversized, deeply nested, out-of-order and unknown requests are refused without side effects", async () => {
     const message = { id: "m", role: "user", parts: [{ type: "text", text: "short" }] }
     const many = Array<object>(10_001).fill(message)
     const bodies = [

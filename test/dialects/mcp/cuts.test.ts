@@ -8,14 +8,14 @@ import { Face } from "../../support/server/face.ts"
 const ANSWER = "Four 🌍 of them, and a few more."
 const MODERN = "2026-07-28"
 
-/** The answer in what came of a stream, if all of it did. */
+/** Returns the answer in a received stream, if it is complete. */
 function answerIn(text: string): string | undefined {
   const whole = text.split("\n\n").slice(0, -1)
   const events = whole.flatMap((event) => /^data: (.*)$/m.exec(event)?.[1] ?? [])
   return events.map((data) => JSON.parse(data)).find(({ result }) => result)?.result.structuredContent.answer
 }
 
-// By hand: where a stream breaks off, the official client waits for its own time-out before it says so.
+// Without the official client, which waits for its own timeout when a stream ends early.
 test.each([
   ["2025", {}, {}],
   [
@@ -28,7 +28,7 @@ test.each([
     },
   ],
 ])(
-  "an answer of %s cut after any byte is never taken for a whole one, and with its key comes again",
+  "an answer of %s cut after any byte is never taken for a complete one, and can be repeated with its key",
   async (age, more, meta) => {
     const model = scripted(replies(says("Let me look."), calls("unknown_tool")), says(ANSWER, { chunks: 3 }))
     await using face = await Face.open({ url: (await anyDatabase[0]!.create()).url, model })
@@ -56,7 +56,7 @@ test.each([
     expect(answerIn(whole)).toContain(ANSWER)
     const cuts = cutsOf(whole)
     expect(cuts.length).toBeGreaterThan(10)
-    // The last of a stream is the end of its last event: an answer that lacks only that is whole.
+    // The last byte ends the last event: an answer that lacks only that byte is complete.
     const end = Buffer.from(whole).lastIndexOf("\n\n") + 2
     for (cut.after of cuts) {
       expect(answerIn(await told()) !== undefined, `cut after ${cut.after}`).toBe(cut.after >= end)

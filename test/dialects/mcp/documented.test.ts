@@ -34,7 +34,7 @@ test("the example of docs/recipes/connect-mcp-clients.md prints what the page sa
   expect(asked[0]).toBe("http://127.0.0.1:7295/mcp")
 })
 
-test("docs/reference/mcp-endpoint.md names every tool, with the scope that it takes", async () => {
+test("docs/reference/mcp-endpoint.md names every tool, with its scope", async () => {
   const page = readFileSync(new URL("../../../docs/reference/mcp-endpoint.md", import.meta.url), "utf8")
   const { serverTools: tools } = await import("../../../adapters/mcp/answer-message.ts")
   const rows = [...page.matchAll(/^\| (`.*?`) \| (read|chat) \|/gm)].flatMap(([, names = "", scope]) =>
@@ -43,16 +43,16 @@ test("docs/reference/mcp-endpoint.md names every tool, with the scope that it ta
   expect(rows.sort()).toEqual(tools.map(({ name, needs }) => `${name} ${needs}`).sort())
 })
 
-test("a server that is never asked by MCP loads its addresses, and nothing that speaks it", () => {
+test("a server without MCP requests loads only the routes", () => {
   const loaded = loadedBy("adapters/list.ts").filter((path) => path.startsWith("adapters/mcp/"))
   expect(loaded).toEqual(["adapters/mcp/adapter.ts"])
 })
 
-test("a server that nobody signs in to by OAuth loads its addresses only", () => {
+test("a server without OAuth sign-ins loads only the addresses of OAuth", () => {
   const loaded = loadedBy("core/server/app.ts").filter((path) => path.includes("account/oauth/"))
   expect(loaded).toEqual(["core/server/routes/account/oauth/oauth.ts"])
 })
 
-test("a client of our own API, such as the page, carries nothing of MCP's server", () => {
+test("a client of our own API, such as the page, does not load MCP's server", () => {
   expect(loadedBy("client/index.ts").filter((path) => /routes\/mcp\.ts|protocol\/mcp\.ts|oauth/.test(path))).toEqual([])
 })

@@ -12,13 +12,13 @@ import { Face, type Visitor } from "../../support/server/face.ts"
 const DAY_MS = 24 * 60 * 60 * 1000
 const [database] = anyDatabase
 
-describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
+describe.each(ERAS)("a request over MCP, protocol %s,", (era) => {
   const clock = new TurnedClock()
   let face: Face
   let ada: McpPerson
   let native: Visitor
   let current: ScriptedModel
-  /** That the model is asked. */
+  /** Resolves when the model is called. */
   let heard = Promise.withResolvers<void>()
 
   const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
@@ -48,7 +48,7 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
     heard = Promise.withResolvers()
   })
 
-  test("tells on its way what it does, to whoever wants to know", async () => {
+  test("reports its progress to a client that asks for it", async () => {
     const told: (string | undefined)[] = []
     plays(calls("list_tasks"), says("Four."))
     const onprogress = ({ message }: { message?: string }) => void told.push(message)
@@ -57,7 +57,7 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
     expect(told).toContain("Uses list_tasks.")
   })
 
-  test("with a key happens once, and is told again as it stands", async () => {
+  test("with a key happens once, and a repeated request returns the current state", async () => {
     plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     const asked = { agent: "workspace", key: "k" }
     const first = await ask("milk", asked)
@@ -72,7 +72,7 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
     expect((await ask("milk", asked)).facts.code).toBe("key_reused")
   })
 
-  test("with a key goes on where a process died between the conversation and its words", async () => {
+  test("with a key resumes after a crash between creating the conversation and storing the message", async () => {
     const user = (await native.get("/api/auth/me")).body.user.id
     const begun = (key: string) =>
       face.pawl.runtime.begin({ user, agent: "test", id: conversationIdOfKey(user, `mcp ${key}`) })
@@ -82,13 +82,13 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
     expect((await ask("One", { key: "died" })).facts).toMatchObject({ conversation: id, answer: "Four of them." })
   })
 
-  test("twice at once with one key is one run", async () => {
+  test("sent twice at once with one key is one run", async () => {
     const both = await Promise.all([ask("One", { key: "twice" }), ask("One", { key: "twice" })])
     expect(both[0]).toEqual(both[1])
     expect(current.received).toHaveLength(1)
   })
 
-  test("stops when it is taken back", async () => {
+  test("stops when it is cancelled", async () => {
     plays(replies(says("Half"), hangs()))
     const cancel = new AbortController()
     const asked = ask("One", {}, { signal: cancel.signal }).catch((error: Error) => error)
@@ -101,7 +101,7 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
     expect((await runOf(id)).status).toBe("cancelled")
   })
 
-  test("stops when it is taken back before its run is known", async () => {
+  test("stops when it is cancelled before its run is known", async () => {
     plays(replies(says("Half"), hangs()))
     const { runtime } = face.pawl
     const begin = runtime.begin.bind(runtime)
@@ -119,7 +119,7 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
     expect(await asked).toBeInstanceOf(Error)
   })
 
-  test("in a conversation that is at work is refused, and stops nothing", async () => {
+  test("to a busy conversation is refused, and stops nothing", async () => {
     plays(replies(says("Half"), hangs()))
     const id = await native.begin({ agent: "test" })
     const busy = native.say(id, "One")
@@ -130,7 +130,7 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
     await busy
   })
 
-  test("stops with its token", async () => {
+  test("stops when its token is revoked", async () => {
     plays(replies(says("Half"), hangs()))
     const other = await mcpAs(face, "ada", era)
     const asked = other.call("ask_agent", { message: "One", agent: "test" }).catch((error: Error) => error)
@@ -145,7 +145,7 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
   })
 })
 
-test("who hangs up takes back by the protocol of 2026 and without a key, and else stops nothing", async () => {
+test("a disconnect cancels only with the 2026 protocol and without a key", async () => {
   const script = scripted(always(says("Four of them.")))
   const goOn = Promise.withResolvers<void>()
   let heard = Promise.withResolvers<void>()
@@ -169,7 +169,7 @@ test("who hangs up takes back by the protocol of 2026 and without a key, and els
     await heard.promise
     const id = (await native.get("/api/conversations?limit=1")).body.items[0].id as ConversationId
     const over = face.pawl.runtime.rest(id)
-    // In 2025 to cancel is said in words; to close the client is to hang up.
+    // The 2025 protocol sends a cancel message; here the client disconnects instead.
     if (era === "legacy") await ada[Symbol.asyncDispose]()
     else cancel.abort()
     await asked
@@ -178,7 +178,7 @@ test("who hangs up takes back by the protocol of 2026 and without a key, and els
   }
   const legacy = await hungUp("legacy")
   const keyed = await hungUp("2026-07-28", { key: "k" })
-  // The last to hang up: what a cancel of those before it would have done is done when this one has ended.
+  // The last disconnect: the effect of a cancel before it would be visible when this run has ended.
   const plain = await hungUp("2026-07-28")
   await plain.over
   expect(await plain.ended()).toBe("cancelled")

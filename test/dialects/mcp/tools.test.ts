@@ -11,7 +11,7 @@ import { currentScript } from "../../support/current-script.ts"
 
 const [database] = anyDatabase
 
-describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
+describe.each(ERAS)("the official MCP client, protocol %s,", (era) => {
   let face: Face
   let ada: McpPerson
   let native: Visitor
@@ -39,7 +39,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
   })
   beforeEach(() => void plays(always(says("Four of them."))))
 
-  test("sees a server with tools to ask, read, search and query, and none that decides", async () => {
+  test("lists tools to ask, read, search and query, and none to decide", async () => {
     const { tools } = await ada.client.listTools()
     expect(tools.map(({ name }) => name).sort()).toEqual([
       ...["ask_agent", "list_agents", "list_connections", "list_conversations", "list_proposals", "query_database"],
@@ -49,7 +49,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect(ada.client.getInstructions()).toContain("no tool here decides")
   })
 
-  test("asks an agent; it is a conversation like any other, which can be gone on with", async () => {
+  test("asks an agent in an ordinary conversation, which can be continued", async () => {
     const { text, facts, isError } = await ada.call("ask_agent", { message: "How many?", agent: "test" })
     expect([isError, facts.answer, facts.status, facts.proposals]).toEqual([false, "Four of them.", "completed", []])
     expect(text).toBe(`Four of them.\nConversation ${facts.conversation}, completed.`)
@@ -61,7 +61,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect((await native.get(`/api/runs/${facts.run}`)).body).toMatchObject({ status: "completed" })
   })
 
-  test("gets the transcript that our own client gets", async () => {
+  test("gets the same transcript as our own client", async () => {
     const script = () =>
       plays(
         replies(says("Let me look."), calls("unknown_tool")),
@@ -82,7 +82,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect(facts.answer.startsWith(`${whole}\n\nWaiting for your decision: Create task "Buy milk"`)).toBe(true)
   })
 
-  test("is told in words what waits and where it is decided; the decision is the person's, and counts once", async () => {
+  test("receives pending changes as text with the address to decide at; the person decides, and the decision counts once", async () => {
     plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     const asked = await ada.call("ask_agent", { message: "milk" })
     const [{ id }] = asked.facts.proposals
@@ -98,7 +98,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect((await ada.call("read_proposal", { proposal: id })).facts.status).toMatch(/^(applied|rejected)$/)
   })
 
-  test("of two decisions about what it was told waits, by AG-UI and by our own API, one wins", async () => {
+  test("of two decisions about a reported change, by AG-UI and by our own API, one wins", async () => {
     plays(calls("create_task", { title: "Buy tea" }), always(says("Done.")))
     const { facts } = await ada.call("ask_agent", { message: "tea", agent: "workspace" })
     const [{ id }] = facts.proposals
@@ -119,7 +119,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect(tasks.filter(({ title }) => title === "Buy tea")).toHaveLength(hasAgreed ? 1 : 0)
   })
 
-  test("has no write done unasked, also in a conversation that agrees by itself and with a token that may approve", async () => {
+  test("has every write approved first, even in an automatic conversation and with a token that may approve", async () => {
     plays(always(calls("create_task", { title: "Buy bread" })))
     const conversation = await native.begin({ mode: "auto" })
     const { facts } = await ada.call("ask_agent", { message: "bread", conversation })
@@ -128,7 +128,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect(tasks.filter(({ title }) => title === "Buy bread")).toEqual([])
   })
 
-  test("reads conversations, newest messages first where not all are wanted", async () => {
+  test("reads conversations, with the newest messages first if limited", async () => {
     const { facts } = await ada.call("ask_agent", { message: "Read me", agent: "test" })
     const { conversation } = facts
     const listed = await ada.call("list_conversations", { limit: 1 })
@@ -139,14 +139,14 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect([first.text.includes("1. user: Read me"), first.facts.next_before]).toEqual([true, null])
   })
 
-  test("searches notes and the library, of its person only", async () => {
+  test("searches notes and the library of its own person only", async () => {
     const note = { title: "Bridge", content: "A suspension bridge hangs on cables." }
     const { id: noteId } = (await native.post("/api/workspace/notes", note)).body
     const user = (await native.get("/api/auth/me")).body.user.id
     const embedder = new WordEmbedder()
     const [numbers] = await embedder.embed([note.content], new AbortController().signal)
     const vector = { embedder: embedder.name, numbers: [...numbers!] }
-    // As the indexer does it, in its own time.
+    // Indexes as the background indexer does.
     await face.store.workspaces.of(user).upsertVector({ id: noteId, projectId: null, content: note.content }, vector)
     const { id } = (await native.post("/api/collections", { name: "Papers" })).body
     await native.post(`/api/collections/${id}/documents`, { name: "a.txt", content: "Suspension bridges of Europe." })
@@ -158,7 +158,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect((await bob.call("search_library", { query: "suspension bridges" })).text).toBe("Nothing found.")
   })
 
-  test("queries a database behind the same walls", async () => {
+  test("queries a database behind the same SQL guard", async () => {
     const { id: connection } = (await native.post("/api/connections/sample")).body
     expect((await ada.call("list_connections")).facts.connections).toMatchObject([{ id: connection }])
     expect((await ada.call("read_database_schema", { connection })).facts.tables).toBeGreaterThan(0)
@@ -169,7 +169,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect([write.isError, write.text, write.facts.code]).toEqual([true, over.body.detail, over.body.code])
   })
 
-  test("finds nothing of anybody else's, and is told so as of what is not there", async () => {
+  test("gets a not-found error for everything that belongs to another person", async () => {
     const { facts } = await ada.call("ask_agent", { message: "Mine", agent: "test" })
     plays(calls("create_task", { title: "Mine" }))
     const proposal = (await ada.call("ask_agent", { message: "milk" })).facts.proposals[0].id
@@ -192,7 +192,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect((await bob.call("list_conversations")).facts.conversations).toEqual([])
   })
 
-  test("is offered what its token allows", async () => {
+  test("is offered the tools that its token allows", async () => {
     const reader = await mcpAs(face, "ada", era, "read")
     const { tools } = await reader.client.listTools()
     expect(tools.map(({ name }) => name)).not.toContain("ask_agent")
@@ -206,7 +206,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     ["no words", { message: " " }, /./],
     ["a field that nobody knows", { message: "x", mode: "auto" }, /mode/],
     ["words that cannot be stored", { message: "a\ud800" }, /./],
-  ])("%s is an error result, and nothing is begun", async (_what, input, words) => {
+  ])("%s is an error result, and no conversation is created", async (_what, input, words) => {
     const count = async () => (await native.get("/api/conversations?limit=200")).body.items.length as number
     const before = await count()
     const refused = await ada.call("ask_agent", input).catch((error: Error) => ({ isError: true, text: error.message }))
@@ -214,7 +214,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     expect(await count()).toBe(before)
   })
 
-  test("a run that fails is an error result with its code", async () => {
+  test("gets an error result with a code for a failed run", async () => {
     plays(always(fails("quota_spent")))
     const failed = await ada.call("ask_agent", { message: "Hello", agent: "test" })
     expect([failed.isError, failed.facts.code]).toEqual([true, "quota_spent"])

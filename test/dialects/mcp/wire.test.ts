@@ -59,7 +59,7 @@ describe("the official MCP client on the wire", () => {
   const ask = (client: Pick<McpPerson, "call">, key: string) =>
     client.call("ask_agent", { message: "How many?", agent: "test", key }, { onprogress() {} })
 
-  test("whoever does not read holds nobody up", async () => {
+  test("a slow reader does not delay others", async () => {
     const slow = await post(call(1, "ask_agent", { message: "long", agent: "test" }))
     await using client = await connectMcp(`${server.url}/mcp`, { token, era: MODERN })
     expect((await ask(client, "beside")).facts.answer).toBe(ANSWER)
@@ -74,7 +74,7 @@ describe("the official MCP client on the wire", () => {
     expect(answer.length).toBeLessThan(1000)
   })
 
-  test("what is too large, too deep, no JSON or no message is refused, and the next is answered", async () => {
+  test("oversized, deeply nested and malformed messages are refused, and the next one is answered", async () => {
     const bodies = [
       "x".repeat(2_000_000),
       `{"a":`.repeat(100),
@@ -102,7 +102,7 @@ describe("the official MCP client on the wire", () => {
     ["an odd name", { id: 1, method: "tools/call", params: { name: "__proto__", arguments: {} } }],
     ["a subscription", { id: 1, method: "subscriptions/listen", params: {} }],
     ["a log level", { id: 1, method: "logging/setLevel", params: { level: "debug" } }],
-  ])("%s is an error, and nothing else", async (_what, message) => {
+  ])("%s is an error without other effects", async (_what, message) => {
     const answer = await (await post(JSON.stringify({ jsonrpc: "2.0", ...message }))).text()
     expect(answer).toMatch(/"error":|"isError":true/)
   })
@@ -116,7 +116,7 @@ describe("the official MCP client on the wire", () => {
     expect((await post(JSON.stringify({ jsonrpc: "2.0", ...message }))).status).toBe(status)
   })
 
-  test("a call can be taken back whose number an answer that nobody asked for had before", async () => {
+  test("a tool call can be cancelled even if an unrequested response used its id before", async () => {
     const session = { "mcp-session-id": "one client" }
     expect((await post(JSON.stringify({ jsonrpc: "2.0", id: 7, result: {} }), session)).status).toBe(202)
     const asked = post(call(7, "ask_agent", { message: "stay", agent: "test" }), session)
@@ -126,7 +126,7 @@ describe("the official MCP client on the wire", () => {
     expect(await (await asked).text()).toContain('"isError":true')
   })
 
-  test("another kind of body, another site's page and another way of asking are refused", async () => {
+  test("a wrong content type, another site's origin and a wrong method are refused", async () => {
     const message = call(1, "list_agents", {})
     expect((await post(message, { "content-type": "text/plain" })).status).toBe(415)
     expect((await post(message, { origin: "https://evil.example" })).status).toBe(403)
@@ -135,12 +135,12 @@ describe("the official MCP client on the wire", () => {
       expect((await fetch(`${server.url}/mcp`, { method, headers })).status).toBe(405)
   })
 
-  test("a call is taken back only by the client that made it, not by another of its token", async () => {
+  test("a tool call is cancelled only by the client that made it, not by another client with the same token", async () => {
     const connect = () => connectMcp(`${server.url}/mcp`, { token, era: "legacy" })
     const [first, second] = await Promise.all([connect(), connect()])
     const asked = first.call("ask_agent", { message: "wait", agent: "test" })
     await heard.promise
-    // Both count their calls from zero.
+    // Both clients number their requests from zero.
     for (let requestId = 0; requestId < 5; requestId++)
       await second.client.notification({ method: "notifications/cancelled", params: { requestId } })
     goOn.resolve()

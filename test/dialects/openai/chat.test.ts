@@ -42,14 +42,14 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
   })
   beforeEach(() => void plays(always(replies(says("Four of them."), finishes("stop", USAGE)))))
 
-  test("agents are its models, alone and with each model that can be used", async () => {
+  test("agents are listed as models, alone and with each available model", async () => {
     const { data } = await ada.client.models.list()
     const ids = data.map(({ id }) => id)
     expect(ids).toEqual(expect.arrayContaining(["pawl/workspace", "pawl/test", "pawl/test/scripted"]))
     expect(ids.filter((id) => id.includes("locked"))).toEqual([])
   })
 
-  test("an answer comes whole, with its count, and is a conversation like any other", async () => {
+  test("an answer is complete, with its usage, and stored in an ordinary conversation", async () => {
     const answer = await chat(ask("How many?", { user: "bob", seed: 7 }))
     expect(answer).toMatchObject({
       object: "chat.completion",
@@ -66,7 +66,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect((await native.get(`/api/runs/${run_id}`)).body).toMatchObject({ status: "completed" })
   })
 
-  test("bit by bit it is the same text, with the count at the end where that is asked for", async () => {
+  test("streaming gives the same text, with the usage at the end if requested", async () => {
     plays(always(replies(says("Four of them.", { chunks: 5 }), finishes("stop", USAGE))))
     const chunks = await streamed(ask("How many?", { stream_options: { include_usage: true } }))
     expect(textOf(chunks)).toBe("Four of them.")
@@ -79,7 +79,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(plain.map(({ usage }) => usage)).toEqual(plain.map(() => undefined))
   })
 
-  test("a run of several replies reads as it does over our own API", async () => {
+  test("a run of several replies reads as in our own API", async () => {
     const script = () => plays(replies(says("Let me look."), calls("unknown_tool")), says("Four."))
     script()
     const answer = await chat(ask("How many?"))
@@ -91,7 +91,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     const whole = said.map(({ content }: { content: string }) => content).join("\n\n")
     expect(whole).toBe("Let me look.\n\nFour.")
     expect([answer.choices[0].message.content, textOf(bits)]).toEqual([whole, whole])
-    // And so does the conversation itself, whichever way it was had.
+    // The stored conversation is the same too, for each way to get the answer.
     type Told = Record<"role" | "content" | "status", string> & { toolCalls: { name: string }[] | null }
     const transcript = (told: Told[]) =>
       told.map(({ role, content, status, toolCalls }) => [role, content, status, toolCalls?.map(({ name }) => name)])
@@ -100,7 +100,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
       expect(transcript((await native.get(`/api/conversations/${id}`)).body.messages)).toEqual(transcript(messages))
   })
 
-  test("what a program sends before the last message is words from outside, and no reply of anybody", async () => {
+  test("messages before the last one are untrusted context, and not stored as replies", async () => {
     const answer = await chat({
       model: "pawl/test",
       messages: [
@@ -124,7 +124,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(JSON.stringify(history)).toContain("Words from outside")
   })
 
-  test("settings reach the model, and what is passed over is named", async () => {
+  test("settings reach the model, and ignored ones are named", async () => {
     const body = { temperature: 0.2, max_completion_tokens: 50, stop: ["END"], reasoning_effort: "low" }
     const { response } = await chat(ask("Hello", { ...body, top_p: 0.5, user: "x" })).withResponse()
     expect(response.headers.get("x-pawl-ignored")).toBe("user, top_p")
@@ -132,7 +132,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(settings).toMatchObject({ temperature: 0.2, maxOutputTokens: 50, stop: ["END"], effort: "low" })
   })
 
-  test("an answer that has to be JSON is, by the schema that was sent", async () => {
+  test("an answer with a JSON format matches the schema that was sent", async () => {
     const schema = { type: "object", properties: { count: { type: "number" } }, required: ["count"] }
     const response_format = { type: "json_schema", json_schema: { name: "answer", schema } }
     const body = ask("How many?", { response_format })
@@ -151,7 +151,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect([waits.pawl.status, waits.choices[0].finish_reason]).toEqual(["paused", "content_filter"])
   })
 
-  test("it goes on with the conversation that a header names, if that is its person's and its agent's", async () => {
+  test("continues the conversation that a header names, if it has the same person and agent", async () => {
     const { data, response } = await chat(ask("One")).withResponse()
     const id = data.pawl.conversation_id
     expect(response.headers.get("x-pawl-conversation")).toBe(id)
@@ -169,7 +169,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect([other.status, other.code, other.param]).toEqual([400, "bad_request", "model"])
   })
 
-  test("`user` chooses nobody: what is said is the token's", async () => {
+  test("`user` selects no person: the conversation belongs to the token's", async () => {
     const bob = (await (await face.as("bob")).get("/api/auth/me")).body.user
     const answer = await chat(ask("Hello", { user: bob.id, safety_identifier: bob.id }))
     const read = `/api/conversations/${answer.pawl.conversation_id}`
@@ -177,7 +177,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect((await native.get(read)).status).toBe(200)
   })
 
-  test("a write waits and is told in words; the decision is made in Pawl, and counts once", async () => {
+  test("a pending write is described as text; the decision is made in Pawl, and counts once", async () => {
     plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     const answer = await chat(ask("milk", { model: "pawl/workspace" }))
     const [proposal] = answer.pawl.proposals
@@ -197,7 +197,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(bits.at(-1).pawl.proposals).toHaveLength(1)
   })
 
-  test("a header has writes refused instead", async () => {
+  test("a header refuses writes instead of asking for approval", async () => {
     plays(calls("create_task", { title: "Buy milk" }), always(says("I may not.")))
     const answer = await chat(ask("milk", { model: "pawl/workspace" }), { "x-pawl-writes": "refuse" })
     expect([answer.pawl.status, answer.choices[0].message.content]).toEqual(["completed", "I may not."])
@@ -224,19 +224,19 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     ["no message", { messages: [] }, 400, "bad_request"],
     ["a role that is none", { messages: [{ role: 7 }] }, 400, "bad_request"],
     ["a temperature of a thousand", { temperature: 1000 }, 400, "bad_request"],
-  ])("%s is refused in OpenAI's shape, and nothing is begun", async (_what, body, status, code) => {
+  ])("%s is refused in OpenAI's format, and no conversation is created", async (_what, body, status, code) => {
     const before = (await conversations()).length
     const refused = await refusalOf(chat(ask("Hello", body)))
     expect([refused.status, refused.code, refused.type]).toEqual([status, code, "invalid_request_error"])
     expect((await conversations()).length).toBe(before)
   })
 
-  test("what asks for nothing is no refusal", async () => {
+  test("parameters without effect are accepted", async () => {
     const body = { n: 1, tools: [], tool_choice: "auto", logprobs: false, response_format: { type: "text" } }
     expect((await chat(ask("Hello", body))).choices[0].message.content).toBe("Four of them.")
   })
 
-  test("who may not speak, and who is nobody, is told so in OpenAI's shape", async () => {
+  test("missing permission, a missing token and an unknown address are reported in OpenAI's format", async () => {
     const reader = await openAiAs(face, "ada", "read")
     const refused = await refusalOf(reader.client.chat.completions.create(ask("Hello")))
     expect([refused.status, refused.code, refused.type]).toEqual([403, "forbidden", "permission_error"])
@@ -246,7 +246,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect([nowhere.status, nowhere.body.error.code]).toEqual([404, "not_found"])
   })
 
-  test("a run that fails is an error with its code, which says not to try again, and ends a stream without an end", async () => {
+  test("a failed run is an error with its code and without retry, and ends a stream without its end marker", async () => {
     plays(always(fails("quota_spent")))
     const failed = await refusalOf(chat(ask("Hello")))
     expect([failed.status, failed.code, failed.headers.get("x-should-retry")]).toEqual([502, "quota_spent", "false"])
@@ -256,7 +256,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(raw.text).not.toContain("[DONE]")
   })
 
-  test("with a key a request happens once, however often it is sent and wherever its answer was cut", async () => {
+  test("a request with a key happens once, however often it is sent and wherever its answer was cut", async () => {
     plays(always(says("Four of them.", { chunks: 4 })))
     const before = (await conversations()).length
     const headers = { "idempotency-key": "k-1" }
@@ -282,7 +282,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(theirs.id).not.toBe(both[0].id)
   })
 
-  test("a conversation at work refuses, and lets nothing wait that nobody sees", async () => {
+  test("a busy conversation refuses a request, and does not queue it invisibly", async () => {
     plays(replies(says("Half"), hangs()))
     const stream = await chat(ask("One", { stream: true })).withResponse()
     const id = stream.response.headers.get("x-pawl-conversation")!
@@ -295,7 +295,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(stopped.code).toBe("cancelled")
   })
 
-  test("an answer that is broken off because its token is revoked does not pass for a whole one", async () => {
+  test("a stream that ends because its token is revoked is an error, not a complete answer", async () => {
     plays(replies(says("Half"), hangs()))
     const eve = await openAiAs(face, "ada")
     const stream = await eve.client.chat.completions.create(ask("One", { stream: true }))
@@ -306,7 +306,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(await rest).toBeInstanceOf(Error)
   })
 
-  test("whoever hangs up stops nothing: the run is kept to its end", async () => {
+  test("a disconnect does not stop the run, which is stored to its end", async () => {
     plays(always(says("Four of them.", { chunks: 4 })))
     const response = await native.send("POST", "/v1/chat/completions", { body: ask("How many?", { stream: true }) })
     await response.body!.cancel()
@@ -320,7 +320,7 @@ async function drained(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream);
 }
 
-/** The text that the chunks of a stream add up to. */
+/** Returns the concatenated text of a stream's chunks. */
 const textIn = (stream: string): string =>
   stream
     .split("\n\n")

@@ -11,7 +11,7 @@ const WHOLE = "Let me look.\n\nFour 🌍 of them."
 const SCRIPT = [replies(says("Let me look."), calls("unknown_tool")), says("Four 🌍 of them.", { chunks: 3 })]
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } } }
 
-describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte, on $name,", ({ create }) => {
+describe.each(anyDatabase)("an answer of the OpenAI API that is cut after any byte, on $name,", ({ create }) => {
   let face: Face
   let client: OpenAiClient
   let cut: CutAnswers
@@ -31,14 +31,14 @@ describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte
   })
   beforeEach(() => void (cut.after = Number.POSITIVE_INFINITY))
 
-  /** All bytes of an answer, by which it is known where it can be cut. */
+  /** Returns all bytes of an answer, to choose where to cut it. */
   const bytesOf = async (path: string, body: object, key: string) => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": key }
     const request = { method: "POST", body: JSON.stringify(body), headers }
     return (await face.fetch(new Request(`http://localhost/v1/${path}`, request))).text()
   }
 
-  /** Does something over a connection that breaks after each of these bytes, and then over one that does not. */
+  /** Runs an action over connections that break after each of these bytes, and then over one that does not. */
   const withCuts = async (whole: string, act: (isCut: boolean) => Promise<unknown>) => {
     const cuts = cutsOf(whole)
     expect(cuts.length).toBeGreaterThan(10)
@@ -63,7 +63,7 @@ describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte
   }
 
   test.each([true, false])(
-    "is never taken for a whole one, and with its key comes again (stream: %s)",
+    "is never taken for a complete one, and can be repeated with its key (stream: %s)",
     async (stream) => {
       plays(...SCRIPT)
       const body = { model: "pawl/test", messages: [{ role: "user", content: "How many?" }], stream }
@@ -77,7 +77,7 @@ describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte
     },
   )
 
-  test("goes on from there where it is the stream of a response", async () => {
+  test("a response stream resumes from the position of the cut", async () => {
     plays(...SCRIPT)
     const body = { model: "pawl/test", input: "How many?", stream: true }
     const key = `cut-${keys++}`
@@ -96,7 +96,7 @@ describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte
       if (isCut) Object.assign(seen, { id: "", last: -1, text: "", end: "" })
       const headers = { "idempotency-key": key }
       if (isCut) return expect(await hear(client.responses.create(body, { headers })).catch(() => "cut")).toBe("cut")
-      // Whoever has not even heard its name asks again with the key.
+      // A client that has not received the response id yet repeats the request with its key.
       if (seen.id === "") await hear((again++, client.responses.create(body, { headers })))
       else await hear((resumed++, client.responses.retrieve(seen.id, { stream: true, starting_after: seen.last })))
       expect([seen.text, seen.end]).toEqual([WHOLE.replace("\n\n", ""), "completed"])
@@ -111,7 +111,7 @@ describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte
     readonly response?: { readonly id: string; readonly status: string }
   }
 
-  test("asks for a function once, whose result counts once", async () => {
+  test("requests a function once, and its result counts once", async () => {
     plays(calls("client-get_weather", { city: "Oslo" }), says("It rains.", { chunks: 3 }))
     const tools = [{ type: "function", function: { name: "get_weather", description: "", parameters: PARAMETERS } }]
     const asked = { role: "user", content: "How is the weather?" }
@@ -135,7 +135,7 @@ describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte
     const [id = ""] = ids
     const brought = { ...body, messages: [asked, { role: "tool", tool_call_id: id, content: "rain" }] }
     const answer = await bytesOf("chat/completions", brought, "unused")
-    // No key: the call itself says which result it is.
+    // No key: the tool call id identifies the result.
     const bring = async () => told(await client.chat.completions.create(brought))
     await withCuts(answer, async (isCut) =>
       isCut ? expect(await bring().catch(() => undefined)).toBeUndefined() : expect(await bring()).toBe("It rains."),

@@ -61,7 +61,7 @@ test.each([
   },
 )
 
-test("a server that is never asked in OpenAI's words loads its addresses and their shapes, and nothing that speaks them", () => {
+test("a server without OpenAI requests loads only the routes and their schemas", () => {
   const spoken = loadedBy("adapters/list.ts").filter((path) => /openai/.test(path))
   expect(spoken.sort()).toEqual([
     "adapters/openai/adapter.ts",
@@ -71,7 +71,7 @@ test("a server that is never asked in OpenAI's words loads its addresses and the
   ])
 })
 
-test("a client of our own API, such as the page, carries nothing of OpenAI's", () => {
+test("a client of our own API, such as the page, loads nothing of the OpenAI API", () => {
   const carried = loadedBy("client/index.ts")
   expect(carried).toContain("core/protocol/routes/own-routes.ts")
   expect(carried.filter((path) => /openai/.test(path))).toEqual([])

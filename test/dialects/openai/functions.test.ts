@@ -35,7 +35,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     return () => face[Symbol.asyncDispose]()
   })
 
-  test("a chat completion asks for one, and goes on with what it has answered, in one run", async () => {
+  test("a chat completion requests a function call, and continues with its result in one run", async () => {
     plays(replies(says("I look."), WEATHER), says("It rains."))
     const first = await chat([asked])
     const [choice] = first.choices
@@ -52,7 +52,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     })
     const run = (await native.get(`/api/runs/${first.pawl.run_id}`)).body
     expect([run.status, run.pauseReason]).toEqual(["paused", "awaiting_client"])
-    // A page that is opened now can say what is waited for, and until when.
+    // A page that is opened now can show the pending call and its deadline.
     const waits = (await native.get(`/api/conversations/${first.pawl.conversation_id}`)).body
     const callId = choice.message.tool_calls[0].id.split("-")[0]
     const expiresAt = new Date(clock.now() + 15 * 60_000).toISOString()
@@ -70,7 +70,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
       ["tool", "rain, 4 °C"],
       ["assistant", "It rains."],
     ])
-    // The answer was lost: the same again is the same run; anything else comes too late.
+    // The answer was lost: the same request joins the same run; a different one is too late.
     const again = await chat([asked, choice.message, toolMessage(choice.message.tool_calls[0].id, "rain, 4 °C")])
     expect(again.choices[0].message.content).toBe("It rains.")
     const other = chat([asked, choice.message, toolMessage(choice.message.tool_calls[0].id, "sun")])
@@ -79,7 +79,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     expect(current.received).toHaveLength(2)
   })
 
-  test("bit by bit the client puts the same call together", async () => {
+  test("the client assembles the same call from a stream", async () => {
     plays(WEATHER)
     const chunks = []
     for await (const chunk of await chat([asked], { stream: true })) chunks.push(chunk.choices[0])
@@ -88,7 +88,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     expect(chunks.at(-1).finish_reason).toBe("tool_calls")
   })
 
-  test("responses ask for one too, and go on with its output, also after a restart", async () => {
+  test("responses request function calls too, and continue with the output, also after a restart", async () => {
     const tools = [{ type: "function", ...ABOUT }]
     plays(WEATHER, says("It rains."), says("You are welcome."))
     const stream = ada.client.responses.stream({ model: "pawl/test", input: "How is the weather?", tools })
@@ -106,7 +106,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     expect(third.output_text).toBe("You are welcome.")
   })
 
-  test("who says something else settles what waits, with or without its result", async () => {
+  test("a new message settles the pending call, with or without its result", async () => {
     plays(WEATHER, says("As you like."))
     const first = await chat([asked])
     const headers = { "x-pawl-conversation": first.pawl.conversation_id }
@@ -127,7 +127,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     expect(history.at(-1)).toMatchObject({ role: "user", text: "In short?" })
   })
 
-  test("a result after its time is refused, and the next words find it expired", async () => {
+  test("a result after the deadline is refused, and the call has expired for the next message", async () => {
     plays(WEATHER, says("Never mind."))
     const first = await chat([asked])
     clock.turn(16 * 60_000)
@@ -140,7 +140,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     expect(messages[2]).toMatchObject({ role: "tool", status: "expired" })
   })
 
-  test("of two results at once one counts", async () => {
+  test("of two concurrent results one counts", async () => {
     plays(WEATHER, always(says("So it is.")))
     const { message } = (await chat([asked])).choices[0]
     const bring = (text: string) =>
@@ -155,7 +155,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     expect(current.received).toHaveLength(2)
   })
 
-  test("somebody else's call is not there, and a tool that nobody has declared is none", async () => {
+  test("another person's call is not found, and an undeclared tool does not exist", async () => {
     plays(WEATHER)
     const { message } = (await chat([asked])).choices[0]
     const bob = (await openAiAs(face, "bob")).client

@@ -12,7 +12,7 @@ const words = (text: string) => ({ type: "text", text })
 const picture = (url: string) => ({ type: "image_url", image_url: { url, detail: "low" } })
 const chat = (...content: object[]) => ({ model: "pawl/test", messages: [{ role: "user", content }] })
 
-/** The sizes in bytes of what the newest request showed as it is, and what it said. */
+/** Returns the sizes in bytes of the images in the newest request, and its text. */
 function shown(model: ScriptedModel) {
   const { history } = model.received.at(-1)!.request as ModelRequest
   const turn = history.findLast(({ role }) => role === "user")
@@ -28,7 +28,7 @@ async function open(sees: boolean) {
   return { face, client, model, [Symbol.asyncDispose]: () => face[Symbol.asyncDispose]() }
 }
 
-test("an image of a chat completion is shown to the model, and kept with its message", async () => {
+test("an image in a chat completion is shown to the model, and stored with its message", async () => {
   await using opened = await open(true)
   const { client, model, face } = opened
   const answer = await client.chat.completions.create(chat(words("What is it?"), picture(image(3))))
@@ -39,7 +39,7 @@ test("an image of a chat completion is shown to the model, and kept with its mes
   expect(messages[0]).toMatchObject({ content: "What is it?", files: [{ type: "image/png", width: 3, height: 3 }] })
 })
 
-test("what a chat has sent before is shown again; a conversation that goes on knows it", async () => {
+test("images in previous messages of a chat are sent to the model again; an existing conversation already has them", async () => {
   await using opened = await open(true)
   const { client, model } = opened
   const first = chat(words("What is it?"), picture(image(3)))
@@ -55,7 +55,7 @@ test("what a chat has sent before is shown again; a conversation that goes on kn
   expect(shown(model)).toEqual([])
 })
 
-test("an image of a response is shown, and a document, by its bytes or by the id of an upload", async () => {
+test("images and documents in a response are shown, inline or by the id of an upload", async () => {
   await using opened = await open(true)
   const { client, model, face } = opened
   const ada = await face.as("ada")
@@ -75,7 +75,7 @@ test("an image of a response is shown, and a document, by its bytes or by the id
   expect(shown(model)).toEqual([png(3, 3).length, png(5, 5).length, pdf("Hello").length])
 })
 
-test("a model that cannot see refuses an image, by its name", async () => {
+test("a model without vision refuses an image by name", async () => {
   await using opened = await open(false)
   const { client, model } = opened
   const refused = await refusalOf(client.chat.completions.create(chat(words("What is it?"), picture(image(3)))))
@@ -88,7 +88,7 @@ test.each([
   ["an address of others", [words("x"), picture("https://example.org/a.png")], /not fetched from other addresses/],
   ["no image", [words("x"), picture(`data:image/png;base64,${Buffer.from("no").toString("base64")}`)], /not accepted/],
   ["sound", [words("x"), { type: "input_audio", input_audio: {} }], /"input_audio" is not taken; text, images/],
-])("%s is refused with a sentence", async (_what, content, sentence) => {
+])("%s is refused with a message", async (_what, content, sentence) => {
   await using opened = await open(true)
   const refused = await refusalOf(opened.client.chat.completions.create(chat(...content)))
   expect([refused.status, refused.message]).toEqual([
@@ -97,7 +97,7 @@ test.each([
   ])
 })
 
-test("a model is read by its name, which may hold slashes, as newer and older clients write it", async () => {
+test("a model is read by its name, which may contain slashes, from newer and older clients", async () => {
   await using opened = await open(true)
   const { client, face } = opened
   for (const id of ["pawl/test", "pawl/test/scripted"]) {

@@ -16,15 +16,15 @@ const ask = (content: string, more: object = {}) => ({
   ...more,
 })
 
-describe.each(anyDatabase)("what a program asks happens once, and as it was asked, on $name", ({ create }) => {
+describe.each(anyDatabase)("requests happen once, and as they were sent, on $name", ({ create }) => {
   const clock = new TurnedClock()
   let face: Face
   let ada: OpenAiPerson
   let native: Visitor
   let current: ScriptedModel
-  /** That the model is asked. */
+  /** Resolves when the model is called. */
   let heard = Promise.withResolvers<void>()
-  /** What the store says when it is next asked for the state of a conversation that is to be heard. */
+  /** An error that the store throws when it next reads the state of a conversation. */
   let broken: Error | undefined
 
   const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
   })
   beforeEach(() => void plays(always(says("Four of them."))))
 
-  test("a key that is forgotten does not open its old conversation to other words", async () => {
+  test("an expired key does not open its old conversation to a different request", async () => {
     const headers = { "idempotency-key": "nightly" }
     const { pawl } = await chat(ask("One"), headers)
     clock.shift(DAY_MS + 1)
@@ -69,7 +69,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await read(pawl.conversation_id)).messages).toHaveLength(2)
   })
 
-  test("a key stands for the headers and the address, too", async () => {
+  test("a key covers the headers and the route too", async () => {
     const headers = { "idempotency-key": "headers" }
     await chat(ask("One"), headers)
     const refused = await refusalOf(chat(ask("One"), { ...headers, "x-pawl-writes": "refuse" }))
@@ -77,8 +77,8 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect(current.received).toHaveLength(1)
   })
 
-  test("a conversation that a key has begun before its words is only for a request like the first", async () => {
-    // As a process leaves it that dies between the two.
+  test("a conversation that a key created before a crash accepts only a request like the first", async () => {
+    // The state that a process leaves if it crashes between the two.
     const { conversationIdOfKey } = await import("../../../core/server/conversation/idempotency-keys.ts")
     const user = (await native.get("/api/auth/me")).body.user.id
     const id = conversationIdOfKey(user, "died")
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await chat(ask("One"), { "idempotency-key": "died-2" })).pawl.conversation_id).toBe(other)
   })
 
-  test("what is refused uses up no key and begins nothing", async () => {
+  test("a refused request uses up no key and creates nothing", async () => {
     const headers = { "idempotency-key": "mended" }
     const before = await begun()
     expect((await refusalOf(chat(ask(" "), headers))).status).toBe(400)
@@ -103,7 +103,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await chat(ask("One"), headers)).choices[0].message.content).toBe("Four of them.")
   })
 
-  test("what is refused or only repeated changes no model", async () => {
+  test("a refused or repeated request does not change the conversation's model", async () => {
     const first = await respond({ input: "One" })
     const { id } = first.conversation
     const keyed = { input: "Two", previous_response_id: first.id, model: "pawl/test/other" }
@@ -117,7 +117,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await read(id)).model).toBe("scripted")
   })
 
-  test("a summary or an undo is no word of anybody: the response before it is still the last", async () => {
+  test("a summary or an undo is not a message: the response before it is still the last", async () => {
     const first = await respond({ input: "One" })
     const { id } = first.conversation
     expect((await native.post(`/api/conversations/${id}/compact`)).status).toBeLessThan(300)
@@ -128,20 +128,20 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await refusalOf(respond({ input: "Three", previous_response_id: first.id }))).status).toBe(400)
   })
 
-  test("of two that follow one response, one does", async () => {
+  test("of two requests that continue one response, one succeeds", async () => {
     const first = await respond({ input: "One" })
     const both = ["Two", "Three"].map((input) => respond({ input, previous_response_id: first.id }))
     const settled = await Promise.allSettled(both)
     expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"])
     expect((await read(first.conversation.id)).messages).toHaveLength(4)
-    // One that was found to be the next, and comes after another was said.
+    // This message was checked to be the next, and arrives after another one.
     const behind = first.pawl.run_id
     const late = { type: "message", id: newId("msg"), text: "Four", when: "reject", behind } as const
     await expect(face.pawl.runtime.submit(first.conversation.id, late)).rejects.toThrow(/newer messages/)
     expect((await read(first.conversation.id)).messages).toHaveLength(4)
   })
 
-  test("writes wait in a conversation that agrees to them by itself, also for who may approve", async () => {
+  test("writes need approval even in an automatic conversation, and for a token that may approve", async () => {
     plays(always(calls("create_task", { title: "Buy milk" })))
     const id = await native.begin({ agent: "workspace", mode: "auto" })
     for (const headers of [{}, { "x-pawl-writes": "wait" }]) {
@@ -151,7 +151,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await native.get("/api/workspace/tasks")).body.items).toEqual([])
   })
 
-  test("told again after a decision, an answer is as it stands: it claims no pause that is over", async () => {
+  test("a repeated request after a decision returns the current state, and no pending change", async () => {
     const headers = { "idempotency-key": "decided" }
     plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     const body = ask("milk", { model: "pawl/workspace" })
@@ -164,7 +164,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect(again.pawl).toMatchObject({ status: "completed", proposals: [] })
   })
 
-  test("of a yes elsewhere and words that take the place of what waits, whoever is first counts, and nothing is done twice", async () => {
+  test("an approval and a message that replaces the pending change race: the first counts, and nothing is applied twice", async () => {
     const model = "pawl/workspace"
     const outcomes = new Set<string>()
     for (const [at, first] of (["yes", "words", "both", "both", "both"] as const).entries()) {
@@ -187,7 +187,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
       const { status } = (await native.get(`/api/agent/proposals/${id}`)).body
       outcomes.add(status)
       expect([agreed.status, status]).toEqual(status === "applied" ? [200, "applied"] : [409, "superseded"])
-      // Words that came while the change was being made are refused, and none are lost without a word.
+      // Messages that arrive while the change is applied are refused with an error, so none is lost.
       expect(["said", "busy"]).toContain(said)
       if (status === "superseded") expect(said).toBe("said")
       const tasks: { title: string }[] = (await native.get("/api/workspace/tasks")).body.items
@@ -196,7 +196,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect([...outcomes].sort()).toEqual(["applied", "superseded"])
   })
 
-  test("a client is told not to try again by itself where that would say it twice, and may with a key", async () => {
+  test("a client must not retry if that would send the message twice, and may retry with a key", async () => {
     plays(replies(says("Half"), hangs()))
     const stream = await chat(ask("One", { stream: true })).withResponse()
     const id = stream.response.headers.get("x-pawl-conversation")!
@@ -220,19 +220,22 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
   test.each([
     ["false", {}],
     [null, { "idempotency-key": "hung" }],
-  ])("who hangs up while waiting holds no place; to try again by itself it is told %s with %j", async (retry, key) => {
-    plays(replies(says("Half"), hangs()))
-    heard = Promise.withResolvers()
-    const hung = new AbortController()
-    const body = JSON.stringify(ask("One"))
-    const headers = { authorization: `Bearer ${ada.token}`, "content-type": "application/json", ...key }
-    const request = new Request("http://localhost/v1/chat/completions", {
-      ...{ method: "POST", body, headers: headers as Record<string, string>, signal: hung.signal },
-    })
-    const asked = face.fetch(request)
-    await heard.promise
-    hung.abort()
-    const answer = await asked
-    expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([503, retry])
-  })
+  ])(
+    "a client that disconnects while it waits leaves nothing queued; `x-should-retry` is %s with %j",
+    async (retry, key) => {
+      plays(replies(says("Half"), hangs()))
+      heard = Promise.withResolvers()
+      const hung = new AbortController()
+      const body = JSON.stringify(ask("One"))
+      const headers = { authorization: `Bearer ${ada.token}`, "content-type": "application/json", ...key }
+      const request = new Request("http://localhost/v1/chat/completions", {
+        ...{ method: "POST", body, headers: headers as Record<string, string>, signal: hung.signal },
+      })
+      const asked = face.fetch(request)
+      await heard.promise
+      hung.abort()
+      const answer = await asked
+      expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([503, retry])
+    },
+  )
 })

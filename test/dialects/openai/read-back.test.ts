@@ -19,7 +19,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
   const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
   const respond = (body: object) => ada.client.responses.create({ model: "pawl/test", ...body })
   const read = (id: string) => ada.client.responses.retrieve(id)
-  /** What was made at one time, and under which name, is not what it says. */
+  /** Leaves out the creation time and the object's name. */
   const told = ({ id, status, output, usage, pawl }: Record<string, unknown>) => ({ id, status, output, usage, pawl })
   const eventsOf = async (id: string, after?: number) => {
     const query = { stream: true, ...(after === undefined ? {} : { starting_after: after }) }
@@ -36,7 +36,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     return () => face[Symbol.asyncDispose]()
   })
 
-  test("a response is the same when it is read, also after a restart and after others", async () => {
+  test("a stored response reads the same, also after a restart and after other responses", async () => {
     plays(replies(says("Let me look."), calls("unknown_tool")), says("Four.", { chunks: 3 }), says("Welcome."))
     const first = await respond({ input: "How many?", temperature: 0.5 })
     await respond({ input: "Thanks.", previous_response_id: first.id })
@@ -51,14 +51,14 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     })
   })
 
-  test("a stream that was lost goes on behind any event, with the text that is missing", async () => {
+  test("a lost stream resumes after any event, with the missing text", async () => {
     plays(replies(says("Let me look.", { chunks: 4 }), calls("unknown_tool")), says("Four 🌍 of them.", { chunks: 5 }))
     const live = []
     for await (const event of await respond({ input: "How many?", stream: true })) live.push(event)
     const { id } = live[0].response
     const last = live.at(-1)
     type Event = { type: string; delta: string; sequence_number: number }
-    /** The text of events, as far as it was told up to a number. */
+    /** Returns the text of events up to a sequence number. */
     const text = (events: Event[], upTo = Number.POSITIVE_INFINITY) =>
       events
         .filter(({ type }) => type === "response.output_text.delta")
@@ -75,7 +75,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     expect(await eventsOf(id, last.sequence_number)).toEqual([])
   })
 
-  test("the client replays one by its id, and puts the same response together", async () => {
+  test("the client replays a response by its id, and assembles the same one", async () => {
     plays(says("Four of them.", { chunks: 4 }))
     const first = await respond({ input: "How many?" })
     const stream = ada.client.responses.stream({ response_id: first.id, starting_after: 2 })
@@ -87,7 +87,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     })
   })
 
-  test("one that is at work says so, its text comes as it is written, and it can be stopped, once", async () => {
+  test("a running response is reported as such, streams its text, and can be cancelled once", async () => {
     const written = Promise.withResolvers<void>()
     plays(replies(says("Half of "), hangs()))
     const live = await respond({ input: "How many?", stream: true })
@@ -115,7 +115,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     expect((await read(next.id)).status).toBe("completed")
   })
 
-  test("what waits for a person is told as it stands, and what failed says why", async () => {
+  test("a pending response is read in its current state, and a failed one with its error", async () => {
     plays(calls("create_task", { title: "Buy milk" }), says("Done."))
     const waits = await ada.client.responses.create({ model: "pawl/workspace", input: "milk" })
     expect(told(await read(waits.id))).toEqual(told(waits))
@@ -128,7 +128,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     expect(await read(events[0].response.id)).toMatchObject({ status: "failed", error: { code: "quota_spent" } })
   })
 
-  test("a run that waits for functions is a response up to each pause, and what each was given is listed", async () => {
+  test("a run that waits for functions is one response per pause, each with its inputs listed", async () => {
     plays(calls(["client-look", {}], ["client-smell", {}]), calls("client-look", {}), says("A rose."))
     const first = await respond({ input: "What is it?", tools: TOOLS })
     const [look, smell] = first.output
@@ -154,7 +154,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     expect([await given(first.id), await given(third.id)]).toEqual([["What is it?"], ["thorns"]])
   })
 
-  test("an answer that has to be JSON is read as such", async () => {
+  test("a JSON answer is read back as JSON", async () => {
     plays(says("nonsense"), says('{"count": 4}'))
     const schema = { type: "object", properties: { count: { type: "number" } }, required: ["count"] }
     const first = await respond({
@@ -164,7 +164,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     expect(told(await read(first.id))).toEqual(told(first))
   })
 
-  test("what a hostile client asks to go on behind is refused, or tells nothing", async () => {
+  test("an invalid position to resume after is refused, and one past the end returns nothing", async () => {
     plays(says("Four."))
     const { id } = await respond({ input: "How many?" })
     for (const query of [
@@ -183,7 +183,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     expect((await refusalOf(Array.fromAsync(listed({ after: "msg_0" })))).status).toBe(404)
   })
 
-  test("somebody else's response is not there, on any address, as one that does not exist", async () => {
+  test("another person's response is reported as missing, on every route", async () => {
     plays(calls("client-look", {}))
     const { id } = await respond({ input: "What is it?", tools: TOOLS })
     const bob = (await openAiAs(face, "bob")).client
@@ -209,7 +209,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     expect(await refusalOf(speaker.responses.delete(id))).toMatchObject({ status: 403 })
   })
 
-  test("one that is all there is in its conversation is erased with it, and none out of the middle of a longer one", async () => {
+  test("deleting the only response of a conversation erases it; one response of several cannot be deleted", async () => {
     plays(says("Four."), says("Welcome."), calls("client-look", {}), says("A rose."))
     const first = await respond({ input: "How many?" })
     const second = await respond({ input: "Thanks.", previous_response_id: first.id })

@@ -31,7 +31,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
   })
   beforeEach(() => void plays(always(replies(says("Four of them.", { chunks: 4 }), finishes("stop", USAGE)))))
 
-  test("a response comes whole, with its count, and is a run of a conversation", async () => {
+  test("a response is complete, with its usage, and is a run of a conversation", async () => {
     const response = await respond({ input: "How many?", instructions: "Be brief." })
     expect(response).toMatchObject({
       object: "response",
@@ -44,7 +44,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(await wordsOf(response.conversation.id)).toEqual(["How many?", "Four of them."])
   })
 
-  test("bit by bit the client puts the same response together", async () => {
+  test("the client assembles the same response from a stream", async () => {
     const script = () => plays(replies(says("Let me look."), calls("unknown_tool")), says("Four.", { chunks: 2 }))
     script()
     const whole = await respond({ input: "How many?" })
@@ -62,7 +62,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     ])
   })
 
-  test("it goes on with the response before it, also after a restart, and with a conversation", async () => {
+  test("continues the previous response, also after a restart, or a conversation", async () => {
     const first = await respond({ input: "One" })
     await using later = await Face.open({ url, model })
     const again = (await openAiAs(later, "ada")).client
@@ -78,7 +78,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(history.filter(({ role }) => role === "user")).toHaveLength(3)
   })
 
-  test("what somebody else was answered is not there, and what has gone on is not passed over", async () => {
+  test("another person's response is not found, and a response that was already continued cannot be continued again", async () => {
     const first = await respond({ input: "One" })
     const bob = (await openAiAs(face, "bob")).client
     const asBob = (more: object) => refusalOf(bob.responses.create({ model: "pawl/test", input: "Mine?", ...more }))
@@ -96,7 +96,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(await wordsOf(first.conversation.id)).toHaveLength(4)
   })
 
-  test("a repeated request with a key is the same run, also one that goes on", async () => {
+  test("a repeated request with a key is the same run, also for a continued response", async () => {
     const first = await respond({ input: "One" })
     const headers = { "idempotency-key": "r-1" }
     const body = { input: "Two", previous_response_id: first.id }
@@ -105,7 +105,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(current.received).toHaveLength(2)
   })
 
-  test("a write that waits is told in words, and said again it is another question", async () => {
+  test("a pending write is described as text, and a new message replaces it", async () => {
     plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const waiting = await respond({ model: "pawl/workspace", input: "milk" })
     expect(waiting.output_text).toMatch(/^Waiting for your decision: Create task "Buy milk"/)
@@ -115,7 +115,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect((await native.get(`/api/agent/proposals/${waiting.pawl.proposals[0].id}`)).body.status).toBe("superseded")
   })
 
-  test("an answer that has to be JSON is", async () => {
+  test("an answer with a JSON format is valid JSON", async () => {
     plays(says("nonsense"), says('{"count": 4}'))
     const schema = { type: "object", properties: { count: { type: "number" } }, required: ["count"] }
     const text = { format: { type: "json_schema", name: "answer", schema } }
@@ -126,7 +126,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(waits).toMatchObject({ status: "incomplete", pawl: { status: "paused" } })
   })
 
-  test("what is new in a response that goes on is told, before its question, or refused where it is too long", async () => {
+  test("new messages in a continued response reach the model before its question, or are refused if too long", async () => {
     const first = await respond({ input: "One" })
     const documents = (text: string) => [
       { role: "user", content: text },
@@ -158,7 +158,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     expect(current.received).toHaveLength(0)
   })
 
-  test("a run that fails is an error, and in a stream a response that failed", async () => {
+  test("a failed run is an error, and in a stream a failed response", async () => {
     plays(always(fails("quota_spent")))
     const failed = await refusalOf(respond({ input: "Hello" }))
     expect([failed.status, failed.code, failed.headers.get("x-should-retry")]).toEqual([502, "quota_spent", "false"])

@@ -45,8 +45,8 @@ describe.each(anyDatabase)("the openai package on the wire, on $name", (database
     return text
   }
 
-  // Each place in an answer is cut by `openai-cuts`; here a few of a real socket, within its head and its body.
-  test("an answer whose socket breaks is never taken for a whole one, and comes again", async () => {
+  // `cuts.test.ts` cuts an answer at each position; this uses a real socket, with a few cuts in its head and body.
+  test("an answer whose socket breaks is never taken for a complete one, and can be repeated", async () => {
     const before = model.received.length
     for (const [at, bytes] of [1, 300, 900, 1500].entries()) {
       cutter.cutAfter(bytes)
@@ -59,7 +59,7 @@ describe.each(anyDatabase)("the openai package on the wire, on $name", (database
     expect(model.received.length - before).toBe(4)
   })
 
-  test("whoever does not read holds nobody up, and may still have all of it later", async () => {
+  test("a slow reader does not delay others, and still receives everything later", async () => {
     const slow = await client.chat.completions.create(ask("long", { stream: true }))
     expect(await textOf(ask("How many?"), "beside")).toBe(ANSWER)
     let length = 0
@@ -67,7 +67,7 @@ describe.each(anyDatabase)("the openai package on the wire, on $name", (database
     expect(length).toBe(LONG.length)
   })
 
-  test("what is too large, too deep or no JSON is refused in OpenAI's shape", async () => {
+  test("oversized, deeply nested and malformed requests are refused in OpenAI's format", async () => {
     const large = await refusalOf(client.chat.completions.create(ask("x".repeat(2_000_000))))
     expect([large.status, large.code]).toEqual([400, "bad_request"])
     const image = (length: number) => ({

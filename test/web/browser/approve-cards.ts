@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 
 const PATIENCE_MS = 90_000
 
-/** Approves one card of the inbox as a person would: looks at what is too long first. */
+/** Approves one card of the inbox as a person would: opens long text first. */
 export async function approveByHand(page: Page, id: string): Promise<void> {
   const card = page.locator(`article[aria-labelledby="proposal-${id}"]`)
   const button = card.getByRole("button", { name: "Approve", exact: true })
@@ -12,7 +12,7 @@ export async function approveByHand(page: Page, id: string): Promise<void> {
   await card.waitFor({ state: "detached" })
 }
 
-/** The same with many cards, all of them at once, by the page's own buttons: a hand takes half a second for each. */
+/** Approves many cards at once with the page's own buttons. By hand each card takes half a second. */
 export const approveAtOnce = (page: Page, ids: readonly string[]): Promise<unknown> =>
   page.evaluate(`Promise.all(${JSON.stringify(ids)}.map(async (id) => {
     const until = async (what, found) => {

@@ -3,8 +3,8 @@ import { openBrowser } from "../../../scripts/chromium.ts"
 import { atEndOfFile } from "../../support/end-of-file.ts"
 
 /**
- * One for all files of a worker: a start takes as long as a short test. It ends with its process. Who looks at it looks
- * from a context of their own (cookies, storage), and none of these outlives its file, but those of `tabs.ts`.
+ * One browser for all files of a worker, because a start takes as long as a short test. It ends with the worker. Each user
+ * opens its own context (cookies, storage), which is closed after its file, except those of `tabs.ts`.
  */
 let browser: Promise<Browser> | undefined
 let measured: Promise<Browser> | undefined
@@ -20,6 +20,6 @@ export async function newContext(options: BrowserContextOptions = {}): Promise<B
   return context
 }
 
-/** One that somebody else closes, if anybody; in a browser as fast as people's where it is measured. */
+/** Opens a context that is not closed after the test; if `isMeasured`, in a browser as fast as people's. */
 export const newLastingContext = async (options: BrowserContextOptions, isMeasured = false): Promise<BrowserContext> =>
   (await (isMeasured ? (measured ??= openBrowser({ isMeasured })) : (browser ??= openBrowser()))).newContext(options)

@@ -6,7 +6,7 @@ export interface Attempted {
   readonly marks?: number
   readonly reason?: string
   readonly ms: number
-  /** The longest time in which the page itself could not do anything. */
+  /** The longest time the page itself was blocked. */
   readonly blocked: number
 }
 
@@ -15,7 +15,7 @@ export interface Named {
   readonly spec: unknown
 }
 
-/** Puts the frame for charts into the page as the page itself would, to be handed specifications that nobody has checked. */
+/** Adds the chart frame to the page as the page itself does, so that tests can send it unchecked specifications. */
 export async function openFrame(page: Page, url: string): Promise<Frame> {
   await page.evaluate(`new Promise((resolve) => {
     window.chartFrame?.remove()
@@ -36,13 +36,13 @@ export async function openFrame(page: Page, url: string): Promise<Frame> {
   return frame
 }
 
-/** Hands them over one after another; says how each ended, and how the page felt meanwhile. */
+/** Draws specifications one after another; returns the outcome of each, and how responsive the page was. */
 export const drawAll = (page: Page, specs: readonly Named[], patience = 8000): Promise<Attempted[]> =>
   page.evaluate(`(${drawInPage.toString()})(${JSON.stringify(JSON.stringify(specs))}, ${patience})`) as Promise<
     Attempted[]
   >
 
-/** In the browser. */
+/** Runs in the browser. */
 async function drawInPage(text: string, patience: number): Promise<Attempted[]> {
   const scope = globalThis as unknown as {
     chartFrame: { contentWindow: { postMessage(message: unknown, target: string): void } }

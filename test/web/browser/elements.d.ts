@@ -1,4 +1,4 @@
-/** What tests ask of elements inside the browser. The rest of this program does not know a DOM, and shall not. */
+/** The DOM properties that tests read inside the browser. Other test code must not use the DOM. */
 interface Element {
   readonly scrollHeight: number
   readonly scrollTop: number

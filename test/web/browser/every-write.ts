@@ -15,12 +15,12 @@ import type { Visitor } from "../../support/server/face.ts"
 
 export type Arguments = Record<string, unknown>
 
-/** Makes what a call is about, and the arguments of the call, with this text in them as far as the tool takes it. */
+/** Creates the target of a tool call, and returns its arguments, with this text in every field that accepts it. */
 export type Recipe = (text: string, ada: Visitor) => Promise<Arguments> | Arguments
 
 const folder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "writes-"))
 
-/** A place for files, with the tools that change it, and the tools that ask the world outside. */
+/** A folder of files, with the tools that change it, and the tools with egress. */
 export function openPlace(): { readonly root: string; readonly tools: Tool[] } {
   const root = folder()
   const ports = { folder: openFolder(root), kept: new UndoFolder(folder()), sandbox: noSandbox }
@@ -29,7 +29,7 @@ export function openPlace(): { readonly root: string; readonly tools: Tool[] } {
     fetch: async () => ({ url: "https://example.org", status: 200, type: "text/xml", text: nothing, cut: false }),
   }
   const provider = { name: "test", search: async () => [] }
-  // What it brings makes everything that reaches outside a proposal.
+  // Its result makes every tool call with egress a proposal.
   const both = defineTool({
     ...{ name: "bring_both", description: "ResultTaint private words and words from outside.", input: z.object({}) },
     ...{ effect: "read", afterCrash: "run-again", taint: "both" },
@@ -55,7 +55,7 @@ const make = async (ada: Visitor, table: string, row: Arguments): Promise<string
 
 let made = 0
 const unique = () => `number ${++made}`
-/** A name is at most a thousand characters long, and never the same twice. */
+/** A name has at most a thousand characters, and is unique. */
 const name = (text: string) => `${text.replaceAll(/\s+/g, " ").slice(0, 900).trim()} ${unique()}`.trim()
 
 const project = (ada: Visitor, text: string) => make(ada, "projects", { name: name(text), aiSummary: text })
@@ -68,7 +68,7 @@ const checkpoint = async (ada: Visitor, text: string) =>
   make(ada, "checkpoints", { projectId: await project(ada, "x"), title: name(text), date: 1_800_000_000_000 })
 const client = (ada: Visitor, text: string) => make(ada, "clients", { name: name(text), industry: text.slice(0, 500) })
 
-/** Of the agents workspace and test; `root`: where files lie. What no model can call is reached by undoing. */
+/** Recipes for tools of the agents workspace and test; `root` is the folder of files. Undo runs tools that models cannot call. */
 export const recipesIn = (root: string): Readonly<Record<string, Recipe>> => {
   const file = (text: string) => {
     const path = `${unique()}.txt`
@@ -87,7 +87,7 @@ export const recipesIn = (root: string): Readonly<Record<string, Recipe>> => {
       description: `${text} and more`,
       status: "done",
     }),
-    // The fields together are longer than what is cut, and none of them is: what stood in the way of every such card.
+    // The fields are longer than the limit only together: this blocked the approval of every such card.
     delete_task: async (text, ada) => {
       const id = await task(ada, text.slice(0, 380))
       for (let rest = text.slice(380); rest; rest = rest.slice(4000))
@@ -131,7 +131,7 @@ export const recipesIn = (root: string): Readonly<Record<string, Recipe>> => {
 
 const WORDS = "Measure the new shelves, paint the wall behind them and tell everybody. "
 
-/** Of every length that matters, and of every shape: words, lines, one word. */
+/** Texts of all relevant lengths and shapes: words, lines, a single word. */
 export const texts: readonly string[] = [
   "a",
   WORDS.trim(),
@@ -142,5 +142,5 @@ export const texts: readonly string[] = [
   WORDS.repeat(300).slice(0, 20_000).trim(),
 ]
 
-/** A short one, and one of each shape that is cut. */
+/** A short text, and one of each shape that is shortened. */
 export const someTexts = [0, 3, 4, 5, 6].map((index) => texts[index] ?? "")

@@ -16,10 +16,10 @@ atEndOfFile(async () => {
 })
 
 /**
- * One server and one tab for the tests of a file that are not about coming in, nor about what a server or a person has
- * never seen before: to compose a server and to load a page costs more than most tests do. Each test begins on the page
- * for a new conversation, with its own model and for a person who has nothing. What cannot be deleted stays (the audit,
- * usage, tokens): a test looks only at what it has made, or has a site of its own. `tab`: on what it is looked at.
+ * Opens one server and one tab for the tests of a file, because composing a server and loading a page costs more than most
+ * tests. Not for tests about signing in or about a new server or person. Each test begins on the page for a new
+ * conversation, with its own model and a person without data. Data that cannot be deleted stays (audit, usage, tokens):
+ * a test reads only what it has created, or opens its own site. `tab`: options of the tab.
  */
 export const oneVisit = (options: OneVisitOptions = {}, tab: TabOptions = {}): OneVisit => {
   const visit = new OneVisit(options, tab)
@@ -29,7 +29,7 @@ export const oneVisit = (options: OneVisitOptions = {}, tab: TabOptions = {}): O
 
 export interface Beginning extends Visit {
   readonly site: Site
-  /** The person whose page it is, for what a test does behind its back. */
+  /** The person of the page, for changes through the API. */
   readonly ada: Visitor
 }
 
@@ -45,9 +45,9 @@ class OneVisit {
     this.#tab = tab
   }
 
-  /** For the first thing that a test does. */
+  /** Starts a test. */
   async begin(model: Model): Promise<Beginning> {
-    // Nobody knows what a test that fails leaves behind: a server that is away, a dialog. The next one has a new one.
+    // A failed test may leave anything behind: a server that is away, a dialog. The next test opens a new visit.
     if (this.#isSpoilt) await this.end()
     onTestFailed(() => void (this.#isSpoilt = true))
     this.#model.current = model
@@ -68,7 +68,7 @@ class OneVisit {
   }
 }
 
-/** Whoever answers now: a script is one test's, the server is not. */
+/** Delegates to the model of the current test: a script belongs to one test, the server to all. */
 class CurrentModel implements Model {
   name = "scripted"
   provider = "scripted"
@@ -81,7 +81,7 @@ class CurrentModel implements Model {
   }
 }
 
-/** What a person has, and can delete. */
+/** Routes of items that a person has and can delete. */
 const LISTS = [
   ...["/api/conversations", "/api/connections", "/api/workspace/tasks", "/api/workspace/projects"],
   ...["/api/workspace/notes", "/api/workspace/clients"],
@@ -90,7 +90,7 @@ const LISTS = [
 async function forget({ page, context, ada, faults }: Beginning, viewport: ViewportSize): Promise<void> {
   await closeOthers(page, context)
   for (const place of [page, context]) await place.unrouteAll({ behavior: "ignoreErrors" })
-  // Where the list of conversations is in sight.
+  // At this size the list of conversations is visible.
   await page.setViewportSize(USUAL.viewport)
   const { isUsual, isSearched } = (await page.evaluate(LEAVE)) as { isUsual: boolean; isSearched: boolean }
   if (!isUsual) await page.emulateMedia({ colorScheme: USUAL.colorScheme, reducedMotion: USUAL.reducedMotion })
@@ -103,7 +103,7 @@ async function forget({ page, context, ada, faults }: Beginning, viewport: Viewp
   }
   await go(page, "/")
   await page.locator("#composer").waitFor()
-  // The list of conversations follows the feed: whoever waits for it hears nothing of an earlier test any more.
+  // The list of conversations follows the feed. Once it is empty, no event of the previous test is pending.
   if (isSearched) await page.locator("#search").fill("")
   await page.getByText("Your conversations appear here.").waitFor()
   if (viewport !== USUAL.viewport) await page.setViewportSize(viewport)
@@ -111,8 +111,8 @@ async function forget({ page, context, ada, faults }: Beginning, viewport: Viewp
 }
 
 /**
- * Away first, also from this very page with what was written into it: else it asks for conversations that are gone. In one
- * go, and what is as it should be is not set: each word to a browser costs as much as a short look at a page.
+ * Leaves the page first and drops its drafts: otherwise it would request deleted conversations. One script, which sets
+ * only what differs, because each message to the browser takes as long as a short check.
  */
 const LEAVE = `new Promise((resolve) => {
   history.pushState(null, "", "/nowhere")

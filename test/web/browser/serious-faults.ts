@@ -5,12 +5,12 @@ import type { Page } from "playwright-core"
 import { expect, inject } from "vitest"
 import { isLong } from "../../support/sizes.ts"
 
-/** Those rules of axe that ask what colour something has: all that can tell a dark page from a light one. */
+/** The rules of axe about colours: only these can tell dark mode from light mode. */
 const RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
 
-/** What would keep somebody from using the page, by every rule of axe or by these; what is merely odd is not counted. */
+/** Returns faults that keep a person from using the page, by axe's rules or by these. Minor faults are left out. */
 export async function seriousFaults(page: Page, what = "", rules?: readonly string[]): Promise<string[]> {
-  // Of what is well nothing has to be told.
+  // Skip the details of rules that pass.
   const options = {
     resultTypes: ["violations"],
     ...(rules ? { runOnly: { type: "rule", values: rules } } : {}),
@@ -20,7 +20,7 @@ export async function seriousFaults(page: Page, what = "", rules?: readonly stri
   return serious.map(({ id, nodes }) => `${what} ${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`)
 }
 
-/** Landmarks that a screen reader could not tell apart, because they have one role and one name. */
+/** Landmarks that a screen reader cannot distinguish, because they have the same role and name. */
 export async function doubledLandmarks(page: Page): Promise<string[]> {
   const violations = await ask(page, {
     resultTypes: ["violations"],
@@ -30,8 +30,8 @@ export async function doubledLandmarks(page: Page): Promise<string[]> {
 }
 
 /**
- * The same for one page that a test has come to anyway, and which takes as long as the rest of it: in one test of three,
- * by the seed, and in another the next time; in the long run in each.
+ * Checks a page that a test has open anyway, because a check takes as long as the rest of the test: in one test of three,
+ * by the seed, in the others at later runs; in the long run in all.
  */
 export const seriousFaultsInTurn = async (page: Page): Promise<string[]> =>
   isLong || isTurnOf(expect.getState().currentTestName ?? "") ? seriousFaults(page) : []
@@ -48,7 +48,7 @@ interface Violation {
 const playwrights = createRequire(createRequire(import.meta.url).resolve("@axe-core/playwright"))
 const source = readFileSync(playwrights.resolve("axe-core/axe.min.js"), "utf8")
 
-/** Axe is put into a document once. Whoever has it put there for each look waits for that twice as long as for the look. */
+/** Runs axe. It is injected once per document, because injecting it takes twice as long as a run. */
 async function ask(page: Page, options: object): Promise<readonly Violation[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(source)
   const run = `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
@@ -56,12 +56,12 @@ async function ask(page: Page, options: object): Promise<readonly Violation[]> {
   return (await page.evaluate(run)) as readonly Violation[]
 }
 
-/** In this very page, and in the frames in it: a new page for each look takes seconds. */
+/** Runs in the current page and its frames: a new page for each check takes seconds. */
 async function askFrames(page: Page, options: object): Promise<readonly Violation[]> {
   return (await new AxeBuilder({ page: page as never }).setLegacyMode(true).options(options).analyze()).violations
 }
 
-/** The same page in light and in dark: made once, and looked at twice. It is to be one without motion. */
+/** Checks one page in light and dark mode. It needs reduced motion. */
 export async function seriousFaultsInBothColours(page: Page, what = ""): Promise<string[]> {
   const inLight = await seriousFaults(page, `${what} light`)
   await page.emulateMedia({ colorScheme: "dark" })

@@ -4,12 +4,12 @@ import { findChromium } from "../../../scripts/chromium.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Why there is no browser to look at the page with; empty where there is one. */
+    /** The reason why no browser is available; empty if there is one. */
     noBrowser: string
   }
 }
 
-/** Once, before the tests of the page: a page that is built from these sources, and a browser to look at it with. */
+/** Runs once before the page tests: builds the page from these sources, and finds a browser. */
 export default async function setup(project: TestProject): Promise<void> {
   const noBrowser = problemOf(findChromium)
   project.provide("noBrowser", noBrowser)

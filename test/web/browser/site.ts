@@ -10,12 +10,12 @@ import { Tab, type TabOptions } from "./tabs.ts"
 const built = join(import.meta.dirname, "..", "..", "..", "dist", "web")
 let files: PageFiles | undefined
 
-/** Where the last site of this worker was: what a browser has compiled for an address it uses again. */
+/** The port of this worker's last site, reused because the browser caches compiled scripts by address. */
 let lastPort = 0
 
 async function listenFor(face: Face): Promise<Listening> {
   const at = (port: number) => listen((request, env) => face.fetch(request, env), { host: "127.0.0.1", port })
-  // Somebody else may have it by now, another site of the same test for one.
+  // Another process or another site of the same test may use the port now.
   const listening = await at(lastPort).catch(() => at(0))
   lastPort = Number(new URL(listening.url).port)
   return listening
@@ -24,7 +24,7 @@ async function listenFor(face: Face): Promise<Listening> {
 export interface Visit {
   readonly page: Page
   readonly context: BrowserContext
-  /** What went wrong in the browser: errors of scripts, of the console, and requests that would have left. */
+  /** Errors in the browser: script errors, console errors, and requests to other origins. */
   readonly faults: string[]
 }
 
@@ -50,10 +50,10 @@ export class Site implements AsyncDisposable {
     return new Site(face, await listenFor(face))
   }
 
-  /** The server is away: nobody answers on its port, and what was connected is cut off. */
+  /** Closes the server: it stops listening and cuts its connections. */
   leave = (): Promise<void> => this.#listening.close(0)
 
-  /** It is back, on the same port. */
+  /** Restarts the server on the same port. */
   async comeBack(): Promise<void> {
     this.#listening = await listen((request, env) => this.face.fetch(request, env), {
       host: "127.0.0.1",
@@ -61,12 +61,12 @@ export class Site implements AsyncDisposable {
     })
   }
 
-  /** A visitor with a token, for what a test does behind the page's back. */
+  /** Returns an API client with a token, for changes outside the page. */
   ada = (): Promise<Visitor> => this.face.as("ada")
 
-  /** A browser of its own (cookies, storage) that has signed in as ada. */
+  /** Opens a separate browser context (cookies, storage), signed in as ada. */
   async visit(options: TabOptions = {}, path = "/"): Promise<Visit> {
-    // How somebody comes in by the page itself is the first run's to show.
+    // Signing in through the page is covered by first-run.test.ts.
     const { cookie = "", pageSecret = "" } = await Signed.of(this.face, "ada")
     const [name = "", value = ""] = cookie.split("=")
     const tab = await Tab.take(options)
@@ -80,7 +80,7 @@ export class Site implements AsyncDisposable {
     return { page, context, faults }
   }
 
-  /** One more tab; everything that is wrong in it is written down. */
+  /** Opens another tab, and records every fault in it. */
   async look(context: BrowserContext): Promise<{ page: Page; faults: string[] }> {
     const page = await context.newPage()
     return { page, faults: this.#listenTo(page) }
@@ -88,7 +88,7 @@ export class Site implements AsyncDisposable {
 
   #listenTo(page: Page): string[] {
     const faults: string[] = []
-    // A machine that does other things takes its time; what never comes is told all the same.
+    // A busy machine is slow; a missing element still fails the test.
     page.setDefaultTimeout(60_000)
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning")
@@ -99,12 +99,12 @@ export class Site implements AsyncDisposable {
       faults.push(`dialog: ${dialog.message()}`)
       void dialog.dismiss()
     })
-    // It finds no address (`openBrowser`). A route would hold up every request there is, and switch the cache off.
+    // The request finds no address (`openBrowser`). A route would delay all requests, and disable the cache.
     page.on("request", (request) => {
       const { origin, protocol } = new URL(request.url())
       if (origin !== this.url && protocol !== "blob:") faults.push(`left: ${request.url()}`)
     })
-    // What the page's own policy stops has not left.
+    // A request that the page's own policy blocks has not left the browser.
     page.on("requestfailed", (request) => {
       const at = request.failure()?.errorText === "csp" ? faults.indexOf(`left: ${request.url()}`) : -1
       if (at !== -1) faults.splice(at, 1)

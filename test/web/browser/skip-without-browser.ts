@@ -1,6 +1,6 @@
 import { beforeEach, inject } from "vitest"
 
-/** On a machine without a browser every test of the page is left out, and says why. */
+/** Skips every page test, with the reason, on a machine without a browser. */
 beforeEach(({ skip }) => {
   const why = inject("noBrowser")
   skip(why !== "", why)

@@ -5,17 +5,16 @@ import type { BrowserContext, BrowserContextOptions, CDPSession, Page } from "pl
 import { newLastingContext } from "./browser.ts"
 
 /**
- * Tabs that are used again. A new context with a new tab costs a process and a page that is fetched, compiled and run
- * cold: two seconds of a core, of which a test that is about something else has nothing. A tab that comes back has
- * forgotten whatever the page can remember: cookies and permissions at once, storage when it is next visited, and it shows nothing.
- * What has been compiled stays, as it does for a person.
+ * Pools tabs. A new context with a new tab costs a process and a page that is fetched, compiled and run cold: two seconds
+ * of a core. A returned tab has lost all page state: cookies and permissions at once, storage on its next visit, and it
+ * shows a blank page. Compiled code stays, as it does for a person.
  */
 const idle = new Map<string, Tab[]>()
 
-/** Without motion: whoever clicks waits until nothing moves any more. One that is unused moves, as most people's do. */
+/** Reduced motion, because clicks wait for animations to end. An unused tab animates, as most people's browsers do. */
 export const USUAL = { viewport: { width: 1280, height: 800 }, colorScheme: "light", reducedMotion: "reduce" } as const
 
-/** What tests listen to. */
+/** Page events that tests subscribe to. */
 const HEARD = ["console", "dialog", "download", "pageerror", "request", "requestfailed", "requestfinished", "response"]
 
 /** An empty page of this machine. For `about:blank` Chromium ends the process of a page, and what that has compiled. */
@@ -30,9 +29,9 @@ async function openBlank(): Promise<string> {
 }
 
 export interface TabOptions extends BrowserContextOptions {
-  /** A browser that has never seen any page, and is not used again: for who installs clocks, or looks at what is loaded. */
+  /** A browser with an empty cache that is not reused: for tests that install clocks, or inspect what loads. */
   readonly unused?: boolean
-  /** For who measures what the page takes: unused, and in a browser that compiles as people's do. */
+  /** For measurements: unused, and in a browser that compiles as people's do. */
   readonly isMeasured?: boolean
 }
 
@@ -49,7 +48,7 @@ export class Tab {
     this.#key = key
   }
 
-  /** One that looks like this. Nobody else has it until it is given back. */
+  /** Takes a tab with these options. It is used by one test at a time, until it is given back. */
   static async take({ isMeasured = false, unused = isMeasured, ...options }: TabOptions): Promise<Tab> {
     const { viewport = USUAL.viewport, colorScheme, reducedMotion, ...others } = options
     const key = unused ? "" : JSON.stringify(others)
@@ -73,14 +72,14 @@ export class Tab {
     return new Tab(page, session, key)
   }
 
-  /** Goes to an address of this origin, of which it remembers nothing but what is given. */
+  /** Goes to an address of this origin, whose storage then holds only `localStorage`. */
   async goTo(url: string, localStorage: Readonly<Record<string, string>>): Promise<void> {
     const source = `if (location.origin === ${JSON.stringify(new URL(url).origin)}) {
       window.localStorage.clear()
       window.sessionStorage.clear()
       for (const [name, value] of Object.entries(${JSON.stringify(localStorage)})) window.localStorage.setItem(name, value)
     }`
-    // For this document alone: later ones find what the page itself has stored.
+    // Only for this document: later ones find what the page itself has stored.
     const { identifier } = await this.#session.send("Page.addScriptToEvaluateOnNewDocument", { source })
     await this.page.goto(url)
     await this.#session.send("Page.removeScriptToEvaluateOnNewDocument", { identifier })
@@ -103,7 +102,7 @@ export class Tab {
       await context.clearPermissions()
       return true
     } catch {
-      // Closed by its test, or stuck in a script: of that nobody else shall know.
+      // The test has closed the tab, or a script blocks it. The next test gets another one.
       return false
     }
   }

@@ -73,7 +73,7 @@ const ask = defineTool({
 
 const visit = oneVisit({ tools: [show, change, dig, ask] })
 
-test("agent and mode are chosen before the first word, the mode also later; colours stay chosen", async () => {
+test("agent and mode are chosen before the first message, the mode also later; the colour scheme is stored", async () => {
   const { ada, page, faults } = await visit.begin(scripted(always(says("ok"))))
   await page.getByRole("button", { name: "Agent: Workspace" }).click()
   await page.getByRole("menuitemradio", { name: /^Test/ }).click()
@@ -100,7 +100,7 @@ test("agent and mode are chosen before the first word, the mode also later; colo
   expect(faults).toEqual([])
 })
 
-test("words that steer are let into the run that works; other words put aside what waits for a decision", async () => {
+test("a steering message joins the current run; another message supersedes pending changes", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "go")
@@ -121,7 +121,7 @@ test("words that steer are let into the run that works; other words put aside wh
   expect(faults).toEqual([])
 })
 
-test("a proposal that nobody has decided in time is over, and says so", async () => {
+test("an undecided proposal expires on time, and the page shows it", async () => {
   const model = scripted(calls("create_task", { title: "x" }), always(says("Too late.")))
   const clock = new TurnedClock(Date.now())
   await using site = await Site.open({ model, clock, policy: { proposalMinutes: 1.5 } })
@@ -143,7 +143,7 @@ test("a proposal that nobody has decided in time is over, and says so", async ()
   expect((await (await site.ada()).get("/api/agent/audit")).body.items).toEqual([])
 })
 
-test("a failed run says why and can be tried again, also when it is opened again", async () => {
+test("a failed run shows why and can be retried, also after reopening", async () => {
   let tries = 0
   const model = new PacedModel()
   const stream = model.stream.bind(model)
@@ -161,7 +161,7 @@ test("a failed run says why and can be tried again, also when it is opened again
   await page.getByText("There you are.").waitFor()
 })
 
-test("results are drawn by their kind, others are folded, and one that breaks its view breaks nothing else", async () => {
+test("results are drawn by their kind, others are folded, and a broken one breaks only its own view", async () => {
   const asked = kinds.map((_, index) => ["show", { index }] as const)
   const { ada, page, faults } = await visit.begin(scripted(replies(says("Look:"), calls(...asked)), says("Seen.")))
   const id = await ada.begin({ agent: "test" })
@@ -179,7 +179,7 @@ test("results are drawn by their kind, others are folded, and one that breaks it
   expect(faults).toEqual([])
 })
 
-test("how far a call is stands beside it while it runs, and not afterwards", async () => {
+test("the progress of a tool call is shown next to it while it runs, and not afterwards", async () => {
   dug = Promise.withResolvers<void>()
   const { ada, page, faults } = await visit.begin(scripted(calls("dig", {}), says("Over.")))
   const id = await ada.begin({ agent: "test" })
@@ -192,7 +192,7 @@ test("how far a call is stands beside it while it runs, and not afterwards", asy
   expect(faults).toEqual([])
 })
 
-test("what is asked about each time can be approved, and not once and for all", async () => {
+test("a tool that always needs approval can be approved once, but not for all times", async () => {
   const { ada, page, faults } = await visit.begin(scripted(calls("change_settings", {}), says("Over.")))
   const id = await ada.begin({ agent: "test" })
   await go(page, `/c/${id}`)
@@ -205,7 +205,7 @@ test("what is asked about each time can be approved, and not once and for all", 
   expect(faults).toEqual([])
 })
 
-test("what the server of a tool asks stands above the words, with who asks, also when the page is opened again; the answer is sent to it", async () => {
+test("a question of a tool's server stands above the composer, with its sender, also after reopening; the answer is sent to the server", async () => {
   const { page, ada, faults } = await visit.begin(scripted(calls("ask"), says("Ordered.")))
   const { id } = (await ada.post("/api/conversations", { agent: "test" })).body
   await go(page, `/c/${id}`)
@@ -215,7 +215,7 @@ test("what the server of a tool asks stands above the words, with who asks, also
   await reopen(page)
   await card.getByText("The text comes from outside").waitFor()
   await card.getByLabel("Which size?").selectOption("large")
-  // What does not fit is said at its field, and the rest of the answer stays.
+  // An invalid value is reported at its field, and the rest of the answer stays.
   const note = card.getByLabel("A note")
   await note.fill("no")
   await card.getByRole("button", { name: "Send answer" }).click()
@@ -228,6 +228,6 @@ test("what the server of a tool asks stands above the words, with who asks, also
   const { messages } = (await ada.get(`/api/conversations/${id}`)).body
   const result = messages.find(({ role }: { role: string }) => role === "tool")
   expect(JSON.parse(result.content)).toMatchObject({ outcome: "accept", content: { size: "large", note: "no hurry" } })
-  // The browser itself tells of the answer that was refused.
+  // The browser itself logs the refused answer.
   expect(faults.filter((fault) => !fault.includes("400 (Bad Request)"))).toEqual([])
 })

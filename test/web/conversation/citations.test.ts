@@ -22,12 +22,12 @@ const answer =
 /** One passage is enough. */
 const unhurried = { ...stages, grading: { ...stages.grading!, enough: 1 } }
 
-/** What is found in this test. */
+/** The search results of a test. */
 const shelf: Source[] = []
 beforeEach(() => void (shelf.length = 0))
 const visit = oneVisit({ tools: [search(shelf)], agent: { stages } })
 
-/** A conversation in which this model has been asked. */
+/** Opens a conversation in which this model was asked. */
 async function ask(model: Model) {
   const { ada, page, faults } = await visit.begin(model)
   const id = await ada.begin({ agent: "test" })
@@ -36,7 +36,7 @@ async function ask(model: Model) {
   return { page, faults }
 }
 
-test("an answer shows its stages, its markers lead to the passages, and made-up ones are marked", async () => {
+test("an answer shows its stages, its markers link to the passages, and made-up ones are flagged", async () => {
   const model = scripted(scores(95), calls("retrieve_chunks", { query: "p1 p2" }), grades(["p1", "p2"]), says(answer))
   shelf.push({ ...source("p1", passage), title: "On patches" }, hostile)
   const { page, faults } = await ask(model)
@@ -54,7 +54,7 @@ test("an answer shows its stages, its markers lead to the passages, and made-up 
   await card.getByText("The end of it.").waitFor()
   expect(await reply.locator("[aria-current]").count()).toBe(1)
   await reply.locator(".citation.shown").waitFor()
-  // They stand there once: with the answer. What a search has found is folded with it.
+  // They are shown once, with the answer. Results of a search are folded with it.
   expect(await page.getByRole("group", { name: "Sources" }).filter({ visible: true }).count()).toBe(1)
 
   await page.getByText(/^\d steps/).click()
@@ -64,7 +64,7 @@ test("an answer shows its stages, its markers lead to the passages, and made-up 
   expect(faults).toEqual([])
 })
 
-test("a true citation is not flagged because a false one of the same source stands in the same answer", async () => {
+test("a true citation is not flagged because of a false one of the same source in the same answer", async () => {
   const text =
     'First \\[really\\]: "split into patches" [p1].\n\n- Then "what nobody ever wrote down" [p1].\n- And "The end of it." [p1]'
   const model = scripted(scores(95), calls("retrieve_chunks", { query: "p1" }), grades(["p1"]), says(text))
@@ -83,7 +83,7 @@ test("a true citation is not flagged because a false one of the same source stan
   expect(faults).toEqual([])
 })
 
-test("a number leads to the passage that has it in this conversation, and an index of a list does not", async () => {
+test("a number links to the passage with that number in this conversation, and a list index does not", async () => {
   for (const id of ["p1", "p2", "p3"]) shelf.push({ ...source(id, `What ${id} says.`), title: `Paper ${id}` })
   const model = scripted(
     ...[scores(95), calls("retrieve_chunks", { query: "p1" }), grades(["p1"])],
@@ -103,7 +103,7 @@ test("a number leads to the passage that has it in this conversation, and an ind
   expect(faults).toEqual([])
 })
 
-test("an answer that cites nothing of what was found says so below it", async () => {
+test("an answer that cites none of the results says so below its text", async () => {
   const text =
     "It is well known that the images are split into small patches, that this is how they are read from the beginning to the very end, and that there is nothing else to be done with them, ever."
   const model = scripted(scores(95), calls("retrieve_chunks", { query: "p1" }), grades(["p1"]), says(text))

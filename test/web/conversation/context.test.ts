@@ -12,7 +12,7 @@ const visit = oneVisit({ others: [named("other", always(says("I am the other one
 const counted = (text: string, inputTokens: number) =>
   replies(says(text), finishes("stop", { inputTokens, outputTokens: 1000 }))
 
-test("the meter says how full the conversation is, and sums it up; what gave way and what was kept unfolds", async () => {
+test("the meter shows how full the conversation is, and compacts it; removed and retained parts unfold", async () => {
   const paced = new PacedModel()
   const answers = scripted(counted("One.", 19_000), counted("Two.", 59_000))
   let asked = 0
@@ -28,7 +28,7 @@ test("the meter says how full the conversation is, and sums it up; what gave way
   const meter = page.getByRole("button", { name: "Context: 30% of 200k" })
   await meter.waitFor()
 
-  // By keys alone, as by a finger: it is a button, and not only what a mouse hovers over.
+  // By keyboard alone, as by touch: it is a button, not only a hover target.
   await meter.focus()
   await page.keyboard.press("Enter")
   await page.getByText("The model receives 60k of 200k possible tokens.").waitFor()
@@ -53,7 +53,7 @@ test("the meter says how full the conversation is, and sums it up; what gave way
   expect(faults).toEqual([])
 })
 
-test("that another model answered is told above its answer, with why, and told the same when it is opened again", async () => {
+test("an answer by another model shows which one and why, also after reopening", async () => {
   const { page, faults } = await visit.begin(scripted(always(fails("quota_spent"))))
   await say(page, "Who are you?")
   const told = page.getByText("other answers instead of scripted, which had no quota left.")
@@ -65,7 +65,7 @@ test("that another model answered is told above its answer, with why, and told t
   expect(faults).toEqual([])
 })
 
-test("a conversation that is too long for its model says what can be done, and each of it is one click", async () => {
+test("a conversation that is too long for its model offers remedies, each with one click", async () => {
   const { page, faults } = await visit.begin(scripted(says("One."), always(fails("context_overflow"))))
   await say(page, "First?")
   await page.getByText("One.", { exact: true }).waitFor()

@@ -10,7 +10,7 @@ import { oneVisit } from "../browser/one-visit.ts"
 import { Site } from "../browser/site.ts"
 import { go, message, reopen, say } from "../browser/talk.ts"
 
-/** It never answers, and nobody knows what it has done. */
+/** Never returns, so its outcome is in doubt. */
 const hanging = defineTool({
   name: "send_mail",
   description: "For tests.",
@@ -26,13 +26,13 @@ const visit = oneVisit({ tools: [hanging] })
 
 const conversation = (page: Page) => page.getByRole("log", { name: "Conversation" })
 
-/** What has been done in the conversation that is open. */
+/** Returns the audit entries of the open conversation. */
 async function doneIn(page: Page, ada: Visitor): Promise<{ readonly after: { readonly title: string } }[]> {
   const { items } = (await ada.get("/api/agent/audit")).body
   return items.filter((entry: { conversationId: string }) => page.url().endsWith(`/c/${entry.conversationId}`))
 }
 
-/** Goes through the page with one key until something is in focus. */
+/** Presses one key until an element has the focus. */
 async function pressUntil(page: Page, key: string, locator: Locator): Promise<void> {
   for (let presses = 0; presses < 30; presses++) {
     if (await locator.and(page.locator(":focus")).count()) return
@@ -43,7 +43,7 @@ async function pressUntil(page: Page, key: string, locator: Locator): Promise<vo
 
 const milk = calls("create_task", { title: "buy milk" })
 
-test("a reply is shown as it is written, and a page that is loaded in the middle of it goes on with it", async () => {
+test("a reply is shown as it is written, and a page that reloads during it continues it", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "Tell me a story")
@@ -63,7 +63,7 @@ test("a reply is shown as it is written, and a page that is loaded in the middle
   expect(faults).toEqual([])
 })
 
-test("the stop button stops a run also for who comes back to it, and what was written stays", async () => {
+test("Stop works for a page that was reloaded during the run, and the text written so far stays", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "Count")
@@ -75,14 +75,14 @@ test("the stop button stops a run also for who comes back to it, and what was wr
   await page.getByText("You stopped the reply here.").waitFor()
   await expect.poll(() => conversation(page).innerText()).toContain("one two")
 
-  // And it can be gone on with.
+  // And it can be continued.
   await page.getByRole("button", { name: "Continue" }).click()
   model.write("three").end()
   await page.getByText("three").waitFor()
   expect(faults).toEqual([])
 })
 
-test("Escape stops, and after a stop there is no second run", async () => {
+test("Escape stops the run, and no second run starts", async () => {
   const model = new PacedModel()
   const { page } = await visit.begin(model)
   await say(page, "Count")
@@ -93,7 +93,7 @@ test("Escape stops, and after a stop there is no second run", async () => {
   expect(model.requests).toHaveLength(1)
 })
 
-test("a change is shown before it is made: rejected with a reason nothing happens, and the model is told", async () => {
+test("a change is shown before it is applied: rejecting it with a reason applies nothing, and the model receives the reason", async () => {
   const model = scripted(milk, says("Very well."))
   const { ada, page, faults } = await visit.begin(model)
   await say(page, "buy milk")
@@ -108,7 +108,7 @@ test("a change is shown before it is made: rejected with a reason nothing happen
   expect(faults).toEqual([])
 })
 
-test("an edited change is a new one, and what is approved is what was shown", async () => {
+test("an edited change is a new proposal, and the shown version is applied", async () => {
   const { ada, page, faults } = await visit.begin(scripted(milk, says("Done.")))
   await say(page, "buy milk")
   await page.getByRole("button", { name: "Edit", exact: true }).click()
@@ -129,14 +129,14 @@ test("an edited change is a new one, and what is approved is what was shown", as
   expect(faults).toEqual([])
 })
 
-test("two tabs decide at once: one wins, the other is told, and both show the same", async () => {
+test("two tabs decide at once: one wins, the other shows that it lost, and both show the same result", async () => {
   const { site, page, context, faults } = await visit.begin(scripted(milk, says("Over.")))
   await say(page, "buy milk")
   await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
   const other = await site.look(context)
   await other.page.goto(page.url())
   await other.page.getByRole("button", { name: "Reject" }).click()
-  // At once is when both decisions are on their way before either arrives: else the first takes the other's button away.
+  // Hold both decisions until each was sent; otherwise the first would remove the other tab's button.
   const sent = Promise.withResolvers<void>()
   let decisions = 0
   await context.route("**/proposals/*/*", async (route) => {
@@ -144,7 +144,7 @@ test("two tabs decide at once: one wins, the other is told, and both show the sa
     await sent.promise
     await route.continue()
   })
-  // It passes: somebody who looks later does not see it.
+  // The message disappears again, so wait for it from now on.
   const told = Promise.any([page, other.page].map((tab) => tab.getByText(/already (approved|rejected)/).waitFor()))
   await page.getByRole("button", { name: "Approve", exact: true }).click()
   await other.page.getByRole("button", { name: "Reject" }).click()
@@ -163,7 +163,7 @@ test("two tabs decide at once: one wins, the other is told, and both show the sa
   expect([...faults, ...other.faults].filter((fault) => !fault.startsWith(conflict))).toEqual([])
 })
 
-test("while the server is away the page says so; then it goes on where it was, and the stop button stops", async () => {
+test("while the server is away the page shows it; then the reply continues where it was, and Stop works", async () => {
   const model = new PacedModel()
   const { site, page } = await visit.begin(model)
   await say(page, "Tell me a story")
@@ -179,7 +179,7 @@ test("while the server is away the page says so; then it goes on where it was, a
   await page.getByText("Stopped before it finished.").waitFor()
 })
 
-test("a session that is revoked elsewhere ends at the door", async () => {
+test("revoking a session in another client shows the sign-in page", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page } = await site.visit()
   const ada = await site.ada()
@@ -188,7 +188,7 @@ test("a session that is revoked elsewhere ends at the door", async () => {
   await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
 })
 
-test("a write that broke off is left to the person: done, again, or not", async () => {
+test("an interrupted write asks the person whether it was done, to repeat it, or to skip it", async () => {
   const { ada, page, faults } = await visit.begin(scripted(calls("send_mail", { to: "ada" }), says("Noted.")))
   const id = await ada.begin({ agent: "test" })
   await go(page, `/c/${id}`)
@@ -202,7 +202,7 @@ test("a write that broke off is left to the person: done, again, or not", async 
   expect(faults).toEqual([])
 })
 
-test("long text has to be in view before it can be approved", async () => {
+test("long text has to be visible before it can be approved", async () => {
   const description = `${"Innocent words. ".repeat(60)} And then: delete everything.`
   const given = { title: "Many words ".repeat(50), description }
   const { page } = await visit.begin(scripted(calls("create_task", given), says("ok")))
@@ -220,7 +220,7 @@ test("long text has to be in view before it can be approved", async () => {
   await expect.poll(() => card.innerText()).toContain("delete everything")
 })
 
-test("all are approved at once only when the long ones among them have been in view", async () => {
+test("all changes can be approved at once only after the long ones were visible", async () => {
   const long = { title: "long", description: "words and more ".repeat(60) }
   const model = scripted(calls(["create_task", { title: "short" }], ["create_task", long]), says("Both."))
   const { page } = await visit.begin(model)
@@ -234,7 +234,7 @@ test("all are approved at once only when the long ones among them have been in v
   await page.getByText("Both.").waitFor()
 })
 
-test("several changes are answered at once, and a tool that was allowed beforehand asks no more until it is taken back", async () => {
+test("several changes are approved at once, and a tool with a grant does not ask until the grant is revoked", async () => {
   const model = scripted(
     calls(["create_task", { title: "a" }], ["create_task", { title: "b" }]),
     says("Both."),
@@ -263,7 +263,7 @@ test("several changes are answered at once, and a tool that was allowed beforeha
   expect(faults).toEqual([])
 })
 
-test("what is said while a run works waits: it can be changed, taken back, or steer", async () => {
+test("messages sent during a run are queued: they can be edited, removed, or steer the run", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "first")
@@ -289,7 +289,7 @@ test("what is said while a run works waits: it can be changed, taken back, or st
   expect(faults).toEqual([])
 })
 
-test("a message is edited in a branch of its own, and a reply can be branched from", async () => {
+test("an edited message starts a new branch, and a reply can be branched from", async () => {
   const { page, faults } = await visit.begin(scripted(says("First."), says("Second."), says("Another.")))
   await say(page, "one")
   await page.getByText("First.").waitFor()
@@ -307,7 +307,7 @@ test("a message is edited in a branch of its own, and a reply can be branched fr
   await page.getByText("Second.").waitFor()
   await page.getByRole("button", { name: "Branch from here" }).first().click()
   await page.waitForURL((url) => url.href !== origin)
-  // For a moment the former one may still be in view.
+  // The previous conversation may still be visible for a moment.
   await expect.poll(() => conversation(page).innerText()).not.toContain("two")
   await page.getByText("First.").waitFor()
   expect(faults).toEqual([])
@@ -336,7 +336,7 @@ test("conversations are found, renamed and deleted, in every tab at once", async
   expect(faults).toEqual([])
 })
 
-test("a title is found among conversations that are not listed yet, without listing all of them", async () => {
+test("search finds a conversation that is not listed yet, without loading the whole list", async () => {
   const { site, ada, context, faults } = await visit.begin(scripted(always(says("ok"))))
   await ada.begin({ title: "The oldest of all" })
   for (let i = 0; i < 50; i++) await ada.begin({ title: `Another ${i}` })
@@ -355,7 +355,7 @@ test("a title is found among conversations that are not listed yet, without list
   expect(faults).toEqual([])
 })
 
-test("with the keyboard alone: skip, write, approve, begin anew", async () => {
+test("keyboard only: skip link, write, approve, start a new conversation", async () => {
   const { page, faults } = await visit.begin(scripted(milk, says("Thank you.")))
   const skip = page.getByRole("link", { name: "Skip to content" })
   await pressUntil(page, "Shift+Tab", skip)

@@ -47,7 +47,7 @@ const find = defineTool({
 
 const visit = oneVisit({ tools: [look, stumble, send, find] })
 
-test("each call says how it ended and how long it took, also when it is opened again and in a branch", async () => {
+test("each tool call shows its outcome and duration, also after reopening and in a branch", async () => {
   const model = scripted(
     replies(says("Let me see."), calls(["look"], ["stumble"], ["send_mail"])),
     always(says("So be it.")),
@@ -66,7 +66,7 @@ test("each call says how it ended and how long it took, also when it is opened a
     expect(await line("Look").innerText()).not.toMatch(/done|failed/)
     await expect.poll(() => line("Stumble").innerText()).toMatch(/failed · \d+ ms/)
   }
-  // A change that was decided is its card; in a branch, which has no proposals of its own, it is its call.
+  // A decided change is shown as its card; in a branch, which has no proposals, as its tool call.
   const rejected = () => page.locator("summary", { hasText: /rejected/i }).waitFor()
   await seen()
   await reopen(page)
@@ -79,7 +79,7 @@ test("each call says how it ended and how long it took, also when it is opened a
   expect(faults).toEqual([])
 })
 
-test("what was chosen for a message is a step with its name and its time", async () => {
+test("the profile chosen for a message is a step with its name and duration", async () => {
   const profile = { name: "eyes", description: "To look.", tools: ["look"] }
   const routed = { profiles: ["eyes"], reason: "It says look.", scores: {}, by: "rules" as const }
   await using site = await Site.open({
@@ -98,7 +98,7 @@ test("what was chosen for a message is a step with its name and its time", async
   expect(faults).toEqual([])
 })
 
-test("a reply that breaks off and is begun anew, and a history that is cut, are said where they happen", async () => {
+test("an interrupted reply that starts over, and a shortened history, are shown where they happen", async () => {
   const model = scripted(
     says("One."),
     says("Two."),
@@ -117,7 +117,7 @@ test("a reply that breaks off and is begun anew, and a history that is cut, are 
   await say(page, "a story")
   await page.getByText("The reply was interrupted: the provider is overloaded. Starting over.").waitFor()
   await page.getByText("Once upon a time.").waitFor()
-  // What the dead attempt had written is gone.
+  // The text of the failed attempt is gone.
   expect(await page.getByText("Once up", { exact: true }).count()).toBe(0)
   await say(page, "4")
   await page.getByText("Four.").waitFor()
@@ -126,7 +126,7 @@ test("a reply that breaks off and is begun anew, and a history that is cut, are 
     page.getByText(/only what follows message \d+/),
   ]
   for (const line of small) await line.waitFor()
-  // Whoever comes later reads the same, at the same place.
+  // A page that is opened later shows the same text at the same position.
   const text = () => page.getByRole("log").innerText()
   const before = await text()
   await reopen(page)
@@ -135,7 +135,7 @@ test("a reply that breaks off and is begun anew, and a history that is cut, are 
   expect(faults).toEqual([])
 })
 
-test("a reply that fails keeps what was shown, and what is waited for is said, in sentences, also when it is opened again", async () => {
+test("a failed reply keeps its text, and each wait or failure is explained in a sentence, also after reopening", async () => {
   const model = scripted(
     replies(waits(20_000), fails("overloaded", { after: "Half of the sto" })),
     replies(thinks("Hm"), finishes("limit")),
@@ -165,7 +165,7 @@ test("a reply that fails keeps what was shown, and what is waited for is said, i
   expect(faults).toEqual([])
 })
 
-test("a reply that its limit has cut offers to go on; its half stays, and nothing is offered any more", async () => {
+test("a reply cut by its limit offers Continue and keeps its text; afterwards the offer is gone", async () => {
   const model = scripted(replies(says("One, two,"), finishes("limit")), says("three."))
   const { ada, page, faults } = await visit.begin(model)
   const id = await ada.begin({ agent: "test" })
@@ -185,7 +185,7 @@ test("a reply that its limit has cut offers to go on; its half stays, and nothin
   expect(faults).toEqual([])
 })
 
-test("one that is in doubt is counted in the inbox and settled there, by each of the three answers", async () => {
+test("a change in doubt is counted in the inbox and settled there with each of the three answers", async () => {
   const model = scripted(
     ...[calls("send_mail", { to: "Ada" }), calls("send_mail", { to: "Bo" }), calls("send_mail", { to: "Cy" })],
     always(says("Noted.")),
@@ -218,7 +218,7 @@ test("one that is in doubt is counted in the inbox and settled there, by each of
   await expect.poll(() => done.isDisabled()).toBe(true) // while it is on its way there is nothing to press
   held.resolve()
   await expect.poll(() => tried).toBe(4)
-  // It breaks off once more, and asks once more.
+  // It is interrupted again, and asks again.
   const inDoubt = async () => (await ada.get("/api/agent/proposals?status=in_doubt")).body.items.length
   await expect.poll(inDoubt).toBe(1)
   await done.and(page.locator(":enabled")).click()
@@ -226,7 +226,7 @@ test("one that is in doubt is counted in the inbox and settled there, by each of
   expect(faults).toEqual([])
 })
 
-test("what models have used is told by model, by day and by conversation, with its cost", async () => {
+test("usage is shown by model, by day and by conversation, with its cost", async () => {
   await using site = await Site.open({ model: new Priced() })
   const ada = await site.ada()
   const id = await ada.begin({ agent: "test", title: "Costly" })
@@ -251,7 +251,7 @@ test("what models have used is told by model, by day and by conversation, with i
   expect(faults).toEqual([])
 })
 
-test("the list stays at its end while it grows, stays where somebody reads, and leads back to the end", async () => {
+test("the list stays at its end while it grows, stays put while a person reads, and has a button to jump to the end", async () => {
   const long = Array.from({ length: 60 }, (_, index) => `Line ${index + 1}.`).join("\n\n")
   const model = scripted(says(`${long}\n\nFirst end.`), says(`${long}\n\nSecond end.`))
   const { ada, page, faults } = await visit.begin(model)
@@ -265,7 +265,7 @@ test("the list stays at its end while it grows, stays where somebody reads, and 
   await log.hover()
   await page.mouse.wheel(0, -2000)
   await page.getByRole("button", { name: "Jump to the end" }).waitFor()
-  // A wheel turns on for a while.
+  // The wheel scrolls on for a moment.
   let before = 0
   await expect
     .poll(async () => {
@@ -274,7 +274,7 @@ test("the list stays at its end while it grows, stays where somebody reads, and 
       return now > 500 && now === last
     })
     .toBe(true)
-  // Somebody else speaks: who reads is left where they are.
+  // Another client sends a message; the scroll position stays.
   const id = new URL(page.url()).pathname.split("/").at(-1)
   const top = await log.evaluate((each) => each.scrollTop)
   await ada.say(id as string, "more")
@@ -292,7 +292,7 @@ test("sources are cards that lead only to the web, and load nothing", async () =
   const id = await ada.begin({ agent: "test" })
   await go(page, `/c/${id}`)
   await say(page, "find")
-  // What was found is with the search; an answer brings along what it rests on.
+  // Search results are shown at the search; an answer carries the sources it cites.
   await page.getByText("There.").waitFor()
   const cards = page.getByRole("group", { name: "Sources" })
   expect(await cards.isVisible()).toBe(false)

@@ -18,7 +18,7 @@ const choose = (page: Page, ...files: { name: string; buffer: Buffer }[]) =>
     .setInputFiles(files.map((file) => ({ ...file, mimeType: "application/octet-stream" })))
 const text = (name: string) => ({ name, buffer: Buffer.from(`This is ${name}.`) })
 
-test("files are chosen, left out, refused in words, sent, and there when it is opened again", async () => {
+test("files are chosen, removed, refused with a message, sent, and still there after reopening", async () => {
   const { page, faults } = await visit.begin(scripted(always(says("Seen."))))
   await go(page, "/")
   const chosen = chosenOn(page)
@@ -35,18 +35,18 @@ test("files are chosen, left out, refused in words, sent, and there when it is o
   const said = page.getByRole("list", { name: "Files", exact: true })
   await said.getByText("dot.png").waitFor()
   expect(await said.getByRole("listitem").count()).toBe(2)
-  // What is asked again in other words is asked with the same files.
+  // An edited message is resent with the same files.
   await page.getByRole("button", { name: "Edit and resend" }).click()
   await page.getByRole("textbox", { name: "Your message" }).fill("What else is this?")
   await page.getByRole("button", { name: "Resend", exact: true }).click()
   await page.getByRole("article", { name: "You", exact: true }).getByText("What else is this?").waitFor()
   await said.getByText("dot.png").waitFor()
   expect(await said.getByRole("listitem").count()).toBe(2)
-  // The browser itself tells of the one that was refused.
+  // The browser itself logs the refused one.
   expect(faults.filter((fault) => !fault.includes("400 (Bad Request)"))).toEqual([])
 })
 
-test("in a conversation that acts by itself, a file says before it is sent that changes are asked about after it", async () => {
+test("in an automatic conversation, a file warns before it is sent that later changes need approval", async () => {
   const { page } = await visit.begin(scripted(always(says("Seen."))))
   await go(page, "/")
   await choose(page, text("a.txt"))
@@ -60,7 +60,7 @@ test("in a conversation that acts by itself, a file says before it is sent that 
   await note.waitFor({ state: "detached" })
 })
 
-test("three files are uploaded at a time, one that failed is tried again, and sending waits for them", async () => {
+test("three files upload at a time, a failed upload is retried, and sending waits for all", async () => {
   const { page, faults } = await visit.begin(scripted(always(says("Seen."))))
   const held: Route[] = []
   await page.route("**/api/files", (route) => void held.push(route))
@@ -71,7 +71,7 @@ test("three files are uploaded at a time, one that failed is tried again, and se
   await page.getByRole("textbox", { name: "Message" }).fill("What are these?")
   await page.getByRole("button", { name: "Send" }).click()
   await page.getByText("Sends when 5 files are uploaded.").waitFor()
-  // One that waits is never sent; one that was begun makes room for the next.
+  // A removed queued file is never uploaded; a failed upload makes room for the next.
   await page.getByRole("button", { name: "Remove e.txt" }).click()
   await page.getByText("Sends when 4 files are uploaded.").waitFor()
   await held[1]!.abort()
@@ -85,13 +85,13 @@ test("three files are uploaded at a time, one that failed is tried again, and se
   await page.getByText("Sends when the file is uploaded.").waitFor()
   await held[4]!.continue()
   await page.getByText("Seen.").waitFor()
-  // In the order they were chosen, whichever was first.
+  // In the order they were chosen, whichever finished first.
   const said = page.getByRole("list", { name: "Files", exact: true }).getByRole("listitem")
   expect(await said.allInnerTexts()).toEqual(["a.txt", "b.txt", "c.txt", "d.txt"])
   expect(faults.filter((fault) => !fault.includes("ERR_FAILED"))).toEqual([])
 })
 
-test("a message that is taken back comes back with its files, which are sent again without another upload", async () => {
+test("a message that is removed from the queue returns with its files, which are sent later without a second upload", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   let uploads = 0
@@ -109,7 +109,7 @@ test("a message that is taken back comes back with its files, which are sent aga
   await waiting.waitFor({ state: "detached" })
   expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("second")
   await chosenOn(page).getByText("a.txt").waitFor()
-  // Not even a reload takes them away.
+  // Not even a reload removes them.
   await page.reload()
   await chosenOn(page).getByText("dot.png").waitFor()
   await page.getByRole("button", { name: "Remove a.txt" }).click()
@@ -124,7 +124,7 @@ test("a message that is taken back comes back with its files, which are sent aga
   expect(faults).toEqual([])
 })
 
-test("a paper goes into a collection of the library, and a table to the analyst, without being chosen again", async () => {
+test("a document is added to the library, and a table to the analyst, without choosing the file again", async () => {
   const { page, ada, faults } = await visit.begin(scripted())
   let uploads = 0
   await page.route("**/api/files", (route) => (uploads++, route.continue()))
@@ -136,20 +136,20 @@ test("a paper goes into a collection of the library, and a table to the analyst,
   await chosenOn(page).getByRole("button", { name: "In the library: Wings" }).click()
   await page.getByRole("region", { name: "Wings" }).getByText("gliders.pdf").first().waitFor()
   expect(uploads).toBe(1)
-  // What was chosen is still there for the message.
+  // The file is still attached to the draft.
   await go(page, "/")
   await page.getByRole("button", { name: "Remove gliders.pdf" }).click()
   await choose(page, { name: "people.csv", buffer: Buffer.from("name\nAda\n") })
   await chosenOn(page).getByRole("button", { name: "Ask the analyst about it" }).click()
   await page.getByRole("dialog").getByRole("button", { name: "Create database" }).click()
   await expect.poll(async () => (await ada.get("/api/connections")).body.items.length).toBe(1)
-  // It is asked as a database, so its text does not go to the model as well.
+  // It is queried as a database, so its text is not sent to the model too.
   await expect.poll(() => page.getByText("people.csv").count()).toBe(0)
   expect(new URL(page.url()).pathname).toBe("/")
   expect(faults).toEqual([])
 })
 
-test("a table that is dropped while something is written is attached or becomes the database that is asked, as its person says", async () => {
+test("a table dropped while a message is written is attached or becomes a database, as the person chooses", async () => {
   await using site = await Site.open({ model: scripted(always(says("Read."))) })
   const ada = await site.ada()
   const { page, faults } = await site.visit()
@@ -180,14 +180,14 @@ test("a table that is dropped while something is written is attached or becomes 
   await dialog.getByRole("button", { name: "Create database" }).click()
   await dialog.waitFor({ state: "detached" })
   expect((await ada.get("/api/connections")).body.items).toMatchObject([{ name: "Folk" }])
-  // Where they were, with their words, and nothing of it goes to the model as text.
+  // The page and the draft are unchanged, and the file is not sent to the model as text.
   expect(new URL(page.url()).pathname).toBe("/")
   expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("a draft")
   expect(await chosenOn(page).count()).toBe(0)
   expect(faults).toEqual([])
 })
 
-test("a message with a picture is asked again by a model that cannot see only if its person agrees", async () => {
+test("a message with an image is resent to a model without vision only with the person's consent", async () => {
   const blind = Object.assign(named("blind", always(says("I see names."))), { sees: { images: false, files: false } })
   const seeing = Object.assign(named("seeing", always(says("I see a dot."))), { sees: { images: true, files: true } })
   await using site = await Site.open({ model: blind, others: [seeing] })
@@ -213,7 +213,7 @@ test("a message with a picture is asked again by a model that cannot see only if
   await page.getByText("I see a dot.").waitFor()
   await page.getByRole("button", { name: "Model: seeing" }).waitFor()
 
-  // The model that the conversation has now answers, which needs no agreement.
+  // The conversation's current model answers, which needs no consent.
   await go(page, new URL(first).pathname)
   await page.getByRole("button", { name: "Model: blind" }).click()
   await page.getByRole("option", { name: /^seeing/ }).click()
@@ -223,7 +223,7 @@ test("a message with a picture is asked again by a model that cannot see only if
   expect(faults).toEqual([])
 })
 
-test("a model whose abilities are assumed is not said to be unable to see pictures", async () => {
+test("a model with unknown abilities is not reported as unable to see images", async () => {
   const local = Object.assign(named("local", always(says("I see names."))), { sees: { images: false, files: false } })
   await using site = await Site.open({ model: local })
   const { page, faults } = await site.visit()
@@ -244,7 +244,7 @@ test("a model whose abilities are assumed is not said to be unable to see pictur
   expect(faults).toEqual([])
 })
 
-test("a picture for a model that cannot see is not sent before its person agrees or takes a model that can", async () => {
+test("an image for a model without vision is not sent until the person agrees or chooses a model with vision", async () => {
   const blind = Object.assign(named("blind", always(says("I see names."))), { sees: { images: false, files: false } })
   const seeing = Object.assign(named("seeing", always(says("I see a dot."))), { sees: { images: true, files: true } })
   await using site = await Site.open({ model: blind, others: [seeing] })
@@ -254,7 +254,7 @@ test("a picture for a model that cannot see is not sent before its person agrees
   await say(page, "What is this?")
   const warning = page.getByText("this model cannot see images")
   await warning.waitFor()
-  // What is warned of is left out: nothing is left to ask.
+  // Removing the image removes the warning, and sending asks nothing.
   await page.getByRole("button", { name: "Remove dot.png" }).click()
   await warning.waitFor({ state: "detached" })
   await choose(page, { name: "dot.png", buffer: png(8, 8) })

@@ -5,7 +5,7 @@ import { say } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
-test("after a stop what waits can be sent now with one click, and while a run works there is no such button", async () => {
+test("after a stop the queued messages can be sent with one click; during a run there is no such button", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "one")

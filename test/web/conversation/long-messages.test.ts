@@ -6,7 +6,7 @@ import { Site } from "../browser/site.ts"
 const words = (what: string) => `${`${what} and so on. `.repeat(9000)}THE END OF ${what}`
 const [QUESTION, ANSWER] = [words("the question"), words("the answer")]
 
-test("of long messages the page shows the beginning, loads the rest when it is asked to, and edits all of the words", async () => {
+test("a long message shows its beginning, loads the rest on demand, and is edited in full", async () => {
   await using site = await Site.open({ model: scripted(always(says(ANSWER))) })
   const ada = await site.ada()
   const id = await ada.begin()

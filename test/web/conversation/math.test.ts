@@ -24,7 +24,7 @@ $$\begin{aligned} \int_0^1 x\,dx &= \frac{1}{2} \\ a &= b \end{aligned}$$
 
 ` + "`$code$`"
 
-test("formulas are drawn, money is money, code is code, and what is copied is what was written", async () => {
+test("formulas are drawn, amounts of money and code are not, and copying returns the source", async () => {
   await using site = await Site.open({ model: scripted(says(TEXT)) })
   const { page, context, faults } = await site.visit()
   await context.grantPermissions(["clipboard-read", "clipboard-write"])
@@ -36,7 +36,7 @@ test("formulas are drawn, money is money, code is code, and what is copied is wh
   const words = await reply.innerText()
   for (const part of ["it costs $5 and $10", "50\\% is half", "$code$"]) expect(words).toContain(part)
   expect(await reply.locator("math").first().textContent()).toContain("ℝ")
-  // As tall as a fraction is, not a line of letters.
+  // As tall as a fraction, not as a line of text.
   const box = await reply.locator("math[display=block]").last().boundingBox()
   expect(box?.height).toBeGreaterThan(30)
   expect(await page.getByRole("article", { name: "You" }).innerText()).toContain("Tell \\(me\\) $x$ and \\, more")
@@ -60,20 +60,20 @@ const HOSTILE = [
   String.raw`x^2^3 = `,
 ]
 
-test("whatever stands in a formula runs nothing, loads nothing and takes no time; what is none is shown as it was written", async () => {
+test("a formula cannot run scripts, load resources or block the page; invalid ones are shown as source", async () => {
   const text =
     HOSTILE.map((tex) => `Before \\(${tex}\\) after.`).join("\n\n") + `\n\n$$${"{".repeat(100_000)}$$\n\nThe end.`
   const { page, faults } = await visit.begin(scripted(says(text)))
   await say(page, "go")
   const reply = page.getByRole("article", { name: "Pawl" }).last()
-  // A page that comes when the reply has ended is shown its beginning; one that was there sees it whole.
+  // A page that loads after the reply shows its beginning; a page that was open shows all of it.
   const [more, end] = [reply.getByRole("button", { name: "Show all" }), page.getByText("The end.")]
   await more.or(end).first().waitFor()
   if (await more.isVisible()) await more.click()
   await end.waitFor()
   await expect.poll(() => reply.locator("math").count()).toBe(2)
   expect(await reply.locator(".prose").locator("img, a, script, style, [style], [href]").count()).toBe(0)
-  // A space of TeX's is another than one of the keyboard.
+  // TeX's space is a different character from the keyboard's.
   const shown = (await reply.innerText()).replaceAll("\u00a0", " ")
   const written = [bomb, String.raw`\href{javascript:alert(1)}{x}`, "x^2^3 = ", String.raw`\begin{unknown} x`]
   for (const tex of written) expect(shown.includes(`Before \\(${tex}\\) after.`), tex).toBe(true)
@@ -85,7 +85,7 @@ test("whatever stands in a formula runs nothing, loads nothing and takes no time
   expect(faults).toEqual([])
 })
 
-test("a formula that is being written is its source, and is drawn when it is whole", async () => {
+test("an unfinished formula is shown as source, and drawn when it is complete", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "go")
@@ -111,7 +111,7 @@ test.each([
   ["ticks of all lengths", Array.from({ length: 400 }, (_, length) => "`".repeat(length)).join(" ")],
   ["ticks that begin a block", "\n```x ".repeat(20_000)],
   ["formulas", "$x$ ".repeat(25_000)],
-])("a long text of nothing but %s is read in time", (_, text) => {
+])("a long text of nothing but %s is parsed in time", (_, text) => {
   const worked = countWork()
   const { formulas } = protectMath(`$x$ ${text}`, true)
   expect(worked()).toBeLessThan(2000)

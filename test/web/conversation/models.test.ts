@@ -17,14 +17,14 @@ const listed = (name: string, provider: string, need: string | null = null): Lis
   },
 })
 
-/** What an endpoint tells of as soon as it answers. */
+/** A model that an endpoint lists once it answers. */
 const TOLD: ListedModel = {
   ...listed("open/told", "open"),
   ...{ contextTokens: 4096, maxContextTokens: 8192, features: ["images"] },
   can: { tools: false, images: true, files: false, reasoning: false },
 }
 
-/** As many as a gateway has, and none of them in an order that helps. */
+/** As many models as a gateway offers, in random order. */
 const MODELS = [
   ...Array.from({ length: 12 }, (_, at) => listed(`locked/model-${at}`, "locked", "set LOCKED_API_KEY")),
   ...Array.from({ length: 60 }, (_, at) => listed(`open/model-${at}`, "open")),
@@ -32,7 +32,7 @@ const MODELS = [
 ]
 
 const model = scripted(always(says("ok")))
-/** How often its endpoint was asked on request. */
+/** How often its endpoint was requested by the person. */
 let askedAgain = 0
 const endpoint = { provider: "open", models: 60, leftOut: 0, answeredAt: null, problem: null }
 const models = {
@@ -48,14 +48,14 @@ const models = {
 }
 const visit = oneVisit({ instead: { models } })
 
-/** One of them, by the seed, for what is the same on both; both in the long run. */
+/** One of them, by the seed, for behaviour that both share; both in the long run. */
 const looks: readonly [string, { readonly width: number; readonly height: number }][] = [
   ["desktop", { width: 1280, height: 800 }],
   ["phone", { width: 360, height: 740 }],
 ]
 
 test.each(oneIn(2, looks))(
-  "on a %s the menu of models shows what can be used, the chosen one in sight, and finds by words and keys",
+  "on a %s the model menu shows available models and the selected one, with search and keyboard support",
   async (_name, viewport) => {
     const { page, faults } = await visit.begin(model)
     await page.setViewportSize(viewport)
@@ -63,7 +63,7 @@ test.each(oneIn(2, looks))(
     await trigger.click()
     const list = page.getByRole("listbox", { name: "Available models" })
     await list.waitFor()
-    // What an endpoint tells of joins them when it has answered.
+    // The endpoint's models are added once it has answered.
     await expect.poll(() => list.getByRole("option").count()).toBe(62)
     expect(await list.getByRole("option").filter({ hasText: "open/told" }).innerText()).toContain(
       "4k of 8k tokens · $3 in, $15 out per million · no tools, images",
@@ -71,7 +71,7 @@ test.each(oneIn(2, looks))(
     await page.getByText("From its endpoint: context window and tools. From the operator: price. Assumed:").waitFor()
     expect(await page.getByText("locked/model-0").first().isVisible()).toBe(false)
 
-    // The chosen one is really in sight, and marked for whoever cannot see it.
+    // The selected option is visible, and marked as selected for assistive technology.
     const chosen = list.getByRole("option", { selected: true })
     expect(await chosen.innerText()).toContain("open/model-47")
     const inSight = `(() => {
@@ -90,7 +90,7 @@ test.each(oneIn(2, looks))(
     await page.getByText("The models of open could not be loaded: it could not be reached").waitFor()
     expect(askedAgain).toBe(asked + 1)
 
-    // What cannot be used is one line, and says why when it is opened.
+    // Unavailable models are one line, which shows the reason when opened.
     await page.getByText("12 models unavailable").click()
     await page.getByText("To use them: set LOCKED_API_KEY").waitFor()
 
@@ -109,7 +109,7 @@ test.each(oneIn(2, looks))(
     await list.waitFor({ state: "hidden" })
     await page.getByRole("button", { name: "Model: open/model-59" }).waitFor()
 
-    // Where only what cannot be used is found, it is not hidden.
+    // A search that finds only unavailable models shows them.
     await page.getByRole("button", { name: /^Model:/ }).click()
     await field.fill("locked/model-3")
     await page.getByText("No available model matches.").waitFor()
@@ -121,7 +121,7 @@ test.each(oneIn(2, looks))(
 )
 
 test.each(oneIn(2, looks.toReversed()))(
-  "on a %s how the model replies is set before the first word and later, by keys alone",
+  "on a %s reply settings are changed before the first message and later, by keyboard alone",
   async (_name, viewport) => {
     const { page, faults, ada } = await visit.begin(model)
     await page.setViewportSize(viewport)
@@ -145,7 +145,7 @@ test.each(oneIn(2, looks.toReversed()))(
     const settings = async () => (await ada.get(`/api/conversations/${id}`)).body.settings
     expect(await settings()).toEqual({ effort: "high", temperature: 0.2 })
 
-    // Later: one is taken back, another is set; what the server refuses is said in its words.
+    // Later: one setting is cleared, another is set; a refusal shows the server's message.
     await page.getByRole("button", { name: "Reply settings: high effort · temperature 0.2" }).press("Enter")
     await field(/^Temperature/).fill("")
     await field(/^Stop/).fill("END")
@@ -170,7 +170,7 @@ test.each(oneIn(2, looks.toReversed()))(
   },
 )
 
-test("if the model that was chosen last is not available, the page says so and offers another", async () => {
+test("if the model chosen last is unavailable, the page shows that and offers another", async () => {
   const { page, faults } = await visit.begin(model)
   await page.route(/\/api\/models(\?|$)/, async (route) => {
     const answer = await route.fetch()

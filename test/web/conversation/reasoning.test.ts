@@ -6,7 +6,7 @@ import { reopen, say } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
-test("what a model thinks is a line that moves, then one that opens, also in a conversation that is opened again", async () => {
+test("reasoning is a moving line, then one that unfolds, also in a reopened conversation", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "Why?")

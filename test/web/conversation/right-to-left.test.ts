@@ -6,12 +6,12 @@ import { say } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
-test("code in a reply that is read from the right is read from the left, as it was written", async () => {
+test("code in a right-to-left reply is left-to-right and unchanged", async () => {
   const reply = "مرحبا بالعالم. هذا مثال مع `go(1);` في السطر:\n\n```js\nrun(2);\n```\n\nانتهى."
   const { page, faults } = await visit.begin(scripted(says(reply)))
   await say(page, "مرحبا")
   await page.getByText("انتهى.").waitFor()
-  /** The letters of each piece of code, in the order in which they stand. */
+  /** The letters of each piece of code, in visual order. */
   const shown = await page.evaluate(`[...document.querySelectorAll(".prose code")].map((code) => {
     const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
     const letters = []
@@ -25,12 +25,12 @@ test("code in a reply that is read from the right is read from the left, as it w
     return letters.sort((a, b) => a[0] - b[0]).map(([, letter]) => letter).join("").trim()
   })`)
   expect(shown).toEqual(["go(1);", "run(2);"])
-  // And its words are still read from the right.
+  // And its text is still right-to-left.
   expect(await page.evaluate(`getComputedStyle(document.querySelector(".prose > div p")).direction`)).toBe("rtl")
   expect(faults).toEqual([])
 })
 
-test("lists, quotes and tables of a reply that is read from the right begin at the right", async () => {
+test("lists, quotes and tables of a right-to-left reply start at the right", async () => {
   const { page, faults } = await visit.begin(
     scripted(says("مرحبا\n\n- أول\n\n> قول\n\n| اسم |\n|---|\n| أحمد |\n\nانتهى.")),
   )

@@ -8,7 +8,7 @@ import { say } from "../browser/talk.ts"
 const REPLY =
   "I did not understand that. You could ask:\n\n- `add a task buy milk`\n- `list my tasks`\n\nOr:\n\n- `one`, or two"
 
-test("requests that the offline model suggests are buttons that send them, once", async () => {
+test("suggestions of the offline model are buttons that send them, once", async () => {
   const model = named("offline", says(REPLY), always(says("Done.")))
   await using site = await Site.open({ model })
   const { page, faults } = await site.visit()
@@ -24,7 +24,7 @@ test("requests that the offline model suggests are buttons that send them, once"
   expect(faults).toEqual([])
 })
 
-test("a suggestion that is clicked while its reader has scrolled up leads to the end, like a message that is typed", async () => {
+test("clicking a suggestion scrolls to the end, as sending a typed message does", async () => {
   const long = Array.from({ length: 60 }, (_, index) => `Line ${index + 1}.`).join("\n\n")
   const model = named("offline", says(`- \`list my tasks\`\n\n${long}`), always(says(`${long}\n\nThe end.`)))
   await using site = await Site.open({ model })
@@ -43,7 +43,7 @@ test("a suggestion that is clicked while its reader has scrolled up leads to the
   expect(faults).toEqual([])
 })
 
-test("no other model has buttons drawn by what it writes", async () => {
+test("other models cannot create such buttons", async () => {
   await using site = await Site.open({ model: scripted(says(REPLY)) })
   const { page } = await site.visit()
   await say(page, "Do something")

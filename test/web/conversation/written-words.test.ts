@@ -8,7 +8,7 @@ import { message, say, tells } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
-/** What writes does not arrive, until the returned function says otherwise. */
+/** Blocks write requests until the returned function is called. */
 async function cutOff(page: Page): Promise<() => Promise<void>> {
   await page.route("**/api/**", (route) =>
     route.request().method() === "GET" ? route.continue() : route.abort("connectionfailed"),
@@ -18,7 +18,7 @@ async function cutOff(page: Page): Promise<() => Promise<void>> {
 
 const TROUBLE = "The server cannot be reached."
 
-/** Sends a form and waits until it says at its field, without a toast, what is wrong. */
+/** Submits a form and waits for the error at its field, without a toast. */
 async function isRefused(field: Locator, problem: string | RegExp, act: () => Promise<unknown>): Promise<void> {
   await act()
   await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true")
@@ -27,7 +27,7 @@ async function isRefused(field: Locator, problem: string | RegExp, act: () => Pr
   expect(await field.page().locator("[data-toast]").count()).toBe(0)
 }
 
-test("a change of a proposal, a reason against it and other words for a message stay where they are until they have arrived", async () => {
+test("edited changes, rejection reasons and edited messages stay in their fields until they are stored", async () => {
   const model = scripted(calls("create_task", { title: "x" }), says("Then not."), says("Hello, Grace."))
   const { page } = await visit.begin(model)
   await say(page, "go")
@@ -70,7 +70,7 @@ test("a change of a proposal, a reason against it and other words for a message 
   await page.getByText("Hello, Grace.").waitFor()
 })
 
-test("a message that waits keeps its lines when it is changed, and the change where it did not arrive", async () => {
+test("a queued message keeps its line breaks when edited, and the edit if it cannot be stored", async () => {
   const model = new PacedModel()
   const { page, ada } = await visit.begin(model)
   await say(page, "one")
@@ -94,7 +94,7 @@ test("a message that waits keeps its lines when it is changed, and the change wh
   model.end()
 })
 
-test("words for a message that waits are in the field below when a run takes the message before they are saved", async () => {
+test("an unsaved edit of a queued message moves to the composer when a run takes the message", async () => {
   const model = new PacedModel()
   const { page, ada, faults } = await visit.begin(model)
   await say(page, "one")
@@ -124,7 +124,7 @@ test("words for a message that waits are in the field below when a run takes the
   expect(faults).toEqual([])
 })
 
-test("asking again with other words makes one branch, also where naming it failed at first", async () => {
+test("editing and resending creates one branch, even if renaming it fails at first", async () => {
   const model = scripted(says("Hello."), says("Hello, Grace."))
   const { page, ada } = await visit.begin(model)
   await say(page, "I am Ada")
@@ -145,7 +145,7 @@ test("asking again with other words makes one branch, also where naming it faile
   expect(items.map(({ title }: { title: string }) => title)).toEqual(["I am Grace", "I am Ada"])
 })
 
-test("a new name for a conversation stays where it is written until it has arrived", async () => {
+test("a new conversation title stays in its field until it is stored", async () => {
   const { page, ada } = await visit.begin(scripted(says("Hello.")))
   const id = await ada.begin({ title: "Taxes" })
   await page.getByRole("button", { name: "More for Taxes" }).click()

@@ -44,7 +44,7 @@ const show = defineTool({
 
 const visit = oneVisit({ sqliteRoot: folder(), tools: [show] })
 
-test("whoever is new asks the sample database at once, without a model, and sees the SQL", async () => {
+test("a new user queries the sample database at once, without a model, and sees the SQL", async () => {
   const model = offlineModel()
   await using site = await Site.open({ model, sqliteRoot: folder() })
   const { page, faults } = await site.visit()
@@ -59,7 +59,7 @@ test("whoever is new asks the sample database at once, without a model, and sees
   await page.getByRole("cell", { name: /^\d+/ }).first().waitFor()
   await page.getByRole("button", { name: "Database: Sample shop" }).waitFor()
   await say(page, "revenue by category")
-  // It has a shape, so it is drawn; its rows are a click away.
+  // The result suits a chart, so it is drawn; its rows are a click away.
   await page.getByTitle("Chart: revenue by category").waitFor()
   await page.getByRole("button", { name: "Table", exact: true }).click()
   await page.getByRole("columnheader", { name: "revenue real" }).waitFor()
@@ -68,14 +68,14 @@ test("whoever is new asks the sample database at once, without a model, and sees
   expect(faults).toEqual([])
 })
 
-test("a database is chosen for a conversation, before its first word and later; one that is gone is told", async () => {
+test("a database is chosen for a conversation, before its first message and later; a deleted one is shown as deleted", async () => {
   const { ada, page, faults } = await visit.begin(scripted(says("ok")))
   const add = async (name: string) =>
     (await ada.post("/api/connections", { name, kind: "sqlite", path: "shared/shop.db" })).body.id as string
   const [first, second] = [await add("First"), await add("Second")]
   await page.getByRole("button", { name: /^Agent:/ }).click()
   await page.getByRole("menuitemradio", { name: /^Analyst/ }).click()
-  await page.getByRole("button", { name: "Database: Second" }).click() // the newest, unless somebody says otherwise
+  await page.getByRole("button", { name: "Database: Second" }).click() // the newest is the default
   await page.getByRole("menuitemradio", { name: /^First/ }).click()
   await say(page, "hello")
   await page.getByText("ok", { exact: true }).waitFor()
@@ -95,7 +95,7 @@ test("a database is chosen for a conversation, before its first word and later; 
   expect(faults).toEqual([])
 })
 
-test("all rows of a result are there when somebody scrolls or sorts, as a file too; its SQL is changed and run in place", async () => {
+test("all rows of a result load by scrolling or sorting, and as a file; its SQL can be edited and run in place", async () => {
   const model = scripted(calls("ask_database", { query: "Count" }), fenced(MANY), says("Counted."))
   const { ada, page, faults } = await visit.begin(model)
   const { body } = await ada.post("/api/connections", { name: "Shop", kind: "sqlite", path: "shared/shop.db" })
@@ -160,11 +160,11 @@ test("all rows of a result are there when somebody scrolls or sorts, as a file t
   ).toEqual(["name,town", "Ada,London", "Bo,"])
   await page.getByRole("button", { name: "Back to the assistant’s result" }).click()
   await page.getByText("5,000 rows", { exact: true }).waitFor()
-  // What was refused and what failed the console tells, too.
+  // The console also reports refused and failed queries.
   expect(faults.filter((fault) => !/status of 4(00|22)/.test(fault))).toEqual([])
 })
 
-test("whatever stands in cells, headings and SQL, nothing runs, nothing loads, and what is hidden is drawn", async () => {
+test("cells, headings and SQL cannot run scripts or load resources, and hidden characters are drawn", async () => {
   const poison = `<img src="${EVIL}/a.png" onerror=alert(1)>`
   const sql = `SELECT '${poison}' AS "${poison.replaceAll('"', '""')}", 'a\u202Eb\u200Bc' AS "h\u202Ed", '![p](${EVIL}/p.png)' || '${"long ".repeat(40)}' AS c /* \u202E <script>alert(2)</script> ![q](${EVIL}/q.png) */`
   const model = scripted(calls("ask_database", { query: "Poison" }), fenced(sql), says("Shown."))
@@ -197,7 +197,7 @@ test("whatever stands in cells, headings and SQL, nothing runs, nothing loads, a
   ].filter((each) => /[\\u202E\\u200B]/.test(each ?? ""))`)
   expect(raw).toEqual([])
 
-  // Also what a person has written themselves, with what would end a block of code.
+  // Also SQL that the person wrote, with the end marker of a code block in it.
   await page.getByRole("button", { name: "Edit and run" }).click()
   const editor = page.getByRole("textbox", { name: "SQL" })
   await editor.fill("SELECT 1 AS one -- \n/*\n```\n<script>alert(3)</script>\n*/")
@@ -209,7 +209,7 @@ test("whatever stands in cells, headings and SQL, nothing runs, nothing loads, a
   expect(faults).toEqual([])
 })
 
-/** A conversation with a table and a chart of the same result, which the server keeps. */
+/** A conversation with a table and a chart of the same result, which is stored on the server. */
 async function drawn(ada: Visitor): Promise<string> {
   const { body } = await ada.post("/api/connections", { name: "Shop", kind: "sqlite", path: "shared/shop.db" })
   const sql = "SELECT name, id FROM customer"
@@ -223,7 +223,7 @@ async function drawn(ada: Visitor): Promise<string> {
   return ada.begin({ agent: "test", connectionId: body.id })
 }
 
-test("a chart says that it is old while other SQL was run in the place of its rows", async () => {
+test("a chart is marked as outdated while its rows are replaced by those of other SQL", async () => {
   const model = scripted(calls(["show", { n: 1 }], ["show", { n: 2 }]), says("Drawn."))
   const { ada, page, faults } = await visit.begin(model)
   await go(page, `/c/${await drawn(ada)}`)
@@ -241,11 +241,11 @@ test("a chart says that it is old while other SQL was run in the place of its ro
   expect(faults).toEqual([])
 })
 
-test("axe finds nothing serious in tables, SQL, uploads and the choice of a database, in light and in dark", async () => {
+test("axe finds no serious fault in tables, SQL, uploads and the database menu, in light and dark mode", async () => {
   const model = scripted(calls(["show", { n: 1 }], ["show", { n: 2 }]), says("Drawn."))
   const { ada, page } = await visit.begin(model)
   await go(page, `/c/${await drawn(ada)}`)
-  // Each look takes seconds: one of them by the seed, all in the long run.
+  // Each check takes seconds: one of them by the seed, all in the long run.
   const chosen = oneIn(4, ["results", "editor", "choice", "uploads"])
   const look = async (what: string) =>
     chosen.includes(what) && expect(await seriousFaultsInBothColours(page, what)).toEqual([])

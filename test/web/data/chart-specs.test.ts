@@ -13,15 +13,15 @@ const visit = oneVisit()
 
 const file = join(import.meta.dirname, "..", "..", "..", "..", "shared", "outside", "vega-lite-specs.json.gz")
 
-/** Of so many one is drawn, by the seed; all of them in the long run. */
+/** Draws one of this many examples, chosen by the seed; the long run draws all. */
 const ONE_OF = 12
 
-/** What the frame waits for a chart passes ten times as fast: 5 s of a processor each otherwise. */
+/** Speeds up the frame's timers tenfold; otherwise each chart takes 5 s of processor time. */
 const hurry = (frame: Frame) =>
   frame.evaluate("window.unhurried = setTimeout, window.setTimeout = (then, ms) => unhurried(then, ms / 10)")
 const unhurry = (frame: Frame) => frame.evaluate("window.setTimeout = unhurried")
 
-test("of Vega-Lite's 633 examples those with their data inside are drawn, and those that would fetch it are refused, without a request", async ({
+test("of Vega-Lite's 633 examples those with inline data are drawn, and those with data URLs are refused without a request", async ({
   skip,
 }) => {
   if (!existsSync(file))
@@ -32,7 +32,7 @@ test("of Vega-Lite's 633 examples those with their data inside are drawn, and th
   const { site, page, faults } = await visit.begin(scripted())
   await openFrame(page, site.url)
   const asked: string[] = []
-  // The page around the frame looks every few seconds which devices are there.
+  // The page around the frame polls the list of devices.
   const isOwn = (url: string) => url.startsWith("blob:") || url === `${site.url}/api/devices`
   page.on("request", (request) => !isOwn(request.url()) && asked.push(request.url()))
   const draw = (specs: typeof all) =>
@@ -56,10 +56,10 @@ test("of Vega-Lite's 633 examples those with their data inside are drawn, and th
   }
 })
 
-/** What no picture of ours is made of. */
+/** Elements and attributes that our charts never contain. */
 const FOREIGN = "img, image, a, iframe, style, foreignObject, [href], [style*=url], [onload], [onerror]"
 
-/** Whether any data in it comes from an address. */
+/** Whether any of its data has a URL. */
 function fetches(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false
   return Object.entries(value).some(
@@ -88,7 +88,7 @@ async function stillBlocking(
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
-test("whatever a chart says that nobody has checked: no script of it runs, no request leaves, and the page does not stop", async () => {
+test("an unchecked chart specification runs no script, sends no request, and does not block the page", async () => {
   const { site, page, faults } = await visit.begin(scripted())
   const frame = await openFrame(page, site.url)
   await frame.evaluate(`new MutationObserver(() => {
@@ -96,7 +96,7 @@ test("whatever a chart says that nobody has checked: no script of it runs, no re
   }).observe(document.body, { childList: true, subtree: true, attributes: true }, (window.foreign = []))`)
   const asked: string[] = []
   const heard: string[] = []
-  // The page around the frame looks every few seconds which devices are there.
+  // The page around the frame polls the list of devices.
   const isOwn = (url: string) => url.startsWith("blob:") || url === `${site.url}/api/devices`
   page.on("request", (request) => !isOwn(request.url()) && asked.push(request.url()))
   page.on("console", (message) => heard.push(message.text()))
@@ -104,7 +104,7 @@ test("whatever a chart says that nobody has checked: no script of it runs, no re
   const specs = [...oneIn(2, hostileCharts), ...markupCharts]
   const outcomes = await drawAll(page, specs)
   expect(outcomes.filter(({ type }) => type === "silent")).toEqual([])
-  // What is text is drawn as text: the frame is alive, and draws.
+  // Markup is drawn as text: the frame still works, and draws.
   expect(outcomes.filter(({ name }) => name.startsWith("markup")).map(({ type }) => type)).toEqual(
     markupCharts.map(() => "drawn"),
   )
@@ -112,11 +112,11 @@ test("whatever a chart says that nobody has checked: no script of it runs, no re
   expect(asked).toEqual([])
   expect(heard.filter((text) => text.includes(CANARY) || text.includes(EVIL))).toEqual([])
   expect(faults.filter((fault) => /^(left|dialog)/.test(fault))).toEqual([])
-  // Of all that was put into the frame's document, drawing by drawing.
+  // All foreign elements added to the frame's document by any drawing.
   expect(await frame.evaluate("window.foreign")).toEqual([])
 })
 
-test("a chart that would never be done is stopped, and the page does not wait for it", async () => {
+test("an endless chart is stopped, and the page stays responsive", async () => {
   const { site, page } = await visit.begin(scripted())
   const frame = await openFrame(page, site.url)
   await hurry(frame)
@@ -135,6 +135,6 @@ test("a chart that would never be done is stopped, and the page does not wait fo
     { name: "hidden", spec: { ...markupCharts[0]?.spec, title: "invoice\u202Efdp" } },
   ])
   expect(after?.type).toBe("drawn")
-  // What the eye would miss is written out here, too.
+  // Invisible characters are written out here, too.
   expect(await frame.evaluate("document.body.innerText")).toContain("invoice⟨U+202E⟩fdp")
 })

@@ -23,7 +23,7 @@ const spec = {
 }
 const SQL = "SELECT country, sum(total) AS total FROM invoices GROUP BY country"
 
-/** What it answers with, one a call. */
+/** The results of the tool, one per call. */
 const answers: unknown[] = []
 const show = defineTool({
   name: "ask_analyst",
@@ -35,7 +35,7 @@ const show = defineTool({
 })
 const visit = oneVisit({ tools: [show] })
 
-/** A conversation in which these answers are drawn. */
+/** Opens a conversation in which these results are drawn. */
 async function begin(model: Model, ...data: readonly unknown[]) {
   answers.splice(0, answers.length, ...data)
   const { ada, page, faults } = await visit.begin(model)
@@ -56,7 +56,7 @@ const chart = (changes: object = {}) => ({
 
 const inFrame = (page: Page) => page.frameLocator("iframe[title^='Chart']")
 
-test("a chart is drawn in a frame without an origin, with its SQL, as a table, and as files", async () => {
+test("a chart is drawn in a frame without an origin, and available as SQL, table and files", async () => {
   const model = scripted(...["First.", "Second.", "Third."].flatMap((words) => [calls("ask_analyst", {}), says(words)]))
   const other = { ...chart(), kind: "table", resultId: "res_2", sql: "SELECT 1", columns: ["a"], rows: [[1]] }
   const again = { ...other, resultId: "res_3", sql: SQL, resultHash: "other rows" }
@@ -79,7 +79,7 @@ test("a chart is drawn in a frame without an origin, with its SQL, as a table, a
       storage: reach(() => localStorage.length),
       fetched: await fetch("/api/models").then(() => "fetched", (error) => error.name),
       opened: reach(() => open("about:blank")),
-      // Later, because what a debugger runs may evaluate.
+      // In a timeout, because the policy does not apply to code that the debugger runs.
       evaluated: await new Promise((resolve) => setTimeout(() => resolve(reach(() => new Function("return 1")())))),
     }
   })()`)
@@ -123,7 +123,7 @@ test("a chart is drawn in a frame without an origin, with its SQL, as a table, a
   await figure.getByRole("button", { name: "Chart" }).click()
   await bars.nth(2).waitFor()
 
-  // another question does not make it old; the same one with another answer does.
+  // Another question does not make it outdated; the same one with another answer does.
   const outdated = page.getByText("This chart shows an earlier result")
   await say(page, "And something else")
   await page.getByText("Second.").waitFor()
@@ -136,7 +136,7 @@ test("a chart is drawn in a frame without an origin, with its SQL, as a table, a
   ).toEqual([])
 })
 
-test("a chart that cannot be drawn, takes too long or would be blank is a table, with a sentence why", async () => {
+test("a chart that is invalid, too slow or blank is shown as a table, with the reason", async () => {
   const filtered = (filter: string) => chart({ spec: { ...spec, transform: [{ filter }] } })
   const broken = [
     chart({ spec: { ...spec, data: { url: "/api/tokens" } } }),
@@ -159,7 +159,7 @@ test("a chart that cannot be drawn, takes too long or would be blank is a table,
   expect(faults).toEqual([])
 })
 
-test("on a phone, in the dark, a chart fits, and axe finds nothing serious", async () => {
+test("on a phone in dark mode a chart fits, and axe finds no serious fault", async () => {
   const { page, faults } = await begin(scripted(calls("ask_analyst", {}), says("Done.")), chart())
   await page.setViewportSize({ width: 390, height: 844 })
   await page.emulateMedia({ colorScheme: "dark" })

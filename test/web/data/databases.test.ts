@@ -36,7 +36,7 @@ const drop = async (page: Page, name: string, text: string) => {
   )
 }
 
-test("a file is dropped, looked at, named and made a database; until then nothing is kept", async () => {
+test("a dropped file is previewed, named and imported as a database; nothing is stored before that", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connections")
   await page.getByText("No databases yet.").waitFor()
@@ -67,7 +67,7 @@ test("a file is dropped, looked at, named and made a database; until then nothin
   )
   expect((await ada.get("/api/connections")).body.items).toMatchObject([{ name: "Towns", kind: "sqlite" }])
 
-  // What is none is refused in words.
+  // A file that is not CSV is refused with a message.
   await page.getByLabel("CSV file").setInputFiles({ ...file("x.csv", ""), buffer: Buffer.from([0, 1, 2, 255, 254, 0]) })
   await page.getByText(/The file was not accepted/).waitFor()
   await entry.getByRole("button", { name: "Remove" }).click()
@@ -76,7 +76,7 @@ test("a file is dropped, looked at, named and made a database; until then nothin
   expect(faults.filter((fault) => !fault.includes("400"))).toEqual([])
 })
 
-test("what a file leaves open is asked, and shown again as it was said before anything is kept", async () => {
+test("ambiguous values in a file are asked about, and previewed as chosen before the database is created", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connections")
   await drop(page, "sales.csv", "day;amount\n03/04/2025;1.234\n05/06/2025;2.500\n")
@@ -96,7 +96,7 @@ test("what a file leaves open is asked, and shown again as it was said before an
   expect(faults).toEqual([])
 })
 
-test("whatever stands in a file, in its name, its headings and its cells, nothing runs and what is hidden is drawn", async () => {
+test("the name, headings and cells of a file cannot run scripts, and hidden characters are drawn", async () => {
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connections")
   const long = `${HIDDEN} ${POISON} ${"and on ".repeat(30)}`

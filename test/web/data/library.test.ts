@@ -7,7 +7,7 @@ import { seriousFaultsInTurn } from "../browser/serious-faults.ts"
 import { Site } from "../browser/site.ts"
 import { reopen } from "../browser/talk.ts"
 
-test("documents are dropped into a collection, seen to be read in, and gone when they are removed", async () => {
+test("documents are dropped into a collection, show their indexing, and disappear when removed", async () => {
   await using site = await Site.open({ model: scripted(always(says("ok"))), embedder: new WordEmbedder() })
   const { page, faults } = await site.visit({}, "/library")
   await page.getByRole("heading", { name: "No documents yet" }).waitFor()
@@ -37,7 +37,7 @@ test("documents are dropped into a collection, seen to be read in, and gone when
   expect(faults).toEqual([])
 })
 
-test("how far documents are is seen, what keeps them, and what did not arrive can be sent again", async () => {
+test("documents show their progress and errors, and failed uploads can be retried", async () => {
   const embedder = new WordEmbedder()
   const held = Promise.withResolvers<void>()
   embedder.held = held.promise
@@ -48,7 +48,7 @@ test("how far documents are is seen, what keeps them, and what did not arrive ca
   const flight = page.getByRole("region", { name: "Flight" })
   await flight.getByText("This collection is empty.").waitFor()
 
-  // Added behind the page's back: the feed tells of it.
+  // Added through the API: the page learns of it by the feed.
   const content = "# Lift\n\nIt grows.\n\n# Drag\n\nIt does too.\n\n# Stall\n\nThen it falls."
   await ada.post(`/api/collections/${id}/documents`, { name: "flight.md", content })
   await flight.getByText("0 of 3 passages indexed · time left unknown").waitFor()
@@ -75,7 +75,7 @@ test("how far documents are is seen, what keeps them, and what did not arrive ca
     await route.continue()
   })
   await flight.getByRole("button", { name: "Retry" }).click()
-  // Dropped while another is on its way.
+  // Dropped while another upload is in progress.
   await page.evaluate(`{
     const given = new DataTransfer()
     given.items.add(new File(["# Wind"], "wind.md"))

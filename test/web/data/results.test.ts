@@ -23,7 +23,7 @@ const offline = offlineModel()
 
 const visit = oneVisit({ sqliteRoot: folder() })
 
-/** A conversation where a model answers each question with the next of these statements. */
+/** A conversation whose model answers each question with the next of these statements. */
 async function asking(...statements: readonly string[]) {
   const model = scripted(
     ...statements.flatMap((sql) => [
@@ -41,8 +41,8 @@ async function asking(...statements: readonly string[]) {
 
 const values = (...rows: readonly string[]) => `WITH t (name, amount) AS (VALUES ${rows.join(", ")}) SELECT * FROM t`
 
-// README's own question.
-test("revenue by month is drawn unasked, its table stands once, and its SQL on several lines", async () => {
+// The example question of README.
+test("revenue by month is drawn automatically, with one table, and its SQL on several lines", async () => {
   const { ada, page, faults } = await visit.begin(offline)
   const shop = (await ada.post("/api/connections/sample", {})).body.id
   await go(page, `/c/${await ada.begin({ agent: "analyst", connectionId: shop })}`)
@@ -64,7 +64,7 @@ test("revenue by month is drawn unasked, its table stands once, and its SQL on s
   expect(faults).toEqual([])
 })
 
-test("the editor stays in its place when its SQL is run, whatever comes of it, and a result is one card", async () => {
+test("the editor stays in place when its SQL runs, whatever the result, and a result is one card", async () => {
   const { page, faults } = await asking("SELECT name FROM customer")
   await say(page, "names")
   await page.getByText("Done.").waitFor()
@@ -82,20 +82,20 @@ test("the editor stays in its place when its SQL is run, whatever comes of it, a
     const after = await editor.boundingBox()
     expect(after?.y, sql).toBeGreaterThan(40)
     expect((after?.y ?? 0) + (after?.height ?? 0), sql).toBeLessThan(720)
-    // The notice that it is one's own comes above it, once.
+    // The notice that it is the person's own SQL appears above it, once.
     expect(Math.abs((after?.y ?? 0) - (before?.y ?? 0)), sql).toBeLessThan(120)
   }
   expect(await page.locator("figure figure, figure .code-block.border").count()).toBe(0)
   expect(faults).toEqual([])
 })
 
-test("numbers are grouped as the reader does, in tables and charts, and years are not", async () => {
+test("numbers are grouped in the reader's locale, in tables and charts, and years are not", async () => {
   const { site, path } = await asking(
     "SELECT 2024 AS year, 1234567.5 AS amount, 1234 AS customer_id UNION ALL SELECT 2025, 0.5, 99999",
     values("('Berlin', 12345.5)", "('Hamburg', 54321)"),
   )
   const { page, faults } = await site.visit({ locale: "de-DE" }, path)
-  // The page speaks the language of the browser.
+  // The page uses the language of the browser.
   const ask = async (text: string) => {
     await page.getByRole("textbox", { name: "Nachricht" }).fill(text)
     await page.keyboard.press("Enter")
@@ -111,7 +111,7 @@ test("numbers are grouped as the reader does, in tables and charts, and years ar
   expect(faults).toEqual([])
 })
 
-test("names below bars stand upright where there is room, and lean where there is not", async () => {
+test("labels below bars are horizontal if they fit, and slanted otherwise", async () => {
   const long = Array.from({ length: 8 }, (_, at) => `('Some name ${at}', ${at + 1})`)
   const { page, faults } = await asking(values("('Machines', 5)", "('Cups', 3)", "('Tea', 2)"), values(...long))
   const angles = () =>
@@ -133,7 +133,7 @@ test("names below bars stand upright where there is room, and lean where there i
   expect(faults).toEqual([])
 })
 
-test("a pie tells the value and the share of each slice that has room for it", async () => {
+test("a pie shows the value and the share of each slice that is large enough", async () => {
   const { page, faults } = await asking(values("('a', 6000)", "('b', 3950)", "('c', 50)"))
   await say(page, "pie")
   await inFrame(page).locator("[aria-roledescription=bar]").nth(2).waitFor()

@@ -13,9 +13,9 @@ import { isLong } from "../../support/sizes.ts"
 import { Site } from "../browser/site.ts"
 import { say } from "../browser/talk.ts"
 
-// what comes to more than some length in sum could never be approved.
+// Arguments above some total length used to be impossible to approve.
 
-/** Says back as calls what it is told as JSON. */
+/** Returns the tool calls that a message contains as JSON. */
 const model = always(({ history }) => {
   const last = history.at(-1)
   return last?.role === "user" ? calls(...(JSON.parse(last.text) as [string, Arguments][])) : says("Done.")
@@ -33,14 +33,14 @@ async function openSite() {
   return { site, ada, connectionId: body.id as string, recipes: recipesIn(place.root) }
 }
 
-/** The proposals that these calls become. */
+/** Creates the proposals for these tool calls. */
 async function propose(ada: Visitor, id: string, wanted: readonly [string, Arguments][]): Promise<string[]> {
   const { body, text } = await ada.say(id, JSON.stringify(wanted))
   expect(body.proposals, text.slice(-2000)).toHaveLength(wanted.length)
   return body.proposals.map((proposal: { id: string }) => proposal.id)
 }
 
-/** Approves what is in the inbox, the last of it by hand. */
+/** Approves everything in the inbox, the last one by hand. */
 async function approve(page: Page, ada: Visitor, ids: readonly string[]): Promise<void> {
   await approveAtOnce(page, ids.slice(0, -1))
   for (const id of ids.slice(-1)) await approveByHand(page, id)
@@ -57,7 +57,7 @@ const goTo = async (page: Page, name: string) => {
 
 const AT_ONCE = 30
 
-/** What the tool at this place is given: every text in the long run, else one, by the seed, and another than its neighbours'. */
+/** Texts for the tool at this index: all in the long run, else one, chosen by the seed and different from its neighbours'. */
 const textsFor = (place: number): readonly string[] =>
   isLong ? someTexts : [someTexts[(place + inject("seed")) % someTexts.length] as string]
 
@@ -67,7 +67,7 @@ const UNDOES = [
 ]
 
 test(
-  "every tool that a person is asked about can be approved, whatever it is given",
+  "every tool that asks a person can be approved, whatever its arguments",
   {
     timeout: 600_000,
   },
@@ -79,19 +79,19 @@ test(
     const approved = new Set<string>()
     const toolOf = async (id: string) => (await ada.get(`/api/agent/proposals/${id}`)).body.tool as string
 
-    // Several kinds at a time: to come to the inbox anew costs as much as to approve three.
+    // Several kinds at a time, because opening the inbox again costs as much as approving three.
     const waiting: string[] = []
     const approveAll = async () => {
       await goTo(page, "Inbox")
       await approve(page, ada, waiting.splice(0))
-      // What was decided stays in view until somebody comes anew; and what is asked for is drawn at once, each time.
+      // Decided proposals stay visible until the inbox is opened again. Leaving it draws only pending ones each time.
       await goTo(page, "Notes")
     }
     for (const [at, [tool, recipe]] of Object.entries(recipes).entries()) {
       const wanted: [string, Arguments][] = []
       for (const text of textsFor(at)) wanted.push([tool, await recipe(text, ada)])
       const id = await ada.begin({ agent: agents.get("workspace").tools.find(tool) ? "workspace" : "test" })
-      // What reaches outside is asked about once private words and words from outside have met.
+      // A tool with egress needs approval once the conversation holds private data and untrusted text.
       if (agents.get("test").tools.find(tool)?.egress) await ada.say(id, JSON.stringify([["bring_both", {}]]))
       waiting.push(...(await propose(ada, id, wanted)))
       if (waiting.length >= AT_ONCE) await approveAll()
@@ -110,12 +110,12 @@ test(
         const id = await ada.begin({ agent: "analyst", connectionId })
         waiting.push(...(await propose(ada, id, [["change_database", { sql, why: "Because." }]])))
       }
-      // The next are about rows that these make.
+      // The next tools change rows that these create.
       await approveAll()
       approved.add("change_database")
     }
 
-    // Taking back is a proposal too, of tools that no model can call.
+    // An undo is a proposal too, of tools that models cannot call.
     const { body } = await ada.get("/api/agent/audit?limit=200")
     const newest = new Map<string, string>()
     for (const { tool, id, inverse } of body.items.toReversed()) if (inverse) newest.set(tool, id)
@@ -127,7 +127,7 @@ test(
     }
     await approveAll()
 
-    // A tool that is new has to have a recipe before this passes.
+    // A new tool needs a recipe before this passes.
     const gated = agents.all.flatMap(({ tools }) =>
       tools.names.filter((name) => {
         const tool = tools.find(name)
@@ -140,7 +140,7 @@ test(
   },
 )
 
-test("all at once, after one look at everything, also where most of it is far above", async () => {
+test("all changes are approved at once after one look at everything, also if most of it is far above", async () => {
   const { site, recipes } = await openSite()
   await using _ = site
   const ada = await site.ada()

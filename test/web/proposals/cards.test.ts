@@ -7,7 +7,7 @@ import { go } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
-test("a delete names what goes along, says nothing three times, and looks like a delete, in light and in dark", async () => {
+test("a delete names everything it removes, repeats nothing, and looks like a delete, in light and dark mode", async () => {
   const wanted = calls(["delete_project", { project_id: "Shelves" }], ["create_task", { title: "Order paint" }])
   const { ada, page, faults } = await visit.begin(scripted(wanted, always(says("Done."))))
   const { body: project } = await ada.post("/api/workspace/projects", { name: "Shelves" })
@@ -28,7 +28,7 @@ test("a delete names what goes along, says nothing three times, and looks like a
   expect(await classOf("Delete project")).toContain("bg-danger text-danger-ink")
   expect(await classOf("Create task")).toContain("bg-accent")
   expect(await seriousFaultsInBothColours(page)).toEqual([])
-  // What is sent is there to the last character for whoever opens it.
+  // The raw request shows the arguments to the last character.
   await card.getByText("Raw request").click()
   await card.getByText('"Shelves"', { exact: true }).waitFor()
   await card.getByRole("button", { name: "Approve", exact: true }).click()
@@ -36,7 +36,7 @@ test("a delete names what goes along, says nothing three times, and looks like a
   expect(faults).toEqual([])
 })
 
-test("the edit form has a choice for a choice and a date for a date, under names that people read", async () => {
+test("the edit form has a menu for a choice and a date field for a date, with readable labels", async () => {
   const given = { title: "Order paint", due_date: "2027-01-31", assignees: ["Ada"] }
   const { ada, page, faults } = await visit.begin(scripted(calls("create_task", given), always(says("Done."))))
   const id = await ada.begin()

@@ -6,13 +6,13 @@ import { seriousFaultsInTurn } from "../browser/serious-faults.ts"
 import { oneVisit } from "../browser/one-visit.ts"
 import { go, reopen, say } from "../browser/talk.ts"
 
-// what had expired was a dead end.
+// An expired proposal used to be a dead end.
 
-/** So short that a person can be waited for, and long enough to be seen before. */
+/** Short enough to wait for, and long enough to be seen before. */
 const SECONDS = 2
 const visit = oneVisit()
 
-/** A page on which what is proposed expires soon; `haveTime` gives what is proposed from then on more of it. */
+/** Opens a page whose proposals expire soon; `haveTime` gives later proposals more time. */
 async function begin(model: Model) {
   const opened = await visit.begin(model)
   const { policy } = opened.site.face.pawl.ports
@@ -28,7 +28,7 @@ const three = calls(
 )
 const milk = calls("create_task", { title: "Buy milk" })
 
-test("what expires before the eyes offers one click that proposes it again, and nothing says any more that it waits", async () => {
+test("a proposal that expires on the open page offers one click to propose it again, and is not shown as pending", async () => {
   const { haveTime, ada, page, faults } = await begin(scripted(milk, always(says("I see."))))
   await say(page, "milk")
   const again = page.getByRole("button", { name: "Propose again" })
@@ -39,7 +39,7 @@ test("what expires before the eyes offers one click that proposes it again, and 
   expect(await list.getByText("Waiting for you").count()).toBe(0)
   expect(await page.getByPlaceholder(/Decide above/).count()).toBe(0)
   expect(await seriousFaultsInTurn(page)).toEqual([])
-  // The same after a reload, and from then on there is more time.
+  // The same after a reload; later proposals have more time.
   await page.reload()
   await again.waitFor()
   haveTime()
@@ -52,7 +52,7 @@ test("what expires before the eyes offers one click that proposes it again, and 
   expect(faults).toEqual([])
 })
 
-test("what was settled as expired looks the same after a reload, and keeps its button until it was proposed again", async () => {
+test("an expired proposal looks the same after a reload, and keeps its button until it is proposed again", async () => {
   const { haveTime, page, faults } = await begin(scripted(milk, always(says("I see."))))
   await say(page, "milk")
   const again = page.getByRole("button", { name: "Propose again" })
@@ -75,7 +75,7 @@ test("what was settled as expired looks the same after a reload, and keeps its b
   expect(faults).toEqual([])
 })
 
-test("the inbox keeps what expired until it is dismissed or proposed again, on all devices", async () => {
+test("the inbox keeps expired proposals until they are dismissed or proposed again, on all devices", async () => {
   const { site, haveTime, ada, page, faults } = await begin(scripted(three, always(says("I see."))))
   const id = await ada.begin({ title: "Shopping" })
   const { body } = await ada.say(id, "three")
@@ -89,7 +89,7 @@ test("the inbox keeps what expired until it is dismissed or proposed again, on a
   await expect.poll(() => again.count()).toBe(3)
   const badge = page.getByRole("navigation").getByRole("link", { name: /^Inbox/ })
   expect(await badge.innerText()).toContain("3")
-  // Somebody looks at it, and it stays.
+  // The person is active on the page, and the card stays.
   await page.mouse.move(400, 300)
   await page.mouse.move(410, 310)
   await milk.getByRole("button", { name: "Dismiss" }).click()
@@ -105,7 +105,7 @@ test("the inbox keeps what expired until it is dismissed or proposed again, on a
   expect(await page.getByRole("button", { name: "Propose again" }).count()).toBe(1)
   await phone.page.reload()
   await again.waitFor()
-  // It is not lost: its conversation has it.
+  // It is not lost: its conversation still shows it.
   await page.getByRole("link", { name: "Shopping" }).first().click()
   const line = page.getByRole("group").filter({ hasText: /Create task "Milk"/ })
   await line.getByText("Expired").waitFor()
@@ -114,7 +114,7 @@ test("the inbox keeps what expired until it is dismissed or proposed again, on a
   expect(faults).toEqual([])
 })
 
-test("several that expired are proposed again by one click, and approved by another", async () => {
+test("several expired proposals are proposed again by one click, and approved by another", async () => {
   const both = calls(["create_task", { title: "Milk" }], ["create_task", { title: "Bread" }])
   const { haveTime, page, faults } = await begin(scripted(both, always(says("Both."))))
   await say(page, "two")
@@ -127,7 +127,7 @@ test("several that expired are proposed again by one click, and approved by anot
   expect(faults).toEqual([])
 })
 
-test("of several that expired, proposing one again leaves the others in view, and they stay there after a reload", async () => {
+test("proposing one of several expired proposals again leaves the others visible, also after a reload", async () => {
   const { haveTime, page, faults } = await begin(scripted(three, always(says("All three."))))
   await say(page, "three")
   const again = page.getByRole("button", { name: "Propose again" })
@@ -153,7 +153,7 @@ test("of several that expired, proposing one again leaves the others in view, an
   expect(faults).toEqual([])
 })
 
-test("of several that were settled as expired, proposing one again leaves the others in view after a reload", async () => {
+test("after a reload, proposing one of several expired proposals again leaves the others visible", async () => {
   const { haveTime, ada, page, faults } = await begin(scripted(three, always(says("I see."))))
   await say(page, "three")
   const again = page.getByRole("button", { name: "Propose again" })
@@ -178,7 +178,7 @@ test("of several that were settled as expired, proposing one again leaves the ot
   expect(faults).toEqual([])
 })
 
-test("what expired can be dismissed in its conversation, and is one line from then on", async () => {
+test("an expired proposal can be dismissed in its conversation, and is then one line", async () => {
   const { page, faults } = await begin(scripted(three, always(says("All three."))))
   await say(page, "three")
   await page.getByText("3 changes expired").waitFor()

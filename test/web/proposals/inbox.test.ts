@@ -7,7 +7,7 @@ import { go, reopen, tells } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
-test("everything that waits is in the inbox, whatever conversation it is from, and is decided there", async () => {
+test("the inbox shows pending changes of all conversations, and they are decided there", async () => {
   const model = scripted(
     calls("create_task", { title: "Buy milk" }),
     calls("create_task", { title: "Buy bread" }),
@@ -18,7 +18,7 @@ test("everything that waits is in the inbox, whatever conversation it is from, a
   await page.getByText("Nothing to approve").waitFor()
   const nav = page.getByRole("navigation").getByRole("link", { name: /^Inbox/ })
   for (const title of ["Milk", "Bread"]) await ada.say(await ada.begin({ title }), `buy ${title}`)
-  // Without a reload: the feed tells.
+  // Without a reload: the feed sends it.
   const milk = page.getByRole("article", { name: /Create task "Buy milk"/ })
   const bread = page.getByRole("article", { name: /Create task "Buy bread"/ })
   await milk.waitFor()
@@ -34,13 +34,13 @@ test("everything that waits is in the inbox, whatever conversation it is from, a
   await expect.poll(() => nav.innerText()).toBe("Inbox")
   const { body } = await ada.get("/api/workspace/tasks")
   expect(body.items.map(({ title }: { title: string }) => title)).toEqual(["Buy milk"])
-  // What is settled is not waiting: whoever comes anew finds nothing.
+  // Settled proposals are not pending: the reopened inbox is empty.
   await reopen(page)
   await page.getByText("Nothing to approve").waitFor()
   expect(faults).toEqual([])
 })
 
-test("what was done is listed with before and after, and undoing it is a change that is shown first", async () => {
+test("the history lists each change with before and after, and undoing one is shown as a change first", async () => {
   const model = scripted(calls("update_task", { task_id: "Buy milk", title: "Buy oat milk" }), always(says("Done.")))
   await using site = await Site.open({ model })
   const ada = await site.ada()
@@ -69,7 +69,7 @@ test("what was done is listed with before and after, and undoing it is a change 
   expect(faults).toEqual([])
 })
 
-test("an undo that waits already leads to the one that waits", async () => {
+test("an undo that is already pending links to the pending one", async () => {
   const model = scripted(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
   const { ada, page } = await visit.begin(model)
   const id = await ada.begin({ mode: "auto" })

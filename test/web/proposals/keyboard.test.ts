@@ -10,7 +10,7 @@ const visit = oneVisit()
 const focused = (page: Page) =>
   page.evaluate(`(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent).trim()`)
 
-test("by keys alone a proposal is changed where its form opens, and whoever goes back is where they were", async () => {
+test("a proposal is edited in place by keyboard alone, and leaving the form restores the focus", async () => {
   const { page, faults } = await visit.begin(
     scripted(calls("create_task", { title: "Buy milk" }), always(says("Done."))),
   )
@@ -21,7 +21,7 @@ test("by keys alone a proposal is changed where its form opens, and whoever goes
   expect(await focused(page)).toBe("Edit")
   await page.keyboard.press("Enter")
   await page.keyboard.press("ControlOrMeta+a")
-  // With an n, which elsewhere begins a new conversation.
+  // It contains an n, the shortcut for a new conversation outside of fields.
   await page.keyboard.type("Not now")
   await page.keyboard.press("Enter")
   await page.getByText('Create task "Not now"').waitFor()
