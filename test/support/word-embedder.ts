@@ -8,7 +8,7 @@ export class WordEmbedder implements Embedder {
   readonly seen: string[] = []
   /** How often it was asked, answered or not. */
   asked = 0
-  /** What it throws instead, while it is set. */
+  /** If set, the error to throw instead. */
   failure: ((texts: readonly string[]) => Error | undefined) | undefined
   /** Answers wait for this. */
   held: Promise<unknown> = Promise.resolve()

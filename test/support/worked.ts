@@ -13,12 +13,12 @@ export function countProcessor(): () => number {
   }
 }
 
-/** Less than this no bound is about: it is told as it is. */
+/** Below this no bound applies, so it is reported unscaled. */
 const LITTLE_MS = 20
 
 /**
- * The same in milliseconds of the machine for which the bounds were written, so that a bound holds on any: one whose
- * processor is slower, or of whose time others take a part, is measured, and its work told as what it would be there.
+ * Returns the processor time scaled to the machine for which the bounds were written, so that a bound holds on any
+ * machine: a slower processor, or one that others share, is measured and the result scaled.
  */
 export function countWork(): () => number {
   const counted = countProcessor()
@@ -28,7 +28,7 @@ export function countWork(): () => number {
 /** Milliseconds of this processor as those of the usual one. */
 export const asUsual = (ms: number): number => (ms < LITTLE_MS ? ms : ms / slownessOf(countProcessor))
 
-/** What one round takes where the bounds were written: a quiet core of a small server. */
+/** The time of one round on the machine of the bounds: a quiet core of a small server. */
 const USUAL_MS = 3.3
 const ROUNDS = 6
 
@@ -71,9 +71,9 @@ const LEAST_ROUNDS = 3
 const MOST_ROUNDS = 12
 
 /**
- * How many times as much of the processor the larger of two takes. A machine that is slow is so for both; what a busy one
- * adds is only ever added, so they are measured in turns, and the least of each is told. Where that is too much they are
- * measured again: only growth that is there each time stays.
+ * Returns how many times as much processor time the larger of two sizes takes. A slow machine slows both, and load
+ * only adds time, so both are measured in turns and the minimum of each counts. If the ratio is too high it is
+ * measured again: only growth in every measurement counts.
  */
 export async function growthOf({ small, large, most, least = LEAST_ROUNDS }: TwoSizes): Promise<number> {
   let [ofSmall, ofLarge] = [Infinity, Infinity]

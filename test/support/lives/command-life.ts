@@ -12,6 +12,6 @@ const ended = runProcess({
   seconds: 300,
   signal: new AbortController().signal,
 })
-// Whoever ends us before this line meets the moment in which nobody knows of the program yet.
+// A kill before this line hits the moment when the program is not known yet.
 writeFileSync(join(cwd, "known"), "")
 await ended

@@ -1,6 +1,6 @@
 /**
- * A server process that can be made a zombie: it says when its reply is under way, finishes it only when told to, and
- * reports what became of every append.
+ * A server process that can become a zombie: it reports when its reply is running, finishes the reply only on
+ * request, and reports the result of every append.
  *
  *   node test/support/lives/zombie-life.ts '{"url": …, "role": "first" | "second"}'
  */

@@ -61,7 +61,7 @@ function intercept<Extra extends object>(
   around: <T>(write: () => Promise<T>, given: readonly unknown[]) => Promise<T>,
   extra: Extra,
 ): Journal & Extra {
-  // By the journal's own names: one that it does not have would leave its writes uncounted, and nobody would notice.
+  // The names are typed: the writes of a method that the journal does not have would silently stay uncounted.
   const names = new Set<PropertyKey>(["create", "claim", "append", "addToInbox"] satisfies (keyof Journal)[])
   return new Proxy(journal, {
     get(target, name) {

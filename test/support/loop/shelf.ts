@@ -6,7 +6,7 @@ import type { World } from "./world.ts"
 /** A shelf of books that remembers which calls it has applied: it can be asked, and what was done can be undone. */
 export class Shelf {
   readonly books = new Map<string, string>()
-  /** What calls have done, in order. */
+  /** Completed writes, in order. */
   readonly log: string[] = []
   readonly #applied = new Map<CallId, ReturnType<typeof answer>>()
   /** Called after the effect of a write and before its answer: where a process dies. */

@@ -45,7 +45,7 @@ export function write(name: string, run: Run = () => answer(`${name} done`), mor
   return defineTool({ ...common, afterCrash: "in-doubt", run, ...more })
 }
 
-/** A tool's `run` that tells when it was begun and ends when it is told to. */
+/** A tool's `run` that reports its start and ends when the test ends it. */
 export class Held {
   readonly #begun = Promise.withResolvers<AbortSignal>()
   readonly #end = Promise.withResolvers<Answer>()

@@ -148,7 +148,10 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   return new World(pawl, store, { user, problems })
 }
 
-/** Sweeps as a server does, until whoever has died is known to be dead. Returns how many conversations the last sweep found. */
+/**
+ * Sweeps as a server does until the failed node's lease has expired. Returns how many conversations the last sweep
+ * found.
+ */
 export async function outlive({ pawl: { runtime } }: World, clock: TurnedClock): Promise<number> {
   for (let look = 0; look < 2; look++) {
     await runtime.recover()
@@ -189,8 +192,8 @@ export class TurnedClock implements Clock {
   }
 
   /**
-   * As for a machine that slept: all of it is over at once, and what was due rings late, and once. For whom only the end of it
-   * matters: in an hour that is turned, all that looks again and again does so tens of thousands of times.
+   * Jumps as a machine that slept: the whole time passes at once, and each overdue timer fires once. Use it if only
+   * the end matters: within a turned hour, periodic timers fire tens of thousands of times.
    */
   async leap(ms: number): Promise<void> {
     this.#now += ms

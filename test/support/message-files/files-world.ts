@@ -24,7 +24,7 @@ export function fileOf(bytes: Buffer, name = "a.txt"): NewMessageFile {
 
 export const newFolder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "files-"))
 
-/** What lies in a folder beside its mark. */
+/** The names in a folder, without its mark. */
 export const namesIn = (folder: string) =>
   readdirSync(folder)
     .filter((name) => name !== MARK_FILE)

@@ -37,14 +37,14 @@ await compile()
 async function build(): Promise<void> {
   const dist = join(folder!, "dist")
   await buildPrograms(dist)
-  // What nobody but these tests has stands beside it: `installed-package.ts` packs the programs without.
+  // Programs for these tests only go next to the package: `installed-package.ts` packs without them.
   await cp(dist, join(folder!, "programs"), { recursive: true })
   await buildTogether(dist, lives)
 }
 
 /**
- * What a process has compiled it keeps for those after it, but only if nobody kills it, as the tests do with servers. And
- * what was kept first is never replaced: a command that uses little of a file must not be the first.
+ * A process writes its compile cache when it ends, but the tests kill their servers. The first entry of a file is
+ * never replaced, so a command that uses little of a file must not run first.
  */
 async function compile(): Promise<void> {
   const { NODE_COMPILE_CACHE, PATH } = process.env

@@ -18,7 +18,7 @@ export interface Example {
   /** From 1, on its page. */
   readonly example: number
   readonly code: string
-  /** What the page says that it prints. */
+  /** The output that the page shows. */
   readonly output: string
   /** Whether it talks to a server that runs already. */
   readonly server: boolean
@@ -40,7 +40,7 @@ export const withPawl = (code: string): string => code.replaceAll('from "@pawl/c
 
 /** The Pawl that examples are run with. */
 export interface Surroundings {
-  /** Where `pawl` names this Pawl. */
+  /** The folder where `pawl` is this Pawl. */
   readonly folder: string
   /** Its command; that of this checkout unless said. */
   readonly script?: string
@@ -49,7 +49,7 @@ export interface Surroundings {
   /** Data that a first start has left, with this token in it: each example begins with a copy. */
   readonly begun: string
   readonly token: string
-  /** A server that runs already, for examples that are not about the server itself: each is somebody new there. */
+  /** A running server, for examples that are not about the server itself. Each example is a new user there. */
   readonly standing?: Standing
 }
 

@@ -42,9 +42,9 @@ export interface Installed {
 }
 
 /**
- * Packs this checkout, and installs it as somebody does who has nothing else. `anew`: as `npm publish` would, which builds
- * first. Else what the tests have built already is packed, in a folder that has all that a checkout has to publish; with
- * its types where it is `typed`, which take longer than all else that is built.
+ * Packs this checkout and installs the package in an empty folder. With `anew`, builds first, as `npm publish` does.
+ * Otherwise packs what the tests have built already, from a folder with everything that a checkout publishes. `typed`
+ * adds the types, which take longer to build than the rest.
  */
 export async function installPackage({ anew, typed }: { anew: boolean; typed: boolean }): Promise<Installed> {
   const place = mkdtempSync(join(tmpdir(), inject("testRun"), "package-"))
@@ -116,7 +116,7 @@ export async function installLibrary(name: keyof typeof libraries): Promise<stri
   return app
 }
 
-/** What a reader of an example installs for it, besides ours. */
+/** Installs a package that an example needs in addition to ours. */
 export function bring(name: string, { folder }: Installed): void {
   const place = join(folder, "node_modules", name)
   mkdirSync(dirname(place), { recursive: true })

@@ -6,7 +6,7 @@ import type { ChangeLife } from "../lives/change-life.ts"
 import type { CsvLife } from "../lives/csv-life.ts"
 import { lifeNamed } from "./package.ts"
 
-/** One life of a server that kills itself in the moment that it was told; tells what it has said, to the end. */
+/** Runs a server that kills itself at the given point. Returns its whole output. */
 export async function killedLife(name: "change-life" | "csv-life", life: ChangeLife | CsvLife): Promise<string> {
   const script = lifeNamed(name)
   const child = spawn(process.execPath, [script, JSON.stringify(life)], { stdio: ["ignore", "pipe", "inherit"] })

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs"
 import { isMainThread } from "node:worker_threads"
 import { countProcessor } from "../worked.ts"
 
-/** Where it is told, for a process whose outputs are a person's screen. */
+/** The file for the report, if the process's output is for a terminal. */
 const { LONGEST_TURN_FILE: file } = process.env
 
 if (isMainThread) {

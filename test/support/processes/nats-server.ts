@@ -11,7 +11,7 @@ import { ownPort } from "./own-port.ts"
 const PLACES = ["nats-server", "/usr/sbin/nats-server"]
 const program = PLACES.find((place) => spawnSync(place, ["--version"]).status === 0)
 
-/** Where there is none, tests of it are left out, and say so. */
+/** Without a `nats-server` program its tests are skipped. */
 export const hasNats = program !== undefined
 
 /** A real nats-server, which can be killed and started again on its port. */
@@ -25,7 +25,7 @@ export class NatsServer implements AsyncDisposable {
     this.#options = ["-a", "127.0.0.1", "-p", port, ...options]
   }
 
-  /** Not started yet, but nobody else has its port. */
+  /** Reserves a port; does not start the server yet. */
   static async prepare(...options: string[]): Promise<NatsServer> {
     return new NatsServer(await ownPort(), options)
   }

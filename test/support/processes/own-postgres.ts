@@ -15,12 +15,12 @@ export async function openOwnPostgres(kind?: "replicated") {
   }
   return {
     url,
-    /** SIGINT: the fast way, where sessions are told; SIGQUIT: that of a crash. */
+    /** SIGINT is a fast shutdown that notifies sessions; SIGQUIT acts like a crash. */
     async restart(signal: NodeJS.Signals): Promise<void> {
       const said = await order(signal)
       if (said !== "again") throw new Error(`PostgreSQL did not come back: ${said}`)
     },
-    /** A second server that has every commit before anybody is told of it. */
+    /** A second server that has every commit before the client gets its acknowledgement. */
     async makeStandby(): Promise<void> {
       const said = await order("standby")
       if (said !== "standing") throw new Error(`There is no standby: ${said}`)

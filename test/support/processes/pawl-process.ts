@@ -17,12 +17,12 @@ export interface Outcome {
 }
 
 export interface Start {
-  /** Where it is started; here unless said. */
+  /** The working folder; by default that of this process. */
   readonly cwd?: string
   readonly stdin?: string
   /** Another program than `pawl` itself. */
   readonly script?: string
-  /** Where its input and output are, if not with us. */
+  /** Its standard input and output; piped to this process by default. */
   readonly stdio?: StdioOptions
 }
 
@@ -30,13 +30,13 @@ export interface Start {
 const living = new Set<PawlProcess>()
 atEndOfFile(async () => void (await Promise.all([...living].map((process) => process[Symbol.asyncDispose]()))))
 
-/** `pawl` as a process of its own, with nothing of the environment of whoever runs the tests. */
+/** `pawl` as a process of its own, without the environment of the test run. */
 export class PawlProcess implements AsyncDisposable {
   readonly child: ChildProcess
   readonly ended: Promise<Outcome>
   #stdout = ""
   #stderr = ""
-  /** Ended, and all that it said is heard. */
+  /** The process has ended and all its output is read. */
   #isOver = false
   readonly #waiting = new Set<() => void>()
 

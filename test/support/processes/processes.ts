@@ -14,7 +14,7 @@ export function programOf(source: string): URL {
   return pathToFileURL(file)
 }
 
-/** A program for one test that loads code of ours, and may leave something beside itself. */
+/** A program for one test that loads our modules and may write files next to itself. */
 export function programAround(source: string): { script: URL; files: FileAccess } {
   const script = programOf(source)
   const own = dirname(fileURLToPath(script))
@@ -25,7 +25,7 @@ export function programAround(source: string): { script: URL; files: FileAccess 
   }
 }
 
-/** Keeps what it is told. */
+/** Stores its lines. */
 export class KeptLog implements Log {
   readonly lines: { readonly event: string; readonly fields: Record<string, unknown> }[] = []
   info = (event: string, fields: Record<string, unknown>) => void this.lines.push({ event, fields })
@@ -43,7 +43,7 @@ export function stateOf(pid: number): string {
   }
 }
 
-/** Whether there is no such process any more. One that has ended, and whom nobody has asked how, counts as gone. */
+/** Whether the process is gone. A zombie that its parent has not waited for counts as gone. */
 export function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0)

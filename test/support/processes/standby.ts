@@ -11,7 +11,7 @@ export const PROMOTE = "promote"
 export async function copyAsStandby(url: string, from: string, to: string): Promise<void> {
   await withClient(url, async (client) => {
     await client.query("SELECT pg_backup_start('standby', fast => true)")
-    // What the server deletes while it is copied is in its log, which the copy is brought up to date with.
+    // The copy replays the server's log, which has the files that the server deletes during the copy.
     execFileSync("sh", ["-c", 'cp -R "$0" "$1" 2>/dev/null || test -f "$1/PG_VERSION"', from, to])
     const { rows } = await client.query<{ labelfile: string }>(
       "SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)",

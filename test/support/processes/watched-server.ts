@@ -13,7 +13,7 @@ export class WatchedServer extends PawlProcess {
     super(script ? [] : ["serve"], environment, script ? { script } : {})
   }
 
-  /** Where it listens. */
+  /** The url on which it listens. */
   async url(): Promise<string> {
     return (await this.says(/listening on (\S+)/))[1] ?? ""
   }

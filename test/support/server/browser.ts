@@ -9,7 +9,7 @@ export class Browser {
   readonly #from: string | undefined
   /** `name=value`, as it is sent; undefined where there is none. */
   cookie: string | undefined
-  /** What the page keeps beside the cookie; undefined where there is none. */
+  /** The secret that the page stores in addition to the cookie, if any. */
   pageSecret: string | undefined
   /** The last `Set-Cookie` as it came. */
   setCookie: string | undefined

@@ -2,10 +2,10 @@ import type { Task } from "../../../core/protocol/workspace-tables.ts"
 import type { CallOutcome, ServerFrame, ToolCall } from "../../../core/protocol/socket.ts"
 import { Peer } from "./socket.ts"
 
-/** What a device does with a call: its outcome, or nothing. */
+/** How a device handles a call: it returns the outcome, or nothing. */
 export type Deals = (call: ToolCall) => CallOutcome | undefined
 
-/** Tasks on somebody's own machine, which outlive its connections. It notes the calls it has had where `ledger` says so. */
+/** Tasks on a user's own machine, which outlive its connections. It records its calls if `ledger` is set. */
 export class Machine {
   readonly tasks = new Map<string, Task>()
   readonly ledger = new Map<string, CallOutcome>()

@@ -23,7 +23,7 @@ import type { ServerAddress } from "../../../core/server/auth/credentials.ts"
 import { asMasterKey, type MasterKey } from "../../../core/store/people/master-keys.ts"
 import { WordEmbedder } from "../word-embedder.ts"
 
-/** What differs from the server that `pawl serve` starts: settings, and parts by the names that the composition has for them. */
+/** Differences from the server that `pawl serve` starts: settings, and parts by their names in the composition. */
 export interface FaceOptions
   extends
     Partial<Omit<ServerSettings, "databaseUrl" | "policy" | "models">>,
@@ -81,11 +81,11 @@ export class Face implements AsyncDisposable {
   readonly store: ComposedServer["store"]
   readonly databases: ComposedServer["databases"]
   readonly devices: ComposedServer["devices"]
-  /** What has an answer open; a test registers and looks. */
+  /** The open answers; a test can register one and inspect them. */
   readonly revocation: ComposedServer["revocation"]
-  /** What the server has told its operator. */
+  /** What the server has logged for its operator. */
   readonly logged: Logged
-  /** What happened without anything being wrong. */
+  /** What the server has logged at the level of information. */
   readonly informed: Logged
 
   private constructor(server: ComposedServer, { logged, informed }: { logged: Logged; informed: Logged }) {
@@ -240,10 +240,10 @@ export class Visitor {
     return this.#fetch(new Request(`${this.#base}${path}`, init))
   }
 
-  /** What happens in a conversation after a cursor. */
+  /** The events of a conversation after a cursor. */
   watch = (id: string, after = "0") => this.send("GET", `/api/conversations/${id}/events?after=${after}`)
 
-  /** The same for whoever was cut off there. */
+  /** The same for a client that reconnects after this event. */
   rewatch = (id: string, last: string) =>
     this.send("GET", `/api/conversations/${id}/events`, { headers: { "last-event-id": last } })
 
@@ -258,7 +258,7 @@ export class Visitor {
     this.post(`/api/conversations/${id}/messages`, { text, ...more })
 }
 
-/** A registry with one model, by name and alias, and one that nobody has configured. */
+/** A registry with one configured model, by name and alias, and one that is not configured. */
 function only(model: Model, others: readonly Model[]): ModelSource {
   return {
     async get(name) {
@@ -303,7 +303,7 @@ async function keepsTheTreaty({ method, url }: Request, response: Response): Pro
   const route = Object.values<Route>(routes).find(
     (candidate) => candidate.method === method && fits(candidate, pathname),
   )
-  // Below /v1 strangers are turned away, and whoever is none finds nothing there.
+  // Requests below /v1 without a token are refused, and those with one get 404 for unknown paths.
   const isNowhere = !route && pathname.startsWith("/v1/") && [401, 404, 429].includes(response.status)
   if (isNowhere) return void OpenAiError.parse(await response.json())
   if (!route) throw new Error(`${method} ${pathname} answered ${response.status} and is in no table of routes`)
