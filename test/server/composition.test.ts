@@ -26,7 +26,7 @@ test("the server that tests drive has every agent of the one that the command st
   expect(face.pawl.ports.agents.all.map(({ name }) => name)).toEqual([...names, "test"])
 })
 
-test("where something near the end cannot be opened, what was open is closed, and the error is told", async () => {
+test("if a late step of the composition fails, the server closes the parts that it has opened and throws the error", async () => {
   let left: Store | undefined
   const broken = (store: Store) => {
     left = store
@@ -36,7 +36,7 @@ test("where something near the end cannot be opened, what was open is closed, an
   await expect(left?.people.ensure("ada", 0)).rejects.toThrow()
 })
 
-test("a part that was handed in stays open for whoever handed it in", async () => {
+test("closing the server does not close a part that the caller passed in", async () => {
   const given = await settings()
   await using store = await openStore({ url: given.databaseUrl, durability: "normal" })
   const server = await composeServer(given, { store })

@@ -89,7 +89,7 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     }
   })
 
-  test("a busy conversation queues, refuses or is cancelled, and goes on afterwards", async () => {
+  test("a busy conversation queues, refuses or is cancelled, and continues afterwards", async () => {
     const model = scripted(hangs("So far"), says("To the third."), says("To the queued one."))
     await using face = await Face.open({ url: await url(), model })
     const ada = await face.as("ada")

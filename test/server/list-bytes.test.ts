@@ -10,18 +10,18 @@ import type { Engine } from "../../core/store/engine/engine.ts"
 import { databases } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
-/** Of each kind there is more than one page of a list may read. */
+/** Each kind has more rows than one page of a list may read. */
 const ROWS = 30
 const LONG = 100_000
 /** As many as one reply may hold of such texts. */
 const CALLS = 9
 const text = (number: number) => `${number} `.padEnd(LONG, "long ")
 
-/** What one page of a list may have. */
+/** The maximal size of one page of a list. */
 const MAX_ANSWER = 1_000_000
-/** What the store may read for it: several proposals stand in one event. */
+/** The most that the store may read for a page: one event can hold several proposals. */
 const MAX_READ = 5 * 1024 * 1024
-/** What the database may read for it from its file. A text that is shortened is read whole. */
+/** The most that the database may read from its file for a page. A shortened text is read whole. */
 const MAX_STORED = 8 * 1024 * 1024
 /** The newest messages of a conversation come with its open proposals and are shortened. */
 const MAX_DETAIL = 3_500_000

@@ -84,7 +84,7 @@ test("a stream counts while it is open", async () => {
   expect(await open()).toBe(0)
 })
 
-test("whoever is not on this machine needs the scope, whatever their headers say", async () => {
+test("a client that is not on this machine needs the scope, whatever its headers say", async () => {
   await using database = await sqlite.create()
   await using face = await Face.open({ url: database.url, model: scripted() })
   const ask = (headers: Record<string, string> = {}) => face.fetch(new Request("http://localhost/metrics", { headers }))

@@ -48,7 +48,7 @@ test("the page is sent for `/` and for every address that a person opens, under 
   }
 })
 
-test("whoever does not open a page, and whatever lies below /api, is refused as before", async () => {
+test("a request that does not open a page, and every path below /api, is refused as before", async () => {
   await using face = await open(openPageFiles(await build()))
   const refused: [string, Record<string, string>, number][] = [
     ["/nowhere", { accept: "application/json" }, 404],
@@ -71,7 +71,7 @@ test("whoever does not open a page, and whatever lies below /api, is refused as 
   expect(posted.status).toBe(404)
 })
 
-test("files with a name of their own are kept for ever, and sent packed to whoever takes that", async () => {
+test("files with a hash in their name are cached without limit, and compressed if the client accepts it", async () => {
   await using face = await open(openPageFiles(await build()))
   const plain = await get(face, "/assets/main-abc.js")
   expect([await plain.text(), plain.headers.get("cache-control")]).toEqual([

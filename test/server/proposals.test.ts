@@ -67,7 +67,7 @@ describe.each(anyDatabase)("deciding over HTTP on $name", ({ create }) => {
     expect(body.messages[0].content).toContain("Task created: Buy oat milk")
   })
 
-  test("of many decisions at once one counts, and the others are told how it ended", async () => {
+  test("of many decisions at once one counts, and the others get its result", async () => {
     const model = scripted(milk, says("Done."))
     await using face = await Face.open({ url: await url(), model })
     const ada = await face.as("ada")
@@ -137,7 +137,7 @@ describe.each(anyDatabase)("deciding over HTTP on $name", ({ create }) => {
     expect(stale.body.proposal).toMatchObject({ id: proposal.id, status: "failed", code: "proposal_stale" })
   })
 
-  test("a write nobody heard of again is in doubt until a person says what became of it", async () => {
+  test("a write without a result is in doubt until a person resolves it", async () => {
     const clock = new TurnedClock()
     let begun = Promise.withResolvers<void>()
     const tool = write("fax", { run: () => (begun.resolve(), new Promise(() => {})) })

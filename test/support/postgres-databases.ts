@@ -66,8 +66,8 @@ async function isEmptied(name: string, renamed: string): Promise<boolean> {
 /**
  * The tables to which PostgreSQL has counted a write since its statistics were reset; sessions report their counts
  * when they end. Querying sixty tables takes three times as long. A test that changes a table, function, trigger or
- * setting writes to a catalogue, also if it changes it back. A server that does not count, or counts late, reports no
- * writes.
+ * setting writes to a catalogue, also if it changes it back. If the server does not
+ * count, or counts late, the database is not reused.
  */
 const writtenTo = `
   select oid::regclass::text as name, false as "isSchema" from pg_class

@@ -36,7 +36,8 @@ describe.each(anyDatabase)("the meter of a conversation on $name", ({ create }) 
         { notice: "compacted", detail: "They counted." },
       ])
     expect(live.context?.usedTokens).toBeLessThan(100)
-    // Nobody has counted in the run that summed up, and a page that is loaded again shows what one shows that was there.
+    // The run that made the summary has no token count. A page that is loaded again shows the same as one that was
+    // open all the time.
     expect(later.context).toEqual(live.context)
   })
 

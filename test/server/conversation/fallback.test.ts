@@ -18,7 +18,7 @@ const toldIn = ({ items }: Transcript) =>
   items.flatMap((item) => (item.type === "notice" ? [describeNotice(item)] : [])).filter((words) => words !== undefined)
 
 describe.each(anyDatabase)("who answers instead, on $name", ({ create }) => {
-  test("is chosen with the conversation or later, told with its model, and told in small print", async () => {
+  test("is set at the start of a conversation or later, reported with its model, and shown as a notice", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, ...models(), fallback: ["b"], agent: { fallback: [] } })
     const ada = await face.as("ada")

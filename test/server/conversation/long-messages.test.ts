@@ -19,10 +19,10 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_
     return { ...server, ada, id, client }
   }
 
-  test("a long reply is told with its beginning and its whole length, and its own address gives all of it", async () => {
+  test("a long reply is truncated with its full length, and its own address returns all of it", async () => {
     await using server = await open(LONG)
     const { ada, id } = server
-    // Who asked for it gets it whole, as whoever watches does.
+    // The response to the message has the whole reply, as the stream does.
     expect((await ada.say(id, "Talk.")).body.messages.at(-1).content).toBe(LONG)
     const [, told] = (await ada.get(`/api/conversations/${id}`)).body.messages
     expect(told).toMatchObject({ truncated: true, length: LONG.length, finish: "stop" })
@@ -35,7 +35,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_
     expect(body).toEqual({ ...rest, content: LONG })
   })
 
-  test("long words of a person are told the same way, and what is as long as may be is whole", async () => {
+  test("a long message of the user is truncated in the same way; a text of exactly the maximum is returned whole", async () => {
     await using server = await open(EXACT)
     const { ada, id } = server
     const words = `${"Listen. ".repeat(20_000)}Done?`
@@ -48,7 +48,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_
     expect((await ada.get(`/api/conversations/${id}/messages/${said.id}`)).body.content).toBe(words)
   })
 
-  test("the address of a message is nobody else's, and knows no message of another conversation", async () => {
+  test("the address of a message is not found for another user or for another conversation", async () => {
     await using server = await open("Hello.")
     const { ada, id } = server
     await ada.say(id, "Talk.")
@@ -72,7 +72,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_
     for await (const frame of client.run(id, "Talk.")) live = reduce(live, frame)
     const opened = fromDetail(await client.readConversation({ params: { id } }))
     const [said] = opened.items
-    const reply = opened.items.at(-1) // behind the note of which tools were chosen
+    const reply = opened.items.at(-1) // after the notice about the chosen tools
     if (reply?.type !== "message") throw new Error("there is no reply")
     expect(reply.message).toMatchObject({ truncated: true, length: LONG.length })
     const whole = withWhole(opened, await client.readMessage({ params: { id, messageId: reply.key } }))

@@ -202,7 +202,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((model.received.at(-1)!.history[0] as UserTurn).shown![0]!.text).toContain("its person has removed it")
   }, 60_000)
 
-  test("what a provider refused is not shown again, also by the next server, so that the conversation goes on", async () => {
+  test("a file that a provider refused is not sent again, also not by the next server, and the conversation continues", async () => {
     const model = seeing(
       scripted(fails("overloaded", { retriable: true }), fails("provider_error", REFUSED), always(says("Fine."))),
     )

@@ -108,7 +108,7 @@ describe.each(databasesInTurn(import.meta.filename))("the queue on $name", ({ cr
     held.end("too late")
     await face.pawl.runtime.rest(id as never)
     expect(await face.store.journal.abandoned(10)).toEqual([])
-    // As if the process had died before it could wake anybody.
+    // As if the process had crashed before it woke a node.
     expect(await face.store.queue.release(id as never, two.id)).toBe(true)
     expect(await face.store.journal.abandoned(10)).toEqual([id])
     await face.pawl.runtime.recover()
@@ -116,7 +116,7 @@ describe.each(databasesInTurn(import.meta.filename))("the queue on $name", ({ cr
     expect(await saidIn(ada, id)).toEqual(["one", "two"])
   })
 
-  test("is nobody else's, and takes no empty words", async () => {
+  test("is not found for another user, and accepts no empty text", async () => {
     const { face, ada, id, held, first } = await open("Two, answered.")
     await using _ = face
     const two = (await ada.say(id, "two")).body.queued

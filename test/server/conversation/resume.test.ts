@@ -61,7 +61,7 @@ describe.each(anyDatabase)("resuming on $name", ({ create }) => {
     expect([frames[0]?.type, frames.at(-1)?.data]).toEqual(["run_started", { status: "completed" }])
   })
 
-  test("after one write was done and the time of another ran out, a stream goes on to the end as JSON does", async () => {
+  test("after one write was done and the time of another ran out, a stream continues to the end as JSON does", async () => {
     const clock = new TurnedClock()
     const model = scripted(calls(["save", { q: "a" }], ["save", { q: "b" }]), says("One of two."))
     await using face = await Face.open({ url: (await create()).url, model, tools: [write("save")], clock })
@@ -76,7 +76,7 @@ describe.each(anyDatabase)("resuming on $name", ({ create }) => {
     expect(frames.filter(({ type }) => type === "done").map(({ data }) => data.status)).toEqual(["completed"])
   })
 
-  test("a run that failed before a summary was made is what a stream goes on with, to its end", async () => {
+  test("a stream resumes a run that failed before a summary was made, and runs to its end", async () => {
     const model = scripted(says("One."), fails("refused"), says("They spoke."), says("Better."))
     await using face = await Face.open({ url: (await create()).url, model })
     const ada = await face.as("ada")

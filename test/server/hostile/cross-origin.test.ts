@@ -36,7 +36,7 @@ describe("a page of another origin", () => {
       "/mcp",
     ],
     ...["/.well-known/oauth-protected-resource", "/oauth/token"],
-  ])("that is listed may ask %s with a token, and its browser is told so without one", async (path) => {
+  ])("that is listed may ask %s with a token, and its browser gets permission without one", async (path) => {
     const { status, headers } = await preflight(path, APP)
     expect([status, headers.get(ALLOW)]).toEqual([204, APP])
     expect(headers.get("access-control-allow-headers")).toMatch(/\bauthorization\b.*\bcontent-type\b/)
@@ -64,7 +64,7 @@ describe("a page of another origin", () => {
     )
   })
 
-  test("that is not listed is told nothing, whatever it is called", async () => {
+  test("that is not listed gets no CORS header, whatever its name", async () => {
     for (const origin of [
       "https://evil.example",
       "null",
@@ -102,7 +102,7 @@ describe("a page of another origin", () => {
   })
 })
 
-test("without other origins nothing is said about them", async () => {
+test("without other origins no CORS header is sent", async () => {
   const { url } = await anyDatabase[0]!.create()
   await using face = await Face.open({ url, model: scripted() })
   const ada = await face.as("ada")

@@ -81,13 +81,13 @@ export class Crowd {
     const asked = `${method} ${address}${query}`
     const response = await inTime(this.#ask(caller, asked, { body, headers }), asked)
     const { status, type, text } = response
-    if (status === 401) await this.#come() // somebody has revoked what they came with
+    if (status === 401) await this.#come() // another request has revoked the token
     this.#learn(text)
     if (status === 404) for (const [id, kind = ""] of address.matchAll(ID)) this.#forget(kind, id)
     return { drawn, status, type, text, asked }
   }
 
-  /** Nobody waits for anybody any more, and what is at work comes to its end. */
+  /** Resolves when all runs have ended or wait. */
   async settle(): Promise<void> {
     const { pawl, store } = this.#face
     const rows = await store.engine.query<{ id: string }>("SELECT id FROM conversations", [])
@@ -161,7 +161,7 @@ export class Crowd {
     for (const [, cursor = ""] of text.matchAll(/"nextCursor":"([^"]+)"/g)) this.#note("cursor", cursor)
   }
 
-  /** What is gone, or somebody else's, has been asked for once; what is there is asked for again. */
+  /** Forgets an id that was deleted or belongs to another user, so that it is requested only once. */
   #forget(kind: string, id: string): void {
     this.#seen.set(
       kind,
@@ -199,7 +199,7 @@ function toQuery(value: unknown): string {
 async function readSome(response: Response, mayWait: boolean): Promise<string> {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response.text()
   const reader = response.body?.getReader()
-  // Words that are queued behind a run that waits for a person have nothing to tell until somebody decides.
+  // A message queued after a run that waits for approval has no events until the decision.
   const first = await (mayWait ? Promise.race([reader?.read(), sleep(BEGINNING_MS)]) : reader?.read())
   await reader?.cancel()
   return new TextDecoder().decode(first?.value)

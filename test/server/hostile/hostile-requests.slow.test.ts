@@ -12,16 +12,19 @@ import { WatchedServer } from "../../support/processes/watched-server.ts"
 /** Promise 12: nothing that is sent delays `/healthz` by more than a second. */
 const MAX_MS = 1000
 
-/** What parsers, patterns and counters are slow on: repeated up to what the field may have. */
+/** Pieces that are slow for parsers, patterns and counters, repeated up to the limit of the field. */
 const PIECES = ["[\r", "*_", "a ", "\n", "-1", "<b>", "ß"]
-/** Of each route some of them, by the seed, so that each is sent to one of seven routes; the long run sends all to all. */
+/**
+ * How many pieces each route gets, chosen by the seed, so that each piece goes to one of seven routes. The long run
+ * sends all pieces to all routes.
+ */
 const SOME = isLong ? PIECES.length : 1
 const SEED = seedOf("PAWL_FUZZ_SEED")
 const piecesFor = (name: string): readonly string[] => {
   const first = SEED + table.findIndex(([each]) => each === name)
   return PIECES.map((_, at) => PIECES[(first + at * 2) % PIECES.length]!)
 }
-/** Of what grows with the square of a text, a quarter of the greatest length shows it as well. */
+/** A quarter of the maximal length also shows quadratic work. */
 const LONGEST = isLong ? 900_000 : 225_000
 const LONGEST_LIST = 5000
 
@@ -38,10 +41,13 @@ interface Shape {
 
 const shapeOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape
 
-/** Of a field that may be several things, the one that can be long. */
+/** Returns the string or array among the alternatives of a field. */
 const longOf = (shape: Shape): Shape => shape.anyOf?.find(({ type }) => type === "string" || type === "array") ?? shape
 
-/** What a schema does not tell: rows are told by their table, connections are of several kinds. */
+/**
+ * Bodies that cannot be derived from a schema: the columns of rows depend on the table, and connections have several
+ * kinds.
+ */
 const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
   createRow: (text) => [{ title: text }, { title: "a", description: text }],
   changeRow: (text) => [{ title: text }],
@@ -94,7 +100,10 @@ const listOf = (sample: unknown, { maxItems = LONGEST_LIST }: Shape): unknown[] 
   return Array.from({ length: Math.min(maxItems, LONGEST_LIST) }, () => item)
 }
 
-/** What would end what the others need; what never answers; and the embedder, which works for long, but elsewhere. */
+/**
+ * Left out: routes that would end what the others need, one that never answers, and the embedder, which works for a
+ * long time but in another thread.
+ */
 const LEFT_OUT = new Set(["deleteMe", "deleteConversation", "signOut", "openSocket", "embedText"])
 /** These take a choice or a number, and nothing that could be long. */
 const WITHOUT_WORDS = new Set(["forkConversation", "commitProposal", "resolveProposal", "shareRun", "stopUiStream"])
@@ -127,7 +136,7 @@ const send = (method: string, path: string, body: unknown) =>
 
 /** Every route that takes a body, each field at its limit: also what lies behind the door, such as the model, has to read it. */
 test.each(table)(
-  `%s keeps nobody waiting, whatever is sent (PAWL_FUZZ_SEED=${SEED})`,
+  ``%s blocks no other request, whatever is sent (PAWL_FUZZ_SEED=${SEED})``,
   { timeout: 180_000 },
   async (name, route) => {
     const path = route.path
@@ -146,7 +155,7 @@ test.each(table)(
         await response.body?.cancel()
       }
     }
-    // Refusals are welcome, faults are not; and whoever is a stranger is not heard at all.
+    // Refusals are fine, faults are not, and the token must be valid.
     expect([...statuses].filter((status) => status >= 500 && status !== 503)).toEqual([])
     if (route.needs !== "nobody") expect(statuses).not.toContain(401)
     expect(statuses.size > 0 || WITHOUT_WORDS.has(name), "something was sent").toBe(true)

@@ -38,7 +38,7 @@ const reach = new OutboundPolicy(["127.0.0.1"])
 describe.each(anyDatabase)("on $name, a hostile schema", (database) => {
   const open = (...replies: Script[]) => openServer({ database, model: scripted(...replies), reach })
 
-  /** What the server says of a message with this schema, when its run is over. */
+  /** Sends a message with this schema and returns the answer when its run is over. */
   async function say(server: Awaited<ReturnType<typeof open>>, schema: object) {
     const ada = await server.visitor("ada", "read", "chat")
     const id = (await ada.begin({ agent: "test" })) as ConversationId
@@ -54,7 +54,7 @@ describe.each(anyDatabase)("on $name, a hostile schema", (database) => {
 
   const isAlive = async ({ url }: { readonly url: string }) => (await fetch(`${url}/healthz`)).status
 
-  test("of a message is refused if it defers its verdict, and the server goes on", async () => {
+  test("of a message is refused if it defers its verdict, and the server keeps running", async () => {
     await using server = await open(says("{}"))
     const { status, body } = await say(server, ASYNC)
     expect([status, body.detail]).toEqual([400, expect.stringContaining('"$async"')])

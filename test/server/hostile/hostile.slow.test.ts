@@ -38,7 +38,7 @@ describe("a server among hostile callers", () => {
     ada = new Visitor(fetch, token, url)
     conversation = await ada.begin()
     expect((await ada.say(conversation, "list my tasks")).status).toBe(200)
-    await server.longestTurn() // that of its start is nobody's
+    await server.longestTurn() // do not count the turn of its start
     const lines = (length: number) => Promise.all(Array.from({ length }, () => Line.open(port)))
     idle = await lines(600)
     heading = await lines(100)
@@ -64,7 +64,7 @@ describe("a server among hostile callers", () => {
   const head = (method: string, path: string, ...lines: string[]) =>
     `${[`${method} ${path} HTTP/1.1`, `host: 127.0.0.1:${port}`, `authorization: Bearer ${token}`, ...lines].join("\r\n")}\r\n\r\n`
 
-  /** Whatever was done: nobody else had to wait, and it is the same process. */
+  /** Checks that no other request had to wait and that the process is still the same. */
   async function expectUnmoved(): Promise<void> {
     expect(server.child.exitCode).toBe(null)
     expect((await ada.get("/healthz")).status).toBe(200)
@@ -119,7 +119,7 @@ describe("a server among hostile callers", () => {
         Array.from({ length: times }, () => post(path(), bytes, headers).catch((error: unknown) => hangUp(error))),
       )
       for (const reply of replies) {
-        if (!reply && times === 3) continue // it was told before it had sent all, and did not listen
+        if (!reply && times === 3) continue // the server answered before the whole body was sent, and the client did not read the answer
         expect(reply).toMatchObject({ status: 400, type: "application/problem+json" })
         expect(reply!.text.length).toBeLessThan(1000)
       }
@@ -228,7 +228,7 @@ describe("a server among hostile callers", () => {
     await expectUnmoved()
   })
 
-  test("bodies that break off are nobody's fault of ours: nothing is made of them, and no error is logged", async () => {
+  test("a body that ends early creates nothing, and logs no error", async () => {
     const before = (await ada.get("/api/conversations?limit=200")).body.items.length
     for (const [line, part] of [
       ["content-length: 100", '{"title":'],
@@ -281,7 +281,7 @@ describe("a server among hostile callers", () => {
     await expectUnmoved()
   })
 
-  test("hundreds of connections that are idle or drip have been cut, and nobody has waited for them", async () => {
+  test("hundreds of connections that are idle or drip have been cut, and no other request has waited for them", async () => {
     const all = [...idle, ...heading, ...uploads]
     await Promise.all(all.map((line) => line.end()))
     for (const [index, { text }] of [...heading.entries(), ...uploads.entries()])

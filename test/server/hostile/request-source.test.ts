@@ -129,7 +129,7 @@ describe("too many requests", () => {
     for (let n = 0; n < 20; n++) await stranger.post("/api/auth/sign-in", { secret: "x" })
     const endless = new ReadableStream({ pull: () => new Promise(() => {}) })
     expect((await stranger.post("/api/auth/sign-in", endless)).status).toBe(429)
-    // What cannot be read at all costs a try, too.
+    // A body that cannot be parsed also counts as an attempt.
     for (let n = 0; n < 20; n++) await from(face, "192.0.2.3").post("/api/auth/sign-in", "{")
     expect((await from(face, "192.0.2.3").post("/api/auth/sign-in", { secret: "x" })).status).toBe(429)
   })

@@ -9,7 +9,7 @@ export interface Drawn {
   readonly caller: number
   readonly method: string
   readonly picks: readonly number[]
-  /** Of ten: how many of the fields that can name something that exists do. */
+  /** How many of ten fields that can name an existing item do so. */
   readonly known: number
   /** Query and body are sent as they are. */
   readonly isMeant?: boolean
@@ -54,7 +54,7 @@ const header: fc.Arbitrary<Record<string, string>> = fc.oneof(
 const seldom = <T>(one: number, drawn: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 1, arbitrary: drawn }, { weight: one - 1, arbitrary: fc.constant(undefined) })
 
-/** What makes something for the others to find is asked more often. */
+/** Routes that create items for the others to find are requested more often. */
 const OFTEN: Partial<Record<RouteName, number>> = {
   createConversation: 2,
   sendMessage: 8,
@@ -90,7 +90,7 @@ const requestTo = ([name, route]: readonly [RouteName, Route]): fc.Arbitrary<Dra
 
 export const request: fc.Arbitrary<Drawn> = fc.constantFrom(...table).chain(requestTo)
 
-/** What makes the things that other requests are about. */
+/** Routes that create the items that other requests are about. */
 const MAKERS: readonly RouteName[] = [
   "createConversation",
   "sendMessage",
@@ -118,7 +118,9 @@ const MEANT: Partial<Record<RouteName, Pick<Drawn, "query" | "body">>> = {
   },
 }
 
-/** In every other conversation something is written at once, that can be undone; in the others it waits for somebody's word. */
+/**
+ * Every second conversation writes at once, so that there are writes to undo; in the others writes wait for approval.
+ */
 const conversationMeant = (number: number): Pick<Drawn, "query" | "body"> => ({
   query: {},
   body: { agent: "workspace", mode: number % 2 === 0 ? "auto" : "confirm" },
@@ -128,7 +130,10 @@ const conversationMeant = (number: number): Pick<Drawn, "query" | "body"> => ({
 const BROWSER = 5
 const OF_SESSION: ReadonlySet<RouteName> = new Set(["signOut"])
 
-/** One request in good faith, by somebody who may, to one of these routes or to what makes their things; another for each number. */
+/**
+ * Returns a valid request of an authorised user to one of these routes or to a route that creates their items; a
+ * different one for each number.
+ */
 export function requestInGoodFaith(names: readonly RouteName[], number: number): Drawn {
   const anyOfThem = fc.constantFrom(...names, ...MAKERS).chain((name) => requestTo([name, routes[name]]))
   // Seeds that lie side by side draw much the same: far apart, one after the other.

@@ -8,7 +8,7 @@ import { listen } from "../../../core/server/listen.ts"
 import { databases } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
 
-test("a crowd that says nothing keeps nobody out, and takes no connection from somebody who is known", async () => {
+test("a crowd of silent connections blocks no other client, and does not take the connection of a known user", async () => {
   const { url: store } = await databases[0]!.create()
   await using face = await Face.open({ url: store, model: scripted(always(says("ok"))) })
   const ada = await face.store.people.ensure("ada", Date.now())

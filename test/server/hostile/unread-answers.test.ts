@@ -33,7 +33,7 @@ async function readAll(socket: Socket): Promise<string> {
   return read
 }
 
-test("an answer of which nothing is read is cut off; one that is long in the making is not, though nothing moves", async () => {
+test("an answer whose client reads nothing is cut off; one that takes long to produce is not", async () => {
   const [cut, made] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const answer = async ({ url, signal }: Request) => {
     const isLater = url.endsWith("/later")
@@ -75,7 +75,7 @@ describe.each(anyDatabase)("who reads nothing, on $name", (database) => {
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
-  test("is answered until too much lies there, then told so, and again when it is read; nobody else is", async () => {
+  test("is answered until too much is unread, then refused, and answered again once it is read; other users are not affected", async () => {
     const headers = { authorization: `Bearer ${token}` }
     const get = async (path: string, who = headers) => {
       const response = await fetch(server.url + path, { headers: who })

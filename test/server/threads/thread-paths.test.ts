@@ -43,18 +43,18 @@ test("a client that knows of no /api finds the thread dialect under /chat where 
   const [listed, own] = await Promise.all([ask("GET", "/connections"), ask("GET", "/api/connections")])
   expect([listed.status, await listed.json()]).toEqual([200, await own.json()])
   expect((await ask("GET", "/connections", undefined, {})).status).toBe(401)
-  // Whoever is nobody there is nobody here.
+  // A client without a valid token there is refused here too.
   const stranger = await ask("GET", `/chat/${thread}`, undefined, {})
   expect([stranger.status, ((await stranger.json()) as { code: string }).code]).toEqual([401, "unauthenticated"])
   const foreign = await ask("POST", "/chat/thread", {}, { headers: { origin: "https://evil.example" } })
   expect(foreign.status).toBeGreaterThanOrEqual(400)
   expect((await ask("GET", "/chat/../api/nothing")).status).toBe(404)
-  // Nothing else of the API is served there: not by its bare name, and not by a way out of the folder.
+  // No other route of the API is served there: not by its bare name, and not by a path that leaves the folder.
   for (const path of ["/tokens", "/chat/%2e%2e/tokens", "/chat/..%2ftokens", "/connections/x/%2E%2E/%2e./tokens"])
     expect([path, await statusOf(path)]).toEqual([path, 404])
 })
 
-test("and under /api alone where nobody has", async () => {
+test("and under /api alone without the setting", async () => {
   const { server, ask } = await open(settings())
   await using _ = server
   expect((await ask("POST", "/api/chat/thread", {})).status).toBe(200)

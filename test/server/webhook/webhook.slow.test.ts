@@ -4,7 +4,7 @@ import { tokenFor } from "../../support/processes/token-for.ts"
 import { Visitor } from "../../support/server/face.ts"
 import { isGenuine, Receiver } from "../../support/server/receiver.ts"
 
-/** A server whose clock is ahead: by then nobody believes any more that the killed one is still at work on its try. */
+/** A server whose clock is ahead: by then the killed server's delivery attempt has expired. */
 const AHEAD = "--import=data:text/javascript,const{now}=Date;Date.now=()=>now()+20_000"
 
 test("a server that is killed between two tries tells all the same, by itself, with the next start", async () => {

@@ -1,8 +1,7 @@
 /**
  * A server that changes a user's database, as a process of its own, so that a test can kill it.
  *
- *   node test/support/lives/change-life.ts '{"url": …, "root": …, "connection": {…}, "sql": …, "die":
- *   "after-record"}'
+ *   node test/support/lives/change-life.ts '{"url": …, "root": …, "connection": {…}, "sql": …, "die": "after-record"}'
  *
  * It proposes the statement, prints the proposal's id, approves it, and kills itself at the point that `die` names.
  */

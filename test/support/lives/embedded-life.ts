@@ -34,7 +34,7 @@ const models: Model = { name: "m", provider: "test", contextTokens: 10_000, stre
 const pawl = await openPawl({ store: url, agents: [{ name: "marker", instructions: "Mark.", tools: [mark] }], models })
 if (begin) void pawl.ask("Go.", { key: "go" })
 else if (process.env.PAWL_TEST_WAITS) {
-  // A caller that cannot know what the crash left asks the same again.
+  // A caller that cannot know what the crash left asks the same again with its key.
   const { status, text } = await pawl.ask("Go.", { key: "go" })
   appendFileSync(done, `${status}: ${text}\n`)
   process.stdin.resume().on("end", () => void pawl.close().then(() => process.stdout.write("closed\n")))

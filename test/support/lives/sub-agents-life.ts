@@ -5,8 +5,8 @@ import "./keep-compiled.ts"
 
 /**
  * A program whose agent asks two sub-agents at once, each of which pays an invoice. The program approves both
- * payments. A test can kill it at any time and start it again: `node sub-agents-life.ts <database url> <file of
- * payments>`.
+ * payments. A test can kill it at any time and start it again:
+ * `node sub-agents-life.ts <database url> <file of payments>`.
  */
 const [url = "", payments = ""] = process.argv.slice(2)
 

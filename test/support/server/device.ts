@@ -5,7 +5,7 @@ import { Peer } from "./socket.ts"
 /** How a device handles a call: it returns the outcome, or nothing. */
 export type Deals = (call: ToolCall) => CallOutcome | undefined
 
-/** Tasks on a user's own machine, which outlive its connections. It records its calls if `ledger` is set. */
+/** Tasks on a user's own machine, which outlive its connections. `ledger` stores the outcomes of writes, so a repeated call returns the same outcome. */
 export class Machine {
   readonly tasks = new Map<string, Task>()
   readonly ledger = new Map<string, CallOutcome>()
