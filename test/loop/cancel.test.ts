@@ -175,7 +175,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await repliesOf(world, id)).at(-1)).toBe("I see.")
   })
 
-  test("a run that was cancelled in mid-speech goes on with words of a person in between", async () => {
+  test("resuming a run that was cancelled in the middle of a reply puts a user message in between", async () => {
     await using database = await create()
     const model = scripted(hangs("One, two, "), says("three."))
     await using world = await openChecked({ url: database.url, model })
@@ -209,7 +209,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["Once", "To the new one.", "To the queued one."])
   })
 
-  test("who stops and resumes again and again while nobody listens finds every run in the list of runs", async () => {
+  test("after repeated stops and resumes that the writer has not read, the list of runs has every run", async () => {
     await using database = await create()
     const model = scripted(hangs("Once"), says("upon a time."))
     await using world = await openChecked({ url: database.url, model })

@@ -73,7 +73,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   })
 
   describe("a provider that fails after its words were seen", () => {
-    test("is asked again, and the dead attempt is said to be dead", async () => {
+    test("is asked again, and a `restarted` event closes the failed attempt", async () => {
       await using database = await create()
       const model = scripted(fails("overloaded", { after: "Once up", retriable: true }), says("Once upon a time."))
       await using world = await openChecked({ url: database.url, model })
@@ -148,7 +148,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     const detail = { provider: "scripted", because: "rate_limited", seconds: 20 }
     expect((await world.types(id)).slice(3)).toEqual(["step", "message", "run_ended"])
     expect(of(await world.events(id), "step")).toMatchObject([{ step: "waiting", detail }])
-    // Whoever waits and fails, and waits and fails, is given up all the same.
+    // Repeated waits and failures still exhaust the tries.
     await world.send(id, "And now?")
     expect(model.received).toHaveLength(4)
     expect(of(await world.events(id), "step").at(-1)).toMatchObject({ detail: { because: "overloaded", seconds: 2 } })
@@ -162,7 +162,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "failed", error: { code: "provider_error" } })
   })
 
-  test("a model with a defect ends its run as internal, and the operator is told why", async () => {
+  test("a model with a defect ends its run as internal, and the operator gets the error", async () => {
     await using database = await create()
     const defect: Model = {
       ...{ name: "m", provider: "p", contextTokens: 1000 },
@@ -201,7 +201,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "failed", error: { code: "context_overflow" } })
   })
 
-  test("messages queued behind a failed run are held until somebody speaks, and then come first", async () => {
+  test("messages queued behind a failed run are held until the next message, and then come first", async () => {
     await using database = await create()
     const failing = Promise.withResolvers<never>()
     const healthy = scripted(says("To the queued one."), says("To the new one."))

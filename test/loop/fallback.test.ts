@@ -49,7 +49,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     expect(await repliesOf(world, id)).toEqual(["For a.", "For a.", "Back."])
   })
 
-  test("who chooses it anew is answered by it at once", async () => {
+  test("a model that is chosen again answers at once", async () => {
     await using database = await create()
     const [a, b] = [named("a", fails("overloaded"), says("Back.")), named("b", says("For a."))]
     await using world = await openChecked({ url: database.url, model: severalModels(a, b), fallback: ["b"] })
@@ -68,7 +68,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     expect(await repliesOf(world, id)).toEqual(["For a.", "Back."])
   })
 
-  test("the list of the conversation counts before its agent's, and that before the server's; an empty one is nobody", async () => {
+  test("the list of the conversation counts before its agent's, and that before the server's; an empty one turns fallback off", async () => {
     await using database = await create()
     const [a, b, c, d] = ["a", "b", "c", "d"].map((name) =>
       named(name, name === "a" ? overloaded() : always(says(`I am ${name}.`))),
@@ -101,7 +101,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     ["provider_error", { retriable: true }, true],
     ["provider_error", {}, false],
     ["refused", {}, false],
-    // Never in the middle of a reply, nor after words of it that were begun anew.
+    // Never in the middle of a reply, nor if its restart fails after some text was shown.
     ["overloaded", { after: "Once up" }, false],
     ["overloaded", { after: "Once up", retriable: true }, false],
   ])("%s %j: another one is asked: %s", async (code, failing, moves) => {
@@ -115,7 +115,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     )
   })
 
-  test("a reply that was begun anew and then fails without a word stays with its model", async () => {
+  test("a restarted reply that then fails without text stays with its model", async () => {
     await using database = await create()
     const a = named("a", fails("overloaded", { after: "Once up", retriable: true }), overloaded())
     const b = named("b", says("I do."))
@@ -219,7 +219,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
 })
 
 describe.each(anyDatabase)("killed on the way to the next model, on $name", ({ create }) => {
-  test("at any write it goes on with the same one, and the list has an end", async () => {
+  test("at any write the run continues with the same model, and the list has an end", async () => {
     for (let at = 2, died = true; died; at++) {
       for (const when of ["before", "after"] as const) {
         await using database = await create()
@@ -236,7 +236,7 @@ describe.each(anyDatabase)("killed on the way to the next model, on $name", ({ c
         const moves = of(await second.events(id), "fallback").map(({ from, to }) => `${from}>${to}`)
         expect([at, when, moves]).toEqual([at, when, ["a>b", "b>c"]])
         expect(await repliesOf(second, id)).toEqual(["At last."])
-        // Whom the journal had passed is not asked again; who was being asked is, once more.
+        // Models that the journal has passed are not asked again; the one that was being asked is, once.
         expect(models.reduce((sum, { received }) => sum + received.length, 0)).toBeLessThanOrEqual(died ? 4 : 3)
       }
     }

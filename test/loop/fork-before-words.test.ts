@@ -6,7 +6,7 @@ import { Face } from "../support/server/face.ts"
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
   // Found by random requests: the model was asked about nothing, or to answer itself.
-  test("wherever a conversation is cut, its fork goes on with words of a person or has nothing to resume", async () => {
+  test("wherever a conversation is cut, its fork continues with a user message or has nothing to resume", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted(always(says("Hello."))) })
     const ada = await face.as("ada")

@@ -88,7 +88,7 @@ describe.each(databases)("on $name", ({ create }) => {
     }
   })
 
-  test("a conversation can be forked at any position and goes on from there, in the mode it had", async () => {
+  test("a conversation can be forked at any position and continues from there, in the mode it had", async () => {
     await using life = await openLife()
     const { world } = life
     const { id } = await world.pawl.runtime.begin({ user: world.user, agent: "test" })

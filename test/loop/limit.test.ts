@@ -89,7 +89,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["", "Wait, ", "Better."])
   })
 
-  test("one that only calls is told that it may not and asked once more, and what it says then is the answer", async () => {
+  test("one that only calls tools is asked once more with a note that it must answer, and that reply is the answer", async () => {
     await using database = await create()
     let ran = 0
     const look = read("look", () => answer(`${++ran}`))

@@ -22,7 +22,7 @@ describe.each(databases)("on $name, an answer that has to fit", ({ create }) => 
     ["when it was mended once", ["Rome has 3.", fits], ["completed"]],
     ["when it was mended twice", ["{}", '{"city": "rome", "people": 3}', fits], ["completed"]],
     ["never", ["{}", "[]", "no", "asked once too often"], ["answer_unfit"]],
-  ])("is told what is wrong with it: %s", async (_, replies, ending) => {
+  ])("gets a description of its fault and another try: %s", async (_, replies, ending) => {
     await using database = await create()
     const model = scripted(...replies.map((text) => says(text)))
     await using world = await openChecked({ url: database.url, model })

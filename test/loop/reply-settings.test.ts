@@ -82,7 +82,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(settingsIn(model)).toEqual([{ temperature: 1 }, { temperature: 1 }])
   })
 
-  test("what a model leaves out is told once, and the run goes on", async () => {
+  test("a setting that a model leaves out is reported once, and the run continues", async () => {
     await using database = await create()
     const because = "it is fixed"
     const model: Model = {

@@ -5,7 +5,7 @@ import { databases } from "../support/databases.ts"
 import { message, openWorld } from "../support/loop/world.ts"
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("who has seen a run end is not told that it works, though its writer has not heard of its own commit", async () => {
+  test("a client that has seen a run end can send the next message, although the writer waits for the result of its commit", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: scripted(says("One."), says("Two.")) })
     const { engine, journal } = world.store
@@ -48,7 +48,7 @@ describe.each(databases)("on $name", ({ create }) => {
     const closed = world.pawl.runtime.close()
     goOn.resolve()
     await closed
-    // In good order: whoever takes it up has no death to account for.
+    // The conversation was released in order, so the next owner has no failed node to account for.
     expect(await engine.query("SELECT owner FROM conversation", [])).toEqual([{ owner: "nobody" }])
     expect(await submitted).toBe("taken")
   })

@@ -35,7 +35,7 @@ export async function compactionsOf(world: World, id: ConversationId): Promise<E
   return of(await world.events(id), "compaction")
 }
 
-/** What stands in the place of all that was said before, as the model was last shown it. */
+/** The summary in place of the previous history, as in the model's last request. */
 export function summaryShown({ received }: ScriptedModel): string {
   const first = received.at(-1)?.history[0]
   return first?.role === "user" && first.isNote ? first.text : ""

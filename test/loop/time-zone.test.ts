@@ -50,7 +50,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     ])
   })
 
-  test("is the server's own where they never told, and stays so for a run that another machine goes on with", async () => {
+  test("is the server's if the user has set none, and stays so for a run that another machine continues", async () => {
     await using place = await database.create()
     const script = [calls("change"), says("Done.")]
     {
@@ -80,7 +80,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     expect(of(await world.events(id), "run_started").map(({ timeZone }) => timeZone)).toEqual([BERLIN, HONOLULU])
   })
 
-  test("is part of what the journal says: a run that goes on past midnight tells the model the day it began", async () => {
+  test("is recorded in the journal: a run that continues past midnight tells the model the day of its start", async () => {
     await using place = await database.create()
     const clock = new TurnedClock(LATE - 32 * 60_000) // two minutes to midnight in Berlin
     const held = { url: place.url, tools, timeZone: "UTC", clock }
@@ -95,7 +95,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     expect(replay(id, world.user, await world.events(id)).run?.timeZone).toBe(BERLIN)
   })
 
-  test("a journal that names a zone nobody knows, or none at all, goes on", async () => {
+  test("a run with an unknown time zone, or none, continues", async () => {
     await using place = await database.create()
     const model = scripted(always(says("Hi.")))
     await using world = await open(model, place.url)
@@ -112,7 +112,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     ["a megabyte", "A".repeat(900_000)],
     ["a number", 7],
     ["a list", ["Europe/Berlin"]],
-  ])("that is %s is refused over HTTP, and nothing is said", async (_what, timeZone) => {
+  ])("that is %s is refused over HTTP, and no message is recorded", async (_what, timeZone) => {
     await using place = await database.create()
     await using face = await Face.open({ url: place.url, model: scripted(), tools })
     const ada = await face.as("ada")

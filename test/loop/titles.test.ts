@@ -62,7 +62,7 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
     expect(JSON.stringify(b.received[0]?.history)).toMatch(/How many days.*Ten days/)
   })
 
-  test("of the first words, which pages send, is nobody's; one that somebody chose is theirs, and none is asked for", async () => {
+  test("made by the page from the first message is replaced; one that the user chose stays, and the model is not asked", async () => {
     await using database = await create()
     const b = small(always(says("Better")))
     await using world = await openChecked({
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
     expect(await titleIn(world, id)).toBe("The person's")
   })
 
-  test("is waited for by nobody: the next words are answered, and another node does not ask for one too", async () => {
+  test("blocks nothing: the next message is answered, and another node does not ask for one too", async () => {
     await using database = await create()
     const { model: b, answer } = held(small(says("Late")))
     const spy = small(always(says("Twice")))
@@ -154,7 +154,7 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
       expect({ n: Number(row?.n), held: Number(row?.held) }).toEqual({ n: asked, held: 0 })
       expect(Number(row?.cost) / 1_000_000).toBeCloseTo(asked * COST, 8)
       expect((await world.load(id)).titled).toBe(asked === 2 ? "model" : undefined)
-      // What the run says that it took has the title's tokens where it has its cost.
+      // The usage of the run includes the title's tokens and its cost.
       const { usage } = (await world.store.conversations.runs(id, { limit: 1 })).items[0]!
       expect(usage).toMatchObject({ inputTokens: asked * 1000, outputTokens: asked * 100 })
       expect(usage?.cost).toBeCloseTo(asked * COST, 8)

@@ -85,7 +85,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   })
 
   describe("the calls of one reply", () => {
-    test("run beside each other, at most eight at a time, and keep their order however they end", async () => {
+    test("run concurrently, at most eight at a time, and keep their order however they end", async () => {
       await using database = await create()
       const count = 20
       const held = Array.from({ length: count }, () => new Held())
@@ -101,7 +101,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       const model = scripted(calls(...names), says("Seen."))
       await using world = await openChecked({ url: database.url, model, tools: [look] })
       const { id } = await world.start("Look.")
-      // Of those that run the youngest ends first, so that results come in anything but call order.
+      // The youngest running call ends first, so that results do not arrive in call order.
       const open: number[] = [0, 1, 2, 3, 4, 5, 6, 7]
       for (let next = open.length; open.length > 0; next++) {
         await Promise.all(open.map((n) => held[n]!.begun))

@@ -86,7 +86,7 @@ describe.each(databases)("on $name, identical calls of one reply", ({ create }) 
     const results = (await resultsOf(world, id)).toSorted((a, b) => a.seq - b.seq)
     expect(results.map(({ status }) => status)).toEqual(["ok", "error", "ok", "ok", "error", "ok"])
     expect(results[3]?.text.length).toBeLessThan(700)
-    // What is asked again in a later reply is told whole, from the first answer.
+    // The same call in a later reply gets the whole text, from the first answer.
     expect(results[5]).toMatchObject({ text: "x".repeat(2000), reusedFrom: results[0]?.callId })
   })
 
@@ -113,7 +113,7 @@ describe.each(databases)("on $name, identical calls of one reply", ({ create }) 
         await world.pawl.runtime.rest(row.id)
         expect(done).toBeLessThanOrEqual(1)
         const { run, calls: open } = await world.load(row.id)
-        // Each has its result, or the one that was broken off waits for a person, with those that wait for it.
+        // Each has its result, or the interrupted write is in doubt and the calls behind it wait with it.
         if (run?.status === "running") expect(open.map(({ state }) => state)).toContain("in_doubt")
         else expect(await world.results(row.id)).toEqual(["ok", "ok", "ok", "ok", "ok"])
       }

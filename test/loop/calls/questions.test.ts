@@ -31,7 +31,7 @@ const around =
     })
 
 describe.each(anyDatabase)("a call that asks the person, on $name,", ({ create }) => {
-  test("ends with what it was told, also where something else arrives while the answer is put on record", async () => {
+  test("ends with the answer, also if a message arrives while the answer is recorded", async () => {
     await using place = await create()
     const between = around(QUESTION_SETTLED, async (id, commit) => {
       await world.store.journal.addToInbox(id, message("And a cake."))
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("a call that asks the person, on $name,", ({ create }
     expect(world.problems).toEqual([])
   })
 
-  test("waits for nobody where it is stopped while its question is put on record", async () => {
+  test("does not wait for an answer if it is stopped while its question is recorded", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     const begun = Promise.withResolvers<CallContext>()

@@ -43,7 +43,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(first?.reusedFrom).toBeUndefined()
   })
 
-  test("one that adds to the state is asked anew: what it said may not hold any more", async () => {
+  test("a read that adds to the state runs again, because its previous answer may be out of date", async () => {
     expect((await runAll(calls("count"), calls("count"))).texts).toEqual(["count 1", "count 2"])
   })
 
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await resultsOf(world, id)).map(({ text }) => text)).toContain("look 1")
   })
 
-  test("the next run reads anew", async () => {
+  test("the next run reads again", async () => {
     await using database = await create()
     const counted = new Counted()
     const model = scripted(look(), says("One."), look(), says("Two."))

@@ -112,7 +112,7 @@ test(`in ${CASES} conversations over all formats every request is one that a str
   expect(wanted.filter((what) => !met.has(what)).length).toBeLessThanOrEqual(CASES < 500 ? 4 : 0)
 }, 3_600_000)
 
-/** What a model was told that came of a call is what is on record, or a reference to it. */
+/** The text that a model got for a call is the recorded result, or a reference to it. */
 function expectTold(story: Story, callId: string, recorded: string): void {
   for (const text of story.told.get(callId) ?? [])
     if (!text.includes(recorded) && !/^\[This result, \d+ characters, has given way/.test(text))

@@ -79,7 +79,7 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
     await world.pawl.runtime.rest(id)
     expect(await repliesOf(world, id)).toEqual(["To: First?", "To: Fail."])
     expect((await world.load(id)).run).toMatchObject({ status: "completed", compacts: undefined })
-    // Nothing is left to be resumed.
+    // No run is left to resume.
     await compact(world, id)
     await resume(world, id)
     await world.pawl.runtime.rest(id)
@@ -138,7 +138,7 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
     expect((await repliesOf(world, id)).slice(-2)).toEqual(["To: Now.", "To: Held."])
   })
 
-  test("leaves the order as it was in which words are told after a failure: first what came first", async () => {
+  test("keeps the order of messages after a failure: a held message comes before a later one", async () => {
     await using database = await create()
     const queued = Promise.withResolvers<void>()
     const failing = echo()

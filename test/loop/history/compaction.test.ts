@@ -32,7 +32,7 @@ async function talk(world: World, turns: number) {
 const compactions = async (world: World, id: ConversationId) => of(await world.events(id), "compaction")
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a history that outgrows its model is summed up, and the person's last words stay as they were said", async () => {
+  test("a history that outgrows its model is summed up, and the user's last message stays word for word", async () => {
     await using database = await create()
     const model = talkative()
     await using world = await openChecked({ url: database.url, model })
@@ -109,7 +109,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect((await compactions(world, id)).at(-1)).toMatchObject({ what: "failed", problem: "nothing_to_sum_up" })
     })
 
-    test("a proposal that waits goes on waiting, and what was decided is told word for word after it", async () => {
+    test("a proposal that waits keeps waiting, and what was decided is sent word for word after it", async () => {
       await using database = await create()
       const mail = defineTool({
         name: "mail",
@@ -231,7 +231,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     { at: 3, when: "before", tries: 2 },
     { at: 3, when: "after", tries: 1 },
     { at: 4, when: "before", tries: 1 },
-  ] as const)("a death $when write $at of the turn that sums up: it goes on, and has one summary", async (death) => {
+  ] as const)("a crash $when write $at of the turn that sums up: it continues, and has one summary", async (death) => {
     await using place = await create()
     const clock = new TurnedClock()
     const model = talkative()

@@ -28,7 +28,7 @@ const thoughts = (history: readonly HistoryMessage[] = []) =>
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
   describe("a model that is switched between turns", () => {
-    test("sees all that was said and none of what the other thought", async () => {
+    test("sees all messages and none of the other model's thoughts", async () => {
       await using database = await create()
       const a = scripted(replies(thinks("a thinks"), says("From a.")), says("Again a."))
       const b = scripted(replies(thinks("b thinks"), says("From b.")))
@@ -128,7 +128,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       if (JSON.stringify(history.slice(0, before.length)) === JSON.stringify(before)) grown++
     })
     expect(grown).toBe(turns - cuts.length)
-    // What is cut is out of the model's sight only.
+    // The cut removes them only from what the model gets.
     expect(of(events, "message")).toHaveLength(2 * turns)
   })
 

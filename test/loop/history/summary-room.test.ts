@@ -110,7 +110,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
   })
 
   test.each(["before", "after"] as const)(
-    "a death %s the row by which another model is asked for it: it goes on, with one summary",
+    "a crash %s the row by which another model is asked for it: it continues, with one summary",
     async (when) => {
       await using place = await create()
       const clock = new TurnedClock()
@@ -210,7 +210,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
     })
 
     test.each(["before", "after"] as const)(
-      "a death %s the row that says so: it goes on, with one summary",
+      "a crash %s the row that says so: it continues, with one summary",
       async (when) => {
         await using place = await create()
         const clock = new TurnedClock()

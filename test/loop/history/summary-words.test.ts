@@ -57,7 +57,7 @@ describe.each(anyDatabase)("what a summary keeps word for word, on $name", ({ cr
     expect(shown).not.toMatch(HIDDEN)
   })
 
-  test("decisions stand outside the marks of words from outside, in which nobody else can write", async () => {
+  test("decisions stand outside the marks of untrusted text, which such text cannot forge", async () => {
     await using database = await create()
     const model = scripted(
       ...[calls(["look"], ["mail"]), says("Sent [1]."), says("Two."), says(`Of it.\n\n${FORGED}`), says("Three.")],
@@ -103,7 +103,7 @@ describe.each(anyDatabase)("what a summary keeps word for word, on $name", ({ cr
     await using world = await openChecked({ url: database.url, model, tools: [write("save", held.run)], clock })
     const { id } = await world.start("Save it.", { mode: "auto" })
     await held.begun
-    await clock.turn(32_000) // nobody knows whether it was saved
+    await clock.turn(32_000) // it is unknown whether it was saved
     await world.pawl.runtime.rest(id)
     await world.pawl.runtime.submit(id, { type: "cancel", by: world.user })
     await world.pawl.runtime.rest(id)

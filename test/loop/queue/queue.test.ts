@@ -178,7 +178,7 @@ describe.each(databases)("on $name", ({ create }) => {
       await world.pawl.runtime.rest(id)
     }
 
-    test("is heard after a cancel", async () => {
+    test("gets an answer after a cancel", async () => {
       await using database = await create()
       await using world = await openChecked({ url: database.url, model: scripted(hangs("Once"), says("Well.")) })
       const id = await beginUntil(world, "Tell a story.", showsText)
@@ -188,7 +188,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual(["Once", "Well."])
     })
 
-    test("is heard after a failure", async () => {
+    test("gets an answer after a failure", async () => {
       await using database = await create()
       const model = scripted(says("Hi."), fails("overloaded"), says("Well."))
       await using world = await openChecked({ url: database.url, model })
@@ -199,7 +199,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual(["Hi.", "Well."])
     })
 
-    test("is heard after an ordinary end", async () => {
+    test("gets an answer after an ordinary end", async () => {
       await using database = await create()
       await using world = await openChecked({
         url: database.url,

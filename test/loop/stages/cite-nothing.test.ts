@@ -31,7 +31,7 @@ describe.each(anyDatabase)("an answer that cites nothing, on $name", ({ create }
     }
   }
 
-  test("is told in its data and in its step, where this turn has found what it speaks of", async () => {
+  test("is marked in its data and in its step if this turn has found sources about its subject", async () => {
     const { data, generation } = await ask({ stages: citing }, find, says(uncited))
     expect(data).toMatchObject({ citations: [], citesNothing: true })
     expect(generation).toEqual({ evidence: null, citations: 0, flagged: 0, citesNothing: true })
@@ -43,13 +43,13 @@ describe.each(anyDatabase)("an answer that cites nothing, on $name", ({ create }
     ["where nothing was looked for", [says(uncited)]],
     ["where nothing was found", [calls("retrieve_chunks", { query: "none" }), says(uncited)]],
     ["that is short", [find, says("The bandages were changed daily.")]],
-  ] as const)("is not told of one %s", async (_, replies) => {
+  ] as const)("is not marked: one %s", async (_, replies) => {
     const { data, generation } = await ask({ stages: citing }, ...replies)
     expect(data.citesNothing).toBeUndefined()
     expect(generation).not.toHaveProperty("citesNothing")
   })
 
-  test("is not told where what was found is no help", async () => {
+  test("is not marked if the sources found are irrelevant", async () => {
     const [none, kept] = [grades([], ["p1", "p2"]), grades(["p1", "p2"])]
     const graded = { stages: { ...stages, grading: { ...stages.grading!, rewrites: 0 } } }
     expect((await ask(graded, scores(90), find, none, says(uncited))).data.citesNothing).toBeUndefined()

@@ -16,7 +16,7 @@ import { TurnedClock, type World, type WorldOptions } from "../../support/loop/w
 
 const shelf = ["p1", "p2", "p3", "p4"].map((id) => source(id))
 const find = (...queries: string[]) => calls(...queries.map((query) => ["retrieve_chunks", { query }] as const))
-/** Citations are checked, and nobody is asked beside the replies. */
+/** Checks citations without another model request. */
 const agent = { stages: citing }
 
 describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) => {
@@ -33,7 +33,7 @@ describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) =
   }
   const shownTo = (model: ScriptedModel) => resultsIn(model.received.at(-1)?.history ?? [])
 
-  test("a model is shown short numbers, cites by them, and ids go on working", async () => {
+  test("a model gets short numbers, cites by them, and ids still work", async () => {
     await using place = await create()
     const model = scripted(
       find("p2 p3"),
@@ -55,7 +55,7 @@ describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) =
         ["p3", 2],
       ],
     })
-    // Who reads the journal without folding it is told them too.
+    // A client that reads the journal without reducing it gets the numbers too.
     const [found] = of(await world.events(id), "tool_end")
     expect((found?.data as { sources: Source[] }).sources.map(({ id, number }) => [id, number])).toEqual([
       ["p2", 1],
@@ -63,7 +63,7 @@ describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) =
     ])
   })
 
-  test("what is found again keeps its number, in the same run, in a later one, and beside others at once", async () => {
+  test("a source that is found again keeps its number, in the same run, in a later one, and in concurrent calls", async () => {
     await using place = await create()
     const model = scripted(
       ...[find("p3", "p1 p3", "p4"), find("p4 p2"), says("So [1].")],
@@ -85,7 +85,7 @@ describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) =
     ])
   })
 
-  test("a journal from before numbers has them too, and what it holds is the same read anew, in full or in part", async () => {
+  test("a journal from before numbers has them too, and replaying it in full or in part gives the same state", async () => {
     await using place = await create()
     const model = scripted(find("p2"), find("p1 p2"), says("So [2]."))
     await using world = await open(place.url, model)
@@ -180,7 +180,7 @@ describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) =
     ])
   })
 
-  test("a tool that lists its sources without their ids has them told below", async () => {
+  test("sources of a tool that does not list their ids are listed below its result", async () => {
     await using place = await create()
     const bare = defineTool({
       ...search(shelf),

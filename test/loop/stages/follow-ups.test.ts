@@ -10,7 +10,7 @@ import { stages } from "../../support/loop/stages.ts"
 const QUESTION = "How do vision transformers work?"
 const ANSWER = "They split images into patches."
 
-/** Each continues what was asked and names nothing new: nobody has to judge it. */
+/** Each continues the question and names nothing new, so no model judges it. */
 const PLAIN = [
   ...[
     "and tomorrow?",
@@ -32,7 +32,7 @@ const PLAIN = [
     "and before that?",
   ],
 ]
-/** Each continues it too and names something: it is judged, with what was said before. */
+/** Each continues the question and names something: it is judged, together with the history. */
 const NAMED = [
   "and for object detection?",
   "any 2024 papers on this?",
@@ -73,7 +73,7 @@ test.each(PLAIN)("after a fitting question it passes without a judge: %s", async
   expect(await ask(words)).toEqual({ verdict: "follow_up", judged: [], replies: 2 })
 })
 
-test.each(NAMED)("after a fitting question it is judged with what was said before, and passes: %s", async (words) => {
+test.each(NAMED)("after a fitting question it is judged with the history, and passes: %s", async (words) => {
   const { verdict, judged, replies } = await ask(words)
   expect([verdict, replies]).toEqual(["in_scope", 2])
   expect(judged).toEqual([expect.stringContaining(QUESTION)])

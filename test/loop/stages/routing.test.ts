@@ -38,7 +38,7 @@ const byName: Router = ({ words }) => {
   return { profiles: found, reason: "By name.", scores: {}, by: found.length > 0 ? "rules" : "unsure" }
 }
 
-/** What the model was shown at each request. */
+/** The tools in each request to the model. */
 const shown = (model: ScriptedModel) => model.received.map(({ request }) => request.tools.map(({ name }) => name))
 
 describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
@@ -103,7 +103,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     const id = await world.begin("what did I write?")
     expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["ok", "ok", "ok"])
     expect(shown(model)).toEqual([TASKS, TASKS, ALL, ALL])
-    // What was shown stays in sight, also for the next words.
+    // The added tools stay in the requests, also for the next message.
     await using again = await open(place.url, scripted(says("Hi.")), { route: () => wrong })
     await again.send(id, "and now?")
     expect((await again.load(id)).routing).toMatchObject({ wide: true, decision: { profiles: ["task"] } })
@@ -206,7 +206,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     for (const list of lists) expect(list).toEqual(lists[0])
   })
 
-  test("a router that throws, that says nonsense or that hangs is not sure, and the run goes on", async () => {
+  test("a router that throws, returns nonsense or hangs counts as unsure, and the run continues", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     const answers: (() => unknown)[] = [
@@ -253,7 +253,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect((await world.load(id)).run?.status).toBe("cancelled")
   })
 
-  test("a shutdown does not wait for a router; what it had not said is asked anew", async () => {
+  test("a shutdown does not wait for a router; it is asked again after the restart", async () => {
     await using place = await create()
     const { hanging, route } = hangs()
     let id: ConversationId
@@ -289,7 +289,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([TASKS, TASKS])
   })
 
-  test("is read off the journal at any position, comes along in a fork, and is nothing that the model is told", async () => {
+  test("is read off the journal at any position, is copied by a fork, and is not sent to the model", async () => {
     await using place = await create()
     const model = scripted(calls("more_tools"), says("Hi."), says("Ho."))
     await using world = await open(place.url, model)

@@ -71,7 +71,7 @@ describe.each(anyDatabase)("stages on $name", ({ create }) => {
     expect((await detailOf(other, second, "guardrail")).verdict).toBe("out_of_scope")
   })
 
-  test("the judge sees what was said before", async () => {
+  test("the judge gets the previous messages", async () => {
     await using place = await create()
     const model = scripted(scores(90), says("They split images."), scores(90), says("Yes."))
     await using world = await open(place.url, model)
@@ -138,7 +138,7 @@ describe.each(anyDatabase)("stages on $name", ({ create }) => {
     expect(JSON.stringify(model.received[3]?.history)).toContain("try p2")
   })
 
-  test("a search that finds nothing may be followed by one with other words, and at last the truth is told", async () => {
+  test("a search that finds nothing may be followed by one with other words, and in the end the model has to say that there is not enough evidence", async () => {
     await using place = await create()
     const told = (request: ModelRequest) => JSON.stringify(request.history.at(-1))
     const model = scripted(
@@ -173,7 +173,7 @@ describe.each(anyDatabase)("stages on $name", ({ create }) => {
     expect(await world.types(id)).not.toContain("restarted")
   })
 
-  test("time that is up during a decision ends the run as it does elsewhere", async () => {
+  test("a run whose time is up during a decision fails with run_timeout", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     await using world = await open(place.url, scripted(hangs()), { clock, limits: { runSeconds: 30, restarts: 3 } })
@@ -287,7 +287,7 @@ describe.each(anyDatabase)("stages on $name", ({ create }) => {
     expect(await steps(world, id)).not.toContain("generation")
   })
 
-  test("the three-turn example: follow-ups pass, and what was said reaches the one who chooses", async () => {
+  test("the three-turn example: follow-ups pass, and the model that chooses gets the previous messages", async () => {
     await using place = await create()
     const web = { ...search([source("w1", "A web page of 2024.")]), name: "web_search" }
     const model = scripted(
