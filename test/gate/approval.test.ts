@@ -55,7 +55,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(world)).toMatchObject([{ status: "failed", code: "proposal_stale" }])
     })
 
-    test("a target that has changed since makes it stale; the model is told, and what is there stays", async () => {
+    test("a target that has changed since makes it stale; the model gets the error, and the target keeps its state", async () => {
       await using asked = await openAsked(create)
       const { world, id, note, proposal, model } = asked
       note.set("changed by hand")
@@ -79,7 +79,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   describe("a proposal that has expired", () => {
-    test("can no longer be decided, though nobody has touched it: the run stays paused", async () => {
+    test("can no longer be decided, even before its status changes: the run stays paused", async () => {
       await using asked = await openAsked(create)
       const { world, id, note, proposal, clock } = asked
       await clock.turn(15 * MINUTE)
@@ -101,7 +101,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(asked.note.written).toEqual(["new"])
     })
 
-    test("is settled as expired by a resume, and the run goes on", async () => {
+    test("is settled as expired by a resume, and the run continues", async () => {
       await using asked = await openAsked(create)
       const resume = { type: "resume", by: asked.world.user } as const
       await expect(asked.submit(resume)).rejects.toMatchObject({ code: "still_pending", details: { count: 1 } })
@@ -122,7 +122,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(asked.model.received[1]?.history.at(-1)).toEqual({ role: "user", text: "Are you there?" })
     })
 
-    test("beside one that has not, keeps the run paused", async () => {
+    test("keeps the run paused, if another one has not expired", async () => {
       await using asked = await openAsked(create, { texts: ["a", "b"] })
       const { world, id, proposals, clock } = asked
       await clock.turn(10 * MINUTE)
@@ -180,7 +180,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["ok", "error"])
     })
 
-    test("not by calling a tool with the proposal's id, in a run beside it", async () => {
+    test("not by calling a tool with the proposal's id, in a concurrent run", async () => {
       await using asked = await openAsked(create)
       const { proposal, database, clock } = asked
       const names = ["commit", "approve", "decide", "confirm_proposal", "settings"]

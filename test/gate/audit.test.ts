@@ -303,7 +303,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(one.body).toMatchObject({ conversationId: world.id, decidedBy: "policy", undoable: true, undoneBy: null })
     })
 
-    test("somebody else's entry is as missing as one that does not exist", async () => {
+    test("another user's entry is as missing as one that does not exist", async () => {
       await using world = await applied(1)
       const [mine] = (await world.ada.get("/api/agent/audit")).body.items
       const bob = await world.face.as("bob")

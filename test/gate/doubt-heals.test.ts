@@ -111,7 +111,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(target.asked).toBe(6)
   })
 
-  test("that never arrived is told so, and only when it can no longer be on its way", async () => {
+  test("that never arrived is reported as failed, but only once it can no longer be on its way", async () => {
     await using opened = await open()
     const { target, pass, world, id, statuses } = opened
     target.says = "not-applied"
@@ -134,7 +134,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(await statuses()).toEqual([])
   })
 
-  test("what a person has decided stands, and nobody is asked any more", async () => {
+  test("a person's decision stands, and the target is not asked again", async () => {
     await using opened = await open()
     const { target, pass, world, id } = opened
     const proposalId = (await world.proposals(id))[0]!.proposed.id
@@ -177,7 +177,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     target.says = answer("Saved.")
     const call = (await world.load(id)).calls[0]!.id
     const late = { type: "late_result", callId: call, status: "ok", text: "Saved.", whileInDoubt: true } as const
-    // Both have asked before either was heard.
+    // Both nodes have asked before either result is recorded.
     await world.pawl.ports.journal.addToInbox(id, late)
     await pass(20_000, [doubts, other])
     await world.pawl.runtime.recover()

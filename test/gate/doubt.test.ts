@@ -87,7 +87,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(after.world, after.id)).toEqual(["", "Well."])
     })
 
-    test("is done when the person says so, and the model is told who says it", async () => {
+    test("is done when the person says so, and the model learns that the person has checked", async () => {
       await using after = await openAfterDeath(create, forgetful)
       await resolve(after.world, after.id, "done")
       expect(after.saved).toHaveLength(1)
@@ -97,7 +97,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(after.world, after.id)).toEqual(["", "Well."])
     })
 
-    test("is left at that when the person says so, and the model is told that nobody knows", async () => {
+    test("is abandoned when the person says so, and the model learns that the outcome is unknown", async () => {
       await using after = await openAfterDeath(create, forgetful)
       await resolve(after.world, after.id, "abandon")
       expect(after.saved).toHaveLength(1)
@@ -107,7 +107,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(after.world, after.id)).toEqual(["", "Well."])
     })
 
-    test("is settled once; whoever comes later learns how", async () => {
+    test("is settled once; later decisions fail with `not_in_doubt`", async () => {
       await using after = await openAfterDeath(create, forgetful)
       const { world, id } = after
       const proposalId = await onlyProposal(world, id)

@@ -42,7 +42,7 @@ test("no argument of any tool that changes something is left to JSON", () => {
   expect(odd).toEqual([])
 })
 
-test("what nobody has described is written as what it is", () => {
+test("without a description, the control depends on the value", () => {
   const given = { count: 3, on: true, names: ["a"], nested: { a: 1 }, text: "x".repeat(61), word: "x" }
   expect(fieldsOf(undefined, given).map(({ control }) => control)).toEqual([
     ...["number", "check", "list", "json", "text", "line"],
@@ -56,6 +56,6 @@ test.each([
   ["friday at five", "Friday 2 January 2026 at 17:00 (UTC)", "2026-01-02T17:00"],
   [undefined, undefined, ""],
   ["when it suits", undefined, undefined],
-])("the date %s, told as %s, is %s to a browser", (given, shown, input) => {
+])("the date %s, shown as %s, is %s to a browser", (given, shown, input) => {
   expect(toDateInput(given, shown)).toBe(input)
 })

@@ -14,7 +14,7 @@ import { auditRows } from "../support/loop/shelf.ts"
 import { Held, write } from "../support/loop/tools.ts"
 import { message, openWorld, type World, type WorldOptions } from "../support/loop/world.ts"
 
-/** A write that keeps what it was told; `delete …` is the worst it does. */
+/** A write that stores its input; `delete …` has the most severe class. */
 function notebook() {
   const notes: string[] = []
   const note = (name: string) =>
@@ -307,7 +307,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await world.grants())[0]).toMatchObject({ left: 10 })
     })
 
-    test("who may not approve grants nothing, and nobody sees or takes back another's", async () => {
+    test("a token that may not approve grants nothing, and no user sees or revokes another's grants", async () => {
       await using world = await openFace()
       const speaker = await world.face.as("ada", "read", "chat")
       const path = `/api/agent/proposals/${world.proposal.id}/commit`

@@ -8,7 +8,7 @@ import { of, openChecked, repliesOf, resultsOf } from "../support/loop/checked-w
 import { databases } from "../support/databases.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 
-/** A write that keeps what it was told, and a read beside it. */
+/** A write that stores its input, and a read. */
 function notebook() {
   const notes: unknown[] = []
   const note = write("note", ({ q }) => answer(`${notes.push(q)} note(s)`))
@@ -70,7 +70,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["denied"])
     })
 
-    test("can go on though its history holds calls and all its tools are hidden", async () => {
+    test("can continue though its history holds calls and all its tools are hidden", async () => {
       await using database = await create()
       const { tools } = notebook()
       const model = scripted(calls("note"), says("Noted."), says("Hello."))
@@ -85,7 +85,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  test("a conversation asks before it writes unless it is told otherwise", async () => {
+  test("a conversation asks before it writes by default", async () => {
     await using database = await create()
     const { notes, tools } = notebook()
     await using world = await openChecked({

@@ -16,7 +16,7 @@ interface Text {
 export class Note {
   text = "old"
   revision = 1
-  /** What was written, in order. */
+  /** The written texts, in order. */
   readonly written: string[] = []
 
   /** The write that changes it; `run` where a test wants to have a say. */
@@ -72,7 +72,7 @@ export async function openAsked(create: TestDatabase["create"], asking: Asking =
   const proposals = (await world.proposals(id)).map(({ proposed }) => proposed)
   return {
     ...{ database, world, id, note, model, clock, proposals, proposal: proposals[0]! },
-    /** What the model was told of each call. */
+    /** The results of the calls, as the model gets them. */
     told: () => resultsOf(world, id),
     async submit(input: Input) {
       await runtime.submit(id, input)

@@ -78,7 +78,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect([open.outside.sent, await pending(open.world, id)]).toEqual([["https://a", "https://b"], []])
   })
 
-  test("private data alone is not slowed either: nobody has told the model to send it", async () => {
+  test("private data alone is not slowed either: there is no untrusted text that could ask to send it", async () => {
     await using open = await openOutside(create, [calls("list_notes"), fetchPage("https://a"), says("Done.")])
     await open.world.begin("Look.")
     expect(open.outside.sent).toEqual(["https://a"])
@@ -105,7 +105,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.load(id)).run?.status).toBe("completed")
   })
 
-  test("it does not slip out beside a read that stays inside", async () => {
+  test("a call that sends data out is not made next to a read that stays inside", async () => {
     const beside = calls(["list_notes"], ["fetch_page", { url: "https://evil" }], ["list_notes"])
     await using open = await openOutside(create, [fetchAndList, beside])
     const id = await open.world.begin("Read.")
@@ -150,7 +150,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await resultsOf(world, id)).at(-1)?.text).toBe("Posted.")
   })
 
-  test("what is refused is never sent, and the model is told", async () => {
+  test("a rejected call is never sent, and the model gets its rejection", async () => {
     await using open = await openOutside(create, [fetchAndList, fetchPage("https://evil"), says("Well.")])
     const { world, outside } = open
     const id = await world.begin("Read.")
@@ -196,7 +196,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await pending(open.world, id)).map(({ tool }) => tool)).toEqual(["note"])
   })
 
-  test("a write beside the read that makes the conversation hold both is asked about", async () => {
+  test("a write concurrent with the read that makes the conversation hold both needs approval", async () => {
     await using open = await openOutside(create, [fetchPage("https://a"), calls(["note", { q: "x" }], ["list_notes"])])
     const id = await open.world.begin("Go.", { mode: "auto" })
     expect(open.outside.written).toEqual([])
@@ -278,7 +278,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(outside.sent).toEqual(["https://a"])
   })
 
-  test("a read that fails after it was agreed to is told, and the run goes on", async () => {
+  test("a read that fails after its approval is reported as an error, and the run continues", async () => {
     await using open = await openOutside(create, [fetchAndList, fetchPage("https://b"), says("Well.")])
     const { world, outside } = open
     const id = await world.begin("Read.")

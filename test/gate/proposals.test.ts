@@ -58,7 +58,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(open?.proposed.expiresAt).toBe(clock.now() + 2 * MINUTE)
     })
 
-    test("is not made where what it would change cannot be read; the model is told", async () => {
+    test("is not made if its target cannot be read; the model gets the error", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const looking = Promise.withResolvers<void>()
@@ -121,7 +121,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(asked.note.written).toEqual([])
     })
 
-    test("about an edited proposal runs the edited arguments, and the model is told what changed", async () => {
+    test("about an edited proposal runs the edited arguments, and the model learns what changed", async () => {
       await using asked = await openAsked(create)
       const { world, id } = asked
       await asked.submit({ type: "edit", proposalId: asked.proposal.id, arguments: { text: "mine" }, by: world.user })

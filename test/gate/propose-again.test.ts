@@ -31,7 +31,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
   const expired = async (ada: Visitor, more = "") =>
     (await ada.get(`/api/agent/proposals?status=expired${more}`)).body.items.map(({ id }: { id: string }) => id)
 
-  test("is proposed again in the run that still waits for it, which then goes on as it would have", async () => {
+  test("is proposed again in the run that still waits for it, which then continues as usual", async () => {
     await using open = await openExpired()
     const { ada, id, proposal } = open
     const made = await again(ada, proposal)
@@ -57,7 +57,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
       if (by === "message") await ada.say(id, "never mind")
       else await ada.post(`/api/conversations/${id}/resume`)
       expect((await ada.get(`/api/agent/proposals/${proposal.id}`)).body.status).toBe("expired")
-      // Whoever comes back to the conversation is told so, until it was proposed again.
+      // The conversation lists the expired proposal until it is proposed again.
       const toldAs = async () =>
         (await ada.get(`/api/conversations/${id}`)).body.expired.map((each: Proposal) => [each.id, each.status])
       expect(await toldAs()).toEqual([[proposal.id, "expired"]])
@@ -163,7 +163,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
   test("stays in the inbox until the person has seen it, on every device and after a restart", async () => {
     const { ada, id, proposal, face, url, clock } = await openExpired()
     expect(await expired(ada, "&seen=false")).toEqual([proposal.id])
-    await ada.say(id, "never mind") // settled, and still nobody has said that they saw it
+    await ada.say(id, "never mind") // settled, but not marked as seen
     expect(await expired(ada, "&seen=false")).toEqual([proposal.id])
     const first = Promise.withResolvers<void>()
     const feed = readFrames(await ada.send("GET", "/api/feed"), (frames) => {
@@ -180,7 +180,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
     await using next = await Face.open({ url, clock, model: scripted(always(says("I see."))) })
     const later = await next.as("ada")
     expect([await expired(later, "&seen=false"), await expired(later, "&seen=true")]).toEqual([[], [proposal.id]])
-    // What was seen can be proposed again all the same.
+    // A proposal that was seen can still be proposed again.
     expect((await again(later, proposal)).status).toBe(201)
   })
 

@@ -52,7 +52,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(replies[winners[0]!]?.body).toMatchObject({ id, status: end })
       const losers = replies.filter(({ status }) => status === 409)
       expect(losers, said(replies)).toHaveLength(DECISIONS - 1)
-      // A loser may be told before the winner's write has ended, but never of another outcome.
+      // A loser may get its answer before the winner's write has ended, but never another outcome.
       const known = what === "commit" ? /^(applying|applied)$/ : /^rejected$/
       for (const { type, body } of losers) {
         expect([type, body.code]).toEqual(["application/problem+json", "proposal_decided"])

@@ -6,9 +6,9 @@ import type { Visitor } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 
-/** What a token may do does not grow because somebody else's conversation is in `auto` (promise 21). */
+/** A token's rights do not grow because another token's conversation is in `auto` (promise 21). */
 describe.each(databases)("a token that may chat and not approve, on $name", (database) => {
-  /** A conversation of its owner's in `auto`. Whatever is said leads to one write. */
+  /** A conversation of its owner's in `auto`. Every message leads to one write. */
   const open = async () => {
     const notes: string[] = []
     const note = write("note", ({ q = "" }) => answer(`${notes.push(q)} notes`))

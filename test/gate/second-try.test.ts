@@ -26,7 +26,7 @@ describe.each(databases)("on $name", ({ create }) => {
       run(_input, { callId }) {
         if (!shelf.done.has(callId)) Object.assign(shelf, { books: shelf.books + 1, revision: shelf.revision + 1 })
         shelf.done.add(callId)
-        if (isFirst) mortal.kill() // done, and nobody lives to tell
+        if (isFirst) mortal.kill() // done, but the process dies before it can report
         return answer(`${shelf.books} books.`)
       },
     })

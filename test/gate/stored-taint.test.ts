@@ -129,7 +129,7 @@ describe.each(databases)("text from outside that a run stored, on $name", ({ cre
     await world.ada.patch(path, { updates: { content: "By train." }, expect: await noteOf(world) })
     expect(await noteOf(world)).toMatchObject({ content: "By train.", taint: "untrusted" })
     await world.ada.patch(path, { updates: { title: "Journey" } })
-    expect(await noteOf(world)).toHaveProperty("taint") // the text beside it may still be that of the run
+    expect(await noteOf(world)).toHaveProperty("taint") // the row's other text may still be that of the run
     await world.ada.patch(path, { updates: { title: "Trip", content: "By bus." } })
     expect(await noteOf(world)).not.toHaveProperty("taint")
     expect(await outcomeOf(world)).toBe("completed")

@@ -18,7 +18,7 @@ import { proposalRows } from "./note.ts"
 import { aborted, Held, write } from "../support/loop/tools.ts"
 import { openWorld, TurnedClock, type World } from "../support/loop/world.ts"
 
-/** As one that hands its signal to `fetch`: the target has it, and nobody waits for the answer. */
+/** Acts like a tool that passes its signal to `fetch`: the target has the request, and the answer is dropped. */
 class Fetching {
   readonly #begun = Promise.withResolvers<AbortSignal>()
   readonly begun = this.#begun.promise
@@ -66,7 +66,7 @@ async function takeUp(world: World, id: ConversationId): Promise<void> {
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  describe("a write that throws because it was told to stop", () => {
+  describe("a write that throws because it was asked to stop", () => {
     test("is in doubt when its time was up, not failed", async () => {
       await using database = await create()
       const clock = new TurnedClock()
@@ -127,7 +127,7 @@ describe.each(databases)("on $name", ({ create }) => {
       await world.pawl.runtime.rest(id)
       const kept = vi.spyOn(world.store.journal, "addToInbox")
       held.fail(signal.reason)
-      await new Promise((resolve) => setImmediate(resolve)) // by now whoever waits for its end has heard of it
+      await new Promise((resolve) => setImmediate(resolve)) // by now all handlers of its end have run
       expect(kept).not.toHaveBeenCalled()
       await world.send(id, "Is it saved?")
       expect(of(await world.events(id), "late_result")).toEqual([])
@@ -135,7 +135,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  describe("a write that was begun and may not be tried again", () => {
+  describe("a write that has started and may not be tried again", () => {
     test("is in doubt where its tool has another version now, not refused as not done", async () => {
       await using database = await create()
       const mortal = new Mortal()
@@ -181,7 +181,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(world)).toMatchObject([{ status: "in_doubt" }])
     })
 
-    test("is told as in doubt where a second try was asked for and the run cancelled before it began", async () => {
+    test("is reported as in doubt if a second try was requested and the run cancelled before it started", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const first = new Held()
@@ -204,7 +204,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test.each(["it is cancelled", "its time is up"])(
-      "is told as in doubt where the run ends before its second try because %s",
+      "is reported as in doubt if the run ends before its second try because %s",
       async (because) => {
         await using database = await create()
         const clock = new TurnedClock()
@@ -298,7 +298,7 @@ describe.each(databases)("on $name", ({ create }) => {
         ends: "cancelled",
       },
       { where: "is in doubt where its target cannot promise that", more: {}, ends: "in_doubt" },
-    ])("broken off by a crash and cancelled since is not done anew, and $where", async ({ more, ends }) => {
+    ])("interrupted by a crash and cancelled since is not repeated, and $where", async ({ more, ends }) => {
       await using database = await create()
       const mortal = new Mortal()
       let tries = 0

@@ -13,7 +13,7 @@ import { auditRows, Shelf } from "../support/loop/shelf.ts"
 import { Held, write } from "../support/loop/tools.ts"
 import { message, openWorld, type World, type WorldOptions } from "../support/loop/world.ts"
 
-/** What the server submits for an entry of the audit. */
+/** Returns the input that the server submits to undo an entry of the audit. */
 async function undoOf(world: Pick<World, "store">, tool: string): Promise<UndoInput> {
   const entry = (await auditRows(world)).findLast((row) => row.tool === tool)!
   const inverse = JSON.parse(entry.inverse!) as UndoInput["inverse"]
@@ -205,7 +205,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(shelf.log).toEqual(["put b1", "take b1"])
   })
 
-  test("an undo whose target is gone says so and leaves a conversation that goes on", async () => {
+  test("an undo whose target is gone says so, and the conversation can continue", async () => {
     await using done = await openDone(create, { replies: [says("I see.")] })
     const { world, id, shelf } = done
     shelf.books.clear()
@@ -383,7 +383,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(items.filter(({ status }: { status: string }) => status === "pending")).toEqual([])
     })
 
-    test("somebody else's entry cannot be undone, nor told from a missing one", async () => {
+    test("another user's entry cannot be undone, nor distinguished from a missing one", async () => {
       await using world = await openFace()
       const bob = await world.face.as("bob")
       const foreign = await bob.post(`/api/agent/audit/${world.entry.id}/undo`)

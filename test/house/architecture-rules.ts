@@ -98,7 +98,7 @@ function pathFaults(path: string, target: string, { mayImport }: RoomTables): st
   const [from, to] = [roomOf(path), roomOf(target)]
   const allowed = mayImport[from] ?? "everything"
   if (from === to || allowed === "everything" || allowed.includes(to) || allowed.includes(target)) return []
-  // What we publish for other people's tests serves our own as well.
+  // Our own tests may use what we publish for tests.
   if (inTest && to === "core/testing.ts") return []
   return [`imports ${target}: ${from} may not import ${to}`]
 }
@@ -115,7 +115,10 @@ function environmentFaults(path: string, code: string, { readsEnvironment }: Roo
   return reads.test(code) && path !== readsEnvironment ? [`reads the environment; only ${readsEnvironment} may`] : []
 }
 
-/** `core/engine/loop.ts` → `core/engine`, `client/calls.ts` → `client`, `core/index.ts` and a test beside it → `core/index.ts`. */
+/**
+ * Returns the module of a path: `core/engine/loop.ts` → `core/engine`, `client/calls.ts` → `client`, `core/index.ts`
+ * and its test → `core/index.ts`.
+ */
 function roomOf(path: string): string {
   const [folder, name, ...rest] = path.split("/") as [string, string, ...string[]]
   if (folder === "client") return name === "device" && rest.length > 0 ? "client/device" : "client"
@@ -128,7 +131,7 @@ function packageOf(target: string): string {
   return target.split("/", target.startsWith("@") ? 2 : 1).join("/")
 }
 
-/** About thirty names are read at a glance; with more, somebody looks for a thing and does not see it. */
+/** About thirty names can be read at a glance; in a longer list a reader overlooks names. */
 export const MAX_FILES = 32
 
 /** Every folder that holds more source files than that, those in its own folders aside, as a sentence. */
@@ -142,7 +145,10 @@ export function crowdedFolders(paths: readonly string[]): string[] {
   )
 }
 
-/** Circles of imports, types included, each as a sentence. One way around each is told; with that cut, there may be more. */
+/**
+ * Returns each import cycle, types included, as a sentence. It reports one way around each cycle; once that is cut,
+ * there may be more.
+ */
 export function circlesIn(sources: Sources): string[] {
   const graph = importGraph(sources)
   const done = new Set<string>()

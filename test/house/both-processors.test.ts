@@ -12,7 +12,10 @@ interface Locked {
 const file = new URL("../../package-lock.json", import.meta.url)
 const { packages } = JSON.parse(readFileSync(file, "utf8")) as { packages: Readonly<Record<string, Locked>> }
 
-/** Whoever adds a package does so on one of the two, and npm leaves out what the registry lacks for the other without a word. */
+/**
+ * A package is added on one of the two architectures, and npm silently leaves out what the registry lacks for the
+ * other.
+ */
 test("what is installed on Linux for x86_64 is there for arm64 too, and the other way round, in the same version", () => {
   const native = Object.entries(packages).filter(([, { os }]) => os?.includes("linux"))
   const paths = (cpu: string) => native.filter(([, locked]) => locked.cpu?.includes(cpu)).map(toLine)

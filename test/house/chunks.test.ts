@@ -8,7 +8,7 @@ import { lifeNamed } from "../support/processes/package.ts"
 
 const dist = dirname(lifeNamed("any"))
 
-/** What a file of `dist` imports before it runs. */
+/** Returns the files that a file of `dist` imports statically. */
 const importsOf = (name: string): string[] =>
   [...readFileSync(join(dist, name), "utf8").matchAll(/^(?:import|export) (?:[^"\n]* from )?"([^"\n]+)"/gm)].map(
     ([, from]) => from!.replace(/^\.\//, ""),

@@ -40,7 +40,7 @@ test.each(databases.filter(({ name }) => name === "postgres"))(
 )
 
 test.each(databases.filter(({ name }) => name === "postgres"))(
-  "what one test leaves on $name, rows, tables or somebody connected, no other one finds",
+  "no test finds what another one leaves on $name: rows, tables or open connections",
   async ({ create }) => {
     const leave = ["insert into news values (1, 'x', 1)", "create table leftover (text text)", "drop table migration"]
     for (const statement of leave) {

@@ -4,8 +4,8 @@ import { expect, test } from "vitest"
 import { readProgram } from "./sources.ts"
 
 /**
- * Where two files may export one name, and why both then mean the same thing: at most one file of each pattern. `many`
- * lifts that for files that are all alike.
+ * Lists the files that may export the same name, and why the name means the same in both: at most one file of each
+ * pattern. `many` lifts this limit for files that are all alike.
  */
 const shared: readonly { readonly files: readonly RegExp[]; readonly many?: true; readonly because: string }[] = [
   {
@@ -58,7 +58,10 @@ function doublesIn(sources: Readonly<Record<string, string>>): string[] {
   return doubles.map(([name, files]) => `${name}: ${[...files].sort().join(", ")}`).sort()
 }
 
-/** What programs import has the plain name, whatever the engine's own thing is called behind it: `defineTool`, `Proposal`. */
+/**
+ * Names that programs import are plain, whatever the engine's internal counterpart is called: `defineTool`,
+ * `Proposal`.
+ */
 const published = new Set(
   [
     ...readFileSync(join(root, "core/index.ts"), "utf8").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/api\//g),

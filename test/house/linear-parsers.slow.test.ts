@@ -31,7 +31,7 @@ import { repeated } from "../support/slow-texts.ts"
 const MILLION = 1_000_000
 const NOTHING_SAID = { status: 400, message: "", headers: {}, retriable: false, network: false, permanent: false }
 
-/** What reads text from outside in the thread that everybody shares, and how long that text may be. */
+/** The functions that parse external text on the main thread, and the maximal length of that text. */
 const PARSERS: Readonly<Record<string, { readonly most: number; readonly read: (text: string) => unknown }>> = {
   "citations of a reply": { most: MILLION, read: (text) => cite(text, sources) },
   "a quote in a passage": { most: 100_000, read: (text) => findQuote(fold(`words ${text}`), text.slice(0, 1000)) },
@@ -53,7 +53,7 @@ const PARSERS: Readonly<Record<string, { readonly most: number; readonly read: (
   "secrets in an error": { most: MILLION, read: (text) => scrubSecrets(text, ["sk-abcdefghijklmnopqrstuvwxyz"]) },
   "windows of a text": { most: MILLION, read: (text) => textWindows(text, { tokens: 256, most: 100 }) },
   "a cursor": { most: 100_000, read: parseCursor },
-  // What is longer is shown as it came.
+  // Longer SQL is shown unformatted.
   "SQL to look at": { most: 20_000, read: formatSql },
   "SQL of SQLite": { most: MAX_SQL, read: (text) => [problemOfStatement(text), statementsOf(text)] },
   "what SQL of SQLite writes": { most: MAX_SQL, read: (text) => valueSources(`INSERT INTO a VALUES (${text}`) },
@@ -156,15 +156,15 @@ const PIECES = [
   ],
 ]
 
-/** Milliseconds of the processor that nobody minds for the longest text. */
+/** Milliseconds of processor time that are fine for the longest text. */
 const CEILING = 4000
 /** For four times the length: work that grows with it takes four times as much, with its square sixteen times. */
 const MOST_GROWTH = 8
 
 /**
- * From short to long, each against a quarter of it, so that what would take for ever is told and not waited for. The long
- * run alone reads all of them up to the longest; the usual one reads a sixth of them that short, by the seed, and of those half
- * four times as long.
+ * From short to long, each compared with a quarter of it, so that an endless one is reported and not waited for. Only
+ * the long run reads all pieces up to the longest; the usual one reads a sixth of them at a sixteenth of the length,
+ * chosen by the seed, and half of those four times as long.
  */
 const lengthsOf = (piece: string): readonly number[] =>
   isLong ? [1 / 16, 1 / 4, 1] : LONGER.has(piece) ? [1 / 16, 1 / 4] : [1 / 16]

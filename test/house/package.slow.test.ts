@@ -22,15 +22,17 @@ import { tokenFor } from "../support/processes/token-for.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
 import { keys, TerminalProcess } from "../terminal/terminal.ts"
 
-/** What is published, installed in an empty folder: everything here is done with that, and nothing with this checkout. */
+/** The package, installed in an empty folder: all tests of this file use it, not this checkout. */
 let installed: Installed
 let token: string
 let standing: Standing
 const begun = dataFolder()
 
-/** One run of eight, by the seed, and the long one also build anew what is packed, and bring more packages from npm. */
+/**
+ * One run of eight, by the seed, and the long run also build the package first, and install more packages from npm.
+ */
 const doesMore = isLong || inject("seed") % 8 === 0
-/** One of two looks at the types that are packed, the other at how it is used beside other programs. */
+/** One of two runs checks the packed types, the other the use together with other programs. */
 const [isTyped, isUsed] = [isLong || inject("seed") % 2 === 0, isLong || inject("seed") % 2 === 1]
 
 const inPackage = (...names: string[]) => join(installed.folder, "node_modules", "pawl", ...names)
@@ -69,7 +71,7 @@ test("it takes as much space as docs/comparisons.md says", () => {
   const said = [...page.matchAll(/(?:installed size, .*?\| |0\.1\.0, )(\d+) MB/g)].map(([, size]) => Number(size))
   const size = sizeOf(join(installed.folder, "node_modules")) / 1e6
   expect(said).toHaveLength(2)
-  // What it needs has new versions now and then; its types are packed in some runs only.
+  // The size varies: dependencies get new versions, and only some runs pack the types.
   for (const megabytes of said)
     expect(Math.abs(megabytes - size), `${size.toFixed(1)} MB`).toBeLessThan(isTyped ? 4 : 8)
 })
@@ -98,7 +100,7 @@ test.runIf(isTyped)("strict TypeScript compiles against it, and looks into its d
   mkdirSync(folder)
   const uses = specifiers.map((name, index) => `import * as used${index} from "${name}"\nconsole.log(used${index})`)
   writeFileSync(join(folder, "uses.ts"), uses.join("\n"))
-  // What the AI SDK declares wants the types of a browser, and some of a package that it does not bring: not ours to mend.
+  // The types of the AI SDK need those of a browser, and of a package that it does not install; we cannot fix that.
   const ours = examples.filter(({ code }) => !code.includes("@ai-sdk/"))
   expect(ours.length).toBeLessThan(examples.length)
   for (const { page, example, code } of ours)
@@ -170,7 +172,7 @@ test("pawl exec answers, pawl backup copies what it wrote, and pawl chat talks i
 })
 
 test.runIf(isUsed)(
-  "the adapter of each dialect is with it, and is found when somebody asks its first model",
+  "the package has the adapter of each wire format, and finds it when its first model is asked",
   async () => {
     const provider = new LLMock({ port: 0 })
     provider.on({ userMessage: "Who is there?" }, { content: "A model." })
@@ -234,7 +236,7 @@ test.skipIf(Number(ownNode.split(".")[0]) >= 24)(
     const [, line = ""] = /type `([^`]+)`/.exec(refused.stderr) ?? []
     expect(line).toBe("npx -p node@24 -p pawl pawl exec --agent workspace 'list my tasks'")
     if (!doesMore) return
-    // Nothing is published yet under that name: the file is what would be.
+    // The name is not published yet, so use the file that would be.
     const [, ...typed] = line.replace("-p pawl ", `-p ${installed.tarball} `).split(" ")
     const settings = { ...own, PAWL_DATA: dataFolder(), npm_config_yes: "true", npm_config_prefer_offline: "true" }
     const { stdout } = await installed.run(

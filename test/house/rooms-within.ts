@@ -1,8 +1,9 @@
 import { importGraph, isTest, type Sources } from "./sources.ts"
 
 /**
- * The rooms within rooms, bottom first, and what each may import of those beside it. What lies in no room of its own is the
- * root: it puts the rooms together, and no room imports a file of it that leads back to that room. Tests are free.
+ * The modules within modules, bottom first, and what each may import of its siblings. Files outside these modules are
+ * the root: it composes the modules, and no module imports a root file that leads back to that module. Tests are
+ * exempt.
  */
 export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   "core/shared": {
@@ -143,8 +144,8 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
 }
 
 /**
- * Where the root holds the words that all rooms speak as well as what works with them, every room leads to itself through
- * it. There these files are what puts rooms together: only a room that names one imports it.
+ * If the root holds shared types as well as the code that uses them, every module leads to itself through the root.
+ * In these folders only the listed files compose modules: a module imports one only if its entry names the file.
  */
 const composing: Readonly<Record<string, readonly string[]>> = {
   "core/engine": ["end-run.ts", "loop.ts", "run-tools.ts", "take-inbox.ts"],

@@ -24,7 +24,7 @@ const HOW: Readonly<Record<string, string>> = {
   ...of(ALWAYS, "message_file", "message_file_part", "message_file_text", "message_file_use"),
   // Databases, made of uploads or connected: the analyst's tools bring both.
   ...of(ALWAYS, "connection", "query_result", "kept_file", "kept_file_part", "file_disk"),
-  // What a server says of its tools its person has agreed to, by a hash.
+  // The user has accepted a server's descriptions of its tools, by a hash.
   ...of(NO_TEXT_OF_RUNS, "mcp_server", "mcp_tool", "mcp_sign_in", "mcp_sign_in_attempt", "provider_key"),
   ...of(NO_TEXT_OF_RUNS, "delivery", "message_key", "earmark", "shared_run", "news", "workspace", "reservation"),
   ...of(NO_TEXT_OF_RUNS, "token", "session", "sign_in_link", "ticket", "authorization_code", "program_grant"),

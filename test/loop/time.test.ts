@@ -194,7 +194,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     })
   })
 
-  test("a server that shuts down while one write runs and another waits starts neither again and does not spin", async () => {
+  test("a server that shuts down while one write runs and another waits does not start the second, and the next one starts only that", async () => {
     await using database = await create()
     const held = new Held()
     const begun: unknown[] = []

@@ -11,7 +11,7 @@ import { isLong } from "../../support/sizes.ts"
  * so once, with the installed package (`package.slow.test.ts`); the long one with this checkout as well.
  */
 describe("the example of", () => {
-  /** What a first start and a token leave: each example begins with a copy of it. */
+  /** The data folder after a first start and a token: each example starts with a copy of it. */
   const begun = dataFolder()
   let token: string
   beforeAll(async () => {
