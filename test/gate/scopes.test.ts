@@ -6,7 +6,7 @@ import type { Visitor } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 
-/** A token's rights do not grow because another token's conversation is in `auto` (promise 21). */
+/** A token's rights do not grow because another token's conversation is in `auto`. */
 describe.each(databases)("a token that may chat and not approve, on $name", (database) => {
   /** A conversation of its owner's in `auto`. Every message leads to one write. */
   const open = async () => {

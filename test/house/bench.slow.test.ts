@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, "../..")
 const workloads = oneIn(14, ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w9", "w10", "w11", "w12", "w13", "w14"])
 
 /** Times are never judged in a test; that workloads still run and leave the right transcripts is. */
-test(``the benchmark runs (${workloads.join()}), and everything it stores matches what was sent``, async () => {
+test(`the benchmark runs (${workloads.join()}), and everything it stores matches what was sent`, async () => {
   const out = await mkdtemp(join(tmpdir(), "pawl-bench-test-"))
   const words = ["bench/run.ts", "--quick", "--out", out, ...(isLong ? [] : ["--workload", workloads.join()])]
   const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: root })

@@ -7,7 +7,7 @@ import { Face } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
 
 describe.each(anyDatabase)("while a server goes down on $name", (database) => {
-  test("a message is answered with \"draining\" and when to retry, not with a failure of the store", async () => {
+  test('a message is answered with "draining" and when to retry, not with a failure of the store', async () => {
     await using face = await Face.open({ url: (await database.create()).url, model: scripted(always(says("ok"))) })
     const ada = await face.as("ada")
     const id = await ada.begin()

@@ -35,7 +35,7 @@ function reply(request: ModelRequest) {
 }
 
 test.each(anyDatabase)(
-  ``${TURNS} turns on eight thousand tokens: each is answered and costs the same, and a fact from the third is found, on $name``,
+  `${TURNS} turns on eight thousand tokens: each is answered and costs the same, and a fact from the third is found, on $name`,
   { timeout: 600_000 },
   async ({ create }) => {
     await using database = await create()

@@ -136,7 +136,7 @@ const send = (method: string, path: string, body: unknown) =>
 
 /** Every route that takes a body, each field at its limit: also what lies behind the door, such as the model, has to read it. */
 test.each(table)(
-  ``%s blocks no other request, whatever is sent (PAWL_FUZZ_SEED=${SEED})``,
+  `%s blocks no other request, whatever is sent (PAWL_FUZZ_SEED=${SEED})`,
   { timeout: 180_000 },
   async (name, route) => {
     const path = route.path
