@@ -4,7 +4,7 @@ import { agentTool, defineTool, type Model, openPawl } from "../../../core/index
 import "./keep-compiled.ts"
 
 /**
- * A program whose agent asks two sub-agents at once, each of which pays an invoice. The program approves both
+ * A program whose agent asks two sub-agents at once; each pays an invoice. The program approves both
  * payments. A test can kill it at any time and start it again:
  * `node sub-agents-life.ts <database url> <file of payments>`.
  */

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { createServer } from "node:net"
 
-/** Below the ports that systems hand out for port 0: from 32,768 on Linux, from 49,152 elsewhere. */
+/** Below the ports that systems hand out for port 0: from 32,768 on Linux, from 49,152 on other systems. */
 const [FROM, TO] = [20_000, 32_000]
 
 /**

@@ -83,9 +83,9 @@ export class Face implements AsyncDisposable {
   readonly devices: ComposedServer["devices"]
   /** The open answers; a test can register one and inspect them. */
   readonly revocation: ComposedServer["revocation"]
-  /** What the server has logged for its operator. */
+  /** Warnings and errors that the server has logged for its operator. */
   readonly logged: Logged
-  /** What the server has logged at the level of information. */
+  /** Informational entries of the log. */
   readonly informed: Logged
 
   private constructor(server: ComposedServer, { logged, informed }: { logged: Logged; informed: Logged }) {
