@@ -38,7 +38,7 @@ describe.each(anyDatabase)("a reply that fails after its words were shown, on $n
     ])
   })
 
-  test("keeps nothing where only blanks were shown", async () => {
+  test("keeps no text if only blanks were shown", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: scripted(fails("refused", { after: " \n" })) })
     const id = await world.begin("Tell a story.")
@@ -79,7 +79,7 @@ describe.each(anyDatabase)("a reply that fails after its words were shown, on $n
     expect(await repliesOf(world, id)).toEqual(["All."])
   })
 
-  test("is resumed with its words, and the question is not repeated", async () => {
+  test("is resumed after its text, and the question is not repeated", async () => {
     await using database = await create()
     const model = scripted(fails("refused", { after: "Once up" }), says("on a time."))
     await using world = await openChecked({ url: database.url, model })

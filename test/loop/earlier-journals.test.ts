@@ -10,7 +10,7 @@ const folder = new URL("../journals/", import.meta.url)
 
 /** Journals as releases have written them. Lines are never changed, files only added: what is on people's disks must replay. */
 describe("a journal written by an earlier release", () => {
-  test.each(readdirSync(folder).filter((file) => file.endsWith(".jsonl")))("%s still says what it said", (file) => {
+  test.each(readdirSync(folder).filter((file) => file.endsWith(".jsonl")))("%s still gives the same state", (file) => {
     const [expected, ...events] = readFileSync(new URL(file, folder), "utf8")
       .trim()
       .split("\n")

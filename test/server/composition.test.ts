@@ -17,7 +17,7 @@ const settings = async () => ({
 /** Child processes, and threads by their ports. */
 const helpers = () => process.getActiveResourcesInfo().filter((kind) => /Process|MessagePort|Worker/.test(kind)).length
 
-test("the server that tests drive has every agent of the one that the command starts, and theirs", async () => {
+test("the test server has every agent of the server that the command starts, and the tests' own", async () => {
   const face = await Face.open({ url: (await database!.create()).url, model: scripted() })
   await using _ = face
   await using served = await composeServer(await settings())
@@ -44,7 +44,7 @@ test("closing the server does not close a part that the caller passed in", async
   expect((await store.people.ensure("ada", 0)).name).toBe("ada")
 })
 
-test("opening a server starts neither a process nor a thread, and closing it twice is closing it once", async () => {
+test("opening a server starts neither a process nor a thread, and closing it twice works", async () => {
   const before = helpers()
   const server = await composeServer(await settings())
   expect(helpers()).toBe(before)

@@ -6,7 +6,7 @@ import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
 
-describe.each(anyDatabase)("while a server goes down on $name", (database) => {
+describe.each(anyDatabase)("while a server shuts down on $name", (database) => {
   test('a message is answered with "draining" and when to retry, not with a failure of the store', async () => {
     await using face = await Face.open({ url: (await database.create()).url, model: scripted(always(says("ok"))) })
     const ada = await face.as("ada")
@@ -33,7 +33,7 @@ describe.each(anyDatabase)("while a server goes down on $name", (database) => {
     await listening.close(0)
   })
 
-  test("so is one by a socket, with its final", async () => {
+  test("a message by a socket gets the same final", async () => {
     await using server = await openServer({ database, model: scripted(always(says("ok"))) })
     const ada = await server.visitor("ada")
     const id = await ada.begin()

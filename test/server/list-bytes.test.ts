@@ -133,13 +133,13 @@ function all(reason: string, names: readonly RouteName[]) {
   return Object.fromEntries(names.map((name) => [name, reason]))
 }
 
-test("every route that reads is bounded in bytes, or is here with the reason why it need not be", () => {
+test("every route that reads has a limit in bytes, or is listed with the reason why it needs none", () => {
   const reading = Object.entries<Route>(routes).filter(([, { method }]) => method === "GET")
   expect([...Object.keys(bounded), ...Object.keys(others)].sort()).toEqual(reading.map(([name]) => name).sort())
 })
 
-describe.each(databases)("with a person of long texts on $name", ({ create }) => {
-  test("no page of a list is longer than its bound, none reads more than its bound, and together they have all rows", async () => {
+describe.each(databases)("with a user who has long texts, on $name", ({ create }) => {
+  test("no page of a list is longer or reads more than its limit, and together the pages have all rows", async () => {
     const proposals = calls(
       ...Array.from({ length: CALLS }, (_, i) => ["create_note", { title: `${i}`, content: text(i) }] as const),
     )
@@ -176,7 +176,7 @@ describe.each(databases)("with a person of long texts on $name", ({ create }) =>
       }
   })
 
-  test("a shortened text says how long it is, and the row by itself has all of it", async () => {
+  test("a shortened text has its full length, and the row by itself has the whole text", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted() })
     const ada = await face.as("ada")
     const content = "ä".repeat(LONG)
@@ -191,7 +191,7 @@ describe.each(databases)("with a person of long texts on $name", ({ create }) =>
     expect(exported.notes.map((note: { content: string }) => note.content.length)).toEqual([LONG, 2000])
   })
 
-  test("an export of more than is held at once is sent in pieces, whole", async () => {
+  test("an export that is larger than memory allows is sent whole, in pieces", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted() })
     const ada = await face.as("ada")
     await fillWorkspace(face.store.engine, (await ada.get("/api/auth/me")).body.user.id)

@@ -34,7 +34,7 @@ describe.each(anyDatabase)("deciding over HTTP on $name", ({ create }) => {
     expect(await face.store.workspaceOf(user).select("tasks")).toEqual([])
   })
 
-  test("an edit is a new proposal, and what it says is what runs", async () => {
+  test("an edit is a new proposal, and its arguments run", async () => {
     const model = scripted(milk, says("Done."))
     await using face = await Face.open({ url: await url(), model })
     const ada = await face.as("ada")

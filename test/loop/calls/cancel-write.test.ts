@@ -41,7 +41,7 @@ const lastWords = (history: readonly { readonly role: string; readonly text?: st
   history?.at(-1)?.text
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a write that ends within two seconds of the cancel keeps its true result", async () => {
+  test("a write that ends within two seconds of the cancel keeps its real result", async () => {
     await using scene = await openWriting(create)
     await scene.cancel()
     await scene.clock.turn(1999)
@@ -103,7 +103,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await statusesOf(world)).toEqual(["applied", "superseded"])
   })
 
-  test("a write that says late that it cannot know what it did stays as unsettled as it was", async () => {
+  test("a write that fails late with an unknown outcome stays unsettled", async () => {
     await using scene = await openWriting(create)
     const { world, id, held, clock } = scene
     await scene.cancel()
@@ -159,7 +159,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await scene.rest()
   })
 
-  test("a cancel leaves a doubt a doubt, which the person can still settle", async () => {
+  test("a cancel leaves a write in doubt, and the person can still settle it", async () => {
     await using scene = await openWriting(create, calls("save"))
     const { world, id, clock } = scene
     await clock.turn(32_000)

@@ -14,7 +14,7 @@ const same = (name: string, times: number, input = {}) =>
   calls(...Array.from({ length: times }, () => [name, input] as const))
 
 describe.each(databases)("on $name, identical calls of one reply", ({ create }) => {
-  test("are one proposal that says how often, done once, and each call has its one result", async () => {
+  test("are one proposal that shows their number, run once, and each call has its one result", async () => {
     await using database = await create()
     const done: string[] = []
     const tools = [write("pay", ({ q }) => (done.push(String(q)), answer("Paid.")))]
@@ -51,7 +51,7 @@ describe.each(databases)("on $name, identical calls of one reply", ({ create }) 
     expect((await world.results(id)).slice(5)).toEqual(["cancelled", "cancelled"])
   })
 
-  test("follow what a person makes of the first", async () => {
+  test("share the edit of the first", async () => {
     await using database = await create()
     const done: string[] = []
     const tools = [write("pay", ({ q }) => (done.push(String(q)), answer("Paid.")))]
@@ -71,7 +71,7 @@ describe.each(databases)("on $name, identical calls of one reply", ({ create }) 
     world.problems.length = 0 // the script has no third reply
   })
 
-  test("that read are read once, whatever they answer, and what is written differently stays apart", async () => {
+  test("that read run once, whatever they return, and different writes stay apart", async () => {
     await using database = await create()
     const asked: string[] = []
     const tools = [

@@ -104,7 +104,7 @@ const ways: Record<CallStatus, Way> = {
 
 describe.each(databases)("on $name", ({ create }) => {
   test.each(statuses.options)(
-    "a call that ends as %s has exactly one result when the model is asked again",
+    "a call that ends as %s has exactly one result in the next request to the model",
     async (status) => {
       await using database = await create()
       const { tool, mode, happens } = ways[status]

@@ -89,7 +89,7 @@ describe.each(anyDatabase)("a call that asks the person, on $name,", ({ create }
     expect((await world.load(id)).run?.status).toBe("cancelled")
   })
 
-  test("hears an answer that came in time and was not seen when its time was up", async () => {
+  test("gets an answer that was recorded in time but not read before its time was up", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     const book = write("book", async (_, { lasting }) => answer((await lasting!.ask!(ASKED)).outcome))

@@ -47,7 +47,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await runAll(calls("count"), calls("count"))).texts).toEqual(["count 1", "count 2"])
   })
 
-  test("words from outside stay from outside when they are repeated", async () => {
+  test("untrusted text stays untrusted when it is repeated", async () => {
     const [first, second] = (await runAll(calls("page"), calls("page"))).results
     expect([first?.brings, second?.brings, second?.reusedFrom]).toEqual(["outside", "outside", first?.callId])
   })
@@ -70,7 +70,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(results[3]).toMatchObject({ reusedFrom: results[2]?.callId })
   })
 
-  test("a read runs again also when the write failed, for it may have got half-way", async () => {
+  test("a read runs again also when the write failed, because it may have been half done", async () => {
     expect((await runAll(look(), calls("bad_note"), look())).texts).toEqual([
       "look 1",
       "bad_note failed: torn",
@@ -195,7 +195,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(counted.times).toBe(2)
     })
 
-    test("is not reused when it was read while a write of that user was under way", async () => {
+    test("is not reused if it ran while a write of that user was running", async () => {
       const held = new Held()
       await using scene = await open([write("slow_note", held.run)])
       const { world, counted } = scene

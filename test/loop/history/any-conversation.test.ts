@@ -75,7 +75,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   summaryModel: fc.option(which, { nil: undefined }),
 })
 
-test(`in ${CASES} conversations over all formats every request is one that a strict provider takes`, async () => {
+test(`in ${CASES} conversations over all formats a strict provider accepts every request`, async () => {
   await using store = await openStore({ url: ":memory:", durability: "normal" })
   const { id: user } = await store.people.ensure("ada", Date.now())
   await loadAdapters()

@@ -65,7 +65,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_
       expect([answer.status, answer.text]).toEqual([404, missing.text])
   })
 
-  test("a client's stream tells it whole, and a transcript of an answer takes the whole in", async () => {
+  test("a client's stream has the whole text, and a transcript replaces a truncated text with the whole", async () => {
     await using server = await open(LONG)
     const { client, id } = server
     let live = emptyTranscript

@@ -61,7 +61,7 @@ const keysOf = ({ items }: Transcript) =>
   ])
 const noticesOf = ({ items }: Transcript) => items.filter(({ type }) => type === "notice")
 
-describe.each(anyDatabase)("small print on $name", ({ create }) => {
+describe.each(anyDatabase)("notices on $name", ({ create }) => {
   test("is the same for a client that watches, one that loads it later page by page, and in a branch", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: script() })

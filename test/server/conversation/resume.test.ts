@@ -29,7 +29,7 @@ function holdCommitOf(face: Face, row: EventType) {
 }
 
 describe.each(anyDatabase)("resuming on $name", ({ create }) => {
-  test("a run that pauses in this moment is refused, and no stream waits for nothing", async () => {
+  test("a run that pauses at this moment is refused, and no stream hangs", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted(save), tools: [write("save")] })
     const ada = await face.as("ada")
     const id = await ada.begin({ agent: "test" })
@@ -45,7 +45,7 @@ describe.each(anyDatabase)("resuming on $name", ({ create }) => {
     }
   })
 
-  test("a run that fails in this moment is worked on", async () => {
+  test("a run that fails at this moment is resumed", async () => {
     const model = scripted(fails("refused"), always(says("Better.")))
     await using face = await Face.open({ url: (await create()).url, model })
     const ada = await face.as("ada")

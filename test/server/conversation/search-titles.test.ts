@@ -9,7 +9,7 @@ interface Listed {
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("conversations are found by words of their titles, in large letters or small ones, and only one's own", async () => {
+  test("conversations are found by words of their titles, ignoring case, and only those of the user", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted() })
     const [ada, eve] = [await face.as("ada"), await face.as("eve")]

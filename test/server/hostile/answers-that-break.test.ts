@@ -4,7 +4,7 @@ import { listen } from "../../../core/server/listen.ts"
 import { databases } from "../../support/databases.ts"
 import { Face, Visitor } from "../../support/server/face.ts"
 
-test("an export that breaks in the middle has no end and does not tell why; its operator learns it", async () => {
+test("an export that fails in the middle ends early without a reason for the client; the operator gets the error", async () => {
   await using database = await databases[0]!.create()
   const exportOf = async function* () {
     yield { kind: "person" }

@@ -73,7 +73,7 @@ const look = read("look", async () => {
 describe.each(databases)("on $name", ({ name, create }) => {
   const cases = name === "sqlite" ? sizes.fuzzCases : Math.ceil(sizes.fuzzCases / 10)
 
-  test(`${cases} random requests: no 5xx, every answer as agreed, and every conversation whole`, async () => {
+  test(`${cases} random requests: no 5xx, every answer matches its schema, and every conversation is intact`, async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: model(), tools: [write("pay"), look] })
     const crowd = await Crowd.open(face)

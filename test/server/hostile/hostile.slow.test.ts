@@ -111,7 +111,7 @@ describe("a server among hostile callers", () => {
   ]
 
   test.each(oneIn(3, bodies))(
-    "a body of %s is refused in few words, also many at once",
+    "a body of %s is refused with a short error, also many at once",
     async (_what, path, body, headers) => {
       const bytes = body()
       const times = bytes.length > 2 * MEGABYTE ? 3 : AT_ONCE
@@ -127,7 +127,7 @@ describe("a server among hostile callers", () => {
     },
   )
 
-  test("50 MB in pieces are refused while they come", async () => {
+  test("50 MB in pieces are refused before they have all arrived", async () => {
     await using line = await Line.open(port)
     line.write(head("POST", messages(), "transfer-encoding: chunked"))
     for (let sent = 0; sent < 50 && !line.closed; sent++) {
@@ -210,7 +210,7 @@ describe("a server among hostile callers", () => {
     ["an empty socket", () => head("GET", "/api/feed", "connection: upgrade", "upgrade: h2c"), /200/],
   ]
 
-  test.each(heads)("%s has a plain answer", async (_what, bytes, status) => {
+  test.each(heads)("%s gets a plain answer", async (_what, bytes, status) => {
     await using line = await Line.open(port)
     line.write(bytes())
     const [first = ""] = (await line.answer()).split("\r\n")
@@ -246,7 +246,7 @@ describe("a server among hostile callers", () => {
     expect((await ada.get("/api/conversations?limit=200")).body.items.length).toBe(before)
   })
 
-  test("one person cannot open streams without end; others can, and so can they when some are closed", async () => {
+  test("one user cannot open unlimited streams; others still can, and so can the user once some are closed", async () => {
     const open: AbortController[] = []
     const held: Response[] = [] // one that is forgotten is closed by the garbage collector
     const watch = async () => {
@@ -289,7 +289,7 @@ describe("a server among hostile callers", () => {
     await expectUnmoved()
   })
 
-  test("after all that it is the same process, not much larger, and has had no fault", async () => {
+  test("after all tests the process is the same, not much larger, and has logged no fault", async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     const rss = Number(/pawl_memory_bytes\{kind="rss"\} (\d+)/.exec(metrics)?.[1])
     expect(rss).toBeLessThan(700 * MEGABYTE)

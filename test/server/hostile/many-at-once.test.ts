@@ -61,7 +61,7 @@ async function line(): Promise<Socket> {
   return socket.resume()
 }
 
-test("hundreds who ask in one moment leave others their turns, and one person's do not go before another's", async () => {
+test("hundreds of requests at once leave turns to others, and one user's do not go before another's", async () => {
   const [ada, bob] = [await server.tokenFor("ada"), await server.tokenFor("bob")]
   const path = `/api/connections/${connectionId}/results/${id}`
   const request = (token: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`

@@ -65,7 +65,7 @@ test("those whose connection has closed meanwhile do not start", async () => {
   other.destroy()
 })
 
-test("a connection over which hundreds wait is cut", async () => {
+test("a connection with hundreds of waiting requests is cut", async () => {
   send(1, 257)
   await expect.poll(() => begun).toHaveLength(1)
   expect(client.closed).toBe(false)

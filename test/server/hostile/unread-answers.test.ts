@@ -53,7 +53,7 @@ test("an answer whose client reads nothing is cut off; one that takes long to pr
   await server.close(0)
 })
 
-describe.each(anyDatabase)("who reads nothing, on $name", (database) => {
+describe.each(anyDatabase)("a client that reads nothing, on $name", (database) => {
   let server: Awaited<ReturnType<typeof openServer>>
   let ada: Visitor
   let token: string
@@ -96,7 +96,7 @@ describe.each(anyDatabase)("who reads nothing, on $name", (database) => {
     expect((await get("/api/auth/me"))[0]).toBe(200)
   })
 
-  test("and watches is cut off where too much lies there, and may come again", async () => {
+  test("and watches is cut off if too much is unread, and may reconnect", async () => {
     const path = `/api/conversations/${conversation}/events`
     const counted = vi.spyOn(server.face.server.metrics.streams, "add")
     const asked = await Promise.all(Array.from({ length: 5 }, () => ask(server.url, path, token)))
@@ -112,7 +112,7 @@ describe.each(anyDatabase)("who reads nothing, on $name", (database) => {
     await expect.poll(streams).toBe(0)
   })
 
-  test("and watches is cut off when they may no longer look: nothing of what lay there is for them", async () => {
+  test("and watches is cut off when its token is revoked, and does not get the unread rest", async () => {
     const { id: tokenId, token: taken } = (await ada.post("/api/tokens", { scopes: ["read"] })).body
     const watching = await ask(server.url, `/api/conversations/${conversation}/events`, taken)
     const { user } = (await ada.get("/api/auth/me")).body

@@ -26,7 +26,7 @@ async function open(env: Record<string, string>) {
   return { server, ask, statusOf }
 }
 
-test("a client that knows of no /api finds the thread dialect under /chat where an operator says so", async () => {
+test("a client that does not use /api finds the thread API under /chat if the operator enables it", async () => {
   const { server, ask, statusOf } = await open(settings({ PAWL_THREAD_PATHS: "on" }))
   await using _ = server
   const { thread_id: thread } = (await (await ask("POST", "/chat/thread", {})).json()) as { thread_id: string }

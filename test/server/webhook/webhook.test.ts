@@ -83,7 +83,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", ({ create }) =>
     expect(new Set(receiver.calls.map(({ headers }) => headers["pawl-delivery"])).size).toBe(1)
   })
 
-  test("one that was taken by a process that died is taken by another", async () => {
+  test("a delivery that a crashed process had claimed is claimed by another one", async () => {
     await using database = await create()
     const clock = new TurnedClock()
     await using receiver = await Receiver.open((response) => response.end())
@@ -163,7 +163,7 @@ test.each([
   if (what !== "is not there") expect(receiver.calls[0]?.headers.authorization).toBe(`Basic ${btoa("user:pass-word")}`)
 })
 
-test("it gives up in the end, and says so", async () => {
+test("it gives up in the end, and logs that", async () => {
   await using database = await databases[0]!.create()
   const clock = new TurnedClock()
   const policy = { proposalMinutes: 10_000 }
