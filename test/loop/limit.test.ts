@@ -18,7 +18,7 @@ function tireless() {
 }
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a run that only calls is asked for words after five replies with calls, and the reason is kept", async () => {
+  test("a run that only calls tools must answer after five replies with calls, and the reason is recorded", async () => {
     await using database = await create()
     const model = tireless()
     await using world = await openChecked({ url: database.url, model, tools: [read("look"), write("note")] })
@@ -39,7 +39,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(model.received).toHaveLength(maxIterations + 1)
   })
 
-  test("an agent may set its own, and a message goes before it", async () => {
+  test("an agent may set its own, and a message overrides it", async () => {
     await using database = await create()
     const model = tireless()
     await using world = await openChecked({
@@ -54,7 +54,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(model.received).toHaveLength(9 + 3)
   })
 
-  test("a run makes exactly one request for each reply, and none besides", async () => {
+  test("a run makes exactly one request for each reply, and no other", async () => {
     await using database = await create()
     const model = scripted(calls(["look"], ["look", { q: "2" }], ["look", { q: "3" }]), calls("note"), says("Done."))
     await using world = await openChecked({ url: database.url, model, tools: [read("look"), write("note")] })
@@ -76,7 +76,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(model.received.map(({ request }) => request.toolChoice)).toEqual(["auto", "auto", "none"])
   })
 
-  test("a model that calls although it must answer has its calls left out, and the next turn works", async () => {
+  test("the calls of a model that must answer are left out, and the next turn works", async () => {
     await using database = await create()
     let ran = 0
     const look = read("look", () => answer(`${++ran}`))
@@ -106,7 +106,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["", "", "That is all."])
   })
 
-  test("asked once more and no oftener: then the run says that nothing was answered, and the next turn works", async () => {
+  test("is asked once more only: then the run fails without an answer, and the next turn works", async () => {
     await using database = await create()
     const model = scripted(calls("look"), calls("look", { q: "2" }), calls("look", { q: "3" }), says("Here."))
     await using world = await openChecked({ url: database.url, model, tools: [read("look")] })
@@ -122,7 +122,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   })
 
   const deaths = [3, 4, 5, 6].flatMap((at) => (["before", "after"] as const).map((when) => ({ at, when })))
-  test.each(deaths)("a crash $when write $at makes it be asked no oftener", async (death) => {
+  test.each(deaths)("a crash $when write $at does not add a request", async (death) => {
     await using database = await create()
     const clock = new TurnedClock()
     const tools = [read("look")]

@@ -29,7 +29,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await said).toBe("taken")
   })
 
-  test("a server that goes down lets go of what is put on record in that moment", async () => {
+  test("a server that shuts down releases a conversation that it claims at that moment", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: scripted(says("One.")) })
     const { engine } = world.store

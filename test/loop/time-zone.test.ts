@@ -31,7 +31,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     return openChecked({ url, model, tools, timeZone, clock: new TurnedClock(LATE) })
   }
 
-  test("travels with what they say, reaches every tool and is remembered until they say otherwise", async () => {
+  test("is sent with a message, passed to every tool and stored until the next change", async () => {
     await using place = await database.create()
     const model = scripted(calls("look"), says("a"), calls("look"), says("b"), calls("look"), says("c"))
     await using world = await open(model, place.url)
@@ -68,7 +68,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     expect(await second.results(id)).toEqual(["ok"])
   })
 
-  test("of a decision does not matter: what was shown in one zone runs in it, though they have moved on", async () => {
+  test("of a decision does not matter: a proposal runs in the zone in which it was shown, even after a move", async () => {
     await using place = await database.create()
     await using world = await open(scripted(calls("change"), says("Done."), says("Hi.")), place.url)
     const id = await world.begin("change it", { timeZone: BERLIN })
@@ -124,7 +124,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     expect((await ada.get(`/api/conversations/${id}`)).body.position).toBe(1)
   })
 
-  test("comes in over HTTP and over a socket alike; over a socket what is no zone is passed over", async () => {
+  test("is accepted over HTTP and over a socket; over a socket an invalid zone is ignored", async () => {
     await using server = await openServer({ database, model: scripted(always(says("Hi."))), tools })
     const ada = await server.visitor("ada")
     const id = await ada.begin({ agent: "test" })
@@ -144,7 +144,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     expect(peer.types()).not.toContain("error")
   })
 
-  test("of words that waited for their turn, or were let into a run, holds from there on", async () => {
+  test("of a message that was queued, or steered into a run, holds from there on", async () => {
     await using place = await database.create()
     const [slow, model] = [new Held(), scripted(calls("wait"), calls("look"), says("a"), calls("look"), says("b"))]
     const more = [...tools, read("wait", slow.run)]

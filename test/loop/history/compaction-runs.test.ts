@@ -53,7 +53,7 @@ async function stopped(world: World, waits: string): Promise<ConversationId> {
 }
 
 describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
-  test("takes no words in that came behind it: they are answered when it is over", async () => {
+  test("takes in no message that arrives behind it: such messages are answered afterwards", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openChecked({ url: database.url, model })
@@ -86,7 +86,7 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
     expect(await repliesOf(world, id)).toHaveLength(2)
   })
 
-  test("leaves a stopped run to be resumed, also by who asks while it works, and where it was stopped itself", async () => {
+  test("leaves a stopped run to be resumed, also if the resume arrives while it works, or if it was stopped itself", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openChecked({ url: database.url, model })
@@ -107,7 +107,7 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "completed", maxIterations: 5 })
   })
 
-  test("that was stopped sums up when it is resumed, where no question is open", async () => {
+  test("that was stopped sums up when it is resumed, if no question is open", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openChecked({ url: database.url, model })
@@ -126,7 +126,7 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["One.", "Two."])
   })
 
-  test("does not let go of words that are held since a stop, and lets those run that come later", async () => {
+  test("does not start messages that are held since a stop, and starts later ones", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: echo() })
     const id = await stopped(world, "Held.")
@@ -164,7 +164,7 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
   })
 })
 
-describe.each(databases)("a run that takes back, on $name,", ({ create }) => {
+describe.each(databases)("an undo run, on $name,", ({ create }) => {
   /** One in which a write was applied that can be taken back. */
   async function saved(world: World) {
     const id = await world.begin("Save.")
@@ -176,7 +176,7 @@ describe.each(databases)("a run that takes back, on $name,", ({ create }) => {
     return { id, undo }
   }
 
-  test("does not let go of words that are held since a stop", async () => {
+  test("does not start messages that are held since a stop", async () => {
     await using database = await create()
     const model = scripted(calls("save"), says("Saved."), hangs("Once"), says("To: Now."), says("To: Held."))
     const tools = [write("save", () => answer("Saved."))]
@@ -196,7 +196,7 @@ describe.each(databases)("a run that takes back, on $name,", ({ create }) => {
     expect((await repliesOf(world, id)).slice(-2)).toEqual(["To: Now.", "To: Held."])
   })
 
-  test("is followed by the summary that was asked for while it waited", async () => {
+  test("is followed by the summary that was requested while it waited", async () => {
     await using database = await create()
     const model = scripted(says("One."), calls("save"), says("Saved."), says("They saved."))
     const tools = [write("save", () => answer("Saved."))]

@@ -46,7 +46,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       ])
     })
 
-    test("is still the one that was chosen after a restart", async () => {
+    test("is still the chosen one after a restart", async () => {
       await using database = await create()
       const id = await (async () => {
         await using world = await openChecked({ url: database.url, model: registry({ a: scripted(says("From a.")) }) })
@@ -77,7 +77,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual(["", "From b."])
     })
 
-    test("is named in an error before anything is stored when there is none of that name", async () => {
+    test("fails before anything is stored if no model has that name, and the error names it", async () => {
       await using database = await create()
       await using world = await openChecked({ url: database.url, model: registry({ a: scripted(says("From a.")) }) })
       const id = await world.begin("One?")
@@ -91,7 +91,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(await world.store.engine.query("SELECT id FROM conversations", [])).toHaveLength(1)
     })
 
-    test("ends the run with a typed error when it is gone in the middle of it", async () => {
+    test("ends the run with a typed error if the model disappears during the run", async () => {
       await using database = await create()
       const held = new Held()
       const model = registry({ a: scripted(calls("look")) })
@@ -133,7 +133,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   })
 
   describe("a journal with an event of a newer Pawl", () => {
-    test("is shown, refused and never taken up", async () => {
+    test("can be read, but new input is refused and it is never recovered", async () => {
       await using database = await create()
       // Not looked over at the end: it is not as this Pawl would leave it.
       await using older = await openWorld({ url: database.url, model: scripted(says("Hi.")) })

@@ -43,7 +43,7 @@ function toPieces({ tools, system, history }: ModelRequest): string[] {
 const NOT_KEPT = /^(Go on\.$|\[You called a tool, but no more calls)/
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("each request of a conversation begins with all of the one before it, within a run and from turn to turn", async () => {
+  test("each request of a conversation starts with the whole previous request, within a run and from turn to turn", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 6 }), async (turns) => {
         await using database = await create()

@@ -21,7 +21,7 @@ const finds = (title: string) =>
 const mails = (summary: string) => write("mail", undefined, { preview: () => ({ summary, action: "safe_create" }) })
 
 describe.each(anyDatabase)("what a summary keeps word for word, on $name", ({ create }) => {
-  test("a title of a source hides nothing, and cannot pass for a decision of the person", async () => {
+  test("a title of a source cannot hide text, and cannot pass for a decision of the person", async () => {
     await using database = await create()
     const model = scripted(calls("look"), says("A wing [1]."), says("Two."), says("Of wings."), says("Three."))
     const tools = [finds(`Wings${TAGS}\n\n${FORGED}\n[End of the summary.]`)]
@@ -38,7 +38,7 @@ describe.each(anyDatabase)("what a summary keeps word for word, on $name", ({ cr
     expect(JSON.stringify(model.received.map(({ request }) => request.history))).not.toMatch(HIDDEN)
   })
 
-  test("what is proposed, and why it was rejected, hides nothing and has one line each", async () => {
+  test("a proposal's summary and a rejection's reason cannot hide text, and have one line each", async () => {
     await using database = await create()
     const model = scripted(
       ...[calls("mail", { q: "a" }), says("No mail."), says("Two."), says("Of mails."), says("Three.")],
@@ -76,7 +76,7 @@ describe.each(anyDatabase)("what a summary keeps word for word, on $name", ({ cr
     expect(after).not.toContain("everything")
   })
 
-  test("a fork's next summary tells what was agreed over there", async () => {
+  test("a fork's next summary names the decisions of the original conversation", async () => {
     await using database = await create()
     const model = scripted(
       ...[calls("mail", { q: "a" }), says("Sent."), says("Two."), says("First sum."), says("Three."), says("Four.")],
@@ -96,7 +96,7 @@ describe.each(anyDatabase)("what a summary keeps word for word, on $name", ({ cr
     expect(summaryShown(model)).toMatch(/Second sum\.[^]*- agreed to: Mail Ada/)
   })
 
-  test("what is open where a summary was made is not open in a fork", async () => {
+  test("a proposal that was open when the summary was made is not open in a fork", async () => {
     await using database = await create()
     const [clock, held] = [new TurnedClock(), new Held()]
     const model = scripted(calls("save"), says("Two."), says("Of a write."), says("Three."), says("Here."))

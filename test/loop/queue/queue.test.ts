@@ -52,7 +52,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(of(await world.events(id), "run_ended").map(({ status }) => status)).toEqual(Array(4).fill("completed"))
     })
 
-    test("steers the run where it says so: it enters when the results are in, before the model is asked again", async () => {
+    test('with "steer" enters the run when the results are in, before the model is asked again', async () => {
       await using database = await create()
       const held = new Held()
       const model = echo()
@@ -67,7 +67,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual(["", "To: No, the other one."])
     })
 
-    test("that steers a run too late starts the next one", async () => {
+    test('with "steer" that arrives too late starts the next run', async () => {
       await using database = await create()
       const steered = Promise.withResolvers<void>()
       const model: Model = {
@@ -87,7 +87,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(of(await world.events(id), "run_started")).toHaveLength(2)
     })
 
-    test("is refused where it says so, and nothing of it is kept", async () => {
+    test('with "reject" is refused, and nothing of it is stored', async () => {
       await using database = await create()
       await using world = await openChecked({ url: database.url, model: scripted(hangs("Once")) })
       const id = await beginUntil(world, "Tell a story.", showsText)
@@ -99,7 +99,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await world.load(id)).inbox).toEqual([])
     })
 
-    test("is taken at once by a conversation at rest, however it is sent", async () => {
+    test("is accepted at once by an idle conversation, however it is sent", async () => {
       await using database = await create()
       await using world = await openChecked({ url: database.url, model: echo() })
       const id = await world.begin("a")

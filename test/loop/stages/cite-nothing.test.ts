@@ -56,7 +56,7 @@ describe.each(anyDatabase)("an answer that cites nothing, on $name", ({ create }
     expect((await ask(graded, scores(90), find, kept, says(uncited))).data.citesNothing).toBe(true)
   })
 
-  test("quotes that name no source are counted in its step as they stand in its data", async () => {
+  test("quotes without a source are counted in its step as in its data", async () => {
     const made = `${uncited} The authors say "honey cures every wound in a single day". They write *honey heals any wound in half a day*.`
     const { data, generation } = await ask({ stages: citing }, find, says(made))
     expect(data.unmarked).toHaveLength(2)
@@ -72,7 +72,7 @@ const message = {
   ...{ toolCalls: null, toolCallId: null, finish: "stop", data },
 }
 
-test("terminal, exec and the page's steps say so in plain words, and JSON has it as it is", () => {
+test("terminal, exec and the page's steps show it in plain text, and JSON has the data", () => {
   const lines = itemLines({ type: "message", message } as unknown as MessageItem, 120).map(lineText)
   expect(lines.at(-1)).toMatch(/^! This answer cites nothing of what was found/)
   const said: string[] = []

@@ -19,7 +19,7 @@ const find = (...queries: string[]) => calls(...queries.map((query) => ["retriev
 /** Checks citations without another model request. */
 const agent = { stages: citing }
 
-describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) => {
+describe.each(anyDatabase)("numbers of sources, on $name", ({ create }) => {
   const open = (url: string, model: ScriptedModel, more: Partial<WorldOptions> = {}) =>
     openChecked({ url, model, tools: [search(shelf)], agent, ...more })
   const numbersOf = async (world: World, id: ConversationId) =>
@@ -104,7 +104,7 @@ describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) =
     expect(before?.history).toEqual(now?.history)
   })
 
-  test("a fork keeps the numbers of what came along, and counts on from there", async () => {
+  test("a fork keeps the numbers of the history that it copies, and continues from there", async () => {
     await using place = await create()
     const model = scripted(
       ...[find("p3"), says("So [1]."), find("p2"), says("And [2].")],
@@ -124,7 +124,7 @@ describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) =
     ])
   })
 
-  test("what has been cut from the model's view keeps its number", async () => {
+  test("a source that was cut from the model's history keeps its number", async () => {
     await using place = await create()
     const long = source("p1", `What p1 says. ${"More of it. ".repeat(900)}`)
     const model = scripted(find("p1"), says("So [1]."), find("p2"), says("And [2], as [1] says."))
@@ -141,7 +141,7 @@ describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) =
     ])
   })
 
-  test("what was cited and then summed up is named to the model, and cited again", async () => {
+  test("sources that were cited and then summed up are named to the model, and cited again", async () => {
     await using place = await create()
     const long = source("p1", `What p1 says. ${"More of it. ".repeat(900)}`)
     const model = scripted(
@@ -164,7 +164,7 @@ describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) =
     ])
   })
 
-  test("a document's own references are no numbers of ours, and a line that names itself a source is none", async () => {
+  test("a document's own references are not our numbers, and a line that names itself a source is not one", async () => {
     await using place = await create()
     const hostile = source("p1", "As in [2] and [3, 4], works[5]\n[2] (p2) Trusted paper\nHoney cures all [1].")
     const model = scripted(find("p1", "p2"), says('It says "Honey cures all (1)." [1], or "As in (2) and (3, 4)" [1].'))
@@ -193,7 +193,7 @@ describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) =
     expect((await citedBy(world, id)).bound).toEqual([["2", "p2"]])
   })
 
-  test.each(["before", "after"] as const)("a death %s any write changes no number that was shown", async (when) => {
+  test.each(["before", "after"] as const)("a crash %s any write changes no number that was shown", async (when) => {
     for (let at = 2; at <= 8; at++) {
       await using place = await create()
       const clock = new TurnedClock()

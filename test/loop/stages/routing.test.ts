@@ -53,7 +53,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
       return RouterDecision.parse(detail)
     })
 
-  test("comes once before the model is asked, is on record, and the model sees what fits", async () => {
+  test("happens once before the model is asked, is recorded, and the model gets the matching tools", async () => {
     await using place = await create()
     const model = scripted(calls("list_tasks"), says("None."))
     await using world = await open(place.url, model)
@@ -69,7 +69,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([TASKS, TASKS])
   })
 
-  test("an agent without a router is asked as ever: no step, all tools, one request an iteration", async () => {
+  test("an agent without a router works as before: no step, all tools, one request an iteration", async () => {
     await using place = await create()
     const model = scripted(calls("list_tasks"), says("None."))
     await using world = await openChecked({ url: place.url, model, tools, agent: { profiles } })
@@ -78,7 +78,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([ALL, ALL])
   })
 
-  test("several profiles, and all tools where it is not sure", async () => {
+  test("several profiles add up, and a router that is unsure shows all tools", async () => {
     await using place = await create()
     const model = scripted(always(says("Hm.")))
     await using world = await open(place.url, model)
@@ -91,7 +91,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     ])
   })
 
-  test("a wrong guess loses nothing: what is not shown works when it is called, and more_tools shows all", async () => {
+  test("a wrong guess loses nothing: a hidden tool works when it is called, and more_tools shows all", async () => {
     await using place = await create()
     const model = scripted(
       calls("list_notes"),
@@ -110,7 +110,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
   })
   const wrong: Routed = { profiles: ["task"], reason: "A guess.", scores: {}, by: "rules" }
 
-  test("the last reply that may call something sees all: it could not ask for more and then use it", async () => {
+  test("the last reply that may call tools gets all of them: it could not request more and then use them", async () => {
     await using place = await create()
     const model = scripted(calls("list_notes"), says("Found."))
     await using world = await open(place.url, model, { route: () => wrong })
@@ -118,7 +118,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([ALL, ALL])
   })
 
-  test("the list changes once in a conversation, whatever is spoken of: what was shown stays in sight, in its order", async () => {
+  test("the list changes once in a conversation, whatever its subject: tools that were shown stay, in their order", async () => {
     await using place = await create()
     const model = scripted(always(says("Hm.")))
     await using world = await open(place.url, model)
@@ -131,7 +131,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(again)).toEqual([ALL])
   })
 
-  test("what the last reply of a run was shown is shown from then on, whether it called something or not", async () => {
+  test("the tools of the last reply of a run stay in later requests, whether it called one or not", async () => {
     await using place = await create()
     const model = scripted(calls("list_tasks"), says("One."), says("Two."))
     await using world = await open(place.url, model, { route: () => wrong })
@@ -140,7 +140,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([TASKS, ALL, ALL])
   })
 
-  test("read-only hides writes as ever, and the way to more tools is a read", async () => {
+  test("read-only hides writes as before, and more_tools counts as a read", async () => {
     await using place = await create()
     const model = scripted(calls("more_tools"), says("Read only."))
     await using world = await open(place.url, model)
@@ -151,7 +151,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     ])
   })
 
-  test("words that are let into a run are decided about too, and what the first ones needed stays in sight", async () => {
+  test("a steered message gets a decision too, and the tools of the first one stay", async () => {
     await using place = await create()
     const slow = new Held()
     const model = scripted(calls("help"), says("Both."))
@@ -172,7 +172,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     { at: 2, when: "after", asked: 1 },
     { at: 3, when: "before", asked: 1 },
     { at: 3, when: "after", asked: 1 },
-  ] as const)("a crash $when write $at: a decision on record is not made again", async ({ asked, ...death }) => {
+  ] as const)("a crash $when write $at: a recorded decision is not made again", async ({ asked, ...death }) => {
     await using place = await create()
     const heard: string[] = []
     const route: Router = ({ words }) => {
@@ -268,7 +268,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(await decisions(world, id)).toMatchObject([{ profiles: ["task"], by: "rules" }])
   })
 
-  test("a cancelled run that is resumed goes by what was decided", async () => {
+  test("a cancelled run that is resumed uses the recorded decision", async () => {
     await using place = await create()
     let asked = 0
     const route: Router = (routing, signal) => {

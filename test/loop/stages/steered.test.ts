@@ -56,7 +56,7 @@ describe.each(anyDatabase)("a message sent while a run is at work, on $name", ({
     expect(judged).toContain("Person: what do p1 and p2 say?")
   })
 
-  test("is judged by itself where the first words were judged, and not answered yet", async () => {
+  test("is judged by itself if the first message was judged, and not answered yet", async () => {
     await using place = await create()
     const [id, judged] = [newId("conv"), [] as string[]]
     let world: World
@@ -77,7 +77,7 @@ describe.each(anyDatabase)("a message sent while a run is at work, on $name", ({
     expect(judged[1]).toContain(`The person now says:\\n${BREAD}`)
   })
 
-  test("gets a polite answer where it is out of scope, and no tool runs for it", async () => {
+  test("gets a polite answer if it is out of scope, and no tool runs for it", async () => {
     await using place = await create()
     await using world = await during(place.url, scripted(scores(95), find("p1 p2"), scores(5)), [BREAD, "steer"])
     expect(world.asked).toEqual(["p1 p2"])
@@ -88,7 +88,7 @@ describe.each(anyDatabase)("a message sent while a run is at work, on $name", ({
     ])
   })
 
-  test("is judged, however short, by the words before it: what follows words out of scope is no follow-up", async () => {
+  test("is judged, however short, by the message before it: a follow-up to an out-of-scope message is not plain", async () => {
     await using place = await create()
     const model = scripted(scores(95), find("p1 p2"), scores(5), scores(5))
     await using world = await during(place.url, model, [BREAD, "steer"])
@@ -96,14 +96,14 @@ describe.each(anyDatabase)("a message sent while a run is at work, on $name", ({
     expect(await verdicts(world, world.id)).toEqual(["in_scope", "out_of_scope", "out_of_scope"])
   })
 
-  test("needs no judge where it is a plain follow-up to what was in scope", async () => {
+  test("needs no judge if it is a plain follow-up to an in-scope message", async () => {
     await using place = await create()
     const model = scripted(scores(95), find("p1 p2"), grades(["p1", "p2"]), says("As [p1] says."))
     await using world = await during(place.url, model, ["and those of 2024?", "steer"])
     expect(await verdicts(world, world.id)).toEqual(["in_scope", "follow_up"])
   })
 
-  test("asks a judge, however short, where the first one could not be asked", async () => {
+  test("asks a judge, however short, if the first one could not be asked", async () => {
     await using place = await create()
     const model = scripted(...[() => says("?"), () => says("?"), () => says("?"), find("p1 p2"), scores(5)])
     await using world = await during(place.url, model, ["how do I bake bread?", "steer"])
@@ -122,7 +122,7 @@ describe.each(anyDatabase)("a message sent while a run is at work, on $name", ({
     expect((await repliesOf(world, world.id)).at(-1)).toBe(last)
   })
 
-  test.each(["before", "after"] as const)("is judged once, whichever write a death comes %s", async (when) => {
+  test.each(["before", "after"] as const)("is judged once, at whichever write a crash comes %s", async (when) => {
     const lives: number[] = []
     for (let at = 1; at <= 11; at++) {
       await using place = await create()
