@@ -14,7 +14,7 @@ const tamper = (world: World, sql: string) =>
   world.store.engine.change({ type: "statements", statements: [{ sql, values: [], mustChange: true }] })
 
 describe.each(databases)("on $name", ({ create }) => {
-  describe("what was approved is what runs, or nothing does", () => {
+  describe("only the approved write runs", () => {
     const reply = "UPDATE event SET tool_calls = replace(tool_calls, %s) WHERE tool_calls IS NOT NULL"
     const asked = "UPDATE event SET body = replace(body, %s) WHERE type = 'awaiting_confirmation'"
 
@@ -68,7 +68,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(model.received[1]?.history.at(-1)).toMatchObject({ results: [{ status: "error", text: result?.text }] })
     })
 
-    test("a write that the one before it has overtaken is stale too", async () => {
+    test("a write is stale too if the one before it has changed its target", async () => {
       await using asked = await openAsked(create, { texts: ["a", "b"] })
       const { world, id, note, proposals } = asked
       await world.decide(id, proposals[0]!.id, "commit")
@@ -138,7 +138,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await asked.told()).toMatchObject([{ status: "expired" }, { status: "ok" }])
     })
 
-    test("cannot be decided either while another write of its run is under way", async () => {
+    test("cannot be decided while another write of its run is running either", async () => {
       const note = new Note()
       const held = new Held()
       const slow = { ...note.change((_input, context) => held.run({}, context)), timeoutSeconds: 99_999 }
@@ -161,7 +161,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   describe("a model can never approve", () => {
-    test("not by saying so, not by a tool of that name, not by what a tool answers", async () => {
+    test("not by claiming it, not by a tool of that name, not by the answer of a tool", async () => {
       await using database = await create()
       const note = new Note()
       const approve = read("approve", () =>
@@ -201,7 +201,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  test("a run that was agreed to is running while its write works, to its person and to plain SQL", async () => {
+  test("a run is shown as running while its approved write works, to its user and in plain SQL", async () => {
     const held = new Held()
     await using asked = await openAsked(create, { tools: [write("change_note", held.run)] })
     const { world, id, proposal } = asked

@@ -62,7 +62,7 @@ class BusyTarget extends Target {
   }
 }
 
-describe.each(databases)("a write in doubt whose target was away, on $name", ({ create }) => {
+describe.each(databases)("a write in doubt whose target was unreachable, on $name", ({ create }) => {
   async function open() {
     const database = await create()
     const target = new Target()
@@ -95,7 +95,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     }
   }
 
-  test("is asked again with growing pauses, and heals when its target is back", async () => {
+  test("is asked about again with growing pauses, and is settled when its target is back", async () => {
     await using opened = await open()
     const { target, pass, world, id } = opened
     await pass(5 * 60_000)
@@ -124,7 +124,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(target.written).toBe(1)
   })
 
-  test("a target that fails when it is asked is asked again", async () => {
+  test("a target that fails to answer is asked again", async () => {
     await using opened = await open()
     const { target, pass, statuses } = opened
     target.says = new Error("away")
@@ -147,7 +147,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(await resultsOf(world, id)).toMatchObject([{ status: "in_doubt" }])
   })
 
-  test("what its target said of the first try does not settle the second, which may have been done", async () => {
+  test("the target's answer about the first try does not settle the second, which may have been done", async () => {
     await using opened = await open()
     const { target, clock, pass, world, id, doubts, statuses } = opened
     await pass(80_000)
@@ -170,7 +170,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(await resultsOf(world, id)).toMatchObject([{ status: "ok", text: "Saved." }])
   })
 
-  test("two nodes that hear of it tell it once", async () => {
+  test("two nodes that learn the outcome record it once", async () => {
     await using opened = await open()
     const { target, pass, world, id, doubts } = opened
     const other = new DoubtfulCalls(world.pawl.ports)
@@ -187,7 +187,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(of(events, "late_result")).toEqual([])
   })
 
-  test("many are asked side by side, and not all at once", async () => {
+  test("many targets are asked concurrently, and not all at once", async () => {
     await using database = await create()
     const target = new BusyTarget(16)
     const clock = new TurnedClock()

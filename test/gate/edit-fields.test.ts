@@ -18,7 +18,7 @@ const fields = (name: string, given: Record<string, unknown> = {}): Record<strin
   return Object.fromEntries(fieldsOf(schema, given).map((field) => [field.name, field]))
 }
 
-test("each argument of a tool is written in the control that fits it, under a name that people read", () => {
+test("each argument of a tool has the control that fits it, under a readable name", () => {
   const task = fields("create_task", { title: "x", description: "y" })
   expect(task.title).toMatchObject({ label: "Title", control: "line", isRequired: true })
   expect(task.description).toMatchObject({ label: "Description", control: "text", isRequired: false })
@@ -31,7 +31,7 @@ test("each argument of a tool is written in the control that fits it, under a na
   expect(fields("create_checkpoint").date).toMatchObject({ label: "Date", control: "date" })
 })
 
-test("no argument of any tool that changes something is left to JSON", () => {
+test("no argument of any tool that writes has only a JSON field", () => {
   const writes = tools.filter(({ effect }) => effect === "write")
   expect(writes.length).toBeGreaterThan(15)
   const odd = writes.flatMap(({ name }) =>

@@ -11,7 +11,7 @@ const MINUTES = 60_000
 const milk = calls("create_task", { title: "Buy milk" })
 
 // what had expired was a dead end.
-describe.each(databases)("what expired on $name", ({ create }) => {
+describe.each(databases)("an expired proposal on $name", ({ create }) => {
   /** A conversation with one proposal whose time has passed. */
   async function openExpired(options: Partial<FaceOptions> = {}) {
     const clock = new TurnedClock(Date.now())
@@ -81,7 +81,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
     },
   )
 
-  test("is proposed again once, however often it is asked for at the same time", async () => {
+  test("is proposed again once, however many requests arrive at the same time", async () => {
     for (const settled of [false, true]) {
       await using open = await openExpired()
       const { ada, id, proposal } = open
@@ -94,7 +94,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
     }
   })
 
-  test("shows what it would change as things are now", async () => {
+  test("shows its change against the current state", async () => {
     const update = calls("update_task", { task_id: "Buy milk", priority: "high" })
     await using open = await openExpired({ model: scripted(milk, update, always(says("I see."))) })
     const { ada, clock, proposal, id } = open
@@ -111,7 +111,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
     expect((await commit(ada, body.id)).body.status).toBe("applied")
   })
 
-  test("is refused, and stays as it is, where it cannot be proposed", async () => {
+  test("is refused, and stays as it is, if it cannot be proposed", async () => {
     await using open = await openExpired()
     const { ada, id, proposal, face } = open
     await ada.patch(`/api/conversations/${id}`, { mode: "read-only" })
@@ -131,7 +131,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
     expect((await ada.post(`/api/agent/proposals/${proposal.id}/edit`, { arguments: {} })).status).not.toBe(201)
   })
 
-  test("keeps the arguments that a person had given it, and says so to the model", async () => {
+  test("keeps the arguments that a person edited, and reports that to the model", async () => {
     await using open = await openExpired()
     const { ada, clock, proposal } = open
     const { body: first } = await again(ada, proposal)

@@ -25,7 +25,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     (await visitor.get("/api/agent/proposals?status=pending")).body.items as { id: string; conversationId: string }[]
   const modeOf = async (visitor: Visitor, id: string) => (await visitor.get(`/api/conversations/${id}`)).body.mode
 
-  test("its words in a conversation in auto are answered, and its writes asked about", async () => {
+  test("its messages in a conversation in auto are answered, and its writes need approval", async () => {
     const { server, owner, speaker, id, notes } = await open()
     await using _ = server
     await owner.say(id, "Note.")
@@ -39,7 +39,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect(notes).toHaveLength(3)
   })
 
-  test("its words over a socket and in the thread dialect are asked about, too", async () => {
+  test("its messages over a socket and in the thread API need approval too", async () => {
     const { server, owner, id, notes } = await open()
     await using _ = server
     using peer = await server.socket("ada", "read", "chat")
@@ -52,7 +52,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect(await pending(owner)).toMatchObject([{ conversationId: id }])
   })
 
-  test("a fork of its making begins in confirm, also of a past that was in auto", async () => {
+  test("its fork starts in confirm, also of a history that was in auto", async () => {
     const { server, owner, speaker, id, notes } = await open()
     await using _ = server
     await owner.say(id, "Note.")
@@ -71,7 +71,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect(await modeOf(owner, strict)).toBe("read-only")
   })
 
-  test("it cannot widen a mode, by a change, by a fork or on its way behind others, and may narrow one", async () => {
+  test("it cannot widen a mode, by a change, by a fork or concurrently with others, and may narrow one", async () => {
     const { server, owner, speaker, id } = await open()
     await using _ = server
     const set = (visitor: Visitor, mode: string) => visitor.patch(`/api/conversations/${id}`, { mode })
@@ -103,7 +103,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect(await modeOf(owner, id)).toBe("read-only")
   })
 
-  test("what it steers into the owner's run makes the rest of that run ask", async () => {
+  test("its steered message makes the rest of the owner's run ask", async () => {
     const held = new Held()
     const notes: string[] = []
     const note = write("note", ({ q = "" }) => answer(`${notes.push(q)} notes`))
@@ -120,7 +120,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect(notes).toEqual([])
   })
 
-  test("what it changes in the queue, and what it resumes, asks", async () => {
+  test("its changes in the queue, and its resumes, need approval", async () => {
     const held = new Held()
     const notes: string[] = []
     const note = write("note", ({ q = "" }) => answer(`${notes.push(q)} notes`))

@@ -10,7 +10,7 @@ import { openWorld } from "../support/loop/world.ts"
 
 describe.each(databases)("on $name", ({ create }) => {
   // the look at the target must not come between a broken-off write and its second try.
-  test("a write that may run again is not called stale because of what its own first try has changed", async () => {
+  test("a write that may run again is not stale because of changes by its own first try", async () => {
     await using database = await create()
     const mortal = new Mortal()
     const shelf = { books: 1, revision: 1, done: new Set<string>() }

@@ -17,7 +17,7 @@ const milk = (more: object = {}): WorkspaceWrite => {
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("a write that a crash kept from its target is not done to another one that came to stand there", async () => {
+  test("a write that a crash kept from its target is not applied to a later row in its place", async () => {
     await using database = await create()
     let store: Store | undefined
     const mortal = new Mortal()

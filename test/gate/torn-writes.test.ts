@@ -67,7 +67,7 @@ async function takeUp(world: World, id: ConversationId): Promise<void> {
 
 describe.each(databases)("on $name", ({ create }) => {
   describe("a write that throws because it was asked to stop", () => {
-    test("is in doubt when its time was up, not failed", async () => {
+    test("is in doubt if its time was up, not failed", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const fetching = new Fetching()
@@ -81,7 +81,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(world)).toMatchObject([{ status: "in_doubt" }])
     })
 
-    test("is in doubt when the run was cancelled, and the person can settle it", async () => {
+    test("is in doubt if the run was cancelled, and the person can settle it", async () => {
       await using database = await create()
       const fetching = new Fetching()
       const tools = [write("save", fetching.run)]
@@ -96,7 +96,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(world)).toMatchObject([{ status: "applied" }])
     })
 
-    test("is in doubt for the next process when the server went down", async () => {
+    test("is in doubt for the next process if the server shut down", async () => {
       await using database = await create()
       const fetching = new Fetching()
       const tools = [write("save", fetching.run)]
@@ -113,7 +113,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(next)).toMatchObject([{ status: "in_doubt" }])
     })
 
-    test("tells nothing new when it does so late", async () => {
+    test("records nothing new if it throws late", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const held = new Held()
@@ -136,7 +136,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   describe("a write that has started and may not be tried again", () => {
-    test("is in doubt where its tool has another version now, not refused as not done", async () => {
+    test("is in doubt if its tool has another version now, not refused as not done", async () => {
       await using database = await create()
       const mortal = new Mortal()
       let done = 0
@@ -165,7 +165,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(next)).toMatchObject([{ status: "applied" }])
     })
 
-    test("stays in doubt where a second try is asked for in a conversation that is read-only by now", async () => {
+    test("stays in doubt if a second try is requested in a conversation that is now read-only", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const held = new Held()
@@ -234,8 +234,8 @@ describe.each(databases)("on $name", ({ create }) => {
     )
   })
 
-  describe("a write whose target can be asked", () => {
-    test("is not repeated while its first try is still at work, whatever its target says", async () => {
+  describe("a write whose target can report its outcome", () => {
+    test("is not repeated while its first try is still running, whatever its target reports", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const begun = Promise.withResolvers<void>()
@@ -264,7 +264,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(world)).toMatchObject([{ status: "applied" }])
     })
 
-    test("is left in doubt by a server that goes down while it is under way, and the next one does not repeat it", async () => {
+    test("is left in doubt by a server that shuts down while it runs, and the next one does not repeat it", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const begun = Promise.withResolvers<void>()
@@ -319,7 +319,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await resultsOf(next, id)).map(({ status }) => status)).toEqual([ends])
     })
 
-    test("is asked about again by the next process when the server goes down while it asks", async () => {
+    test("is asked about again by the next process if the server shuts down while it asks", async () => {
       await using database = await create()
       const mortal = new Mortal()
       const asked = Promise.withResolvers<void>()
@@ -351,7 +351,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  test("an approved write is done by the next process when the server goes down while it looks whether it still fits", async () => {
+  test("an approved write is done by the next process if the server shuts down during the check of its target", async () => {
     await using database = await create()
     const looking = Promise.withResolvers<void>()
     let looks = 0

@@ -56,7 +56,7 @@ async function openDone(
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("an undo is proposed, changes nothing until it is agreed to, and asks the model nothing", async () => {
+  test("an undo is proposed, changes nothing before its approval, and makes no model request", async () => {
     await using done = await openDone(create, { replies: [says("You are welcome.")] })
     const { world, id, shelf, model } = done
     await undo(world, id, "put")
@@ -96,7 +96,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(rows.map(({ undoes }) => undoes)).toEqual([null, ...rows.slice(0, -1).map((row) => row.id)])
   })
 
-  test("what a later version of the tool would do instead does not matter", async () => {
+  test("the inverse is the recorded one, whatever a later version of the tool would do", async () => {
     await using done = await openDone(create)
     const { url } = done.database
     const tools = done.shelf.tools.map((tool) => ({ ...tool, inverse: () => ({ tool: "burn", input: {} }) }) as Tool)
@@ -105,7 +105,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.proposals(done.id))[0]?.proposed.tool).toBe("take")
   })
 
-  test("an undo that is rejected leaves everything as it was, and may be asked for again", async () => {
+  test("a rejected undo changes nothing, and may be requested again", async () => {
     await using done = await openDone(create)
     const { world, id, shelf } = done
     await undo(world, id, "put")
@@ -117,7 +117,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(shelf.books.size).toBe(0)
   })
 
-  test("in auto mode an undo waits for a person all the same", async () => {
+  test("in auto mode an undo still waits for approval", async () => {
     await using done = await openDone(create)
     const { world, id, shelf } = done
     await world.pawl.runtime.submit(id, { type: "settings", mode: "auto" })
@@ -137,7 +137,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(shelf.books.size).toBe(1)
   })
 
-  test("what is undone, or about to be, is not undone a second time", async () => {
+  test("a write that is undone, or whose undo is open, is not undone a second time", async () => {
     await using done = await openDone(create)
     const { world, id, shelf } = done
     await undo(world, id, "put")
@@ -162,7 +162,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(shelf.log).toEqual(["put b1", "take b1"])
   })
 
-  test("of many who undo the same at once one gets a proposal", async () => {
+  test("of many concurrent requests to undo the same write one gets a proposal", async () => {
     await using done = await openDone(create)
     const { world, id } = done
     const inputs = await Promise.all(Array.from({ length: 8 }, () => undoOf(world, "put")))
@@ -173,7 +173,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(of(await world.events(id), "run_started")).toHaveLength(2)
   })
 
-  test("a conversation at work refuses an undo instead of keeping it waiting", async () => {
+  test("a conversation at work refuses an undo instead of queueing it", async () => {
     const held = new Held()
     const slow = write("slow", held.run)
     await using done = await openDone(create, {
@@ -190,7 +190,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(of(await world.events(id), "run_started")).toHaveLength(2)
   })
 
-  test("open proposals are decided before anything is undone; expired ones make way", async () => {
+  test("open proposals must be decided before an undo; expired ones are settled by it", async () => {
     const other = calls("put", { id: "b2", title: "Persuasion" })
     const { TurnedClock } = await import("../support/loop/world.ts")
     const clock = new TurnedClock()
@@ -225,7 +225,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.load(done.id)).run?.status).toBe("completed")
   })
 
-  test("words that steer into an undo are answered after it", async () => {
+  test("a message that steers into an undo is answered after it", async () => {
     await using done = await openDone(create, { replies: [says("Here.")] })
     const { world, id, model } = done
     const held = Promise.withResolvers<void>()
@@ -251,7 +251,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(of(await world.events(id), "run_ended").map(({ reason }) => reason)).toEqual([undefined, "undo", undefined])
   })
 
-  test("new words instead of a decision end the undo, and it may be asked for again", async () => {
+  test("a new message instead of a decision ends the undo, and it may be requested again", async () => {
     await using done = await openDone(create, { replies: [says("Fine.")] })
     const { world, id } = done
     await undo(world, id, "put")
@@ -261,7 +261,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.proposals(id)).map(({ status }) => status)).toEqual(["pending"])
   })
 
-  test("a fork has nothing to undo, and does not take part in the undoing of what it was forked from", async () => {
+  test("a fork has nothing to undo, and is not affected by an undo in its original", async () => {
     await using done = await openDone(create)
     const { world, id } = done
     await undo(world, id, "put")
@@ -276,7 +276,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   test.each(["before", "after"] as const)(
-    "a death %s any write of an undo neither loses nor doubles it",
+    "a crash %s any write of an undo neither loses nor doubles it",
     { timeout: 120_000 },
     async (when) => {
       const model = () => scripted(always(({ history }) => (history.at(-1)?.role === "tool" ? says("Done.") : put)))
@@ -329,7 +329,7 @@ describe.each(databases)("on $name", ({ create }) => {
       return { face, ada, id, shelf, entry, [Symbol.asyncDispose]: () => face[Symbol.asyncDispose]() }
     }
 
-    test("undo answers with the proposal, which commit carries out", async () => {
+    test("undo returns the proposal, which commit carries out", async () => {
       await using world = await openFace()
       const { ada, entry, shelf, id } = world
       const undoing = await ada.post(`/api/agent/audit/${entry.id}/undo`)
@@ -361,7 +361,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(world.shelf.books.size).toBe(1)
     })
 
-    test("the run of an undo is stopped when the token is revoked that asked for it", async () => {
+    test("revoking the token that requested an undo stops its run", async () => {
       await using world = await openFace()
       const { face, ada, entry, id } = world
       const { credential } = (await ada.get("/api/auth/me")).body
@@ -391,7 +391,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect([foreign.status, foreign.text]).toEqual([404, missing.text])
     })
 
-    test("what cannot be undone says why", async () => {
+    test("an entry that cannot be undone has a reason", async () => {
       await using world = await openFace()
       const { ada, entry, shelf } = world
       shelf.books.clear()
@@ -407,7 +407,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect([never.status, never.body.code]).toEqual([409, "not_undoable"])
     })
 
-    test("a task goes round the circle: made, taken back, put back under its old id, deleted in words", async () => {
+    test("a task completes the cycle: created, undone, restored under its old id, deleted by the model", async () => {
       const { url } = await create()
       const { offlineModel } = await import("../../labs/offline-model/model.ts")
       await using face = await Face.open({ url, model: offlineModel() })
@@ -440,7 +440,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await tasks()).toEqual([made])
     })
 
-    test("the model cannot call what only an undo may", async () => {
+    test("the model cannot call a tool that is reserved for undo", async () => {
       const { url } = await create()
       const task = {
         id: "task_x",

@@ -26,7 +26,7 @@ test("the image has bubblewrap, and compose.sandbox.yaml lets it work without a 
   })
 })
 
-test("a bubblewrap that may not make namespaces, as in a container, is reported with what would help", () => {
+test("a bubblewrap that may not create namespaces, as in a container, is reported with its remedy", () => {
   const bin = folder()
   writeFileSync(join(bin, "bwrap"), "#!/bin/sh\nexit 1\n")
   chmodSync(join(bin, "bwrap"), 0o755)

@@ -69,7 +69,7 @@ test("quickstart asks in the terminal before it pays", async () => {
   expect([code, stdout], stderr).toEqual([0, "Pay 2041: 90 euros? [y/N] Invoice 2041 is paid.\n"])
 })
 
-test("hono streams a reply, shows what waits, and writes after the approval", async () => {
+test("hono streams a reply, lists the waiting proposal, and writes after the approval", async () => {
   await using ollama = await playOllama(
     calls("take_from_stock", { part: "bolt", pieces: 5 }),
     chatReply("35 bolts are left."),
@@ -116,7 +116,7 @@ test("own-pack is the pack that the recipe builds, and its agent answers", async
 })
 
 test.runIf(postgres)(
-  "of two-nodes, the second server finishes what the killed one began",
+  "in two-nodes the second server finishes the killed server's work",
   { timeout: 120_000 },
   async () => {
     await using database = await postgres!.createEmpty()

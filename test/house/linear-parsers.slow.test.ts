@@ -171,7 +171,7 @@ const lengthsOf = (piece: string): readonly number[] =>
 const LONGER = new Set(oneIn(12, PIECES)) // each of them is in the sixth
 
 test.each(Object.entries(PARSERS))(
-  "%s: a text four times as long takes about four times as long to read, up to the greatest length",
+  "%s: a text four times as long takes about four times as long to read, up to the maximal length",
   async (_, { most, read }) => {
     const slow: string[] = []
     for (const piece of oneIn(6, PIECES)) {

@@ -39,7 +39,7 @@ function sentencesWith(text: string): string[] {
     .map(([before, after]) => `${before}…${after}`.trim())
 }
 
-describe("names that others chose", () => {
+describe("external names", () => {
   test("are in no sentence of the page", () => {
     const found = read("apps/web/**/*.tsx").flatMap(({ path, text }) =>
       path in ALLOWED ? [] : sentencesWith(text).map((sentence) => `${path}: ${sentence}`),
@@ -68,7 +68,7 @@ describe("names that others chose", () => {
     expect(found).toEqual([])
   })
 
-  test("are quoted with their quotation marks escaped where a person decides", () => {
+  test("are quoted with their quotation marks escaped in every request for approval", () => {
     const found = read("{core,client,packs,adapters,apps,labs}/**/*.ts").flatMap(({ path, text }) =>
       Array.from(
         text.matchAll(/\b(?:summary|title|label|sending): [^\n]*["“]\$\{(?!JSON)[^\n]*/g),
@@ -88,7 +88,7 @@ describe("names that others chose", () => {
     expect(found).toEqual([])
   })
 
-  test("are in no sentence of the pages that are shown before the page", () => {
+  test("are in no sentence of the pages before sign-in", () => {
     const pages = read("core/server/routes/**/*.ts").filter(({ text }) => text.includes("standalonePage("))
     expect(pages.length).toBeGreaterThanOrEqual(4)
     const joined =

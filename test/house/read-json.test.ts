@@ -46,7 +46,7 @@ const found = Object.entries(readProgram()).flatMap(([path, source]) => {
   return isParsing || isReadingJson ? [path] : []
 })
 
-test("JSON from outside is read with readJson, which counts it first", () => {
+test("external JSON is read with readJson, which checks its size first", () => {
   expect(found).toEqual([])
 })
 

@@ -36,7 +36,7 @@ function of(how: string, ...tables: readonly string[]): Record<string, string> {
   return Object.fromEntries(tables.map((table) => [table, how]))
 }
 
-test("of every table with something of a person it is known how text of others in it stays that", () => {
+test("every table with user data states how untrusted text in it stays untrusted", () => {
   const tables = new Set(personalTables.map(({ table }) => table))
   expect([...tables].filter((table) => HOW[table] === undefined)).toEqual([])
 })
@@ -44,7 +44,7 @@ test("of every table with something of a person it is known how text of others i
 /** They read the conversation itself, which has seen it already; what is of others in it they say with each answer. */
 const OF_THE_CONVERSATION = ["more_tools", "find_earlier", "read_earlier"]
 
-test("every tool that reads says what its answers may contain", async () => {
+test("every tool that reads declares what its answers may contain", async () => {
   let agents: readonly Agent[] = []
   const data = dataFolder()
   await using _place = await openInProcess(readConfig({ HOME: data, PAWL_DATA: data }), {
@@ -57,7 +57,7 @@ test("every tool that reads says what its answers may contain", async () => {
   expect(silent.map(({ name }) => name)).toEqual([])
 })
 
-test("every change within a work folder marks what it writes", () => {
+test("every change within a work folder marks the files that it writes", () => {
   const writes = filesTools(noFilesOptions).filter((tool) => tool.effect === "write" && !tool.onlyUndoes)
   expect(writes.filter(({ staysIn, taint: brings }) => staysIn !== "folder" || brings !== "private")).toEqual([])
 })

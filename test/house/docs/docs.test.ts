@@ -78,7 +78,7 @@ describe("the decisions", () => {
   const files = readdirSync(folder).filter((name) => name !== "README.md")
   const read = (name: string) => readFileSync(new URL(name, folder), "utf8")
 
-  test("have numbers of their own", () => {
+  test("have unique numbers", () => {
     const numbers = files.map((name) => name.slice(0, 3))
     expect(numbers.filter((number, at) => numbers.indexOf(number) !== at)).toEqual([])
   })
