@@ -11,7 +11,7 @@ import { lifeNamed } from "../support/processes/package.ts"
 /** The modules that an engine on SQLite loads before its first turn. */
 const start = new Set(loadedBy("core/compose/open-engine.ts"))
 
-describe("a first turn", () => {
+describe("the modules of a first turn", () => {
   it.each([
     ["checks of citations", "packs/research/citations/check-answer.ts"],
     ["steps of agents with stages", "core/engine/ask/grade.ts"],

@@ -69,7 +69,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toHaveLength(8)
   })
 
-  test("the configured summary model makes it", async () => {
+  test("the configured summary model makes the summary", async () => {
     await using database = await create()
     const [own, other] = [talkative(), scripted(always(says("By another.")))]
     other.name = "small"
