@@ -13,7 +13,7 @@ import { auditRows, Shelf } from "../support/loop/shelf.ts"
 import { aborted, Held, write } from "../support/loop/tools.ts"
 import { openWorld, TurnedClock, type World } from "../support/loop/world.ts"
 
-/** Puts a book on the shelf, in whichever life it is asked. */
+/** Puts a book on the shelf when it is asked, before or after a restart. */
 const putting = () =>
   scripted(
     always(({ history }) =>
@@ -207,7 +207,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   describe("at whatever write of the store a process crashes", () => {
-    /** Puts a book on the shelf in several lives: each but the last dies at its n-th write. */
+    /** Puts a book on the shelf in several processes: each but the last crashes at its n-th write. */
     async function live(url: string, shelf: Shelf, between?: Parameters<typeof openWorld>[0]["between"]) {
       const tools = shelf.tools
       await using world = await openWorld({ url, model: putting(), tools, ...(between ? { between } : {}) })
@@ -223,7 +223,7 @@ describe.each(databases)("on $name", ({ create }) => {
           await commitAll(world, id).catch(() => {})
         }
       } catch {
-        // the death that was planned
+        // the planned crash
       }
       return {
         rows: await auditRows(world),

@@ -6,7 +6,7 @@ import { openChecked } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
 import { write } from "../support/loop/tools.ts"
 
-/** Runs commands, as the tool of the files agent does: what it is given is the command line. */
+/** Runs commands like the tool of the files agent: its input is the command line. */
 function shell() {
   const ran: string[] = []
   const tool = (name: string, isOld = false) =>

@@ -9,10 +9,10 @@ import { of, openChecked, resultsOf } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-/** A target that loses its answer and is away then; `says` is what it tells when it is asked. */
+/** A target that loses its answer and is then unreachable; `says` is its answer when it is asked. */
 class Target {
   says: WriteOutcome | Error = "unknown"
-  /** The next answer comes when this does; it says what was so when it was asked. */
+  /** The next answer waits for this promise; it has the state at the time of the request. */
   held: Promise<void> | undefined
   asked = 0
   written = 0
@@ -41,7 +41,7 @@ class Target {
   }
 }
 
-/** One that does not answer before as many are asked as there will be at a time; and there are never more. */
+/** A target that answers only once the maximal number is asked at a time, and counts them. */
 class BusyTarget extends Target {
   readonly #atOnce: number
   readonly #enough = Promise.withResolvers<void>()
@@ -80,7 +80,7 @@ describe.each(databases)("a write in doubt whose target was unreachable, on $nam
     }
     return {
       ...{ target, clock, world, id, doubts, statuses },
-      /** So much time passes, in which it is looked as often as a server does. */
+      /** Lets time pass and asks about doubtful writes as often as a server does. */
       async pass(ms: number, watching = [doubts]) {
         for (let passed = 0; passed < ms; passed += 5000) {
           await clock.turn(5000)

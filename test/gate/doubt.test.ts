@@ -13,7 +13,7 @@ import { message, openWorld, TurnedClock, type World } from "../support/loop/wor
 
 const common = { name: "save", description: "Saves.", input: z.object({}), effect: "write", inverse: false } as const
 
-/** A process that died in the middle of a write, and the next one, which has found it. */
+/** A process that crashed in the middle of a write, and the next one, which has recovered it. */
 async function openAfterDeath(create: TestDatabase["create"], makeTool: (saved: CallId[], dies: () => void) => Tool) {
   const database = await create()
   const saved: CallId[] = []

@@ -143,7 +143,7 @@ describe.each(databases)("on $name", ({ create }) => {
     await using world = await openChecked({ url: database.url, model, tools: [slow, ...tools] })
     const { runtime } = world.pawl
     const id = await world.begin("Go.")
-    // Both tools are granted; the slow one, which runs first, gives time to think again.
+    // Both tools are granted; the slow one, which runs first, gives time to revoke the other grant.
     held[0].end("Done.")
     for (let open = 0; open < 2; open++) await grant(world, id)
     expect(notes).toEqual(["a"])

@@ -19,7 +19,7 @@ export class Note {
   /** The written texts, in order. */
   readonly written: string[] = []
 
-  /** The write that changes it; `run` where a test wants to have a say. */
+  /** The write that changes it; `run` replaces its behaviour. */
   change(run: (input: Text, context: CallContext) => ReturnType<Tool["run"]> = ({ text }) => this.write(text)): Tool {
     return defineTool({
       name: "change_note",
@@ -46,7 +46,7 @@ export class Note {
     return answer(`The note says "${text}".`)
   }
 
-  /** Changes behind the assistant's back. */
+  /** Changes it without the assistant. */
   set(text: string): void {
     this.text = text
     this.revision++

@@ -10,9 +10,9 @@ import { TurnedClock } from "../support/loop/world.ts"
 const MINUTES = 60_000
 const milk = calls("create_task", { title: "Buy milk" })
 
-// what had expired was a dead end.
+// an expired proposal could not be continued.
 describe.each(databases)("an expired proposal on $name", ({ create }) => {
-  /** A conversation with one proposal whose time has passed. */
+  /** A conversation with one expired proposal. */
   async function openExpired(options: Partial<FaceOptions> = {}) {
     const clock = new TurnedClock(Date.now())
     const { url } = await create()
@@ -76,7 +76,7 @@ describe.each(databases)("an expired proposal on $name", ({ create }) => {
         "",
         expect.stringMatching(/^Task created/),
       ])
-      // And words after it find a history that fits.
+      // A later message gets a valid history.
       expect((await ada.say(id, "thanks")).body.messages.at(-1).content).toBe("I see.")
     },
   )
@@ -127,7 +127,7 @@ describe.each(databases)("an expired proposal on $name", ({ create }) => {
     expect((await again(ada, made.body)).body).toMatchObject({ code: "still_pending", status: 409 })
     await commit(ada, made.body.id)
     expect((await again(ada, made.body)).body).toMatchObject({ code: "proposal_decided", status: 409 })
-    // The edit of an expired one is refused as before: what is shown then has to be shown first.
+    // An edit of an expired one is refused as before: the new preview must be shown first.
     expect((await ada.post(`/api/agent/proposals/${proposal.id}/edit`, { arguments: {} })).status).not.toBe(201)
   })
 

@@ -9,7 +9,7 @@ import { databases } from "../support/databases.ts"
 import { Note, proposalRows } from "./note.ts"
 import { message, type World } from "../support/loop/world.ts"
 
-/** Changes the note once, then has done. */
+/** Changes the note once, then is done. */
 const changing = () =>
   scripted(
     always(({ history }) => {
@@ -69,7 +69,7 @@ describe.each(databases)("on $name", ({ create }) => {
       })
       const settled = await Promise.allSettled(racing)
       for (const world of worlds) await world.pawl.runtime.rest(id)
-      await worlds[1].pawl.runtime.recover() // a decision that was kept for a process that had just ended its work
+      await worlds[1].pawl.runtime.recover() // a decision that was stored for a process that had just ended its work
       for (const world of worlds) await world.pawl.runtime.rest(id)
 
       const won = settled.flatMap((outcome, n) => (outcome.status === "fulfilled" ? [n] : []))

@@ -83,7 +83,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect((await set(speaker, "read-only")).status).toBe(200)
     expect(await modeOf(owner, id)).toBe("read-only")
     const forked = (await speaker.post(`/api/conversations/${id}/fork`, { position })).body.id
-    expect(await modeOf(owner, forked)).toBe("read-only") // its past was in auto
+    expect(await modeOf(owner, forked)).toBe("read-only") // its history was in auto
     expect((await set(owner, "confirm")).body.mode).toBe("confirm")
   })
 
@@ -137,7 +137,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     await server.face.pawl.runtime.rest(id as never)
     expect(notes).toEqual([])
     await owner.post(`/api/conversations/${id}/cancel`)
-    // The owner resumes what the other one said: still asked about.
+    // The owner resumes a message of the other token: it still needs approval.
     expect((await owner.post(`/api/conversations/${id}/resume`)).body.run.status).toBe("paused")
     expect(notes).toEqual([])
   })

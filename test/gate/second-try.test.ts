@@ -9,7 +9,7 @@ import { Mortal } from "../support/loop/mortal.ts"
 import { openWorld } from "../support/loop/world.ts"
 
 describe.each(databases)("on $name", ({ create }) => {
-  // the look at the target must not come between a broken-off write and its second try.
+  // the check of the target must not come between an interrupted write and its second try.
   test("a write that may run again is not stale because of changes by its own first try", async () => {
     await using database = await create()
     const mortal = new Mortal()

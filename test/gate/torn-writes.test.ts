@@ -285,7 +285,7 @@ describe.each(databases)("on $name", ({ create }) => {
         return id
       })()
       await using next = await openChecked({ url: database.url, model: scripted(), tools, clock })
-      expect(of(await next.events(id), "in_doubt")).toHaveLength(1) // by the one that knew that it was on its way
+      expect(of(await next.events(id), "in_doubt")).toHaveLength(1) // by the server that knew about the running write
       await takeUp(next, id)
       expect(tries).toBe(1)
       expect(await proposalRows(next)).toMatchObject([{ status: "in_doubt" }])

@@ -26,7 +26,7 @@ async function undo(world: World, id: ConversationId, tool: string): Promise<voi
   await world.pawl.runtime.rest(id)
 }
 
-/** Agrees to everything that waits. */
+/** Approves every proposal that waits. */
 async function agree(world: World, id: ConversationId): Promise<void> {
   for (const { proposed, status } of await world.proposals(id)) {
     if (status === "pending") await world.decide(id, proposed.id, "commit")
@@ -67,7 +67,8 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(shelf.log).toEqual(["put b1", "take b1"])
     expect(of(await world.events(id), "run_ended").at(-1)).toMatchObject({ status: "completed", reason: "undo" })
     expect(model.received).toHaveLength(2)
-    // The next request holds what was taken back, each call with its result: the scripted model refuses anything else.
+    // The next request contains the undone writes, each call with its result: the scripted model refuses anything
+    // else.
     await world.send(id, "Thanks.")
     const roles = model.received[2]!.history.map((turn) => (turn.role === "user" ? turn.text : turn.role))
     expect(roles.slice(-4)).toEqual(['Undo: Put "Emma" on the shelf', "assistant", "tool", "Thanks."])
@@ -300,7 +301,7 @@ describe.each(databases)("on $name", ({ create }) => {
         await using world = await openChecked({ ...common, model: model() })
         await world.pawl.runtime.recover()
         await world.pawl.runtime.rest(id)
-        await undo(world, id, "put").catch(() => {}) // where the first life has not got so far
+        await undo(world, id, "put").catch(() => {}) // if the first process did not get so far
         await agree(world, id)
         expect(shelf.log, `death ${when} write ${at}`).toEqual(["put b1", "take b1"])
         expect((await auditRows(world)).map(({ tool }) => tool)).toEqual(["put", "take"])
@@ -367,7 +368,7 @@ describe.each(databases)("on $name", ({ create }) => {
       const { credential } = (await ada.get("/api/auth/me")).body
       const asked = Promise.withResolvers<void>()
       const revoked = Promise.withResolvers<void>()
-      // The book is looked for before its removal is proposed: here that takes until the token is gone.
+      // The tool searches the book before its removal is proposed; here that takes until the token is revoked.
       world.shelf.beforeTaking = () => (asked.resolve(), revoked.promise)
       const undoing = ada.post(`/api/agent/audit/${entry.id}/undo`)
       await asked.promise

@@ -11,11 +11,11 @@ import {
 } from "./sources.ts"
 
 export interface RoomTables {
-  /** The rooms of the packages and what each may import besides itself. */
+  /** The modules of the packages and what each may import besides itself. */
   readonly mayImport: Readonly<Record<string, readonly string[] | "everything">>
-  /** Folders that load only what is listed from outside; of two, the inner one counts. */
+  /** Folders that load only the listed external packages; the inner one of two counts. */
   readonly mayLoad: Readonly<Record<string, { readonly only: readonly string[]; readonly types: "count" | "free" }>>
-  /** Files that may not have as many lines as all others, or may have more. */
+  /** Files with a lower or higher limit of lines than all others. */
   readonly maxLines: Readonly<Record<string, number>>
   /** The one file that reads the environment. */
   readonly readsEnvironment: string
@@ -26,11 +26,11 @@ export interface PageTables {
   readonly mayLoad: readonly string[]
 }
 
-/** Nine files in ten of the best codebases fit into this. */
+/** Nine files in ten of the best codebases are shorter than this. */
 const MAX_LINES = 400
 const namesThatSayNothing = ["util", "utils", "helper", "helpers", "common", "types"]
 
-/** Every broken rule, as a sentence. Pure, so that the tests above can plant faults. */
+/** Returns every broken rule as a sentence. Pure, so that the tests above can plant faults. */
 export function faultsIn(sources: Sources, tables: RoomTables): string[] {
   return Object.entries(sources).flatMap(([path, source]) => {
     const code = withoutComments(source)
@@ -134,7 +134,7 @@ function packageOf(target: string): string {
 /** About thirty names can be read at a glance; in a longer list a reader overlooks names. */
 export const MAX_FILES = 32
 
-/** Every folder that holds more source files than that, those in its own folders aside, as a sentence. */
+/** Returns every folder with more source files than that, without those in its subfolders, as a sentence. */
 export function crowdedFolders(paths: readonly string[]): string[] {
   const code = paths.filter((path) => /\.tsx?$/.test(path))
   const byFolder = Map.groupBy(code, (path) => posix.dirname(path))

@@ -8,7 +8,7 @@ import { builtProgram, markOf, writeMark } from "../../scripts/built.js"
 
 const root = join(import.meta.dirname, "..", "..")
 
-/** A checkout whose program says where it is run from. */
+/** A checkout whose program reports from where it runs. */
 function checkout() {
   const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "built-"))
   for (const path of ["bin", "scripts", "core", "client", "packs", "adapters", "apps/cli", "labs", "dist"])

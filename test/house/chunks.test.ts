@@ -14,7 +14,7 @@ const importsOf = (name: string): string[] =>
     ([, from]) => from!.replace(/^\.\//, ""),
   )
 
-/** All that is loaded with a file: our files by name, and what is not ours. */
+/** Returns all that is loaded with a file: our files and external packages. */
 function loadedWith(name: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found
   found.add(name)

@@ -46,7 +46,7 @@ test.each(databases.filter(({ name }) => name === "postgres"))(
     for (const statement of leave) {
       const place = await create()
       const client = new pg.Client(place.url)
-      client.on("error", () => {}) // it is cut off
+      client.on("error", () => {}) // the server closes it
       await client.connect()
       await client.query(statement)
       await place[Symbol.asyncDispose]()

@@ -8,8 +8,8 @@ import { bring, type Installed, installPackage } from "../support/processes/inst
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { calls } from "../terminal/terminal-world.ts"
 
-// Each example as its reader runs it: a copy of its folder, with the packed package next to it. The Next.js example runs in
-// a browser, in test/web/next-js-example.test.ts.
+// Each example as its reader runs it: a copy of its folder, with the packed package next to it. The Next.js example
+// runs in a browser, in test/web/next-js-example.test.ts.
 
 const root = join(import.meta.dirname, "../..")
 const postgres = databases.find(({ name }) => name === "postgres")

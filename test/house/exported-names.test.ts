@@ -68,7 +68,7 @@ const published = new Set(
   ].flatMap(([, names = ""]) => names.split(",").map((name) => name.replace(/^\s*(type )?/, "").trim())),
 )
 
-/** One of several: the others still have to mean one thing among themselves. */
+/** The public name may differ from the others, which must still mean one thing among themselves. */
 const behindPublished = (name: string, files: ReadonlySet<string>): string[] =>
   [...files].filter((file) => !(published.has(name) && file.startsWith("core/api/")))
 

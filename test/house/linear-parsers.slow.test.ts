@@ -72,7 +72,7 @@ function inPieces(text: string): void {
   for (let at = 0; at < bytes.length; at += 1000) parser.push(bytes.subarray(at, at + 1000))
 }
 
-/** Every sign that begins, ends or divides something, and what is almost the one or the other. */
+/** Every sign that opens, closes or divides a construct, and near misses. */
 const PIECES = [
   ...[..."[](){}<>*_`~'\"|\\/,;:.!?@#$%^&=+- \t\r\n0aé\u0000\u200b\u{1f44b}“”"],
   ...[
@@ -158,7 +158,7 @@ const PIECES = [
 
 /** Milliseconds of processor time that are fine for the longest text. */
 const CEILING = 4000
-/** For four times the length: work that grows with it takes four times as much, with its square sixteen times. */
+/** For four times the length linear work takes four times as long, quadratic work sixteen times. */
 const MOST_GROWTH = 8
 
 /**
@@ -177,12 +177,12 @@ test.each(Object.entries(PARSERS))(
     for (const piece of oneIn(6, PIECES)) {
       for (const part of lengthsOf(piece)) {
         const [quarter, whole] = [part / 4, part].map((part) => repeated(piece, Math.floor(most * part)))
-        // Even if it grew with the square of the length, it would not come to the ceiling. The long run reads all of them.
+        // Even quadratic growth would stay below the ceiling. The long run measures all of them.
         if (await takesLess(CEILING * part ** 2, () => read(whole!))) {
           if (isLong) continue
           break
         }
-        // It has been read thrice by now, so that nothing is compiled any more.
+        // It has run three times by now, so nothing is compiled any more.
         const least = isLong ? 3 : 1
         const growth = await growthOf({
           small: () => read(quarter!),

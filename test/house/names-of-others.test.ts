@@ -12,8 +12,8 @@ const read = (pattern: string) =>
     .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
 
 /**
- * Text that others chose stands in an element of its own. Where words of ours are in the same element they are a label
- * before it, which ends with a colon, or a part that cannot be mistaken for more of the sentence.
+ * External text stands in an element of its own. Our own text in the same element is a label before it, which ends
+ * with a colon, or a part that cannot be mistaken for more of the sentence.
  */
 const ALLOWED: Readonly<Record<string, string>> = {
   "apps/web/workspace/rows/full-text.tsx": "A text of the person's own row, alone in its element.",

@@ -256,7 +256,7 @@ test.runIf(isTyped)("each dependency is used, and each package that its types na
   expect([...inTypes].filter((name) => !installedWith.includes(name))).toEqual([])
 })
 
-/** The packages that these files import, load or look for: `zod/v4/core` is of `zod`. */
+/** The packages that these files import, load or resolve: `zod/v4/core` belongs to `zod`. */
 function packagesIn(paths: readonly string[]): Set<string> {
   const text = paths.map((path) => readFileSync(inPackage("dist", path), "utf8")).join("\n")
   const found = text.matchAll(/(?:from|import|import\(|resolve\() ?"((?:@[\w.-]+\/)?[\w.-]+)(?:\/[^":]*)?"/g)

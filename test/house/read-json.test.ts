@@ -3,7 +3,7 @@ import { readProgram, withoutComments } from "./sources.ts"
 
 /**
  * Files and folders that may parse JSON without limits, each with its reason. All other JSON is read with `readJson`,
- * which counts what a text holds before it is parsed on the thread that serves everybody.
+ * which checks its size before it is parsed on the main thread.
  */
 const mayParse: Readonly<Record<string, string>> = {
   "core/shared/text/read-json.ts": "is readJson",

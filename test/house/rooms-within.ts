@@ -151,14 +151,14 @@ const composing: Readonly<Record<string, readonly string[]>> = {
   "core/engine": ["end-run.ts", "loop.ts", "run-tools.ts", "take-inbox.ts"],
 }
 
-/** Every arrow between the rooms of a room that its table does not have, as a sentence. */
+/** Returns every import between modules that the table does not allow, as a sentence. */
 export function roomFaultsIn(sources: Sources): string[] {
   const graph = importGraph(sources)
   return Object.entries(roomsWithin).flatMap(([base, rooms]) => {
     const inside = [...graph.keys()].filter((path) => path.startsWith(`${base}/`) && !isTest(path) && !isFixture(path))
     return inside.flatMap((path) => {
       const from = partOf(base, path)
-      if (from === path) return [] // of the root, which imports what it likes
+      if (from === path) return [] // the root may import every module
       const allowed = rooms[from]
       if (!allowed) return [`${path} is in a new place: ${from} is no declared room of ${base}`]
       const targets = (graph.get(path) ?? []).filter((target) => target.startsWith(`${base}/`))
@@ -177,7 +177,7 @@ export function roomFaultsIn(sources: Sources): string[] {
   })
 }
 
-/** The room within `base` that a file is in; the file itself where it is in none. */
+/** Returns the module within `base` of a file; the file itself if it is in none. */
 function partOf(base: string, path: string): string {
   const [room = "", ...rest] = path.slice(base.length + 1).split("/")
   return rest.length > 0 ? room : path

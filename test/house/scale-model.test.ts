@@ -78,7 +78,7 @@ test("commits that are written together share the cost of a statement: with more
   const together = { ...cost, node: { ofStatement: 0, ofCommit: 0 }, database: shared, mostTogether: 32 }
   const setup = { ...usual, cost: together, nodes: 1, shards: 1, turns: 4000 }
   const [one, many] = [1, 64].map((atOnce) => simulate({ ...setup, load: { atOnce } })) as [Outcome, Outcome]
-  // Alone it is four statements of 1.05 ms and a flush each; 64 share two cores, 32 to a statement at most.
+  // Alone it is four statements of 1.05 ms and a flush each; 64 share two cores, at most 32 in a statement.
   expect(one.perSecond).toBeGreaterThan(180)
   expect(one.perSecond).toBeLessThan(220)
   expect(many.perSecond).toBeGreaterThan(8 * one.perSecond)

@@ -3,8 +3,9 @@ import { expect, test } from "vitest"
 import { readSources } from "./sources.ts"
 
 /**
- * Text that people read at a shell is in apps/strings. Files that still have some, with how many texts each has: the numbers
- * must not rise. `apps/cli/settings` describes settings in the table from which their reference is printed.
+ * Texts that people read in a shell belong in apps/strings. Lists files that still have some, with the number in
+ * each, which must not rise. `apps/cli/settings` describes settings in the table from which their reference is
+ * printed.
  */
 const left: Readonly<Record<string, number>> = {
   "labs/crashtest/boundaries.ts": 1, // a bug

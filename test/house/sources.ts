@@ -50,7 +50,7 @@ export function withoutComments(source: string): string {
 
 export const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path)
 
-/** The files of these that each of them imports, once each. */
+/** Returns the files among these that each of them imports, once each. */
 export function importGraph(sources: Sources): ReadonlyMap<string, readonly string[]> {
   const code = Object.entries(sources).filter(([path]) => /\.tsx?$/.test(path))
   return new Map(

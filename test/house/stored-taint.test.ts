@@ -8,8 +8,8 @@ import { readConfig } from "../../apps/cli/settings/config.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
 /**
- * How text that a run has stored, after it had read text of others, is known as such when another run reads it. A new table has
- * to say so, and a new tool what it brings: then no place is forgotten in which text of others could pass for the person's own.
+ * How each table keeps stored untrusted text marked as untrusted when another run reads it. A new table and a new
+ * tool must be listed, so that untrusted text cannot pass for the user's own.
  */
 const JOURNAL = "events of one conversation, whose state says what it has seen; a fork and a summary keep that"
 const WORKSPACE = "a row is marked in tainted_row, and reading it through the workspace notes that (with-taint.ts)"
@@ -41,7 +41,7 @@ test("every table with user data states how untrusted text in it stays untrusted
   expect([...tables].filter((table) => HOW[table] === undefined)).toEqual([])
 })
 
-/** They read the conversation itself, which has seen it already; what is of others in it they say with each answer. */
+/** They read the conversation itself, which counts it already; they report untrusted parts with each answer. */
 const OF_THE_CONVERSATION = ["more_tools", "find_earlier", "read_earlier"]
 
 test("every tool that reads declares what its answers may contain", async () => {

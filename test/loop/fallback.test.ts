@@ -29,7 +29,7 @@ describe.each(anyDatabase)("if a model cannot answer, on $name", ({ create }) =>
     ])
     expect(of(events, "message").at(-1)).toMatchObject({ model: "b", parts: [{ text: "Here I am." }] })
     expect((await world.load(id)).run).toMatchObject({ status: "completed", model: "b" })
-    expect((await world.load(id)).model).toBeNull() // what was chosen stays chosen
+    expect((await world.load(id)).model).toBeNull() // the chosen model stays chosen
     expect([a.received.length, b.received.length]).toEqual([1, 1])
   })
 

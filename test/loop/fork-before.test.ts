@@ -25,7 +25,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await texts(first.body.id)).toEqual([])
     expect(await texts(id)).toEqual(["one", "Yes.", "two", "Yes."])
 
-    // A reply is no place to begin before, nor is a message of another conversation, nor both places at once.
+    // A fork cannot start before a reply, nor before a message of another conversation, nor name both positions.
     for (const before of [messages[1].id, "msg_nobody"]) expect((await fork(before)).status).toBe(404)
     const other = await ada.begin()
     expect((await ada.post(`/api/conversations/${other}/fork`, { before: messages[2].id })).status).toBe(404)

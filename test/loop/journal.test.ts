@@ -12,7 +12,7 @@ import { databases } from "../support/databases.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 import { message, TurnedClock, type World } from "../support/loop/world.ts"
 
-/** Does what the last words say; after results it has done. */
+/** Follows the last message; after results it is done. */
 function obey({ history }: ModelRequest) {
   const last = history.at(-1)
   if (last?.role !== "user") return says("Done.")
@@ -26,7 +26,7 @@ function obey({ history }: ModelRequest) {
 const stateOf = (conversation: Conversation) =>
   [conversationStatus(conversation), runStatus(conversation), pauseReason(conversation), conversation.mode].join()
 
-/** Lets everything happen to a conversation that can happen to a call. */
+/** Runs a conversation through every state of a call. */
 async function liveThrough(world: World, id: ConversationId, { clock, slow }: { clock: TurnedClock; slow: Held }) {
   const { runtime } = world.pawl
   const by = world.user

@@ -9,7 +9,7 @@ import { dyingAt } from "../support/loop/faults.ts"
 import { read, write } from "../support/loop/tools.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-/** A model that calls for as long as it may, each time with other arguments, and answers when it must. */
+/** A model that calls tools as long as it may, each time with other arguments, and answers when it must. */
 function tireless() {
   let n = 0
   return scripted(
@@ -141,7 +141,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       id = (await world.start("Go.", { maxIterations: 1 })).id
       await world.pawl.runtime.rest(id)
       world.store.journal.drop(id)
-      // Looked over when the second life has ended.
+      // Checked when the second process has ended.
       Object.assign(world, {
         [Symbol.asyncDispose]: () => world.pawl[Symbol.asyncDispose]().then(() => world.store[Symbol.asyncDispose]()),
       })
@@ -153,6 +153,6 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(of(await world.events(id), "run_ended")).toMatchObject([{ status: "completed", reason: "empty_reply" }])
     const wordless = of(await world.events(id), "message").filter(({ finish, parts }) => finish && parts.length === 0)
     expect(wordless).toHaveLength(2)
-    expect(asked.length).toBeLessThanOrEqual(3) // one whose answer was lost is asked again
+    expect(asked.length).toBeLessThanOrEqual(3) // a request whose answer was lost is sent again
   })
 })

@@ -59,7 +59,7 @@ describe.each(databases)("on $name, an answer that must fit a schema", ({ create
     const events = await second.events(id)
     expect(of(events, "run_ended").map(({ error }) => error?.code)).toEqual(["answer_unfit"])
     expect(of(events, "step").filter(({ step }) => step === "answer")).toHaveLength(3)
-    expect(asked).toBeLessThanOrEqual(4) // a reply that died unrecorded is asked for again
+    expect(asked).toBeLessThanOrEqual(4) // a reply that a crash left unrecorded is requested again
   })
 })
 

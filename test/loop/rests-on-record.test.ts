@@ -10,7 +10,7 @@ describe.each(databases)("on $name", ({ create }) => {
     await using world = await openWorld({ url: database.url, model: scripted(says("One."), says("Two.")) })
     const { engine, journal } = world.store
     const [committed, heard] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    // The last commit is on record, and its answer is on the way.
+    // The last commit is on record, and its answer is delayed.
     const change = engine.change.bind(engine)
     using _ = vi.spyOn(engine, "change").mockImplementation((async (operation: Operation) => {
       const outcome = await change(operation as Commit)
@@ -24,7 +24,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await journal.recorded([id])).toMatchObject([{ atWork: false }])
     const second = world.pawl.runtime.submit(id, { ...message("Second."), when: "reject" })
     const said = second.catch((error: unknown) => error)
-    await journal.recorded([id]) // it has looked by now, and waits
+    await journal.recorded([id]) // it has checked by now, and waits
     heard.resolve()
     expect(await said).toBe("taken")
   })

@@ -63,7 +63,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     const id = rows[0]?.id as ConversationId
     const [proposal] = await second.proposals(id)
     await second.decide(id, proposal?.proposed.id as never, "commit")
-    // Shown before the decision, looked at again before it runs, and run: one zone (promise 5).
+    // Previewed before the decision, checked again before it runs, and run: one zone.
     expect(new Set(zones)).toEqual(new Set(["Asia/Tokyo"]))
     expect(await second.results(id)).toEqual(["ok"])
   })
@@ -75,7 +75,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     const [proposal] = await world.proposals(id)
     await world.decide(id, proposal?.proposed.id as never, "commit")
     expect(new Set(zones)).toEqual(new Set([BERLIN]))
-    // Words in between would have settled the call before it could run anywhere else.
+    // A message in between would have settled the call before it could run on another node.
     await world.send(id, "hello", { timeZone: HONOLULU })
     expect(of(await world.events(id), "run_started").map(({ timeZone }) => timeZone)).toEqual([BERLIN, HONOLULU])
   })

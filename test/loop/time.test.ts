@@ -128,7 +128,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       const held = new Held()
       const run = (input: { q?: string | undefined }, context: CallContext) =>
         input.q === "first" ? held.run(input, context) : answer("Saved.")
-      // While it is looked whether it is still as it was shown, all alarms ring that are due.
+      // While the target is checked again, all timers that are due fire.
       const preview = async () => {
         await clock.turn(0)
         return { summary: "Save.", action: "safe_update", revision: "1" } as const

@@ -27,7 +27,7 @@ const titleIn = async (world: World, id: ConversationId) => (await world.load(id
 const made = (world: World, id: ConversationId) =>
   expect.poll(async () => of(await world.events(id), "settings").filter(({ titledBy }) => titledBy).length)
 
-/** Resolves when a title was asked for, or could not be. */
+/** Resolves when a title was requested, or could not be. */
 const over = (world: World, id: ConversationId) =>
   expect
     .poll(

@@ -196,7 +196,7 @@ describe.each(anyDatabase)("the HTTP API on $name", ({ create }) => {
   test("results that are recorded in another order than their calls are paged in order, and none is left out", async () => {
     const names = ["first", "second", "third", "fourth"]
     const ended = Object.fromEntries(names.map((name) => [name, Promise.withResolvers<void>()]))
-    // Each waits for the one behind it: the last call ends first.
+    // Each waits for the next one: the last call ends first.
     const tools = names.map((name, index) =>
       defineTool({
         name,

@@ -13,7 +13,7 @@ import { Face, type Visitor } from "../support/server/face.ts"
 /** Each kind has more rows than one page of a list may read. */
 const ROWS = 30
 const LONG = 100_000
-/** As many as one reply may hold of such texts. */
+/** The maximal number of such texts in one reply. */
 const CALLS = 9
 const text = (number: number) => `${number} `.padEnd(LONG, "long ")
 
@@ -76,7 +76,7 @@ const SMALL = "at most 200 rows of short names"
 const SERVER = "what this server has, the same for everybody"
 const STREAM = "a stream, read and sent in pieces"
 
-/** All others, each with the reason. */
+/** All other routes, each with the reason. */
 const others: Partial<Record<RouteName, string>> = {
   ...all(SERVER, [
     "listModels",
@@ -255,7 +255,7 @@ async function fill(face: Face): Promise<Filled> {
   return { ada, spoken, proposed, run: run.id, collection }
 }
 
-/** Rows whose texts are long, also where people write a line. */
+/** Rows with long texts, also in single-line fields. */
 async function fillWorkspace(engine: Engine, user: UserId): Promise<void> {
   const insert = (table: string, columns: Record<string, unknown>) => {
     const names = Object.keys(columns)
@@ -283,8 +283,8 @@ const change = (engine: Engine, sql: string, values: unknown[]) =>
   engine.change({ type: "statements", statements: [{ sql, values }] })
 
 /**
- * Counts the bytes of all pages that the database reads, whether it returns something of them or not: SQLite reads them on
- * this thread, PostgreSQL reports them in its plans.
+ * Counts the bytes of all pages that the database reads, whether they are returned or not: SQLite reads them on this
+ * thread, PostgreSQL reports them in its plans.
  */
 async function countStored(engine: Engine): Promise<() => number> {
   if (engine.name === "sqlite") {
@@ -306,7 +306,7 @@ interface Planned {
   readonly "QUERY PLAN": readonly { readonly Plan: Readonly<Record<string, number>> }[]
 }
 
-/** Counts what the database gives to the process: all of it, and the most for one question. */
+/** Counts the bytes that the database returns to the process: in total, and the most for one query. */
 function countReading(engine: Engine): { bytes: number; most: number } {
   const counted = { bytes: 0, most: 0 }
   const count = <Rows>(rows: Rows): Rows => {

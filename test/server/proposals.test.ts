@@ -8,7 +8,7 @@ import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-/** How long a write is waited for: its limit, and the grace to end by itself. */
+/** The time limit of a write, plus its grace period. */
 const TOOL_AND_GRACE_MS = 32_000
 const milk = calls("create_task", { title: "Buy milk" })
 
@@ -144,7 +144,7 @@ describe.each(anyDatabase)("deciding over HTTP on $name", ({ create }) => {
     const model = scripted(calls("fax"), says("Good."), calls("fax"))
     await using face = await Face.open({ url: await url(), model, tools: [tool], clock })
     const ada = await face.as("ada")
-    /** Asks for something that makes the fax run, and lets its time run out. */
+    /** Sends a request that runs the fax, and lets its time run out. */
     const tried = async (path: string, body?: object) => {
       begun = Promise.withResolvers()
       const reply = ada.post(path, body)

@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
  */
 export type Away = "refusing" | "silent" | "57P03" | "53300" | "28P01" | "3D000"
 
-/** Stands between a server and its PostgreSQL, and takes it away and gives it back. */
+/** A proxy between a server and its PostgreSQL that can interrupt and restore the connection. */
 export class AwayPostgres implements AsyncDisposable {
   #target: URL
   readonly #sockets = new Set<Socket>()
@@ -21,7 +21,7 @@ export class AwayPostgres implements AsyncDisposable {
     this.#target = new URL(url)
   }
 
-  /** The same database, through this. */
+  /** The url of the same database through this proxy. */
   async open(): Promise<string> {
     await this.#listen()
     const url = new URL(this.#target)
@@ -35,7 +35,7 @@ export class AwayPostgres implements AsyncDisposable {
     this.#target = new URL(url)
   }
 
-  /** Every connection breaks; new ones find it away. */
+  /** Breaks every connection; new ones get this behaviour. */
   async leave(away: Away): Promise<void> {
     this.#away = away
     if (away === "refusing") await this.#stop()

@@ -11,7 +11,7 @@ export interface TestDatabase {
   readonly name: "sqlite" | "postgres"
   /** Creates a database of its own with its tables. Hold it with `await using`, or leave it to the end of the file. */
   create(): Promise<TemporaryDatabase>
-  /** The same before the first start ever: without a table. */
+  /** A database without tables, as before the first start. */
   createEmpty(): Promise<TemporaryDatabase>
 }
 
@@ -33,7 +33,7 @@ const all: readonly TestDatabase[] = [
   },
 ]
 
-/** Both engines, for what the store or the gate promises, and for whatever brings statements of its own to a database. */
+/** Both engines, for guarantees of the store or of approvals, and for tests with statements of their own. */
 export const databases: readonly TestDatabase[] = all.filter(({ name }) => inject("engines").includes(name))
 
 /**
@@ -49,7 +49,7 @@ export const anyDatabase: readonly TestDatabase[] = isLong ? databases : databas
 export const databasesInTurn = (file: string): readonly TestDatabase[] =>
   isLong || !isOfAll || isSampled(file, inject("seed")) ? databases : anyDatabase
 
-/** Set by `scripts/test.ts`, where it runs all files but those that are left out. */
+/** Set by `scripts/test.ts` if it runs all files except those that are left out. */
 const isOfAll = process.env.PAWL_TEST_LEFT_OUT !== undefined
 
 async function createSqlite(how: "copied" | "empty"): Promise<TemporaryDatabase> {

@@ -6,7 +6,7 @@
  */
 const ends = new Set<() => Promise<void>>()
 
-/** For a module to say once, when it is loaded. */
+/** Registers a function to run at the end; a module calls this once, when it is loaded. */
 export const atEndOfFile = (end: () => Promise<void>): unknown => ends.add(end)
 
 export async function endFile(): Promise<void> {

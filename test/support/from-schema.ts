@@ -19,15 +19,15 @@ interface JsonSchema {
   readonly maxItems?: number
 }
 
-/** Values that a schema of a request takes, or takes but for a rule that no JSON Schema tells. */
+/** Values that a schema of a request accepts, or rejects only for a rule that JSON Schema cannot express. */
 export function fitting(schema: z.ZodType): fc.Arbitrary<unknown> {
   return toArbitrary(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema)
 }
 
-/** Samples that were looked for: hundreds of requests have bodies of the same few schemas. */
+/** Caches samples: hundreds of requests have bodies of the same few schemas. */
 const samples = new WeakMap<z.ZodType, unknown>()
 
-/** One value that the schema takes; the same each time. */
+/** Returns a value that the schema accepts; the same each time. */
 export function sampleOf(schema: z.ZodType): unknown {
   if (!samples.has(schema)) samples.set(schema, firstOf(schema))
   return structuredClone(samples.get(schema))

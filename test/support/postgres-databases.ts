@@ -10,9 +10,9 @@ import { Admin, copyPostgres, databaseUrl } from "./template-databases.ts"
  * of two thousand tests. So a database whose tables are unchanged is emptied and reused by the next test.
  */
 const admin = new Admin(inject("postgresUrl"))
-/** Databases that a test has and has not given back: no test outlives its file, so none of these does. */
+/** Databases that a test has taken and not returned. No test outlives its file, so these are free at its end. */
 const taken = new Set<string>()
-/** Those of them that have been made with the tables. */
+/** Those of them that were created with the tables. */
 const migrated = new Set<string>()
 /** Empty databases under a new name that no test knows. */
 const free: string[] = []
@@ -23,7 +23,7 @@ atEndOfFile(async () => {
 
 export const urlOf = (name: string): string => databaseUrl(inject("postgresUrl"), name)
 
-/** With the tables, and nothing in them. */
+/** With empty tables. */
 export async function takeMigrated(): Promise<string> {
   const emptied = free.pop()
   const name = take(emptied ?? newName())

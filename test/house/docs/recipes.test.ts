@@ -11,7 +11,7 @@ const folder = join(root, "docs", "recipes")
 const recipes = readdirSync(folder).filter((name) => name.endsWith(".md") && name !== "README.md")
 const read = (path: string) => readFileSync(join(root, path), "utf8")
 
-/** Everything that a sentence or an event of the log can come from. */
+/** All texts from which an error or a log event can come. */
 const sources = [
   ...Object.entries(readProgram()).flatMap(([path, text]) => (path.endsWith(".ts") && !isTest(path) ? [text] : [])),
   read("compose.yaml"),

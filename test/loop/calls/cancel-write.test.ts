@@ -8,7 +8,7 @@ import { anyDatabase, type TestDatabase } from "../../support/databases.ts"
 import { aborted, Held, write } from "../../support/loop/tools.ts"
 import { TurnedClock, type World } from "../../support/loop/world.ts"
 
-/** A conversation whose first write is under way, in auto mode. */
+/** A conversation whose first write is running, in auto mode. */
 async function openWriting(create: TestDatabase["create"], writes = calls(["save"], ["save", { q: "second" }])) {
   const database = await create()
   const clock = new TurnedClock()
@@ -87,7 +87,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await clock.turn(2000)
     await scene.rest()
     const [call] = await resultsOf(world, id)
-    // As from a node that goes down right after it has kept the result.
+    // As from a node that shuts down right after it has stored the result.
     await world.store.journal.addToInbox(id, {
       type: "late_result",
       callId: call!.callId,

@@ -37,7 +37,7 @@ async function onlyProposal({ world, id }: Scene) {
   return open!.proposed.id
 }
 
-/** How a call comes to each status there is. */
+/** How a call reaches each status. */
 const ways: Record<CallStatus, Way> = {
   ok: { tool: "look", happens: nothing },
   error: { tool: "sorry", happens: nothing },

@@ -13,7 +13,7 @@ import { message, TurnedClock } from "../../support/loop/world.ts"
 
 const ASKED = { server: "inn", tool: "book", message: "For how many?", fields: [] }
 
-/** The journal, with something done around the commit that puts such a step on record. */
+/** Wraps the journal to act around the commit that records such a step. */
 const around =
   (step: string, act: (id: ConversationId, commit: () => Promise<boolean>) => Promise<boolean>) =>
   (journal: Journal): Journal =>
@@ -100,7 +100,7 @@ describe.each(anyDatabase)("a call that asks the person, on $name,", ({ create }
     await world.seen(id, (live) => live.type === "events" && live.events.some(isQuestion))
     const { id: questionId, expiresAt } = (await world.load(id)).calls[0]!.question!
     await clock.turn(expiresAt - clock.now() - 1)
-    // The hint that it has come was lost.
+    // The wake-up for it was lost.
     const given = { type: "answer", questionId, by: world.user, action: "decline" } as const
     await world.store.journal.addToInbox(id, given)
     await clock.turn(1)

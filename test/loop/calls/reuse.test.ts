@@ -7,7 +7,7 @@ import { anyDatabase } from "../../support/databases.ts"
 import { Held, read, write } from "../../support/loop/tools.ts"
 import { message, openWorld, TurnedClock } from "../../support/loop/world.ts"
 
-/** A read that counts how often it ran, and says so. */
+/** A read that counts its runs, and returns the number. */
 class Counted {
   times = 0
   readonly run = (): Answer => answer(`look ${++this.times}`, { data: { times: this.times } })
@@ -16,7 +16,7 @@ class Counted {
 const look = (input = {}) => calls("look", input)
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  /** Runs these replies in one run, in auto mode, and tells what the reads answered. */
+  /** Runs these replies in one run, in auto mode, and returns the answers of the reads. */
   async function runAll(...replies: Script[]) {
     const database = await create()
     const counted = new Counted()

@@ -12,7 +12,7 @@ import { asksForSummary } from "../summaries.ts"
 import { write } from "../../support/loop/tools.ts"
 import { message, type World } from "../../support/loop/world.ts"
 
-/** Answers each message with its own words, fails where they say so, and sums up. */
+/** Answers each message with its own text, fails if the text says so, and sums up. */
 const echo = () => {
   let failures = 0
   return scripted(
@@ -41,7 +41,7 @@ async function whileItAnswers(world: World, model: PacedModel): Promise<Conversa
   return id
 }
 
-/** One that was stopped while it answered, with a message that waited behind. */
+/** A conversation that was stopped during its answer, with a message that waits. */
 async function stopped(world: World, waits: string): Promise<ConversationId> {
   const id = await world.begin("First?")
   await world.pawl.runtime.submit(id, message("Hang."))
@@ -165,7 +165,7 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
 })
 
 describe.each(databases)("an undo run, on $name,", ({ create }) => {
-  /** One in which a write was applied that can be taken back. */
+  /** A conversation with an applied write that can be undone. */
   async function saved(world: World) {
     const id = await world.begin("Save.")
     const [open] = await world.proposals(id)

@@ -16,7 +16,7 @@ const WORDS = "x".repeat(600)
 
 const summariesOf = ({ received }: ScriptedModel) => received.filter(({ request }) => asksForSummary(request))
 
-/** A model of 2,000 tokens that answers with many words, and with few where it is to sum up. */
+/** A model of 2,000 tokens that answers with long texts, and with a short summary. */
 function talkative(summary = "They spoke of x."): ScriptedModel {
   const model = scripted(always((request) => says(asksForSummary(request) ? summary : "y".repeat(600))))
   model.contextTokens = 2000

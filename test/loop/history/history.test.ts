@@ -135,12 +135,12 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   describe("a journal with an event of a newer Pawl", () => {
     test("can be read, but new input is refused and it is never recovered", async () => {
       await using database = await create()
-      // Not looked over at the end: it is not as this Pawl would leave it.
+      // Not checked at the end: it is not in the state that this Pawl would leave.
       await using older = await openWorld({ url: database.url, model: scripted(says("Hi.")) })
       const id = await older.begin("Hello?")
       const insert = `INSERT INTO event (conversation, position, type, version, at, body)
         SELECT key, 6, 'teleported', 1, 0, '{"to":"Mars"}' FROM conversation WHERE id = ?`
-      // As a writer leaves it that dies in the middle of a run.
+      // As a writer leaves it that crashes in the middle of a run.
       const left = "UPDATE conversation SET status = 'running', owner = 'node_gone' WHERE id = ?"
       const statements = [insert, left].map((sql) => ({ sql, values: [id] }))
       await older.store.engine.change({ type: "statements", statements })

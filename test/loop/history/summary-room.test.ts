@@ -12,7 +12,7 @@ import { talkative, talkAtLength } from "../summaries.ts"
 import { read } from "../../support/loop/tools.ts"
 import { message, openWorld, TurnedClock } from "../../support/loop/world.ts"
 
-/** Ones of 2,000 tokens that answer at length; the first has a bad day where it is asked for a summary. */
+/** Models of 2,000 tokens that answer at length; the first is overloaded when it must summarize. */
 function overloadedAndOther() {
   const reply = "y".repeat(600)
   const a = named(

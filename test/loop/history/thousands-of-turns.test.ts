@@ -69,7 +69,7 @@ test.each(anyDatabase)(
     const made = of(events, "compaction").map(({ what }) => what)
     expect(new Set(made)).toEqual(new Set(["references", "due", "summary"]))
     expect(of(events, "history_cut")).toEqual([])
-    // A summary is a call more, and there is one for some twenty turns at most.
+    // A summary is one more request, and there is at most one for twenty turns.
     expect(made.filter((what) => what === "summary").length).toBeLessThan(TURNS / 20)
     // Compares processor time and what the model reads in a turn, summaries and calls included: an early quarter with
     // the last.

@@ -17,7 +17,7 @@ import { databases } from "../../support/databases.ts"
 import { Held, read, write } from "../../support/loop/tools.ts"
 import { message, type World } from "../../support/loop/world.ts"
 
-/** Answers each message with its own words; calls `wait` first where the words say so. */
+/** Answers each message with its own text; calls `wait` first if the text says so. */
 const echo = () =>
   scripted(
     always(({ history }: ModelRequest) => {

@@ -206,7 +206,7 @@ describe.each(anyDatabase)("numbers of sources, on $name", ({ create }) => {
         await world.pawl.runtime.rest(id)
         world.store.journal.drop(id)
         before = await numbersOf(world, id)
-        // Looked over when the second life has ended.
+        // Checked when the second process has ended.
         Object.assign(world, {
           [Symbol.asyncDispose]: () => world.pawl[Symbol.asyncDispose]().then(() => world.store[Symbol.asyncDispose]()),
         })
@@ -230,7 +230,7 @@ describe.each(anyDatabase)("numbers of sources, on $name", ({ create }) => {
   })
 })
 
-/** A model that goes by what it is shown, so that it serves in any life. */
+/** A model that depends only on its request, so that it works after any restart. */
 const searching: ScriptedReply = ({ history }) => {
   const turns = history.filter(({ role }) => role === "tool").length
   return turns === 0 ? find("p3 p1", "p2") : turns === 1 ? find("p4 p3") : says("So [1].")

@@ -32,7 +32,7 @@ const profiles = [
 const TASKS = ["list_tasks", "add_task", "list_projects", "help", "more_tools"]
 const ALL = ["list_tasks", "add_task", "list_notes", "add_note", "list_projects", "help"]
 
-/** Goes by the names of profiles among the words. */
+/** Chooses the profiles that the message names. */
 const byName: Router = ({ words }) => {
   const found = ["task", "note"].filter((name) => words.includes(name))
   return { profiles: found, reason: "By name.", scores: {}, by: found.length > 0 ? "rules" : "unsure" }
@@ -166,7 +166,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([TASKS, ALL])
   })
 
-  // The writes: the conversation with its words, the decision, the reply.
+  // The writes: the conversation with its message, the decision, the reply.
   test.each([
     { at: 2, when: "before", asked: 2 },
     { at: 2, when: "after", asked: 1 },
@@ -177,7 +177,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     const heard: string[] = []
     const route: Router = ({ words }) => {
       heard.push(words)
-      // It would decide otherwise the second time: what is on record must hold.
+      // It would decide differently the second time: the recorded decision must hold.
       return { ...wrong, profiles: [heard.length === 1 ? "task" : "note"] }
     }
     const clock = new TurnedClock()
@@ -189,7 +189,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
       id = (await world.start("go")).id
       await world.pawl.runtime.rest(id)
       world.store.journal.drop(id)
-      // Looked over when the second life has ended.
+      // Checked when the second process has ended.
       Object.assign(world, {
         [Symbol.asyncDispose]: () => world.pawl[Symbol.asyncDispose]().then(() => world.store[Symbol.asyncDispose]()),
       })

@@ -18,7 +18,7 @@ describe.each(anyDatabase)("stages on $name", ({ create }) => {
   const open = (url: string, model: ScriptedModel, more: Partial<WorldOptions> = {}) =>
     openChecked({ url, model, tools: [search(shelf)], agent: { stages }, ...more })
 
-  /** Every step by name, its detail held against its schema. */
+  /** Every step by name, with its detail checked against its schema. */
   const steps = async (world: World, id: ConversationId) =>
     of(await world.events(id), "step").map(({ step, detail }) => {
       if (step === "routing") RouterChoice.parse(detail)
@@ -332,13 +332,13 @@ describe.each(anyDatabase)("stages on $name", ({ create }) => {
           if (id) await world.pawl.runtime.rest(id)
           if (id) world.store.journal.drop(id)
           recorded = id ? await steps(world, id) : []
-          // Looked over when the second life has ended.
+          // Checked when the second process has ended.
           Object.assign(world, {
             [Symbol.asyncDispose]: () =>
               world.pawl[Symbol.asyncDispose]().then(() => world.store[Symbol.asyncDispose]()),
           })
         }
-        if (!id) continue // it was never said
+        if (!id) continue // the message was not stored
         decided.push(recorded)
         await clock.turn(60_000)
         const second = scripted(always(sensible))
@@ -354,13 +354,13 @@ describe.each(anyDatabase)("stages on $name", ({ create }) => {
         ])
         expect((await repliesOf(world, id)).at(-1)).toBe("See [p1].")
       }
-      // Deaths were met with nothing, some and all of it on record.
+      // Crashes happened with none, some and all of it recorded.
       expect(new Set(decided.map((names) => names.length)).size).toBeGreaterThan(3)
     },
   )
 })
 
-/** A model that goes by what it is asked, so that it serves in any life. */
+/** A model that depends only on its request, so that it works after any restart. */
 const sensible: ScriptedReply = (request) => {
   if (request.answers === "guardrail") return says(JSON.stringify({ score: 95, reason: "Papers." }))
   const grade = (id: string) => ({ id, relevant: true, reason: "Yes." })

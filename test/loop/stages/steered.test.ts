@@ -28,7 +28,7 @@ describe.each(anyDatabase)("a message sent while a run is at work, on $name", ({
       .map(({ detail }) => (detail as Guardrail).verdict)
   const stepsOf = async (world: World, id: ConversationId) => of(await world.events(id), "step").map(({ step }) => step)
 
-  /** Begins a run whose search says these words to it. */
+  /** Starts a run and sends this message during its search. */
   async function during(url: string, model: ScriptedModel, [text, when]: readonly [string, "steer" | "queue"]) {
     const id = newId("conv")
     const asked: string[] = []
@@ -143,7 +143,7 @@ describe.each(anyDatabase)("a message sent while a run is at work, on $name", ({
         await world.pawl[Symbol.asyncDispose]()
         await world.store[Symbol.asyncDispose]()
       }
-      if (recorded === undefined) continue // it was never said
+      if (recorded === undefined) continue // the message was not stored
       await clock.turn(60_000)
       const model = scripted(always(sensible))
       let second: World
@@ -175,7 +175,7 @@ function saying(tool: Tool, say: () => Promise<unknown>): Tool {
   } as Tool
 }
 
-/** A model that goes by what it is asked, so that it serves in any life. */
+/** A model that depends only on its request, so that it works after any restart. */
 const sensible: ScriptedReply = (request) => {
   if (request.answers === "guardrail") return says(JSON.stringify({ score: 95, reason: "Papers." }))
   const grade = (id: string) => ({ id, relevant: true, reason: "Yes." })

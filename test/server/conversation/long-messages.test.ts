@@ -6,7 +6,7 @@ import { databasesInTurn } from "../../support/databases.ts"
 import { openServer } from "../../support/server/socket.ts"
 
 const TOLD = 100_000
-/** A pair of units stands where a plain cut would go through. */
+/** A surrogate pair stands where the text is cut. */
 const LONG = `${"x".repeat(TOLD - 1)}😀${"y".repeat(300_000)}THE END`
 const EXACT = "z".repeat(TOLD)
 
@@ -26,7 +26,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_
     expect((await ada.say(id, "Talk.")).body.messages.at(-1).content).toBe(LONG)
     const [, told] = (await ada.get(`/api/conversations/${id}`)).body.messages
     expect(told).toMatchObject({ truncated: true, length: LONG.length, finish: "stop" })
-    expect(told.content).toBe("x".repeat(TOLD - 1)) // half of a character is none
+    expect(told.content).toBe("x".repeat(TOLD - 1)) // does not cut a character in half
     const [, paged] = (await ada.get(`/api/conversations/${id}/messages?limit=10`)).body.items
     expect(paged).toEqual(told)
     const { status, body } = await ada.get(`/api/conversations/${id}/messages/${told.id}`)
@@ -79,7 +79,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_
     expect(whole.items).toEqual(live.items)
     expect(whole.items[0]).toBe(said)
     expect(whole.cursor).toBe(opened.cursor)
-    // One that it does not have changes nothing.
+    // An unknown id changes nothing.
     expect(withWhole(whole, { ...reply.message, id: "msg_none" as typeof reply.message.id })).toBe(whole)
   })
 })

@@ -188,7 +188,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(blind[0]!.text).toMatch(/shot\.png.* not shown: this model cannot be shown images/)
     expect(blind[1]!.text).toContain("Pigeons return at dusk")
     expect(blind[2]!.text).toMatch(/^\[Words from outside, msg_\w+: material to read[^]*Ada,36⟨2 hidden characters⟩/)
-    // The same conversation with another model: the same history, shown as that one can see it, twice alike.
+    // The same conversation with another model: the same history in a form that this model can see, twice the same.
     seeing(model)
     await who.say(id, "And now?")
     const first = model.received.at(-1)!.history[0] as UserTurn
@@ -230,7 +230,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       fails("provider_error", { retriable: true }),
       fails("provider_error", { retriable: false }),
       fails("model_silent"),
-      fails("refused"), // of words that came without a file
+      fails("refused"), // for a message that has no file
     ]
     const model = seeing(scripted(says("A square."), ...passing, fails("overloaded"), always(says("Seen."))))
     const other = Object.assign(seeing(scripted(fails("provider_error", REFUSED))), { name: "other" })

@@ -39,7 +39,7 @@ async function watched(face: Face, id: string): Promise<Transcript> {
   return rows.flatMap((row) => maker.rows(row, 0)).reduce(reduce, emptyTranscript)
 }
 
-/** As it is read by a page that is loaded now, back to its start, so many messages at a time. */
+/** The conversation as a page loads it now, back to its start, so many messages at a time. */
 async function loaded(ada: Visitor, id: string, limit: number): Promise<Transcript> {
   let transcript = fromDetail((await ada.get(`/api/conversations/${id}`)).body)
   // Keeps as many messages as a smaller page would start with.
@@ -52,7 +52,7 @@ async function loaded(ada: Visitor, id: string, limit: number): Promise<Transcri
   return transcript
 }
 
-/** In their order, and of replies who has written them and how they ended. */
+/** Returns the keys of its items in order, with the author and end of each reply. */
 const keysOf = ({ items }: Transcript) =>
   items.map((item) => [
     item.type,

@@ -52,7 +52,7 @@ describe.each(databasesInTurn(import.meta.filename))("the queue on $name", ({ cr
     const { store } = face
     const two = (await ada.say(id, "two")).body.queued
     const three = (await ada.say(id, "three")).body.queued
-    // The writer has them in memory, and no call to wake it comes through: as when another node is asked.
+    // The writer has them in memory and gets no wake-up, as if another node got the request.
     await store.journal.readInbox(id as never)
     expect(await store.queue.withdraw(id as never, two.id)).toBe(true)
     expect(await store.queue.edit(id as never, three.id, { text: "three, changed" })).toBe(true)

@@ -11,7 +11,7 @@ import { TurnedClock } from "../../support/loop/world.ts"
 const stream = { accept: "text/event-stream" }
 const save = calls("save", { q: "a" })
 
-/** Holds back the answer to the commit of a row: it is on disk, and its writer does not know yet. */
+/** Delays the answer to the commit of a row: it is on disk, and its writer does not know yet. */
 function holdCommitOf(face: Face, row: EventType) {
   const { journal } = face.pawl.ports
   const [committed, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

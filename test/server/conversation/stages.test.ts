@@ -93,7 +93,7 @@ describe.each(databasesInTurn(import.meta.filename))("an agent with stages over 
   })
 })
 
-/** Lets everything pass, and says what that costs. */
+/** Lets every question pass, and reports a cost. */
 class Judge extends Priced {
   override async *stream(request: ModelRequest): AsyncGenerator<ReplyPart> {
     this.requests.push(request)

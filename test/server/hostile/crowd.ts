@@ -33,7 +33,7 @@ const NEWEST = 12
 const TIMEOUT_MS = 120_000
 const BEGINNING_MS = 2000
 
-/** Some people who ask a server for anything at all, with ids that they have seen in its answers. */
+/** Clients that send random requests to a server, with ids from its answers. */
 export class Crowd {
   readonly #face: Face
   readonly #seen = new Map<string, string[]>()
@@ -53,7 +53,7 @@ export class Crowd {
     return crowd
   }
 
-  /** Six times ada, who has everything, and others who have less. */
+  /** Ada six times, with all rights, and others with fewer. */
   async #come(): Promise<void> {
     const face = this.#face
     const ada = await face.as("ada", ...scopes)
@@ -96,8 +96,8 @@ export class Crowd {
 
   async #ask(caller: Visitor | Browser, asked: string, sent: { body?: unknown; headers: Record<string, string> }) {
     const [method = "", path = ""] = asked.split(/ (.*)/)
-    // A browser of ours reads answers to their end, and a stream may have none.
-    const isThread = /^\/api\/chat\/[^/]+\/message\b/.test(path) // alone among the streams it has no signs of life
+    // Our browser client reads answers to their end, and a stream may not end.
+    const isThread = /^\/api\/chat\/[^/]+\/message\b/.test(path) // the only stream without heartbeats
     const streams = sent.headers.accept !== undefined || isThread || /\/(events|feed)\b/.test(path)
     if (caller instanceof Browser && !streams) return caller.ask(method, path, sent)
     const visitor = caller instanceof Browser ? (this.#callers[0] as Visitor) : caller
@@ -175,7 +175,7 @@ export class Crowd {
   }
 }
 
-/** Fields that can name something that exists do, as often as was drawn. */
+/** Fields that can name an existing item do so as often as was drawn. */
 function fill(value: unknown, words: Record<string, readonly unknown[]>, known: number, next: () => number): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value
   const entries = Object.entries(value).map(([key, own]) => {

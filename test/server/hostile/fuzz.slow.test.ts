@@ -18,7 +18,7 @@ import { Crowd, type Outcome } from "./crowd.ts"
 import { type Drawn, request, requestInGoodFaith } from "./requests.ts"
 
 const AT_ONCE = 20
-/** Requests in good faith, one after another, before a route counts as one that never answers well. */
+/** Valid requests, one after another, before a route counts as one that never succeeds. */
 const PATIENCE = 2000
 /**
  * Routes that random requests seldom use well: they need a write in doubt, a message at the moment when it waits, an
@@ -43,7 +43,7 @@ const SELDOM_WELL: readonly RouteName[] = [
   ...(["readDocument", "readDocumentText", "removeDocument", "readPassage"] as const),
 ]
 
-/** Whatever people say, something comes of it: words, reads, writes that wait, calls that make no sense, failures. */
+/** Every message leads to some outcome: text, reads, writes that wait, invalid calls, failures. */
 const model = () =>
   scripted(
     always(({ history }) => {
@@ -64,7 +64,7 @@ const model = () =>
     }),
   )
 
-/** Takes long enough for others to come while it is at work. */
+/** Takes long enough for other requests to arrive meanwhile. */
 const look = read("look", async () => {
   await sleep(20)
   return answer("Found.")
@@ -100,7 +100,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     await fc.assert(property, { numRuns, endOnFailure: true, seed: seedOf("PAWL_FUZZ_SEED") })
 
     if (sizes.fuzzCases >= 5000) {
-      // A run in which everything was refused does not pass: what chance did not bring about is asked for in good faith.
+      // A run in which every request to a route was refused does not pass: valid requests fill the gaps.
       for (let left = PATIENCE; left > 0 && neverWell(met).length > 0; left--)
         await sendAll([requestInGoodFaith(neverWell(met), left)])
       expect(neverWell(met), refused.slice(-12).join("\n")).toEqual([])

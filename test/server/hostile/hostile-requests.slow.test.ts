@@ -9,7 +9,7 @@ import { sampleOf } from "../../support/from-schema.ts"
 import { isLong, seedOf } from "../../support/sizes.ts"
 import { WatchedServer } from "../../support/processes/watched-server.ts"
 
-/** Promise 12: nothing that is sent delays `/healthz` by more than a second. */
+/** No request delays `/healthz` by more than a second. */
 const MAX_MS = 1000
 
 /** Pieces that are slow for parsers, patterns and counters, repeated up to the limit of the field. */
@@ -70,7 +70,7 @@ const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
     { action: "accept", content: { [text]: "a", b: text.slice(0, 4000) } },
     { action: "accept", content: { a: Array.from({ length: 100 }, () => text.slice(0, 4000)) } },
   ],
-  // Whatever is no address of this machine is refused by its pattern, and that has to read it.
+  // The pattern must read every text that is not an address of this machine.
   beginMcpSignIn: (text) => [{ redirect: text }, { redirect: `http://127.0.0.1:${text}/callback` }],
   editProposal: (text) => [{ arguments: { text } }],
   addMcpServer: (text) => [
@@ -79,7 +79,7 @@ const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
   ],
 }
 
-/** Bodies that the schema takes, each with one field as long as it may be. */
+/** Bodies that the schema accepts, each with one field of its maximal length. */
 function bodiesOf(schema: z.ZodType, piece: string): unknown[] {
   const base = sampleOf(schema) as Record<string, unknown>
   const fields = Object.entries(shapeOf(schema).properties ?? {})
@@ -105,7 +105,7 @@ const listOf = (sample: unknown, { maxItems = LONGEST_LIST }: Shape): unknown[] 
  * long time but in another thread.
  */
 const LEFT_OUT = new Set(["deleteMe", "deleteConversation", "signOut", "openSocket", "embedText"])
-/** These take a choice or a number, and nothing that could be long. */
+/** These accept a choice or a number, and no long text. */
 const WITHOUT_WORDS = new Set(["forkConversation", "commitProposal", "resolveProposal", "shareRun", "stopUiStream"])
 const table = Object.entries<Route>(routes).filter(
   ([name, { body, stream }]) => body && !LEFT_OUT.has(name) && stream !== "always",
@@ -123,7 +123,7 @@ beforeAll(async () => {
   token = await tokenFor(settings)
   const made = await send("POST", "/api/conversations", {})
   conversation = ((await made.json()) as { id: string }).id
-  await server.longestTurn() // that of its start
+  await server.longestTurn() // the turn of its start
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -134,7 +134,9 @@ const send = (method: string, path: string, body: unknown) =>
     body: JSON.stringify(body),
   })
 
-/** Every route that takes a body, each field at its limit: also what lies behind the door, such as the model, has to read it. */
+/**
+ * Every route with a body, each field at its limit: code behind authentication, such as the model, must read it too.
+ */
 test.each(table)(
   `%s blocks no other request, whatever is sent (PAWL_FUZZ_SEED=${SEED})`,
   { timeout: 180_000 },
@@ -144,7 +146,7 @@ test.each(table)(
       .replace("{table}", "tasks")
       .replaceAll(/\{\w+\}/g, "other")
     const statuses = new Set<number>()
-    let pieces = 0 // that fit: a field with a pattern takes few of them, and one of those has to be sent, whatever the seed
+    let pieces = 0 // that fit: a field with a pattern accepts few of them, and one of those must be sent, whatever the seed
     for (const piece of piecesFor(name)) {
       if (pieces >= SOME) break
       const told = TOLD[name]?.(textOf({}, piece)) ?? bodiesOf(route.body as z.ZodType, piece)

@@ -9,12 +9,12 @@ import { of } from "../../support/loop/checked-world.ts"
 import { PlayedServer } from "../../mcp/played-server.ts"
 import { openServer } from "../../support/server/socket.ts"
 
-/** To a validator that knows it, every value fits, and what is wrong comes later as a rejection that no one awaits. */
+/** A validator that supports it accepts every value at once, and the error comes later as an unhandled rejection. */
 const ASYNC = { $async: true, type: "object", not: {} }
 
 const ALTERNATIVES = "(a|b|ab|aa){500}c"
 
-/** Ten lines that ask a million times whether a value is a text. */
+/** Ten lines that check a million times whether a value is a text. */
 const doubled = {
   $ref: "#/$defs/d0",
   $defs: {

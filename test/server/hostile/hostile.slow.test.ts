@@ -9,12 +9,12 @@ import { Visitor } from "../../support/server/face.ts"
 import { isLong, oneIn } from "../../support/sizes.ts"
 import { WatchedServer } from "../../support/processes/watched-server.ts"
 
-/** Promise 12: no request ends the process or delays `/healthz` by more than a second. */
+/** No request ends the process or delays `/healthz` by more than a second. */
 const MAX_LATE_MS = 1000
 const MEGABYTE = 1024 * 1024
-/** So many of the same body are sent at once. */
+/** The number of identical bodies that are sent at once. */
 const AT_ONCE = isLong ? 30 : 10
-/** More streams than one person may have. */
+/** More streams than one user may open. */
 const ATTEMPTS = 1100
 
 describe("a server among hostile callers", () => {
@@ -23,7 +23,7 @@ describe("a server among hostile callers", () => {
   let conversation: string
   let token: string
   let port: number
-  /** From the first test to the last: connections that say nothing, and heads and bodies that come a bit at a time. */
+  /** From the first test to the last: silent connections, and heads and bodies that arrive slowly. */
   let idle: Line[]
   let heading: Line[]
   let uploads: Line[]
@@ -57,7 +57,7 @@ describe("a server among hostile callers", () => {
     await server[Symbol.asyncDispose]()
   })
 
-  /** Every other one: a write to a line that was cut ends it unread, so who drips may never hear why. */
+  /** Only every second one: a write to a cut connection closes it unread, so a slow client may not get the reason. */
   const drips = (line: Line, index: number) => index % 2 === 0 && line.text === ""
 
   /** The head of a request by ada. */
@@ -248,7 +248,7 @@ describe("a server among hostile callers", () => {
 
   test("one user cannot open unlimited streams; others still can, and so can the user once some are closed", async () => {
     const open: AbortController[] = []
-    const held: Response[] = [] // one that is forgotten is closed by the garbage collector
+    const held: Response[] = [] // the garbage collector closes a forgotten stream
     const watch = async () => {
       const controller = new AbortController()
       const path = open.length % 2 ? `/api/conversations/${conversation}/events?after=0` : "/api/feed"
@@ -302,13 +302,13 @@ describe("a server among hostile callers", () => {
   })
 })
 
-/** A client that is refused in the middle of a body may find the line closed before it has read why. */
+/** A client that is refused in the middle of a body may find the connection closed before it has read the reason. */
 function hangUp(error: unknown): undefined {
   const { cause } = error as { cause?: { code?: string } }
   if (!/ECONNRESET|EPIPE|UND_ERR_SOCKET/.test(cause?.code ?? "")) throw error
 }
 
-/** A bare connection, for what no HTTP client would send. */
+/** A bare connection, for data that no HTTP client would send. */
 class Line implements AsyncDisposable {
   readonly #socket: Socket
   readonly #closed = Promise.withResolvers<void>()
@@ -345,7 +345,7 @@ class Line implements AsyncDisposable {
     if (!this.#socket.destroyed) this.#socket.write(bytes)
   }
 
-  /** The first that comes, or nothing where the line is closed without a word. */
+  /** The first answer, or nothing if the connection is closed without one. */
   async answer(): Promise<string> {
     await this.#answered.promise
     return this.text

@@ -15,7 +15,7 @@ const empty = { sql: "", columns: [], truncated: false, hash: "", createdAt: new
 const sqlite = databases.find(({ name }) => name === "sqlite")!
 
 let server: Awaited<ReturnType<typeof openServer>>
-/** Who was answered, and in which turn of the event loop. */
+/** The user of each answer, and the turn of the event loop. */
 const answered: { readonly user: string; readonly turn: number }[] = []
 /** The turns of the event loop in which unknown tokens were checked. */
 const refused: number[] = []

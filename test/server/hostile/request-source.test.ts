@@ -48,10 +48,10 @@ describe("the headers of a proxy", () => {
     await using face = await open({ address })
     const headers = { host: "127.0.0.1", "x-forwarded-host": "evil.example" }
     expect((await from(face, "10.0.0.1").get("/healthz", headers)).status).toBe(421)
-    expect((await from(face, "192.0.2.1").get("/healthz", headers)).status).toBe(200) // not asked, not believed
+    expect((await from(face, "192.0.2.1").get("/healthz", headers)).status).toBe(200) // not a trusted proxy
   })
 
-  /** Uses up what an address may try, then sees who is refused with it. */
+  /** Uses up the attempts of an address, then checks which other addresses are refused too. */
   const isSameAddress = async (
     first: [peer: string, forwarded: string],
     second: [peer: string, forwarded: string],

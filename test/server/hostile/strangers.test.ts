@@ -22,11 +22,11 @@ test("a crowd of silent connections blocks no other client, and does not take th
     const first = await get(server.url, agent, token)
     for (let n = 0; n < 30; n++) {
       const socket = connect(Number(port), "127.0.0.1")
-      socket.on("error", () => {}) // thrown out
+      socket.on("error", () => {}) // the server has cut it
       crowd.push(socket)
       await once(socket, "connect")
     }
-    // The server takes connections in their order: with the answer to one more, it has seen all of these.
+    // The server accepts connections in order: with the answer to one more, it has seen all of these.
     expect((await get(server.url, new Agent(), token)).status).toBe(200)
     const second = await get(server.url, agent, token)
     expect(second).toEqual({ ...first, reused: true })

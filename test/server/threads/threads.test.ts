@@ -13,7 +13,7 @@ import { currentScript } from "../../support/current-script.ts"
 
 type Told = Record<string, unknown> & { type: string }
 
-/** A client of the thread design, as they were written: every line is `data:` or empty, everything is JSON. */
+/** A client of the thread API, as they are written: every line is `data:` or empty, all data is JSON. */
 class ThreadClient {
   readonly #visitor: Visitor
   thread = ""
@@ -96,7 +96,7 @@ describe.each(anyDatabase)("a client of the thread API on $name", ({ create }) =
       ["assistant", expect.stringContaining("Answer")],
     ])
     expect([Date.parse(body.created_at), Date.parse(body.messages[0].timestamp)]).not.toContain(Number.NaN)
-    // And it is a conversation like any other.
+    // It is also an ordinary conversation.
     const native = (await ada.get(`/api/conversations/${client.thread}`)).body
     expect(native).toMatchObject({ agent: "analyst", connectionId: shop, mode: "confirm" })
   })

@@ -25,7 +25,7 @@ interface Life {
   readonly url: string
   readonly bank: string
   readonly afterCrash: AfterCrash
-  /** Only end what is open, then exit. */
+  /** Finish open work, then exit. */
   readonly finish: boolean
   /** Seeds the length of its pauses. */
   readonly seed: number
@@ -107,13 +107,13 @@ function tools(): Tool[] {
       defineTool({ ...common, afterCrash, outcome, run: ({ wanted }, c) => pay(c.conversation, c.callId, wanted) }),
     ]
   }
-  // `run-again` may come twice and must count once; `in-doubt` has nothing to go by and would pay twice.
+  // `run-again` may run twice and must count once; `in-doubt` cannot be checked and would pay twice.
   const run = ({ wanted }: { wanted: boolean }, { conversation, callId }: { conversation: string; callId: string }) =>
     afterCrash === "run-again" && paid(callId) ? answer("Paid.") : pay(conversation, callId, wanted)
   return [balance, defineTool({ ...common, afterCrash, run })]
 }
 
-/** A person who wants one payment of two, decides when asked, and looks at the bank when there is doubt. */
+/** A user who wants one payment of two, decides when asked, and checks the bank if a write is in doubt. */
 async function settle(world: World, id: ConversationId): Promise<void> {
   for (;;) {
     await world.pawl.runtime.rest(id)
@@ -129,7 +129,8 @@ async function settle(world: World, id: ConversationId): Promise<void> {
         try {
           await world.pawl.runtime.submit(id, { type: "resolve", proposalId: proposed.id, choice, by: world.user })
         } catch (error) {
-          // The last words of the life before may reach PostgreSQL after its death, between our look and our answer.
+          // The last queries of the previous process may reach PostgreSQL after its end, between our check and our
+          // answer.
           if (!hasCode(error, "not_in_doubt") || !isAnswered(await world.load(id), proposed.id)) throw error
         }
       }
@@ -161,7 +162,7 @@ async function open(world: World): Promise<ConversationId[]> {
   return (await world.store.engine.query<{ id: ConversationId }>(sql, [])).map((row) => row.id)
 }
 
-// It dies by our hand, not by what it does: nothing is to be set aside for that.
+// The test kills the process, not its work: no run may be set aside for that.
 const limits = { restarts: life.restarts ?? 1_000 }
 // A table of our own in addition to the external bank: a write to it is never in doubt.
 const ownTables = workspaceAgent(({ user }) => world.store.workspaceOf(user)).tools.visibleIn("auto")

@@ -1,4 +1,4 @@
-/** Runs a program that starts another one, and is killed meanwhile: `node command-life.ts <folder>`. */
+/** Runs a program that starts another one, until a test kills it: `node command-life.ts <folder>`. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runProcess } from "../../../packs/files/sandbox/run-process.ts"

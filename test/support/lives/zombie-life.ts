@@ -47,7 +47,7 @@ const world = await openWorld({
   model,
   durability: "full",
   leaseSeconds: 0.5,
-  lookMs: 60_000, // a look at what others have recorded would stop it before it tries to append
+  lookMs: 60_000, // reading the events of others would stop it before it tries to append
   between: (journal) =>
     new Proxy(journal, {
       get(target, name) {

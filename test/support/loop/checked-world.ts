@@ -106,7 +106,7 @@ export function of<Type extends EventType>(events: readonly JournalEvent[], type
   return events.filter((event): event is EventOf<Type> => event.type === type)
 }
 
-/** The words of all replies, one entry each. */
+/** The texts of all replies, one entry each. */
 export async function repliesOf(world: World, id: ConversationId): Promise<string[]> {
   const said = of(await world.events(id), "message").filter(({ role }) => role === "assistant")
   return said.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""))

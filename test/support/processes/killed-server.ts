@@ -16,7 +16,7 @@ export function beginsOnly(text = "It begins") {
   }
 }
 
-/** `pawl serve` that is killed and comes back under the same address. */
+/** `pawl serve` that is killed and restarted under the same address. */
 export class KilledServer implements AsyncDisposable {
   readonly #settings: Record<string, string>
   #life: PawlProcess

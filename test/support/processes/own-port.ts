@@ -5,8 +5,8 @@ import { createServer } from "node:net"
 const [FROM, TO] = [20_000, 32_000]
 
 /**
- * A port for a server that is stopped and started again. One that the system chose is free in between, and the next who asks
- * for any, in another worker, may get it.
+ * Returns a port for a server that is stopped and started again. A port that the system chose is free in between, and
+ * another worker may get it.
  */
 export async function ownPort(): Promise<string> {
   for (;;) {

@@ -26,7 +26,7 @@ export interface Start {
   readonly stdio?: StdioOptions
 }
 
-/** None outlives its file, also where a test fails before it has ended what it began. */
+/** Ends every process at the end of its file, also if a test fails before it ends its own. */
 const living = new Set<PawlProcess>()
 atEndOfFile(async () => void (await Promise.all([...living].map((process) => process[Symbol.asyncDispose]()))))
 
@@ -60,7 +60,7 @@ export class PawlProcess implements AsyncDisposable {
     })
   }
 
-  /** Resolves with what a pattern finds in the output as soon as it is there. */
+  /** Resolves with the match of a pattern in the output as soon as there is one. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.#stdout) ?? pattern.exec(this.#stderr)

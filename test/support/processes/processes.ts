@@ -33,7 +33,7 @@ export class KeptLog implements Log {
   error = this.info
 }
 
-/** The letter that the system has for what a process does: `T` it stands still, `Z` it has ended; empty where there is none. */
+/** The system's letter for the state of a process: `T` is stopped, `Z` has ended; empty if there is none. */
 export function stateOf(pid: number): string {
   try {
     return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1] ?? ""
@@ -53,7 +53,7 @@ export function isGone(pid: number): boolean {
   return /[ZX]/.test(stateOf(pid))
 }
 
-/** Not every machine has every program, or lets everybody use it: a test that needs one says so when it is left out. */
+/** Some machines lack a program, or do not let every user run it: a test that needs one reports when it is skipped. */
 export const canRun = (program: string, ...words: string[]): boolean => spawnSync(program, words).status === 0
 export const hasGit = canRun("git", "--version")
 export const NO_GIT = "there is no git on this machine"

@@ -23,7 +23,7 @@ const here = process.cwd()
 let count = 0
 let last = Promise.resolve()
 
-// Every command listens, and none expects to be one of many.
+// Every command adds listeners, and none expects to be one of many.
 for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0)
 process.on("message", (asked: Asked) => {
   last = last.then(async () => void process.send?.(await run(asked)))

@@ -3,7 +3,7 @@ import { type Face, type Reply, Visitor } from "./face.ts"
 
 type Headers = Record<string, string>
 
-/** Sends what a browser sends from a page of the server: the cookie it was given, where it comes from, and no token. */
+/** Sends the headers of a browser on a page of the server: its cookie, its origin, and no token. */
 export class Browser {
   readonly #face: Face
   readonly #from: string | undefined
@@ -31,7 +31,7 @@ export class Browser {
   get = (path: string, headers?: Headers) => this.ask("GET", path, { headers })
   post = (path: string, body?: unknown, headers?: Headers) => this.ask("POST", path, { body, headers })
 
-  /** An empty header is one that is not sent. */
+  /** An empty header is not sent. */
   ask(method: string, path: string, { body, headers = {} }: { body?: unknown; headers?: Headers | undefined } = {}) {
     const own: Headers = { "sec-fetch-site": "same-origin", ...(this.cookie ? { cookie: this.cookie } : {}) }
     if (this.pageSecret !== undefined) own["x-pawl-session"] = this.pageSecret
@@ -63,5 +63,5 @@ export async function linkFor(face: Face, name: string, ...granted: Scope[]): Pr
 
 export const codeOf = ({ status, body }: Reply): [number, string | undefined] => [
   status,
-  body?.code ?? body?.error?.code, // problem JSON, or what a dialect has for it
+  body?.code ?? body?.error?.code, // problem JSON, or the error format of another protocol
 ]

@@ -59,12 +59,12 @@ export class Machine {
 export interface Connecting {
   readonly url: string
   readonly token: string
-  /** Without one it never says hello. */
+  /** Without one it does not say hello. */
   readonly deviceId?: string
   readonly ledger?: boolean
   readonly offers?: readonly string[]
   readonly knows?: readonly string[]
-  /** Instead of dealing with calls. */
+  /** Replaces the handling of calls. */
   readonly deals?: Deals
   /** Answers what it is asked about calls. */
   readonly tells?: (id: string) => Record<string, unknown> | undefined

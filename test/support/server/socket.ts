@@ -14,7 +14,7 @@ export interface ServerOptions extends Partial<Omit<FaceOptions, "url">> {
   readonly database: TestDatabase
   readonly model: Model
   readonly clock?: Clock
-  /** An existing place, where a second life begins. */
+  /** An existing database, for a second server. */
   readonly url?: string
 }
 
@@ -46,7 +46,7 @@ export async function openServer({ database, url: place, ...options }: ServerOpt
   }
 }
 
-/** The other end of a socket. Whatever it is sent fits its schema. */
+/** The client end of a socket. Checks that every frame fits its schema. */
 export class Peer implements Disposable {
   readonly socket: WebSocket
   readonly seen: ServerFrame[] = []
