@@ -21,7 +21,6 @@ const asking = () =>
   scripted(always(({ history }) => (history.some(({ role }) => role === "tool") ? says("Done.") : calls("pay"))))
 
 describe.each(databases)("on $name", ({ create }) => {
-  // Promise 6
   test(`of ${DECISIONS} racing decisions on each of ${PROPOSALS} proposals one is a 200, the rest are a 409 with the outcome`, async () => {
     await using database = await create()
     const effects = new Map<string, number>()
