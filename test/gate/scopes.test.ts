@@ -71,7 +71,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect(await modeOf(owner, strict)).toBe("read-only")
   })
 
-  test("it cannot widen a mode, by a change, by a fork or concurrently with others, and may narrow one", async () => {
+  test("it cannot widen a mode, by a change or by a fork, and may narrow one", async () => {
     const { server, owner, speaker, id } = await open()
     await using _ = server
     const set = (visitor: Visitor, mode: string) => visitor.patch(`/api/conversations/${id}`, { mode })
