@@ -14,7 +14,7 @@ const tamper = (world: World, sql: string) =>
   world.store.engine.change({ type: "statements", statements: [{ sql, values: [], mustChange: true }] })
 
 describe.each(databases)("on $name", ({ create }) => {
-  describe("what was approved is what runs, or nothing does", () => {
+  describe("only the approved write runs", () => {
     const reply = "UPDATE event SET tool_calls = replace(tool_calls, %s) WHERE tool_calls IS NOT NULL"
     const asked = "UPDATE event SET body = replace(body, %s) WHERE type = 'awaiting_confirmation'"
 
@@ -55,7 +55,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(world)).toMatchObject([{ status: "failed", code: "proposal_stale" }])
     })
 
-    test("a target that has changed since makes it stale; the model is told, and what is there stays", async () => {
+    test("a target that has changed since makes it stale; the model gets the error, and the target keeps its state", async () => {
       await using asked = await openAsked(create)
       const { world, id, note, proposal, model } = asked
       note.set("changed by hand")
@@ -68,7 +68,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(model.received[1]?.history.at(-1)).toMatchObject({ results: [{ status: "error", text: result?.text }] })
     })
 
-    test("a write that the one before it has overtaken is stale too", async () => {
+    test("a write is stale too if the one before it has changed its target", async () => {
       await using asked = await openAsked(create, { texts: ["a", "b"] })
       const { world, id, note, proposals } = asked
       await world.decide(id, proposals[0]!.id, "commit")
@@ -79,7 +79,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   describe("a proposal that has expired", () => {
-    test("can no longer be decided, though nobody has touched it: the run stays paused", async () => {
+    test("can no longer be decided, even before its status changes: the run stays paused", async () => {
       await using asked = await openAsked(create)
       const { world, id, note, proposal, clock } = asked
       await clock.turn(15 * MINUTE)
@@ -101,7 +101,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(asked.note.written).toEqual(["new"])
     })
 
-    test("is settled as expired by a resume, and the run goes on", async () => {
+    test("is settled as expired by a resume, and the run continues", async () => {
       await using asked = await openAsked(create)
       const resume = { type: "resume", by: asked.world.user } as const
       await expect(asked.submit(resume)).rejects.toMatchObject({ code: "still_pending", details: { count: 1 } })
@@ -122,7 +122,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(asked.model.received[1]?.history.at(-1)).toEqual({ role: "user", text: "Are you there?" })
     })
 
-    test("beside one that has not, keeps the run paused", async () => {
+    test("keeps the run paused, if another one has not expired", async () => {
       await using asked = await openAsked(create, { texts: ["a", "b"] })
       const { world, id, proposals, clock } = asked
       await clock.turn(10 * MINUTE)
@@ -138,7 +138,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await asked.told()).toMatchObject([{ status: "expired" }, { status: "ok" }])
     })
 
-    test("cannot be decided either while another write of its run is under way", async () => {
+    test("cannot be decided while another write of its run is running either", async () => {
       const note = new Note()
       const held = new Held()
       const slow = { ...note.change((_input, context) => held.run({}, context)), timeoutSeconds: 99_999 }
@@ -161,7 +161,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   describe("a model can never approve", () => {
-    test("not by saying so, not by a tool of that name, not by what a tool answers", async () => {
+    test("not by claiming it, not by a tool of that name, not by the answer of a tool", async () => {
       await using database = await create()
       const note = new Note()
       const approve = read("approve", () =>
@@ -180,7 +180,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["ok", "error"])
     })
 
-    test("not by calling a tool with the proposal's id, in a run beside it", async () => {
+    test("not by calling a tool with the proposal's id, in a concurrent run", async () => {
       await using asked = await openAsked(create)
       const { proposal, database, clock } = asked
       const names = ["commit", "approve", "decide", "confirm_proposal", "settings"]
@@ -201,7 +201,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  test("a run that was agreed to is running while its write works, to its person and to plain SQL", async () => {
+  test("a run is shown as running while its approved write works, to its user and in plain SQL", async () => {
     const held = new Held()
     await using asked = await openAsked(create, { tools: [write("change_note", held.run)] })
     const { world, id, proposal } = asked

@@ -13,7 +13,7 @@ import { auditRows, Shelf } from "../support/loop/shelf.ts"
 import { aborted, Held, write } from "../support/loop/tools.ts"
 import { openWorld, TurnedClock, type World } from "../support/loop/world.ts"
 
-/** Puts a book on the shelf, in whichever life it is asked. */
+/** Puts a book on the shelf when it is asked, before or after a restart. */
 const putting = () =>
   scripted(
     always(({ history }) =>
@@ -28,7 +28,7 @@ async function commitAll(world: World, id: ConversationId): Promise<void> {
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("an applied write has one row that says what was there before and after, who decided and when", async () => {
+  test("an applied write has one row with the state before and after, who decided and when", async () => {
     await using database = await create()
     const shelf = new Shelf()
     shelf.books.set("b1", "Persuasion")
@@ -62,21 +62,21 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  test("where the tool does not tell what it changed, the audit keeps what the proposal showed", async () => {
+  test("if the tool does not report what it changed, the audit stores the proposal's preview", async () => {
     await using asked = await openAsked(create)
     await asked.world.decide(asked.id, asked.proposal.id, "commit")
     const [row] = await auditRows(asked.world)
     expect(row).toMatchObject({ before: '{"text":"old"}', after: '{"text":"new"}' })
   })
 
-  test("what a person edited is audited as it ran", async () => {
+  test("an edited write is audited as it ran", async () => {
     await using asked = await openAsked(create)
     await asked.submit({ type: "edit", proposalId: asked.proposal.id, arguments: { text: "mine" }, by: "ada" })
     await commitAll(asked.world, asked.id)
     expect(await auditRows(asked.world)).toMatchObject([{ arguments: '{"text":"mine"}', after: '{"text":"mine"}' }])
   })
 
-  test("in auto mode a write is audited all the same, as decided by policy", async () => {
+  test("in auto mode a write is audited as well, as decided by policy", async () => {
     await using database = await create()
     const shelf = new Shelf()
     await using world = await openChecked({ url: database.url, model: putting(), tools: shelf.tools })
@@ -84,7 +84,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await auditRows(world)).toMatchObject([{ tool: "put", decided_by: "policy" }])
   })
 
-  test("what was not applied has no row", async () => {
+  test("a write that was not applied has no row", async () => {
     await using database = await create()
     const tools = [
       write("breaks", () => {
@@ -106,7 +106,7 @@ describe.each(databases)("on $name", ({ create }) => {
     test.each([
       ["done", 1],
       ["abandon", 0],
-    ] as const)("that a person calls %s has %i row(s), of the one who agreed to it", async (choice, count) => {
+    ] as const)("that a person marks as %s has %i row(s), of the user who approved it", async (choice, count) => {
       await using database = await create()
       const held = new Held()
       const clock = new TurnedClock()
@@ -161,7 +161,7 @@ describe.each(databases)("on $name", ({ create }) => {
     )
   })
 
-  describe("a tool that says something odd about itself", () => {
+  describe("a tool that returns invalid data about its change", () => {
     const odd = (inverse: unknown, change?: unknown): Tool =>
       defineTool({
         name: "odd",
@@ -191,7 +191,7 @@ describe.each(databases)("on $name", ({ create }) => {
       world.problems.length = 0
     })
 
-    test("such as text that cannot be stored is mended", async () => {
+    test("such as text that cannot be stored is repaired", async () => {
       await using database = await create()
       const bad = "a\0b\ud800"
       const tools = [odd(() => ({ tool: bad, input: { [bad]: bad } }), { before: bad, after: { [bad]: 1 } })]
@@ -206,8 +206,8 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  describe("whatever write of the store a process dies at", () => {
-    /** Puts a book on the shelf in several lives: each but the last dies at its n-th write. */
+  describe("at whatever write of the store a process crashes", () => {
+    /** Puts a book on the shelf in several processes: each but the last crashes at its n-th write. */
     async function live(url: string, shelf: Shelf, between?: Parameters<typeof openWorld>[0]["between"]) {
       const tools = shelf.tools
       await using world = await openWorld({ url, model: putting(), tools, ...(between ? { between } : {}) })
@@ -223,7 +223,7 @@ describe.each(databases)("on $name", ({ create }) => {
           await commitAll(world, id).catch(() => {})
         }
       } catch {
-        // the death that was planned
+        // the planned crash
       }
       return {
         rows: await auditRows(world),
@@ -254,7 +254,7 @@ describe.each(databases)("on $name", ({ create }) => {
       },
     )
 
-    test("one that was done and reported as lost leaves one row", { timeout: 120_000 }, async () => {
+    test("a write that was done and reported as lost leaves one row", { timeout: 120_000 }, async () => {
       for (let at = 1; at <= 6; at++) {
         await using database = await create()
         const shelf = new Shelf()
@@ -284,7 +284,7 @@ describe.each(databases)("on $name", ({ create }) => {
       return { face, ada, id, [Symbol.asyncDispose]: () => face[Symbol.asyncDispose]() }
     }
 
-    test("a person reads what was done for them, newest first, page by page", async () => {
+    test("a user reads their own entries, newest first, page by page", async () => {
       await using world = await applied(5)
       const titles: string[] = []
       let cursor: string | null = ""
@@ -303,7 +303,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(one.body).toMatchObject({ conversationId: world.id, decidedBy: "policy", undoable: true, undoneBy: null })
     })
 
-    test("somebody else's entry is as missing as one that does not exist", async () => {
+    test("another user's entry is as missing as one that does not exist", async () => {
       await using world = await applied(1)
       const [mine] = (await world.ada.get("/api/agent/audit")).body.items
       const bob = await world.face.as("bob")

@@ -6,7 +6,7 @@ import { openChecked } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
 import { write } from "../support/loop/tools.ts"
 
-/** Runs commands, as the tool of the files agent does: what it is given is the command line. */
+/** Runs commands like the tool of the files agent: its input is the command line. */
 function shell() {
   const ran: string[] = []
   const tool = (name: string, isOld = false) =>
@@ -22,7 +22,7 @@ function shell() {
 
 const run = (...lines: string[]) => calls(...lines.map((q) => ["run_command", { q }] as const))
 
-describe.each(databases)("always, said to a command, on $name", ({ create }) => {
+describe.each(databases)('"always" for a command, on $name', ({ create }) => {
   const open = async (grant: { uses: number; prefix?: string }, ...script: ScriptedReply[]) => {
     const database = await create()
     const { ran, tool } = shell()
@@ -59,7 +59,7 @@ describe.each(databases)("always, said to a command, on $name", ({ create }) => 
     expect([opened.ran, await opened.asked()]).toEqual([["npm test", "npm test"], others])
   })
 
-  test("with a stated prefix covers what starts so, in plain words, and nothing with shell syntax", async () => {
+  test("with a stated prefix covers commands that start with it and use no shell syntax", async () => {
     const plain = ["npm test", "npm test -- --run src/a.test.ts", "npm test a=b"]
     const others = ["npm tests", "npm install", "npm test; rm -rf src", "npm test $(rm a)", "npm test\nrm a"]
     await using opened = await open({ uses: 10, prefix: "npm test *" }, run(...plain), says("Ok."), run(...others))

@@ -9,10 +9,10 @@ import { of, openChecked, resultsOf } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-/** A target that loses its answer and is away then; `says` is what it tells when it is asked. */
+/** A target that loses its answer and is then unreachable; `says` is its answer when it is asked. */
 class Target {
   says: WriteOutcome | Error = "unknown"
-  /** The next answer comes when this does; it says what was so when it was asked. */
+  /** The next answer waits for this promise; it has the state at the time of the request. */
   held: Promise<void> | undefined
   asked = 0
   written = 0
@@ -41,7 +41,7 @@ class Target {
   }
 }
 
-/** One that does not answer before as many are asked as there will be at a time; and there are never more. */
+/** A target that answers only once the maximal number is asked at a time, and counts them. */
 class BusyTarget extends Target {
   readonly #atOnce: number
   readonly #enough = Promise.withResolvers<void>()
@@ -62,7 +62,7 @@ class BusyTarget extends Target {
   }
 }
 
-describe.each(databases)("a write in doubt whose target was away, on $name", ({ create }) => {
+describe.each(databases)("a write in doubt whose target was unreachable, on $name", ({ create }) => {
   async function open() {
     const database = await create()
     const target = new Target()
@@ -80,7 +80,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     }
     return {
       ...{ target, clock, world, id, doubts, statuses },
-      /** So much time passes, in which it is looked as often as a server does. */
+      /** Lets time pass and asks about doubtful writes as often as a server does. */
       async pass(ms: number, watching = [doubts]) {
         for (let passed = 0; passed < ms; passed += 5000) {
           await clock.turn(5000)
@@ -95,7 +95,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     }
   }
 
-  test("is asked again with growing pauses, and heals when its target is back", async () => {
+  test("is asked about again with growing pauses, and is settled when its target is back", async () => {
     await using opened = await open()
     const { target, pass, world, id } = opened
     await pass(5 * 60_000)
@@ -111,7 +111,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(target.asked).toBe(6)
   })
 
-  test("that never arrived is told so, and only when it can no longer be on its way", async () => {
+  test("that never arrived is reported as failed, but only once it can no longer be on its way", async () => {
     await using opened = await open()
     const { target, pass, world, id, statuses } = opened
     target.says = "not-applied"
@@ -124,7 +124,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(target.written).toBe(1)
   })
 
-  test("a target that fails when it is asked is asked again", async () => {
+  test("a target that fails to answer is asked again", async () => {
     await using opened = await open()
     const { target, pass, statuses } = opened
     target.says = new Error("away")
@@ -134,7 +134,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(await statuses()).toEqual([])
   })
 
-  test("what a person has decided stands, and nobody is asked any more", async () => {
+  test("a person's decision stands, and the target is not asked again", async () => {
     await using opened = await open()
     const { target, pass, world, id } = opened
     const proposalId = (await world.proposals(id))[0]!.proposed.id
@@ -147,7 +147,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(await resultsOf(world, id)).toMatchObject([{ status: "in_doubt" }])
   })
 
-  test("what its target said of the first try does not settle the second, which may have been done", async () => {
+  test("the target's answer about the first try does not settle the second, which may have been done", async () => {
     await using opened = await open()
     const { target, clock, pass, world, id, doubts, statuses } = opened
     await pass(80_000)
@@ -170,14 +170,14 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(await resultsOf(world, id)).toMatchObject([{ status: "ok", text: "Saved." }])
   })
 
-  test("two nodes that hear of it tell it once", async () => {
+  test("two nodes that learn the outcome record it once", async () => {
     await using opened = await open()
     const { target, pass, world, id, doubts } = opened
     const other = new DoubtfulCalls(world.pawl.ports)
     target.says = answer("Saved.")
     const call = (await world.load(id)).calls[0]!.id
     const late = { type: "late_result", callId: call, status: "ok", text: "Saved.", whileInDoubt: true } as const
-    // Both have asked before either was heard.
+    // Both nodes have asked before either result is recorded.
     await world.pawl.ports.journal.addToInbox(id, late)
     await pass(20_000, [doubts, other])
     await world.pawl.runtime.recover()
@@ -187,7 +187,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     expect(of(events, "late_result")).toEqual([])
   })
 
-  test("many are asked side by side, and not all at once", async () => {
+  test("many targets are asked concurrently, and not all at once", async () => {
     await using database = await create()
     const target = new BusyTarget(16)
     const clock = new TurnedClock()

@@ -13,7 +13,7 @@ import { message, openWorld, TurnedClock, type World } from "../support/loop/wor
 
 const common = { name: "save", description: "Saves.", input: z.object({}), effect: "write", inverse: false } as const
 
-/** A process that died in the middle of a write, and the next one, which has found it. */
+/** A process that crashed in the middle of a write, and the next one, which has recovered it. */
 async function openAfterDeath(create: TestDatabase["create"], makeTool: (saved: CallId[], dies: () => void) => Tool) {
   const database = await create()
   const saved: CallId[] = []
@@ -60,7 +60,7 @@ async function resolve(world: World, id: ConversationId, choice: "retry" | "done
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  describe("a write whose process died, and whose target cannot tell", () => {
+  describe("a write whose process crashed, and whose target cannot report its outcome", () => {
     test("is in doubt: shown, never tried again by itself, and the run waits", async () => {
       await using after = await openAfterDeath(create, forgetful)
       const { world, id, saved, model } = after
@@ -87,7 +87,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(after.world, after.id)).toEqual(["", "Well."])
     })
 
-    test("is done when the person says so, and the model is told who says it", async () => {
+    test("is done when the person says so, and the model learns that the person has checked", async () => {
       await using after = await openAfterDeath(create, forgetful)
       await resolve(after.world, after.id, "done")
       expect(after.saved).toHaveLength(1)
@@ -97,7 +97,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(after.world, after.id)).toEqual(["", "Well."])
     })
 
-    test("is left at that when the person says so, and the model is told that nobody knows", async () => {
+    test("is abandoned when the person says so, and the model learns that the outcome is unknown", async () => {
       await using after = await openAfterDeath(create, forgetful)
       await resolve(after.world, after.id, "abandon")
       expect(after.saved).toHaveLength(1)
@@ -107,7 +107,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(after.world, after.id)).toEqual(["", "Well."])
     })
 
-    test("is settled once; whoever comes later learns how", async () => {
+    test("is settled once; later decisions fail with `not_in_doubt`", async () => {
       await using after = await openAfterDeath(create, forgetful)
       const { world, id } = after
       const proposalId = await onlyProposal(world, id)
@@ -123,7 +123,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(of(await world.events(id), "resolution")).toHaveLength(1)
     })
 
-    test("is answered once, also while another node is still taken for its writer: the row says so before the journal", async () => {
+    test("is resolved once, also while another node counts as its writer: the row changes before the journal", async () => {
       await using after = await openAfterDeath(create, forgetful)
       const { world, id, saved } = after
       const proposalId = await onlyProposal(world, id)
@@ -170,7 +170,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  test("a write that was interrupted, and whose process died before it ended, is left for the person to settle", async () => {
+  test("a write that was interrupted, and whose process crashed before it ended, is left for the person to settle", async () => {
     await using database = await create()
     const mortal = new Mortal()
     const held = new Held()
@@ -207,7 +207,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  describe("a write whose process died, and whose target can be asked", () => {
+  describe("a write whose process crashed, and whose target can report its outcome", () => {
     const askable = (outcome: WriteOutcome | "throws") => (saved: CallId[], dies: () => void) =>
       defineTool({
         ...common,
@@ -222,20 +222,20 @@ describe.each(databases)("on $name", ({ create }) => {
         },
       })
 
-    test("has the result its target tells, and is not tried again", async () => {
+    test("has the result that its target reports, and is not tried again", async () => {
       await using after = await openAfterDeath(create, askable(answer("Saved, says the target.")))
       expect(after.saved).toHaveLength(1)
       expect(await resultsOf(after.world, after.id)).toMatchObject([{ status: "ok", text: "Saved, says the target." }])
       expect((await after.world.load(after.id)).run?.status).toBe("completed")
     })
 
-    test("is tried again when its target says that it never arrived", async () => {
+    test("is tried again if its target reports that it never arrived", async () => {
       await using after = await openAfterDeath(create, askable("not-applied"))
       expect(after.saved).toHaveLength(2)
       expect(await resultsOf(after.world, after.id)).toMatchObject([{ status: "ok", text: "Saved." }])
     })
 
-    test.each(["unknown", "throws"] as const)("is in doubt when its target does not know (%s)", async (outcome) => {
+    test.each(["unknown", "throws"] as const)("is in doubt if its target does not know (%s)", async (outcome) => {
       await using after = await openAfterDeath(create, askable(outcome))
       expect(after.saved).toHaveLength(1)
       expect(await proposalRows(after.world)).toMatchObject([{ status: "in_doubt" }])

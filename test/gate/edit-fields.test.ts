@@ -18,7 +18,7 @@ const fields = (name: string, given: Record<string, unknown> = {}): Record<strin
   return Object.fromEntries(fieldsOf(schema, given).map((field) => [field.name, field]))
 }
 
-test("each argument of a tool is written in the control that fits it, under a name that people read", () => {
+test("each argument of a tool has the control that fits it, under a readable name", () => {
   const task = fields("create_task", { title: "x", description: "y" })
   expect(task.title).toMatchObject({ label: "Title", control: "line", isRequired: true })
   expect(task.description).toMatchObject({ label: "Description", control: "text", isRequired: false })
@@ -31,7 +31,7 @@ test("each argument of a tool is written in the control that fits it, under a na
   expect(fields("create_checkpoint").date).toMatchObject({ label: "Date", control: "date" })
 })
 
-test("no argument of any tool that changes something is left to JSON", () => {
+test("no argument of any tool that writes has only a JSON field", () => {
   const writes = tools.filter(({ effect }) => effect === "write")
   expect(writes.length).toBeGreaterThan(15)
   const odd = writes.flatMap(({ name }) =>
@@ -42,7 +42,7 @@ test("no argument of any tool that changes something is left to JSON", () => {
   expect(odd).toEqual([])
 })
 
-test("what nobody has described is written as what it is", () => {
+test("without a description, the control depends on the value", () => {
   const given = { count: 3, on: true, names: ["a"], nested: { a: 1 }, text: "x".repeat(61), word: "x" }
   expect(fieldsOf(undefined, given).map(({ control }) => control)).toEqual([
     ...["number", "check", "list", "json", "text", "line"],
@@ -56,6 +56,6 @@ test.each([
   ["friday at five", "Friday 2 January 2026 at 17:00 (UTC)", "2026-01-02T17:00"],
   [undefined, undefined, ""],
   ["when it suits", undefined, undefined],
-])("the date %s, told as %s, is %s to a browser", (given, shown, input) => {
+])("the date %s, shown as %s, is %s to a browser", (given, shown, input) => {
   expect(toDateInput(given, shown)).toBe(input)
 })

@@ -14,7 +14,7 @@ import { auditRows } from "../support/loop/shelf.ts"
 import { Held, write } from "../support/loop/tools.ts"
 import { message, openWorld, type World, type WorldOptions } from "../support/loop/world.ts"
 
-/** A write that keeps what it was told; `delete …` is the worst it does. */
+/** A write that stores its input; `delete …` has the most severe class. */
 function notebook() {
   const notes: string[] = []
   const note = (name: string) =>
@@ -70,7 +70,7 @@ async function openGranted(
 const noting = (...texts: string[]) => calls(...texts.map((q) => ["note", { q }] as const))
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("what was granted runs without asking, counted, and is audited as granted", async () => {
+  test("a granted write runs without approval, is counted, and is audited as granted", async () => {
     await using granted = await openGranted(create, {
       uses: 2,
       replies: [noting("a"), says("Done."), noting("b", "c")],
@@ -96,7 +96,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await granted.left()).toBe(8)
   })
 
-  test("a grant survives a restart, and one that was taken back stays so", async () => {
+  test("a grant survives a restart, and a revoked one stays revoked", async () => {
     await using granted = await openGranted(create)
     const { database, id, tools, notes } = granted
     {
@@ -112,7 +112,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await world.proposals(id)).toHaveLength(1)
   })
 
-  test("a fork does not have it: what was agreed to over there was not agreed to here", async () => {
+  test("a fork does not copy a grant", async () => {
     await using granted = await openGranted(create, { replies: [noting("forked")] })
     const { world, id, notes } = granted
     const copy = await fork(world.pawl.ports, id, (await world.load(id)).position)
@@ -121,7 +121,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(notes).toEqual(["first"])
   })
 
-  test("read-only beats it, and it holds again afterwards", async () => {
+  test("read-only overrides it, and it holds again afterwards", async () => {
     await using granted = await openGranted(create, { replies: [noting("a"), says("No."), noting("b"), says("Yes.")] })
     const { world, id, notes } = granted
     await world.pawl.runtime.submit(id, { type: "settings", mode: "read-only" })
@@ -132,7 +132,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(notes).toEqual(["first", "b"])
   })
 
-  test("taken back between agreeing and doing, the write is asked about after all", async () => {
+  test("a write whose grant is revoked before it runs needs approval", async () => {
     await using database = await create()
     const held = [new Held(), new Held()] as const
     const { tools, notes } = notebook()
@@ -143,7 +143,7 @@ describe.each(databases)("on $name", ({ create }) => {
     await using world = await openChecked({ url: database.url, model, tools: [slow, ...tools] })
     const { runtime } = world.pawl
     const id = await world.begin("Go.")
-    // Both tools are granted; the slow one, which runs first, gives time to think again.
+    // Both tools are granted; the slow one, which runs first, gives time to revoke the other grant.
     held[0].end("Done.")
     for (let open = 0; open < 2; open++) await grant(world, id)
     expect(notes).toEqual(["a"])
@@ -167,7 +167,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await auditRows(world)).at(-1)?.decided_by).toBe(world.user)
   })
 
-  test("nothing that a model says or a tool answers makes a grant", async () => {
+  test("neither a model's text nor a tool's answer creates a grant", async () => {
     await using database = await create()
     const { tools, notes } = notebook()
     const liar = write("grant", () =>
@@ -186,7 +186,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.proposals(id)).map(({ status }) => status)).toEqual(["pending"])
   })
 
-  test("what a person has changed is shown to them, granted or not", async () => {
+  test("a write that a person has edited is shown to them, granted or not", async () => {
     await using granted = await openGranted(create, { replies: [calls(["note", { q: "delete x" }])] })
     const { world, id, notes } = granted
     await world.send(id, "Go.")
@@ -198,7 +198,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   test.each(["before", "after"] as const)(
-    "a death %s any write neither loses nor adds a use",
+    "a crash %s any write neither loses nor adds a use",
     { timeout: 120_000 },
     async (when) => {
       for (let at = 1; ; at++) {
@@ -249,7 +249,7 @@ describe.each(databases)("on $name", ({ create }) => {
       }
     }
 
-    test("a commit with always is listed, used, and taken back", async () => {
+    test("a commit with always is listed, used, and revoked", async () => {
       await using world = await openFace(noting("b"), says("Done."), noting("c"), says("Done."))
       const { ada, id } = world
       expect((await world.commit({ always: { uses: 3 } })).body.status).toBe("applied")
@@ -267,7 +267,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(world.notes).toEqual(["a", "b"])
     })
 
-    test("always alone means ten times, and all grants go at once", async () => {
+    test('"always" alone means ten times, and all grants can be revoked at once', async () => {
       await using world = await openFace()
       await world.commit({ always: true })
       await world.ada.post(`/api/conversations/${world.id}/resume`)
@@ -289,7 +289,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await world.commit()).body.status).toBe("applied")
     })
 
-    test("what is asked about each time can be decided, and not beforehand", async () => {
+    test("a write that needs approval each time can be decided, but not granted", async () => {
       await using world = await openFace(noting("settings of a shell"), says("Done."))
       await world.commit({ always: true })
       await world.ada.post(`/api/conversations/${world.id}/resume`)
@@ -307,7 +307,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await world.grants())[0]).toMatchObject({ left: 10 })
     })
 
-    test("who may not approve grants nothing, and nobody sees or takes back another's", async () => {
+    test("a token that may not approve grants nothing, and no user sees or revokes another's grants", async () => {
       await using world = await openFace()
       const speaker = await world.face.as("ada", "read", "chat")
       const path = `/api/agent/proposals/${world.proposal.id}/commit`

@@ -8,7 +8,7 @@ import { of, openChecked, repliesOf, resultsOf } from "../support/loop/checked-w
 import { databases } from "../support/databases.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 
-/** A write that keeps what it was told, and a read beside it. */
+/** A write that stores its input, and a read. */
 function notebook() {
   const notes: unknown[] = []
   const note = write("note", ({ q }) => answer(`${notes.push(q)} note(s)`))
@@ -70,7 +70,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["denied"])
     })
 
-    test("can go on though its history holds calls and all its tools are hidden", async () => {
+    test("can continue though its history holds calls and all its tools are hidden", async () => {
       await using database = await create()
       const { tools } = notebook()
       const model = scripted(calls("note"), says("Noted."), says("Hello."))
@@ -85,7 +85,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  test("a conversation asks before it writes unless it is told otherwise", async () => {
+  test("a conversation asks before it writes by default", async () => {
     await using database = await create()
     const { notes, tools } = notebook()
     await using world = await openChecked({
@@ -100,7 +100,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   describe("an automatic conversation", () => {
-    test("writes at once, by way of a proposal that says who approved it", async () => {
+    test("writes at once, through a proposal that names the policy as its approver", async () => {
       await using database = await create()
       const { notes, tools } = notebook()
       const model = scripted(calls(["note", { q: "a" }], ["note", { q: "b" }]), says("Done."))
@@ -115,7 +115,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(rows).toEqual(Array(2).fill({ status: "applied", decided_by: "policy" }))
     })
 
-    test("asks all the same where the operator forbids it", async () => {
+    test("asks for approval if the operator forbids auto mode", async () => {
       await using database = await create()
       const { notes, tools } = notebook()
       const policy = { forbidAuto: true }
@@ -125,7 +125,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(notes).toEqual([])
     })
 
-    test("leaves what was asked before it became one to the person who was asked", async () => {
+    test("leaves proposals from before the change of mode to the person", async () => {
       await using database = await create()
       const { notes, tools } = notebook()
       await using world = await openChecked({ url: database.url, model: scripted(calls("note")), tools })
@@ -161,7 +161,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(notes).toHaveLength(mode === "auto" ? 2 : 0)
   })
 
-  test("a write that calls itself harmless is a write", async () => {
+  test("a write that declares itself harmless is still a write", async () => {
     await using database = await create()
     let ran = 0
     const sly = {

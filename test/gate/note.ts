@@ -16,10 +16,10 @@ interface Text {
 export class Note {
   text = "old"
   revision = 1
-  /** What was written, in order. */
+  /** The written texts, in order. */
   readonly written: string[] = []
 
-  /** The write that changes it; `run` where a test wants to have a say. */
+  /** The write that changes it; `run` replaces its behaviour. */
   change(run: (input: Text, context: CallContext) => ReturnType<Tool["run"]> = ({ text }) => this.write(text)): Tool {
     return defineTool({
       name: "change_note",
@@ -46,7 +46,7 @@ export class Note {
     return answer(`The note says "${text}".`)
   }
 
-  /** Changes behind the assistant's back. */
+  /** Changes it without the assistant. */
   set(text: string): void {
     this.text = text
     this.revision++
@@ -72,7 +72,7 @@ export async function openAsked(create: TestDatabase["create"], asking: Asking =
   const proposals = (await world.proposals(id)).map(({ proposed }) => proposed)
   return {
     ...{ database, world, id, note, model, clock, proposals, proposal: proposals[0]! },
-    /** What the model was told of each call. */
+    /** The results of the calls, as the model gets them. */
     told: () => resultsOf(world, id),
     async submit(input: Input) {
       await runtime.submit(id, input)

@@ -11,7 +11,7 @@ const MINUTE = 60_000
 
 describe.each(databases)("on $name", ({ create }) => {
   describe("a proposal", () => {
-    test("holds all a person needs to decide, and until then nothing has changed", async () => {
+    test("holds all that a person needs to decide, and nothing changes before the decision", async () => {
       await using asked = await openAsked(create)
       const { world, id, note, proposal, clock } = asked
       const conversation = await world.load(id)
@@ -34,7 +34,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(note).toMatchObject({ text: "old", written: [] })
     })
 
-    test("runs exactly what was shown when it is committed, without asking the model in between", async () => {
+    test("runs exactly what was shown when it is committed, without another model request", async () => {
       await using asked = await openAsked(create)
       const { world, id, note, model, proposal } = asked
       expect(model.received).toHaveLength(1)
@@ -44,7 +44,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await world.types(id)).slice(5)).toEqual(["decision", "tool_start", "tool_end", "message", "run_ended"])
     })
 
-    test("of a write that says nothing about itself is shown as the worst it could be", async () => {
+    test("of a write without an action class is shown with the most severe class", async () => {
       await using database = await create()
       const policy = { proposalMinutes: 2 }
       const clock = new TurnedClock()
@@ -58,7 +58,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(open?.proposed.expiresAt).toBe(clock.now() + 2 * MINUTE)
     })
 
-    test("is not made where what it would change cannot be read; the model is told", async () => {
+    test("is not made if its target cannot be read; the model gets the error", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const looking = Promise.withResolvers<void>()
@@ -80,7 +80,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   describe("a decision", () => {
-    test("to reject tells the model the reason", async () => {
+    test("to reject sends the model the reason", async () => {
       await using asked = await openAsked(create)
       await asked.world.decide(asked.id, asked.proposal.id, "reject", "It is my favourite note.")
       expect(await asked.told()).toMatchObject([
@@ -121,7 +121,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(asked.note.written).toEqual([])
     })
 
-    test("about an edited proposal runs the edited arguments, and the model is told what changed", async () => {
+    test("about an edited proposal runs the edited arguments, and the model learns what changed", async () => {
       await using asked = await openAsked(create)
       const { world, id } = asked
       await asked.submit({ type: "edit", proposalId: asked.proposal.id, arguments: { text: "mine" }, by: world.user })
@@ -138,7 +138,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(result?.text).toMatch(/person changed the arguments to \{"text":"no, mine"\}.*The note says "no, mine"/)
     })
 
-    test("about an edited proposal tells the model what changed also when it fails", async () => {
+    test("about an edited proposal sends the model the changes also if it fails", async () => {
       await using asked = await openAsked(create)
       const { world, id } = asked
       await asked.submit({
@@ -160,7 +160,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(asked.note.written).toEqual([])
     })
 
-    test("about each of several proposals is its own", async () => {
+    test("about each of several proposals counts for that one only", async () => {
       await using asked = await openAsked(create, { texts: ["a", "b", "c"] })
       const { world, id, proposals } = asked
       expect(of(await world.events(id), "awaiting_confirmation")).toHaveLength(1)
@@ -177,7 +177,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  test("a write waits for the decision also while other tools of the reply still run", async () => {
+  test("a write waits for its decision while other tools of the reply still run", async () => {
     await using database = await create()
     const held = new Held()
     const note = new Note()

@@ -10,9 +10,9 @@ import { TurnedClock } from "../support/loop/world.ts"
 const MINUTES = 60_000
 const milk = calls("create_task", { title: "Buy milk" })
 
-// what had expired was a dead end.
-describe.each(databases)("what expired on $name", ({ create }) => {
-  /** A conversation with one proposal whose time has passed. */
+// an expired proposal could not be continued.
+describe.each(databases)("an expired proposal on $name", ({ create }) => {
+  /** A conversation with one expired proposal. */
   async function openExpired(options: Partial<FaceOptions> = {}) {
     const clock = new TurnedClock(Date.now())
     const { url } = await create()
@@ -31,7 +31,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
   const expired = async (ada: Visitor, more = "") =>
     (await ada.get(`/api/agent/proposals?status=expired${more}`)).body.items.map(({ id }: { id: string }) => id)
 
-  test("is proposed again in the run that still waits for it, which then goes on as it would have", async () => {
+  test("is proposed again in the run that still waits for it, which then continues as usual", async () => {
     await using open = await openExpired()
     const { ada, id, proposal } = open
     const made = await again(ada, proposal)
@@ -57,7 +57,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
       if (by === "message") await ada.say(id, "never mind")
       else await ada.post(`/api/conversations/${id}/resume`)
       expect((await ada.get(`/api/agent/proposals/${proposal.id}`)).body.status).toBe("expired")
-      // Whoever comes back to the conversation is told so, until it was proposed again.
+      // The conversation lists the expired proposal until it is proposed again.
       const toldAs = async () =>
         (await ada.get(`/api/conversations/${id}`)).body.expired.map((each: Proposal) => [each.id, each.status])
       expect(await toldAs()).toEqual([[proposal.id, "expired"]])
@@ -76,12 +76,12 @@ describe.each(databases)("what expired on $name", ({ create }) => {
         "",
         expect.stringMatching(/^Task created/),
       ])
-      // And words after it find a history that fits.
+      // A later message gets a valid history.
       expect((await ada.say(id, "thanks")).body.messages.at(-1).content).toBe("I see.")
     },
   )
 
-  test("is proposed again once, however often it is asked for at the same time", async () => {
+  test("is proposed again once, however many requests arrive at the same time", async () => {
     for (const settled of [false, true]) {
       await using open = await openExpired()
       const { ada, id, proposal } = open
@@ -94,7 +94,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
     }
   })
 
-  test("shows what it would change as things are now", async () => {
+  test("shows its change against the current state", async () => {
     const update = calls("update_task", { task_id: "Buy milk", priority: "high" })
     await using open = await openExpired({ model: scripted(milk, update, always(says("I see."))) })
     const { ada, clock, proposal, id } = open
@@ -111,7 +111,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
     expect((await commit(ada, body.id)).body.status).toBe("applied")
   })
 
-  test("is refused, and stays as it is, where it cannot be proposed", async () => {
+  test("is refused, and stays as it is, if it cannot be proposed", async () => {
     await using open = await openExpired()
     const { ada, id, proposal, face } = open
     await ada.patch(`/api/conversations/${id}`, { mode: "read-only" })
@@ -127,11 +127,11 @@ describe.each(databases)("what expired on $name", ({ create }) => {
     expect((await again(ada, made.body)).body).toMatchObject({ code: "still_pending", status: 409 })
     await commit(ada, made.body.id)
     expect((await again(ada, made.body)).body).toMatchObject({ code: "proposal_decided", status: 409 })
-    // The edit of an expired one is refused as before: what is shown then has to be shown first.
+    // An edit of an expired one is refused as before: the new preview must be shown first.
     expect((await ada.post(`/api/agent/proposals/${proposal.id}/edit`, { arguments: {} })).status).not.toBe(201)
   })
 
-  test("keeps the arguments that a person had given it, and says so to the model", async () => {
+  test("keeps the arguments that a person edited, and reports that to the model", async () => {
     await using open = await openExpired()
     const { ada, clock, proposal } = open
     const { body: first } = await again(ada, proposal)
@@ -163,7 +163,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
   test("stays in the inbox until the person has seen it, on every device and after a restart", async () => {
     const { ada, id, proposal, face, url, clock } = await openExpired()
     expect(await expired(ada, "&seen=false")).toEqual([proposal.id])
-    await ada.say(id, "never mind") // settled, and still nobody has said that they saw it
+    await ada.say(id, "never mind") // settled, but not marked as seen
     expect(await expired(ada, "&seen=false")).toEqual([proposal.id])
     const first = Promise.withResolvers<void>()
     const feed = readFrames(await ada.send("GET", "/api/feed"), (frames) => {
@@ -180,7 +180,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
     await using next = await Face.open({ url, clock, model: scripted(always(says("I see."))) })
     const later = await next.as("ada")
     expect([await expired(later, "&seen=false"), await expired(later, "&seen=true")]).toEqual([[], [proposal.id]])
-    // What was seen can be proposed again all the same.
+    // A proposal that was seen can still be proposed again.
     expect((await again(later, proposal)).status).toBe(201)
   })
 

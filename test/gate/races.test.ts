@@ -9,7 +9,7 @@ import { databases } from "../support/databases.ts"
 import { Note, proposalRows } from "./note.ts"
 import { message, type World } from "../support/loop/world.ts"
 
-/** Changes the note once, then has done. */
+/** Changes the note once, then is done. */
 const changing = () =>
   scripted(
     always(({ history }) => {
@@ -41,7 +41,7 @@ describe.each(databases)("on $name", ({ create }) => {
     (proposalId, by) => ({ type: "edit", proposalId, arguments: { text: "edited" }, by }),
   ]
 
-  test("a decision that names another conversation decides nothing, and does not tell that the proposal exists", async () => {
+  test("a decision that names another conversation decides nothing, and does not reveal that the proposal exists", async () => {
     await using two = await openTwo()
     const [world] = two.worlds
     const mine = await world.begin("Change the note.")
@@ -56,7 +56,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(two.note.written).toHaveLength(1)
   })
 
-  test("of twenty racing decisions from two processes one wins, the rest learn the outcome, and the effect is its", async () => {
+  test("of twenty racing decisions from two processes one wins, the rest get the outcome, and it alone takes effect", async () => {
     await using two = await openTwo()
     const { worlds, note } = two
     for (let round = 0; round < 4; round++) {
@@ -69,7 +69,7 @@ describe.each(databases)("on $name", ({ create }) => {
       })
       const settled = await Promise.allSettled(racing)
       for (const world of worlds) await world.pawl.runtime.rest(id)
-      await worlds[1].pawl.runtime.recover() // a decision that was kept for a process that had just ended its work
+      await worlds[1].pawl.runtime.recover() // a decision that was stored for a process that had just ended its work
       for (const world of worlds) await world.pawl.runtime.rest(id)
 
       const won = settled.flatMap((outcome, n) => (outcome.status === "fulfilled" ? [n] : []))
@@ -88,7 +88,7 @@ describe.each(databases)("on $name", ({ create }) => {
     }
   })
 
-  test("a commit that races with a new message and a cancel is applied once or not at all, and everyone agrees on which", async () => {
+  test("a commit that races with a new message and a cancel is applied once or not at all, and all readers agree", async () => {
     await using two = await openTwo()
     const { worlds, note } = two
     for (let round = 0; round < 4; round++) {

@@ -13,15 +13,14 @@ vi.setConfig({ testTimeout: 180_000 })
 const PROPOSALS = sizes.racedProposals
 const MOST_PROPOSALS = Math.max(PROPOSALS, 200)
 const DECISIONS = 20
-/** So many conversations are raced over at a time: enough that their commits and reads mix. */
+/** The number of conversations that race at a time: enough that their commits and reads mix. */
 const AT_ONCE = 20
 
-/** Asks for one write, then has done. */
+/** Requests one write, then is done. */
 const asking = () =>
   scripted(always(({ history }) => (history.some(({ role }) => role === "tool") ? says("Done.") : calls("pay"))))
 
 describe.each(databases)("on $name", ({ create }) => {
-  // Promise 6
   test(`of ${DECISIONS} racing decisions on each of ${PROPOSALS} proposals one is a 200, the rest are a 409 with the outcome`, async () => {
     await using database = await create()
     const effects = new Map<string, number>()
@@ -52,7 +51,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(replies[winners[0]!]?.body).toMatchObject({ id, status: end })
       const losers = replies.filter(({ status }) => status === 409)
       expect(losers, said(replies)).toHaveLength(DECISIONS - 1)
-      // A loser may be told before the winner's write has ended, but never of another outcome.
+      // A loser may get its answer before the winner's write has ended, but never another outcome.
       const known = what === "commit" ? /^(applying|applied)$/ : /^rejected$/
       for (const { type, body } of losers) {
         expect([type, body.code]).toEqual(["application/problem+json", "proposal_decided"])
@@ -62,7 +61,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(effects.get(callId) ?? 0, "the target's counter").toBe(what === "commit" ? 1 : 0)
     }
 
-    // Rejecting is less work, and on a busy machine may win each of a few: more are raced until both kinds have won.
+    // Rejecting is less work, and may win each time on a busy machine: more race until both kinds have won.
     const isOneSided = () => Math.min(won.commit, won.reject) === 0
     let raced = 0
     for (; raced < PROPOSALS || (isOneSided() && raced < MOST_PROPOSALS); raced += AT_ONCE) {

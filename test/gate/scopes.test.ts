@@ -6,9 +6,9 @@ import type { Visitor } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 
-/** What a token may do does not grow because somebody else's conversation is in `auto` (promise 21). */
+/** A token's rights do not grow because another token's conversation is in `auto`. */
 describe.each(databases)("a token that may chat and not approve, on $name", (database) => {
-  /** A conversation of its owner's in `auto`. Whatever is said leads to one write. */
+  /** A conversation of its owner's in `auto`. Every message leads to one write. */
   const open = async () => {
     const notes: string[] = []
     const note = write("note", ({ q = "" }) => answer(`${notes.push(q)} notes`))
@@ -25,7 +25,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     (await visitor.get("/api/agent/proposals?status=pending")).body.items as { id: string; conversationId: string }[]
   const modeOf = async (visitor: Visitor, id: string) => (await visitor.get(`/api/conversations/${id}`)).body.mode
 
-  test("its words in a conversation in auto are answered, and its writes asked about", async () => {
+  test("its messages in a conversation in auto are answered, and its writes need approval", async () => {
     const { server, owner, speaker, id, notes } = await open()
     await using _ = server
     await owner.say(id, "Note.")
@@ -39,7 +39,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect(notes).toHaveLength(3)
   })
 
-  test("its words over a socket and in the thread dialect are asked about, too", async () => {
+  test("its messages over a socket and in the thread API need approval too", async () => {
     const { server, owner, id, notes } = await open()
     await using _ = server
     using peer = await server.socket("ada", "read", "chat")
@@ -52,7 +52,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect(await pending(owner)).toMatchObject([{ conversationId: id }])
   })
 
-  test("a fork of its making begins in confirm, also of a past that was in auto", async () => {
+  test("its fork starts in confirm, also of a history that was in auto", async () => {
     const { server, owner, speaker, id, notes } = await open()
     await using _ = server
     await owner.say(id, "Note.")
@@ -71,7 +71,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect(await modeOf(owner, strict)).toBe("read-only")
   })
 
-  test("it cannot widen a mode, by a change, by a fork or on its way behind others, and may narrow one", async () => {
+  test("it cannot widen a mode, by a change or by a fork, and may narrow one", async () => {
     const { server, owner, speaker, id } = await open()
     await using _ = server
     const set = (visitor: Visitor, mode: string) => visitor.patch(`/api/conversations/${id}`, { mode })
@@ -83,7 +83,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect((await set(speaker, "read-only")).status).toBe(200)
     expect(await modeOf(owner, id)).toBe("read-only")
     const forked = (await speaker.post(`/api/conversations/${id}/fork`, { position })).body.id
-    expect(await modeOf(owner, forked)).toBe("read-only") // its past was in auto
+    expect(await modeOf(owner, forked)).toBe("read-only") // its history was in auto
     expect((await set(owner, "confirm")).body.mode).toBe("confirm")
   })
 
@@ -103,7 +103,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect(await modeOf(owner, id)).toBe("read-only")
   })
 
-  test("what it steers into the owner's run makes the rest of that run ask", async () => {
+  test("its steered message makes the rest of the owner's run ask", async () => {
     const held = new Held()
     const notes: string[] = []
     const note = write("note", ({ q = "" }) => answer(`${notes.push(q)} notes`))
@@ -120,7 +120,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     expect(notes).toEqual([])
   })
 
-  test("what it changes in the queue, and what it resumes, asks", async () => {
+  test("its changes in the queue, and its resumes, need approval", async () => {
     const held = new Held()
     const notes: string[] = []
     const note = write("note", ({ q = "" }) => answer(`${notes.push(q)} notes`))
@@ -137,7 +137,7 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     await server.face.pawl.runtime.rest(id as never)
     expect(notes).toEqual([])
     await owner.post(`/api/conversations/${id}/cancel`)
-    // The owner resumes what the other one said: still asked about.
+    // The owner resumes a message of the other token: it still needs approval.
     expect((await owner.post(`/api/conversations/${id}/resume`)).body.run.status).toBe("paused")
     expect(notes).toEqual([])
   })

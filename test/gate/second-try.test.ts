@@ -9,8 +9,8 @@ import { Mortal } from "../support/loop/mortal.ts"
 import { openWorld } from "../support/loop/world.ts"
 
 describe.each(databases)("on $name", ({ create }) => {
-  // the look at the target must not come between a broken-off write and its second try.
-  test("a write that may run again is not called stale because of what its own first try has changed", async () => {
+  // the check of the target must not come between an interrupted write and its second try.
+  test("a write that may run again is not stale because of changes by its own first try", async () => {
     await using database = await create()
     const mortal = new Mortal()
     const shelf = { books: 1, revision: 1, done: new Set<string>() }
@@ -26,7 +26,7 @@ describe.each(databases)("on $name", ({ create }) => {
       run(_input, { callId }) {
         if (!shelf.done.has(callId)) Object.assign(shelf, { books: shelf.books + 1, revision: shelf.revision + 1 })
         shelf.done.add(callId)
-        if (isFirst) mortal.kill() // done, and nobody lives to tell
+        if (isFirst) mortal.kill() // done, but the process dies before it can report
         return answer(`${shelf.books} books.`)
       },
     })

@@ -17,7 +17,7 @@ const milk = (more: object = {}): WorkspaceWrite => {
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("a write that a crash kept from its target is not done to another one that came to stand there", async () => {
+  test("a write that a crash kept from its target is not applied to a later row in its place", async () => {
     await using database = await create()
     let store: Store | undefined
     const mortal = new Mortal()
@@ -60,7 +60,7 @@ describe.each(databases)("on $name", ({ create }) => {
     await next.pawl.runtime.recover()
     await next.pawl.runtime.rest(id)
     expect(await workspace.select("tasks")).toEqual([other])
-    // Its own table has told that it was not done: nobody is asked to find out.
+    // Its own table has reported that it was not done, so the write is not in doubt.
     expect(await proposalRows(next)).toMatchObject([{ status: "failed", code: "proposal_stale" }])
     expect(await next.types(id)).not.toContain("in_doubt")
   })

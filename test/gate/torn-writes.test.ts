@@ -18,7 +18,7 @@ import { proposalRows } from "./note.ts"
 import { aborted, Held, write } from "../support/loop/tools.ts"
 import { openWorld, TurnedClock, type World } from "../support/loop/world.ts"
 
-/** As one that hands its signal to `fetch`: the target has it, and nobody waits for the answer. */
+/** Acts like a tool that passes its signal to `fetch`: the target has the request, and the answer is dropped. */
 class Fetching {
   readonly #begun = Promise.withResolvers<AbortSignal>()
   readonly begun = this.#begun.promise
@@ -66,8 +66,8 @@ async function takeUp(world: World, id: ConversationId): Promise<void> {
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  describe("a write that throws because it was told to stop", () => {
-    test("is in doubt when its time was up, not failed", async () => {
+  describe("a write that throws because it was asked to stop", () => {
+    test("is in doubt if its time was up, not failed", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const fetching = new Fetching()
@@ -81,7 +81,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(world)).toMatchObject([{ status: "in_doubt" }])
     })
 
-    test("is in doubt when the run was cancelled, and the person can settle it", async () => {
+    test("is in doubt if the run was cancelled, and the person can settle it", async () => {
       await using database = await create()
       const fetching = new Fetching()
       const tools = [write("save", fetching.run)]
@@ -96,7 +96,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(world)).toMatchObject([{ status: "applied" }])
     })
 
-    test("is in doubt for the next process when the server went down", async () => {
+    test("is in doubt for the next process if the server shut down", async () => {
       await using database = await create()
       const fetching = new Fetching()
       const tools = [write("save", fetching.run)]
@@ -113,7 +113,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(next)).toMatchObject([{ status: "in_doubt" }])
     })
 
-    test("tells nothing new when it does so late", async () => {
+    test("records nothing new if it throws late", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const held = new Held()
@@ -127,7 +127,7 @@ describe.each(databases)("on $name", ({ create }) => {
       await world.pawl.runtime.rest(id)
       const kept = vi.spyOn(world.store.journal, "addToInbox")
       held.fail(signal.reason)
-      await new Promise((resolve) => setImmediate(resolve)) // by now whoever waits for its end has heard of it
+      await new Promise((resolve) => setImmediate(resolve)) // by now all handlers of its end have run
       expect(kept).not.toHaveBeenCalled()
       await world.send(id, "Is it saved?")
       expect(of(await world.events(id), "late_result")).toEqual([])
@@ -135,8 +135,8 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  describe("a write that was begun and may not be tried again", () => {
-    test("is in doubt where its tool has another version now, not refused as not done", async () => {
+  describe("a write that has started and may not be tried again", () => {
+    test("is in doubt if its tool has another version now, not refused as not done", async () => {
       await using database = await create()
       const mortal = new Mortal()
       let done = 0
@@ -165,7 +165,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(next)).toMatchObject([{ status: "applied" }])
     })
 
-    test("stays in doubt where a second try is asked for in a conversation that is read-only by now", async () => {
+    test("stays in doubt if a second try is requested in a conversation that is now read-only", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const held = new Held()
@@ -181,7 +181,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(world)).toMatchObject([{ status: "in_doubt" }])
     })
 
-    test("is told as in doubt where a second try was asked for and the run cancelled before it began", async () => {
+    test("is reported as in doubt if a second try was requested and the run cancelled before it started", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const first = new Held()
@@ -204,7 +204,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test.each(["it is cancelled", "its time is up"])(
-      "is told as in doubt where the run ends before its second try because %s",
+      "is reported as in doubt if the run ends before its second try because %s",
       async (because) => {
         await using database = await create()
         const clock = new TurnedClock()
@@ -234,8 +234,8 @@ describe.each(databases)("on $name", ({ create }) => {
     )
   })
 
-  describe("a write whose target can be asked", () => {
-    test("is not repeated while its first try is still at work, whatever its target says", async () => {
+  describe("a write whose target can report its outcome", () => {
+    test("is not repeated while its first try is still running, whatever its target reports", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const begun = Promise.withResolvers<void>()
@@ -264,7 +264,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await proposalRows(world)).toMatchObject([{ status: "applied" }])
     })
 
-    test("is left in doubt by a server that goes down while it is under way, and the next one does not repeat it", async () => {
+    test("is left in doubt by a server that shuts down while it runs, and the next one does not repeat it", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const begun = Promise.withResolvers<void>()
@@ -285,7 +285,7 @@ describe.each(databases)("on $name", ({ create }) => {
         return id
       })()
       await using next = await openChecked({ url: database.url, model: scripted(), tools, clock })
-      expect(of(await next.events(id), "in_doubt")).toHaveLength(1) // by the one that knew that it was on its way
+      expect(of(await next.events(id), "in_doubt")).toHaveLength(1) // by the server that knew about the running write
       await takeUp(next, id)
       expect(tries).toBe(1)
       expect(await proposalRows(next)).toMatchObject([{ status: "in_doubt" }])
@@ -298,7 +298,7 @@ describe.each(databases)("on $name", ({ create }) => {
         ends: "cancelled",
       },
       { where: "is in doubt where its target cannot promise that", more: {}, ends: "in_doubt" },
-    ])("broken off by a crash and cancelled since is not done anew, and $where", async ({ more, ends }) => {
+    ])("interrupted by a crash and cancelled since is not repeated, and $where", async ({ more, ends }) => {
       await using database = await create()
       const mortal = new Mortal()
       let tries = 0
@@ -319,7 +319,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await resultsOf(next, id)).map(({ status }) => status)).toEqual([ends])
     })
 
-    test("is asked about again by the next process when the server goes down while it asks", async () => {
+    test("is asked about again by the next process if the server shuts down while it asks", async () => {
       await using database = await create()
       const mortal = new Mortal()
       const asked = Promise.withResolvers<void>()
@@ -351,7 +351,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  test("an approved write is done by the next process when the server goes down while it looks whether it still fits", async () => {
+  test("an approved write is done by the next process if the server shuts down during the check of its target", async () => {
     await using database = await create()
     const looking = Promise.withResolvers<void>()
     let looks = 0

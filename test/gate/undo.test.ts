@@ -13,7 +13,7 @@ import { auditRows, Shelf } from "../support/loop/shelf.ts"
 import { Held, write } from "../support/loop/tools.ts"
 import { message, openWorld, type World, type WorldOptions } from "../support/loop/world.ts"
 
-/** What the server submits for an entry of the audit. */
+/** Returns the input that the server submits to undo an entry of the audit. */
 async function undoOf(world: Pick<World, "store">, tool: string): Promise<UndoInput> {
   const entry = (await auditRows(world)).findLast((row) => row.tool === tool)!
   const inverse = JSON.parse(entry.inverse!) as UndoInput["inverse"]
@@ -26,7 +26,7 @@ async function undo(world: World, id: ConversationId, tool: string): Promise<voi
   await world.pawl.runtime.rest(id)
 }
 
-/** Agrees to everything that waits. */
+/** Approves every proposal that waits. */
 async function agree(world: World, id: ConversationId): Promise<void> {
   for (const { proposed, status } of await world.proposals(id)) {
     if (status === "pending") await world.decide(id, proposed.id, "commit")
@@ -56,7 +56,7 @@ async function openDone(
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("an undo is proposed, changes nothing until it is agreed to, and asks the model nothing", async () => {
+  test("an undo is proposed, changes nothing before its approval, and makes no model request", async () => {
     await using done = await openDone(create, { replies: [says("You are welcome.")] })
     const { world, id, shelf, model } = done
     await undo(world, id, "put")
@@ -67,7 +67,8 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(shelf.log).toEqual(["put b1", "take b1"])
     expect(of(await world.events(id), "run_ended").at(-1)).toMatchObject({ status: "completed", reason: "undo" })
     expect(model.received).toHaveLength(2)
-    // The next request holds what was taken back, each call with its result: the scripted model refuses anything else.
+    // The next request contains the undone writes, each call with its result: the scripted model refuses anything
+    // else.
     await world.send(id, "Thanks.")
     const roles = model.received[2]!.history.map((turn) => (turn.role === "user" ? turn.text : turn.role))
     expect(roles.slice(-4)).toEqual(['Undo: Put "Emma" on the shelf', "assistant", "tool", "Thanks."])
@@ -96,7 +97,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(rows.map(({ undoes }) => undoes)).toEqual([null, ...rows.slice(0, -1).map((row) => row.id)])
   })
 
-  test("what a later version of the tool would do instead does not matter", async () => {
+  test("the inverse is the recorded one, whatever a later version of the tool would do", async () => {
     await using done = await openDone(create)
     const { url } = done.database
     const tools = done.shelf.tools.map((tool) => ({ ...tool, inverse: () => ({ tool: "burn", input: {} }) }) as Tool)
@@ -105,7 +106,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.proposals(done.id))[0]?.proposed.tool).toBe("take")
   })
 
-  test("an undo that is rejected leaves everything as it was, and may be asked for again", async () => {
+  test("a rejected undo changes nothing, and may be requested again", async () => {
     await using done = await openDone(create)
     const { world, id, shelf } = done
     await undo(world, id, "put")
@@ -117,7 +118,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(shelf.books.size).toBe(0)
   })
 
-  test("in auto mode an undo waits for a person all the same", async () => {
+  test("in auto mode an undo still waits for approval", async () => {
     await using done = await openDone(create)
     const { world, id, shelf } = done
     await world.pawl.runtime.submit(id, { type: "settings", mode: "auto" })
@@ -137,7 +138,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(shelf.books.size).toBe(1)
   })
 
-  test("what is undone, or about to be, is not undone a second time", async () => {
+  test("a write that is undone, or whose undo is open, is not undone a second time", async () => {
     await using done = await openDone(create)
     const { world, id, shelf } = done
     await undo(world, id, "put")
@@ -162,7 +163,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(shelf.log).toEqual(["put b1", "take b1"])
   })
 
-  test("of many who undo the same at once one gets a proposal", async () => {
+  test("of many concurrent requests to undo the same write one gets a proposal", async () => {
     await using done = await openDone(create)
     const { world, id } = done
     const inputs = await Promise.all(Array.from({ length: 8 }, () => undoOf(world, "put")))
@@ -173,7 +174,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(of(await world.events(id), "run_started")).toHaveLength(2)
   })
 
-  test("a conversation at work refuses an undo instead of keeping it waiting", async () => {
+  test("a conversation at work refuses an undo instead of queueing it", async () => {
     const held = new Held()
     const slow = write("slow", held.run)
     await using done = await openDone(create, {
@@ -190,7 +191,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(of(await world.events(id), "run_started")).toHaveLength(2)
   })
 
-  test("open proposals are decided before anything is undone; expired ones make way", async () => {
+  test("open proposals must be decided before an undo; expired ones are settled by it", async () => {
     const other = calls("put", { id: "b2", title: "Persuasion" })
     const { TurnedClock } = await import("../support/loop/world.ts")
     const clock = new TurnedClock()
@@ -205,7 +206,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(shelf.log).toEqual(["put b1", "take b1"])
   })
 
-  test("an undo whose target is gone says so and leaves a conversation that goes on", async () => {
+  test("an undo whose target is gone says so, and the conversation can continue", async () => {
     await using done = await openDone(create, { replies: [says("I see.")] })
     const { world, id, shelf } = done
     shelf.books.clear()
@@ -225,7 +226,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.load(done.id)).run?.status).toBe("completed")
   })
 
-  test("words that steer into an undo are answered after it", async () => {
+  test("a message that steers into an undo is answered after it", async () => {
     await using done = await openDone(create, { replies: [says("Here.")] })
     const { world, id, model } = done
     const held = Promise.withResolvers<void>()
@@ -251,7 +252,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(of(await world.events(id), "run_ended").map(({ reason }) => reason)).toEqual([undefined, "undo", undefined])
   })
 
-  test("new words instead of a decision end the undo, and it may be asked for again", async () => {
+  test("a new message instead of a decision ends the undo, and it may be requested again", async () => {
     await using done = await openDone(create, { replies: [says("Fine.")] })
     const { world, id } = done
     await undo(world, id, "put")
@@ -261,7 +262,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.proposals(id)).map(({ status }) => status)).toEqual(["pending"])
   })
 
-  test("a fork has nothing to undo, and does not take part in the undoing of what it was forked from", async () => {
+  test("a fork has nothing to undo, and is not affected by an undo in its original", async () => {
     await using done = await openDone(create)
     const { world, id } = done
     await undo(world, id, "put")
@@ -276,7 +277,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   test.each(["before", "after"] as const)(
-    "a death %s any write of an undo neither loses nor doubles it",
+    "a crash %s any write of an undo neither loses nor doubles it",
     { timeout: 120_000 },
     async (when) => {
       const model = () => scripted(always(({ history }) => (history.at(-1)?.role === "tool" ? says("Done.") : put)))
@@ -300,7 +301,7 @@ describe.each(databases)("on $name", ({ create }) => {
         await using world = await openChecked({ ...common, model: model() })
         await world.pawl.runtime.recover()
         await world.pawl.runtime.rest(id)
-        await undo(world, id, "put").catch(() => {}) // where the first life has not got so far
+        await undo(world, id, "put").catch(() => {}) // if the first process did not get so far
         await agree(world, id)
         expect(shelf.log, `death ${when} write ${at}`).toEqual(["put b1", "take b1"])
         expect((await auditRows(world)).map(({ tool }) => tool)).toEqual(["put", "take"])
@@ -329,7 +330,7 @@ describe.each(databases)("on $name", ({ create }) => {
       return { face, ada, id, shelf, entry, [Symbol.asyncDispose]: () => face[Symbol.asyncDispose]() }
     }
 
-    test("undo answers with the proposal, which commit carries out", async () => {
+    test("undo returns the proposal, which commit carries out", async () => {
       await using world = await openFace()
       const { ada, entry, shelf, id } = world
       const undoing = await ada.post(`/api/agent/audit/${entry.id}/undo`)
@@ -361,13 +362,13 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(world.shelf.books.size).toBe(1)
     })
 
-    test("the run of an undo is stopped when the token is revoked that asked for it", async () => {
+    test("revoking the token that requested an undo stops its run", async () => {
       await using world = await openFace()
       const { face, ada, entry, id } = world
       const { credential } = (await ada.get("/api/auth/me")).body
       const asked = Promise.withResolvers<void>()
       const revoked = Promise.withResolvers<void>()
-      // The book is looked for before its removal is proposed: here that takes until the token is gone.
+      // The tool searches the book before its removal is proposed; here that takes until the token is revoked.
       world.shelf.beforeTaking = () => (asked.resolve(), revoked.promise)
       const undoing = ada.post(`/api/agent/audit/${entry.id}/undo`)
       await asked.promise
@@ -383,7 +384,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(items.filter(({ status }: { status: string }) => status === "pending")).toEqual([])
     })
 
-    test("somebody else's entry cannot be undone, nor told from a missing one", async () => {
+    test("another user's entry cannot be undone, nor distinguished from a missing one", async () => {
       await using world = await openFace()
       const bob = await world.face.as("bob")
       const foreign = await bob.post(`/api/agent/audit/${world.entry.id}/undo`)
@@ -391,7 +392,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect([foreign.status, foreign.text]).toEqual([404, missing.text])
     })
 
-    test("what cannot be undone says why", async () => {
+    test("an entry that cannot be undone has a reason", async () => {
       await using world = await openFace()
       const { ada, entry, shelf } = world
       shelf.books.clear()
@@ -407,7 +408,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect([never.status, never.body.code]).toEqual([409, "not_undoable"])
     })
 
-    test("a task goes round the circle: made, taken back, put back under its old id, deleted in words", async () => {
+    test("a task completes the cycle: created, undone, restored under its old id, deleted by the model", async () => {
       const { url } = await create()
       const { offlineModel } = await import("../../labs/offline-model/model.ts")
       await using face = await Face.open({ url, model: offlineModel() })
@@ -440,7 +441,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await tasks()).toEqual([made])
     })
 
-    test("the model cannot call what only an undo may", async () => {
+    test("the model cannot call a tool that is reserved for undo", async () => {
       const { url } = await create()
       const task = {
         id: "task_x",

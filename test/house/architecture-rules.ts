@@ -11,11 +11,11 @@ import {
 } from "./sources.ts"
 
 export interface RoomTables {
-  /** The rooms of the packages and what each may import besides itself. */
+  /** The modules of the packages and what each may import besides itself. */
   readonly mayImport: Readonly<Record<string, readonly string[] | "everything">>
-  /** Folders that load only what is listed from outside; of two, the inner one counts. */
+  /** Folders that load only the listed external packages; the inner one of two counts. */
   readonly mayLoad: Readonly<Record<string, { readonly only: readonly string[]; readonly types: "count" | "free" }>>
-  /** Files that may not have as many lines as all others, or may have more. */
+  /** Files with a lower or higher limit of lines than all others. */
   readonly maxLines: Readonly<Record<string, number>>
   /** The one file that reads the environment. */
   readonly readsEnvironment: string
@@ -26,11 +26,11 @@ export interface PageTables {
   readonly mayLoad: readonly string[]
 }
 
-/** Nine files in ten of the best codebases fit into this. */
+/** Nine files in ten of the best codebases are shorter than this. */
 const MAX_LINES = 400
 const namesThatSayNothing = ["util", "utils", "helper", "helpers", "common", "types"]
 
-/** Every broken rule, as a sentence. Pure, so that the tests above can plant faults. */
+/** Returns every broken rule as a sentence. Pure, so that the tests above can plant faults. */
 export function faultsIn(sources: Sources, tables: RoomTables): string[] {
   return Object.entries(sources).flatMap(([path, source]) => {
     const code = withoutComments(source)
@@ -98,7 +98,7 @@ function pathFaults(path: string, target: string, { mayImport }: RoomTables): st
   const [from, to] = [roomOf(path), roomOf(target)]
   const allowed = mayImport[from] ?? "everything"
   if (from === to || allowed === "everything" || allowed.includes(to) || allowed.includes(target)) return []
-  // What we publish for other people's tests serves our own as well.
+  // Our own tests may use what we publish for tests.
   if (inTest && to === "core/testing.ts") return []
   return [`imports ${target}: ${from} may not import ${to}`]
 }
@@ -115,7 +115,10 @@ function environmentFaults(path: string, code: string, { readsEnvironment }: Roo
   return reads.test(code) && path !== readsEnvironment ? [`reads the environment; only ${readsEnvironment} may`] : []
 }
 
-/** `core/engine/loop.ts` → `core/engine`, `client/calls.ts` → `client`, `core/index.ts` and a test beside it → `core/index.ts`. */
+/**
+ * Returns the module of a path: `core/engine/loop.ts` → `core/engine`, `client/calls.ts` → `client`, `core/index.ts`
+ * and its test → `core/index.ts`.
+ */
 function roomOf(path: string): string {
   const [folder, name, ...rest] = path.split("/") as [string, string, ...string[]]
   if (folder === "client") return name === "device" && rest.length > 0 ? "client/device" : "client"
@@ -128,10 +131,10 @@ function packageOf(target: string): string {
   return target.split("/", target.startsWith("@") ? 2 : 1).join("/")
 }
 
-/** About thirty names are read at a glance; with more, somebody looks for a thing and does not see it. */
+/** About thirty names can be read at a glance; in a longer list a reader overlooks names. */
 export const MAX_FILES = 32
 
-/** Every folder that holds more source files than that, those in its own folders aside, as a sentence. */
+/** Returns every folder with more source files than that, without those in its subfolders, as a sentence. */
 export function crowdedFolders(paths: readonly string[]): string[] {
   const code = paths.filter((path) => /\.tsx?$/.test(path))
   const byFolder = Map.groupBy(code, (path) => posix.dirname(path))
@@ -142,7 +145,10 @@ export function crowdedFolders(paths: readonly string[]): string[] {
   )
 }
 
-/** Circles of imports, types included, each as a sentence. One way around each is told; with that cut, there may be more. */
+/**
+ * Returns each import cycle, types included, as a sentence. It reports one way around each cycle; once that is cut,
+ * there may be more.
+ */
 export function circlesIn(sources: Sources): string[] {
   const graph = importGraph(sources)
   const done = new Set<string>()

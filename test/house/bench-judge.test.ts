@@ -14,7 +14,7 @@ const series: Series = {
 }
 const verdict = (given: Partial<Measure>, slowness: number | undefined) => toRow(line(given), series, slowness).verdict
 
-test("a bound in time is longer by as much as the machine is slower; a ratio and a count are the same everywhere", () => {
+test("a time limit scales with the slowness of the machine; a ratio and a count are the same everywhere", () => {
   expect(verdict({}, 1)).toBe("MISSED")
   expect(verdict({}, 1.5)).toBe("must")
   expect(verdict({}, 4)).toBe("goal")

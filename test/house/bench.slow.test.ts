@@ -9,13 +9,13 @@ import { isLong, oneIn } from "../support/sizes.ts"
 const root = join(import.meta.dirname, "../..")
 
 /**
- * One of them by the seed, all in the long run; where all of them run, W8 does not. W0, what survives a kill, is one
- * among them: `test/recovery` holds it each time, and here a benchmark is tried, not Pawl.
+ * One workload by the seed, all in the long run except W8. W0, which checks what survives a kill, is one of them:
+ * `test/recovery` tests that in each run; this file tests the benchmark, not Pawl.
  */
 const workloads = oneIn(14, ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w9", "w10", "w11", "w12", "w13", "w14"])
 
-/** Times are never judged in a test; that workloads still run and leave the right transcripts is. */
-test(`the benchmark runs through (${workloads.join()}), and everything it stores is what was said`, async () => {
+/** Checks that workloads run and leave the right transcripts, never their times. */
+test(`the benchmark runs (${workloads.join()}), and everything it stores matches what was sent`, async () => {
   const out = await mkdtemp(join(tmpdir(), "pawl-bench-test-"))
   const words = ["bench/run.ts", "--quick", "--out", out, ...(isLong ? [] : ["--workload", workloads.join()])]
   const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: root })

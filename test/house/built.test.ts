@@ -8,7 +8,7 @@ import { builtProgram, markOf, writeMark } from "../../scripts/built.js"
 
 const root = join(import.meta.dirname, "..", "..")
 
-/** A checkout whose program says where it is run from. */
+/** A checkout whose program reports from where it runs. */
 function checkout() {
   const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "built-"))
   for (const path of ["bin", "scripts", "core", "client", "packs", "adapters", "apps/cli", "labs", "dist"])
@@ -22,14 +22,14 @@ function checkout() {
   return { folder, says }
 }
 
-test("a checkout starts what was built of its sources as they are, and the sources where it was not", async () => {
+test("a checkout starts the build of its current sources, and the sources if there is none", async () => {
   const { folder, says } = checkout()
   expect(await says()).toBe("from source")
   writeMark(folder, markOf(folder))
   expect(await says()).toBe("as it was built")
 })
 
-test("what was built counts no longer when a source is changed, added or of another time, and a test is none", () => {
+test("a build becomes outdated when a source is changed, added or has another time; a test does not count", () => {
   const { folder } = checkout()
   const isFresh = () => builtProgram(folder) !== undefined
   const build = () => {

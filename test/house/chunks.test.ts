@@ -8,13 +8,13 @@ import { lifeNamed } from "../support/processes/package.ts"
 
 const dist = dirname(lifeNamed("any"))
 
-/** What a file of `dist` imports before it runs. */
+/** Returns the files that a file of `dist` imports statically. */
 const importsOf = (name: string): string[] =>
   [...readFileSync(join(dist, name), "utf8").matchAll(/^(?:import|export) (?:[^"\n]* from )?"([^"\n]+)"/gm)].map(
     ([, from]) => from!.replace(/^\.\//, ""),
   )
 
-/** All that is loaded with a file: our files by name, and what is not ours. */
+/** Returns all that is loaded with a file: our files and external packages. */
 function loadedWith(name: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found
   found.add(name)
@@ -29,13 +29,13 @@ function firstImport(name: string): string {
   return found
 }
 
-test.each(["client.js", "protocol.js"])("nothing of Node's is loaded with %s, which browsers load", (entry) => {
+test.each(["client.js", "protocol.js"])("%s, which browsers load, imports nothing of Node", (entry) => {
   const loaded = [...loadedWith(entry)]
   expect(loaded.filter((name) => name.startsWith("node:"))).toEqual([])
   expect(loaded.some((name) => name.startsWith("zod-"))).toBe(true) // or this test would show nothing
 })
 
-test.each(["pawl.js", firstImport("chat")])("no schema is made before %s has said something", (entry) => {
+test.each(["pawl.js", firstImport("chat")])("no schema is created before the first output of %s", (entry) => {
   expect([...loadedWith(entry)].filter((name) => name.startsWith("zod-"))).toEqual([])
 })
 
@@ -44,14 +44,14 @@ test.each(["device.js", "index.js", firstImport("token")])("%s loads no server",
   expect([...loadedWith(firstImport("serve"))].filter((name) => name.startsWith("server-"))).toHaveLength(1)
 })
 
-test("nor does what is loaded a second later", () => {
+test("modules that load a second later load no server either", () => {
   const late = globSync("late-*.js", { cwd: dist })
   expect(late).toHaveLength(1)
   const loaded = late.flatMap((name) => [...loadedWith(name)])
   expect(loaded.filter((name) => /^(?:server|library)-/.test(name))).toEqual([])
 })
 
-test("what evaluates is loaded by the command that does, and by nothing else", () => {
+test("only the command that evaluates loads the modules for it", () => {
   const holds = (name: string) => readFileSync(join(dist, name), "utf8").includes('"evaluation-judge"')
   const commands = ["serve", "chat", "exec", "acp", "mcp", "ingest"].map(firstImport)
   const loaded = [...commands, "index.js", "server.js"].flatMap((entry) => [...loadedWith(entry)])
@@ -59,7 +59,7 @@ test("what evaluates is loaded by the command that does, and by nothing else", (
   expect([...loadedWith(firstImport("eval"))].filter((name) => name.endsWith(".js") && holds(name))).toHaveLength(1)
 })
 
-test("a server is a dozen files, and no two of them load each other", () => {
+test("a server is a dozen files, and no two of them import each other", () => {
   const files = [...loadedWith(firstImport("serve"))].filter((name) => name.endsWith(".js"))
   expect(files.length).toBeLessThanOrEqual(15)
   const both = files.filter((name) => importsOf(name).some((other) => loadedWith(other).has(name)))
@@ -82,7 +82,7 @@ test("no file of any program imports itself through others: a schema must exist 
   expect([...imports.values()].flat().length).toBeGreaterThan(100) // or this test would show nothing
 })
 
-test("what runs in a process or a thread of its own has no file in common with the server", () => {
+test("code that runs in a process or a thread of its own shares no file with the server", () => {
   const ofServer = loadedWith(firstImport("serve"))
   for (const name of Object.keys(programs)) {
     const own = [...loadedWith(`${name}.js`)].filter((each) => each.endsWith(".js"))
@@ -90,7 +90,7 @@ test("what runs in a process or a thread of its own has no file in common with t
   }
 })
 
-test("no program has a letter beyond ASCII, or V8 would keep all of it with two bytes a letter", () => {
+test("no program has a letter beyond ASCII, because V8 would then store it with two bytes a letter", () => {
   const files = globSync("*.js", { cwd: dist })
   expect(files).toContain("pawl.js")
   expect(files.filter((name) => /[^\x00-\x7f]/.test(readFileSync(join(dist, name), "utf8")))).toEqual([])

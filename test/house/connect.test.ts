@@ -6,18 +6,18 @@ const docs = new URL("../../docs/", import.meta.url)
 const page = readFileSync(new URL("recipes/connect-other-programs.md", docs), "utf8")
 
 describe.each(programs)("the lines for $path", (program) => {
-  test("stand in docs/recipes/connect-other-programs.md as in the page's settings", () => {
+  test("are the same in docs/recipes/connect-other-programs.md and in the page's settings", () => {
     const block = `\n${program.lines("http://127.0.0.1:7295", NO_TOKEN)}\n\`\`\``
     expect(page).toContain(block)
   })
 
-  test("hold the address and the token, and lead to a page that is there", () => {
+  test("contain the address and the token, and link to a page that exists", () => {
     const lines = program.lines("https://pawl.example", "pawl_secret")
     expect([lines.includes("https://pawl.example"), lines.includes("pawl_secret")]).toEqual([true, true])
     expect(existsSync(new URL(`${program.docs}.md`, docs))).toBe(true)
   })
 
-  test("ask for no more than speaking and deciding", () => {
+  test("request only the scopes to chat and to approve", () => {
     expect(["read", "chat", "approve"]).toEqual(expect.arrayContaining([...program.scopes]))
   })
 })

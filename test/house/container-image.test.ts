@@ -26,7 +26,7 @@ test("the image has bubblewrap, and compose.sandbox.yaml lets it work without a 
   })
 })
 
-test("a bubblewrap that may not make namespaces, as in a container, is reported with what would help", () => {
+test("a bubblewrap that may not create namespaces, as in a container, is reported with its remedy", () => {
   const bin = folder()
   writeFileSync(join(bin, "bwrap"), "#!/bin/sh\nexit 1\n")
   chmodSync(join(bin, "bwrap"), 0o755)
@@ -37,7 +37,7 @@ test("a bubblewrap that may not make namespaces, as in a container, is reported 
   expect(findSandbox({ searchPath: folder(), ...place }).remedy).toBe("Install bubblewrap")
 })
 
-test("each image of others is pinned to the digest that its registry tells, and none if one is not told", async () => {
+test("each external image is pinned to the digest that its registry returns, and none if one digest is missing", async () => {
   const digest = `sha256:${"ab".repeat(32)}`
   let missing = "postgres"
   const registry = createServer(({ url = "" }, response) => {

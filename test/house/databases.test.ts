@@ -5,7 +5,7 @@ import pg from "pg"
 import { expect, test } from "vitest"
 import { databases } from "../support/databases.ts"
 
-test.each(databases)("two places on $name have nothing in common", async ({ createEmpty }) => {
+test.each(databases)("two databases on $name share nothing", async ({ createEmpty }) => {
   await using one = await createEmpty()
   await using other = await createEmpty()
   expect(one.url).not.toBe(other.url)
@@ -13,14 +13,14 @@ test.each(databases)("two places on $name have nothing in common", async ({ crea
   await expect(run(other.url, "select text from note")).rejects.toThrow("note")
 })
 
-test.each(databases)("a place on $name has its tables, or none at all", async ({ create, createEmpty }) => {
+test.each(databases)("a database on $name has its tables, or none at all", async ({ create, createEmpty }) => {
   await using ready = await create()
   await using empty = await createEmpty()
   await run(ready.url, "insert into migration (name) values ('x')")
   await expect(run(empty.url, "insert into migration (name) values ('x')")).rejects.toThrow("migration")
 })
 
-test("a place on sqlite is gone once it is disposed", async () => {
+test("a database on sqlite is deleted when it is disposed", async () => {
   const place = await databases[0]!.createEmpty()
   await run(place.url, "create table note (text text)")
   const folder = dirname(place.url.slice("file:".length))
@@ -30,7 +30,7 @@ test("a place on sqlite is gone once it is disposed", async () => {
 })
 
 test.each(databases.filter(({ name }) => name === "postgres"))(
-  "a place on $name is gone too",
+  "a database on $name is deleted too",
   async ({ createEmpty }) => {
     const place = await createEmpty()
     await run(place.url, "create table note (text text)")
@@ -40,13 +40,13 @@ test.each(databases.filter(({ name }) => name === "postgres"))(
 )
 
 test.each(databases.filter(({ name }) => name === "postgres"))(
-  "what one test leaves on $name, rows, tables or somebody connected, no other one finds",
+  "no test finds what another one leaves on $name: rows, tables or open connections",
   async ({ create }) => {
     const leave = ["insert into news values (1, 'x', 1)", "create table leftover (text text)", "drop table migration"]
     for (const statement of leave) {
       const place = await create()
       const client = new pg.Client(place.url)
-      client.on("error", () => {}) // it is cut off
+      client.on("error", () => {}) // the server closes it
       await client.connect()
       await client.query(statement)
       await place[Symbol.asyncDispose]()

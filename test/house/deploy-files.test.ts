@@ -86,7 +86,7 @@ test("the manifests for Kubernetes name settings, probes, ports and volumes that
 
 const systemd = spawnSync("systemd-analyze", ["--version"]).error === undefined
 
-test.skipIf(!systemd)("systemd finds nothing wrong with the unit", () => {
+test.skipIf(!systemd)("systemd finds no fault in the unit", () => {
   const { stderr } = spawnSync("systemd-analyze", ["verify", "deploy/pawl.service"], { encoding: "utf8" })
   // It reads the units of this machine, too.
   expect(stderr.split("\n").filter((line) => line.includes("pawl.service"))).toEqual([])

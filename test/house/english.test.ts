@@ -96,7 +96,7 @@ describe("the check of words", () => {
   })
 })
 
-test("commits say what changed: type(area), and at most 72 characters", () => {
+test("commits state what changed: type(area), and at most 72 characters", () => {
   expect(readSubjects().filter((subject) => !isSubject(subject))).toEqual([])
 })
 

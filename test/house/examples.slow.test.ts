@@ -8,8 +8,8 @@ import { bring, type Installed, installPackage } from "../support/processes/inst
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { calls } from "../terminal/terminal-world.ts"
 
-// Each example as its reader runs it: a copy of its folder, with the packed package next to it. The Next.js example runs in
-// a browser, in test/web/next-js-example.test.ts.
+// Each example as its reader runs it: a copy of its folder, with the packed package next to it. The Next.js example
+// runs in a browser, in test/web/next-js-example.test.ts.
 
 const root = join(import.meta.dirname, "../..")
 const postgres = databases.find(({ name }) => name === "postgres")
@@ -69,7 +69,7 @@ test("quickstart asks in the terminal before it pays", async () => {
   expect([code, stdout], stderr).toEqual([0, "Pay 2041: 90 euros? [y/N] Invoice 2041 is paid.\n"])
 })
 
-test("hono streams a reply, shows what waits, and writes after the approval", async () => {
+test("hono streams a reply, lists the waiting proposal, and writes after the approval", async () => {
   await using ollama = await playOllama(
     calls("take_from_stock", { part: "bolt", pieces: 5 }),
     chatReply("35 bolts are left."),
@@ -116,7 +116,7 @@ test("own-pack is the pack that the recipe builds, and its agent answers", async
 })
 
 test.runIf(postgres)(
-  "of two-nodes, the second server finishes what the killed one began",
+  "in two-nodes the second server finishes the killed server's work",
   { timeout: 120_000 },
   async () => {
     await using database = await postgres!.createEmpty()

@@ -4,8 +4,8 @@ import { expect, test } from "vitest"
 import { readProgram } from "./sources.ts"
 
 /**
- * Where two files may export one name, and why both then mean the same thing: at most one file of each pattern. `many`
- * lifts that for files that are all alike.
+ * Lists the files that may export the same name, and why the name means the same in both: at most one file of each
+ * pattern. `many` lifts this limit for files that are all alike.
  */
 const shared: readonly { readonly files: readonly RegExp[]; readonly many?: true; readonly because: string }[] = [
   {
@@ -28,7 +28,7 @@ test("a name that a file of a package exports means one thing: no other file exp
   expect(doublesIn(readSources())).toEqual([])
 })
 
-test("a second meaning is noticed, wherever it stands, and two engines of one contract are not", () => {
+test("a second meaning is found, wherever it stands, and two engines of one contract are not", () => {
   const planted = {
     "core/engine/lease.ts": "export interface Line {}\nexport type Line2 = 1\n",
     "core/store/line.ts": "export const Line = 1\n",
@@ -58,14 +58,17 @@ function doublesIn(sources: Readonly<Record<string, string>>): string[] {
   return doubles.map(([name, files]) => `${name}: ${[...files].sort().join(", ")}`).sort()
 }
 
-/** What programs import has the plain name, whatever the engine's own thing is called behind it: `defineTool`, `Proposal`. */
+/**
+ * Names that programs import are plain, whatever the engine's internal counterpart is called: `defineTool`,
+ * `Proposal`.
+ */
 const published = new Set(
   [
     ...readFileSync(join(root, "core/index.ts"), "utf8").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/api\//g),
   ].flatMap(([, names = ""]) => names.split(",").map((name) => name.replace(/^\s*(type )?/, "").trim())),
 )
 
-/** One of several: the others still have to mean one thing among themselves. */
+/** The public name may differ from the others, which must still mean one thing among themselves. */
 const behindPublished = (name: string, files: ReadonlySet<string>): string[] =>
   [...files].filter((file) => !(published.has(name) && file.startsWith("core/api/")))
 

@@ -8,10 +8,10 @@ import { loadedBy } from "./sources.ts"
 import { readSources, root, withoutComments } from "./sources.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 
-/** What an engine on SQLite is made of before its first turn. */
+/** The modules that an engine on SQLite loads before its first turn. */
 const start = new Set(loadedBy("core/compose/open-engine.ts"))
 
-describe("what a first turn loads", () => {
+describe("the modules of a first turn", () => {
   it.each([
     ["checks of citations", "packs/research/citations/check-answer.ts"],
     ["steps of agents with stages", "core/engine/ask/grade.ts"],

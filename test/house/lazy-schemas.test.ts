@@ -87,7 +87,7 @@ test("a schema is created once, by its first use", () => {
   expect(created).toBeGreaterThan(0)
 })
 
-test("a schema that cannot be created says so at each use", () => {
+test("a schema that cannot be created throws at each use", () => {
   const schema = lazy.object({ a: lazy.string() }).extend(undefined as never)
   for (const _ of [1, 2]) expect(() => schema.parse(1)).toThrow("plain object")
 })

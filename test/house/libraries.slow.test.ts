@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { libraries, specifierOf } from "../../scripts/entries.ts"
 import { installLibrary, ownNode, ownPath, sizeOf } from "../support/processes/installed-package.ts"
 
-// The libraries as a program gets them that installs nothing else.
+// The libraries, installed without any other package.
 
 const root = join(import.meta.dirname, "../..")
 const run = promisify(execFile)

@@ -31,7 +31,7 @@ import { repeated } from "../support/slow-texts.ts"
 const MILLION = 1_000_000
 const NOTHING_SAID = { status: 400, message: "", headers: {}, retriable: false, network: false, permanent: false }
 
-/** What reads text from outside in the thread that everybody shares, and how long that text may be. */
+/** The functions that parse external text on the main thread, and the maximal length of that text. */
 const PARSERS: Readonly<Record<string, { readonly most: number; readonly read: (text: string) => unknown }>> = {
   "citations of a reply": { most: MILLION, read: (text) => cite(text, sources) },
   "a quote in a passage": { most: 100_000, read: (text) => findQuote(fold(`words ${text}`), text.slice(0, 1000)) },
@@ -53,7 +53,7 @@ const PARSERS: Readonly<Record<string, { readonly most: number; readonly read: (
   "secrets in an error": { most: MILLION, read: (text) => scrubSecrets(text, ["sk-abcdefghijklmnopqrstuvwxyz"]) },
   "windows of a text": { most: MILLION, read: (text) => textWindows(text, { tokens: 256, most: 100 }) },
   "a cursor": { most: 100_000, read: parseCursor },
-  // What is longer is shown as it came.
+  // Longer SQL is shown unformatted.
   "SQL to look at": { most: 20_000, read: formatSql },
   "SQL of SQLite": { most: MAX_SQL, read: (text) => [problemOfStatement(text), statementsOf(text)] },
   "what SQL of SQLite writes": { most: MAX_SQL, read: (text) => valueSources(`INSERT INTO a VALUES (${text}`) },
@@ -72,7 +72,7 @@ function inPieces(text: string): void {
   for (let at = 0; at < bytes.length; at += 1000) parser.push(bytes.subarray(at, at + 1000))
 }
 
-/** Every sign that begins, ends or divides something, and what is almost the one or the other. */
+/** Every sign that opens, closes or divides a construct, and near misses. */
 const PIECES = [
   ...[..."[](){}<>*_`~'\"|\\/,;:.!?@#$%^&=+- \t\r\n0aé\u0000\u200b\u{1f44b}“”"],
   ...[
@@ -156,33 +156,33 @@ const PIECES = [
   ],
 ]
 
-/** Milliseconds of the processor that nobody minds for the longest text. */
+/** Milliseconds of processor time that are fine for the longest text. */
 const CEILING = 4000
-/** For four times the length: work that grows with it takes four times as much, with its square sixteen times. */
+/** For four times the length linear work takes four times as long, quadratic work sixteen times. */
 const MOST_GROWTH = 8
 
 /**
- * From short to long, each against a quarter of it, so that what would take for ever is told and not waited for. The long
- * run alone reads all of them up to the longest; the usual one reads a sixth of them that short, by the seed, and of those half
- * four times as long.
+ * From short to long, each compared with a quarter of it, so that an endless one is reported and not waited for. Only
+ * the long run reads all pieces up to the longest; the usual one reads a sixth of them at a sixteenth of the length,
+ * chosen by the seed, and half of those four times as long.
  */
 const lengthsOf = (piece: string): readonly number[] =>
   isLong ? [1 / 16, 1 / 4, 1] : LONGER.has(piece) ? [1 / 16, 1 / 4] : [1 / 16]
 const LONGER = new Set(oneIn(12, PIECES)) // each of them is in the sixth
 
 test.each(Object.entries(PARSERS))(
-  "%s: a text four times as long takes about four times as long to read, up to the greatest length",
+  "%s: a text four times as long takes about four times as long to read, up to the maximal length",
   async (_, { most, read }) => {
     const slow: string[] = []
     for (const piece of oneIn(6, PIECES)) {
       for (const part of lengthsOf(piece)) {
         const [quarter, whole] = [part / 4, part].map((part) => repeated(piece, Math.floor(most * part)))
-        // Even if it grew with the square of the length, it would not come to the ceiling. The long run reads all of them.
+        // Even quadratic growth would stay below the ceiling. The long run measures all of them.
         if (await takesLess(CEILING * part ** 2, () => read(whole!))) {
           if (isLong) continue
           break
         }
-        // It has been read thrice by now, so that nothing is compiled any more.
+        // It has run three times by now, so nothing is compiled any more.
         const least = isLong ? 3 : 1
         const growth = await growthOf({
           small: () => read(quarter!),

@@ -12,8 +12,8 @@ const read = (pattern: string) =>
     .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
 
 /**
- * Text that others chose stands in an element of its own. Where words of ours are in the same element they are a label
- * before it, which ends with a colon, or a part that cannot be mistaken for more of the sentence.
+ * External text stands in an element of its own. Our own text in the same element is a label before it, which ends
+ * with a colon, or a part that cannot be mistaken for more of the sentence.
  */
 const ALLOWED: Readonly<Record<string, string>> = {
   "apps/web/workspace/rows/full-text.tsx": "A text of the person's own row, alone in its element.",
@@ -39,7 +39,7 @@ function sentencesWith(text: string): string[] {
     .map(([before, after]) => `${before}…${after}`.trim())
 }
 
-describe("names that others chose", () => {
+describe("external names", () => {
   test("are in no sentence of the page", () => {
     const found = read("apps/web/**/*.tsx").flatMap(({ path, text }) =>
       path in ALLOWED ? [] : sentencesWith(text).map((sentence) => `${path}: ${sentence}`),
@@ -68,7 +68,7 @@ describe("names that others chose", () => {
     expect(found).toEqual([])
   })
 
-  test("are quoted with their quotation marks escaped where a person decides", () => {
+  test("are quoted with their quotation marks escaped in every request for approval", () => {
     const found = read("{core,client,packs,adapters,apps,labs}/**/*.ts").flatMap(({ path, text }) =>
       Array.from(
         text.matchAll(/\b(?:summary|title|label|sending): [^\n]*["“]\$\{(?!JSON)[^\n]*/g),
@@ -88,7 +88,7 @@ describe("names that others chose", () => {
     expect(found).toEqual([])
   })
 
-  test("are in no sentence of the pages that are shown before the page", () => {
+  test("are in no sentence of the pages before sign-in", () => {
     const pages = read("core/server/routes/**/*.ts").filter(({ text }) => text.includes("standalonePage("))
     expect(pages.length).toBeGreaterThanOrEqual(4)
     const joined =

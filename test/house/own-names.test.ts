@@ -11,7 +11,7 @@ function lookupsIn(source: string): string[] {
   )
 }
 
-test("no table of ours is asked for a name in a way that also finds what every object has", () => {
+test("no lookup by name in an object also finds the properties that every object has", () => {
   const files = globSync(["{core,client,packs,adapters,labs}/**/*.ts", "apps/**/*.{ts,tsx}"]).filter(
     (path) => !/\.(test|fixture)\.ts$/.test(path),
   )
@@ -21,14 +21,14 @@ test("no table of ours is asked for a name in a way that also finds what every o
   expect(found).toEqual([])
 })
 
-test("such a lookup would be seen", () => {
+test("the check finds such a lookup", () => {
   const table = "const WORDS: Readonly<Record<string, string>> = {}\n"
   expect(lookupsIn(`${table}const a = WORDS[given]`)).toEqual(["WORDS[g"])
   expect(lookupsIn(`${table}if (given in WORDS) {}`)).toEqual(["in WORDS"])
   expect(lookupsIn(`${table}const a = own(WORDS, given)`)).toEqual([])
 })
 
-test("what every object has is no line of a table", () => {
+test("an inherited property is not an entry of a table", () => {
   const table = { yes: "ja" }
   expect(own(table, "yes")).toBe("ja")
   for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"])

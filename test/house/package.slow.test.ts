@@ -22,15 +22,17 @@ import { tokenFor } from "../support/processes/token-for.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
 import { keys, TerminalProcess } from "../terminal/terminal.ts"
 
-/** What is published, installed in an empty folder: everything here is done with that, and nothing with this checkout. */
+/** The package, installed in an empty folder: all tests of this file use it, not this checkout. */
 let installed: Installed
 let token: string
 let standing: Standing
 const begun = dataFolder()
 
-/** One run of eight, by the seed, and the long one also build anew what is packed, and bring more packages from npm. */
+/**
+ * One run of eight, by the seed, and the long run also build the package first, and install more packages from npm.
+ */
 const doesMore = isLong || inject("seed") % 8 === 0
-/** One of two looks at the types that are packed, the other at how it is used beside other programs. */
+/** One of two runs checks the packed types, the other the use together with other programs. */
 const [isTyped, isUsed] = [isLong || inject("seed") % 2 === 0, isLong || inject("seed") % 2 === 1]
 
 const inPackage = (...names: string[]) => join(installed.folder, "node_modules", "pawl", ...names)
@@ -49,7 +51,7 @@ beforeAll(async () => {
   standing = { url, data, newToken: () => tokenFor({ PAWL_DATA: data }, `person ${++people}`) }
 }, 300_000)
 
-test("it holds what runs and what describes it: no sources, no tests, no Node", () => {
+test("it contains the programs and their documentation: no sources, no tests, no Node", () => {
   const files = readdirSync(inPackage(), { recursive: true, encoding: "utf8" })
   expect(
     files.filter((path) =>
@@ -64,17 +66,17 @@ test("it holds what runs and what describes it: no sources, no tests, no Node", 
   expect(files.filter((path) => path.endsWith(".map"))).toEqual([])
 })
 
-test("it takes as much space as docs/comparisons.md says", () => {
+test("it takes as much space as docs/comparisons.md states", () => {
   const page = readFileSync(join(import.meta.dirname, "../../docs/comparisons.md"), "utf8")
   const said = [...page.matchAll(/(?:installed size, .*?\| |0\.1\.0, )(\d+) MB/g)].map(([, size]) => Number(size))
   const size = sizeOf(join(installed.folder, "node_modules")) / 1e6
   expect(said).toHaveLength(2)
-  // What it needs has new versions now and then; its types are packed in some runs only.
+  // The size varies: dependencies get new versions, and only some runs pack the types.
   for (const megabytes of said)
     expect(Math.abs(megabytes - size), `${size.toFixed(1)} MB`).toBeLessThan(isTyped ? 4 : 8)
 })
 
-test("every entry is imported, and gives what the sources give", async () => {
+test("every entry can be imported, and exports the same as the sources", async () => {
   const script = `for (const name of ${JSON.stringify(specifiers)}) console.log(Object.keys(await import(name)).sort().join())`
   const words = ["--input-type=module", "--eval", script]
   const { stdout } = await installed.run(process.execPath, words)
@@ -86,19 +88,19 @@ test("every entry is imported, and gives what the sources give", async () => {
 })
 
 test.each(oneIn(8, examples))(
-  "the example of docs/$page, number $example, prints there what the page says",
+  "the example of docs/$page, number $example, prints there what the page shows",
   async (example) => {
     const { folder, command: script } = installed
     expect(await runExample(example, { folder, script, begun, token, standing })).toBe(example.output)
   },
 )
 
-test.runIf(isTyped)("strict TypeScript compiles against it, and looks into its declarations", async () => {
+test.runIf(isTyped)("strict TypeScript compiles against it, declarations included", async () => {
   const folder = join(installed.folder, "typed")
   mkdirSync(folder)
   const uses = specifiers.map((name, index) => `import * as used${index} from "${name}"\nconsole.log(used${index})`)
   writeFileSync(join(folder, "uses.ts"), uses.join("\n"))
-  // What the AI SDK declares wants the types of a browser, and some of a package that it does not bring: not ours to mend.
+  // The types of the AI SDK need those of a browser, and of a package that it does not install; we cannot fix that.
   const ours = examples.filter(({ code }) => !code.includes("@ai-sdk/"))
   expect(ours.length).toBeLessThan(examples.length)
   for (const { page, example, code } of ours)
@@ -120,7 +122,7 @@ test.runIf(isTyped)("strict TypeScript compiles against it, and looks into its d
   await compile("tsconfig.page.json", page, ["browser.ts"])
 })
 
-test.runIf(isUsed)("a bundler takes it into a page, and into a program", async () => {
+test.runIf(isUsed)("a bundler can bundle it for a page, and for a program", async () => {
   const folder = join(installed.folder, "bundled")
   mkdirSync(folder)
   const bundle = async (name: string, platform: "browser" | "node", code: string) => {
@@ -138,7 +140,7 @@ test.runIf(isUsed)("a bundler takes it into a page, and into a program", async (
   expect((await installed.run(process.execPath, [program])).stdout).toBe(said.output)
 })
 
-test.runIf(isUsed)("pawl serve has the page with it, and a browser shows it", async ({ skip }) => {
+test.runIf(isUsed)("pawl serve includes the page, and a browser shows it", async ({ skip }) => {
   await using server = start(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
   const [, link = "", url = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on (\S+)/)
   const index = await (await fetch(url)).text()
@@ -171,7 +173,7 @@ test("pawl exec answers, pawl backup copies what it wrote, and pawl chat talks i
 })
 
 test.runIf(isUsed)(
-  "the adapter of each dialect is with it, and is found when somebody asks its first model",
+  "the package has the adapter of each wire format, and finds it when its first model is asked",
   async () => {
     const provider = new LLMock({ port: 0 })
     provider.on({ userMessage: "Who is there?" }, { content: "A model." })
@@ -209,12 +211,12 @@ test.runIf(isUsed)(
   },
 )
 
-test.runIf(isTyped)("publint finds nothing wrong with it", async () => {
+test.runIf(isTyped)("publint finds no fault in it", async () => {
   const { tarball, run } = installed
   expect((await run("publint", [tarball, "--strict"])).stdout).toContain("All good!")
 })
 
-test.runIf(doesMore)("attw finds nothing wrong with its types", async () => {
+test.runIf(doesMore)("attw finds no fault in its types", async () => {
   const { tarball, run } = installed
   const attw = ["exec", "--yes", "--prefer-offline", "--package=@arethetypeswrong/cli@0.18.5", "--", "attw"]
   const { stdout } = await run("npm", [...attw, tarball, "--profile", "esm-only", "--format", "ascii"])
@@ -223,46 +225,39 @@ test.runIf(doesMore)("attw finds nothing wrong with its types", async () => {
 
 // npm fetches and installs: on a machine with other things to do that takes minutes.
 const patience = { timeout: 300_000 }
-test.skipIf(Number(ownNode.split(".")[0]) >= 24)(
-  "an older Node says what to type, and that works",
-  patience,
-  async () => {
-    const own = { PATH: ownPath, ...(await ownCache(installed.folder)) }
-    const words = ["exec", "--agent", "workspace", "list my tasks"]
-    const refused = await installed
-      .run("node", [installed.command, ...words], own)
-      .catch((error: { stderr: string }) => error)
-    const [, line = ""] = /type `([^`]+)`/.exec(refused.stderr) ?? []
-    expect(line).toBe("npx -p node@24 -p pawl pawl exec --agent workspace 'list my tasks'")
-    if (!doesMore) return
-    // Nothing is published yet under that name: the file is what would be.
-    const [, ...typed] = line.replace("-p pawl ", `-p ${installed.tarball} `).split(" ")
-    const settings = { ...own, PAWL_DATA: dataFolder(), npm_config_yes: "true", npm_config_prefer_offline: "true" }
-    const { stdout } = await installed.run(
-      "sh",
-      ["-c", `cd ${dataFolder()} && npx ${typed.join(" ")} </dev/null`],
-      settings,
-    )
-    expect(stdout).toContain("No tasks found.")
-  },
-)
+test.skipIf(Number(ownNode.split(".")[0]) >= 24)("an older Node prints a command that works", patience, async () => {
+  const own = { PATH: ownPath, ...(await ownCache(installed.folder)) }
+  const words = ["exec", "--agent", "workspace", "list my tasks"]
+  const refused = await installed
+    .run("node", [installed.command, ...words], own)
+    .catch((error: { stderr: string }) => error)
+  const [, line = ""] = /type `([^`]+)`/.exec(refused.stderr) ?? []
+  expect(line).toBe("npx -p node@24 -p pawl pawl exec --agent workspace 'list my tasks'")
+  if (!doesMore) return
+  // The name is not published yet, so use the file that would be.
+  const [, ...typed] = line.replace("-p pawl ", `-p ${installed.tarball} `).split(" ")
+  const settings = { ...own, PAWL_DATA: dataFolder(), npm_config_yes: "true", npm_config_prefer_offline: "true" }
+  const { stdout } = await installed.run(
+    "sh",
+    ["-c", `cd ${dataFolder()} && npx ${typed.join(" ")} </dev/null`],
+    settings,
+  )
+  expect(stdout).toContain("No tasks found.")
+})
 
-test.runIf(isTyped)(
-  "each package that is installed with it is one that is used, and each that its types name is installed",
-  () => {
-    const files = readdirSync(inPackage("dist"), { recursive: true, encoding: "utf8" }).filter(
-      (path) => !/^web/.test(path),
-    )
-    const named = packagesIn(files.filter((path) => /\.(js|d\.ts)$/.test(path)))
-    const installedWith = Object.keys(manifest.dependencies)
-    const onlyTypes = ["@types/node"]
-    expect(installedWith.filter((name) => !named.has(name))).toEqual(onlyTypes)
-    const inTypes = packagesIn(files.filter((path) => path.endsWith(".d.ts")))
-    expect([...inTypes].filter((name) => !installedWith.includes(name))).toEqual([])
-  },
-)
+test.runIf(isTyped)("each dependency is used, and each package that its types name is installed", () => {
+  const files = readdirSync(inPackage("dist"), { recursive: true, encoding: "utf8" }).filter(
+    (path) => !/^web/.test(path),
+  )
+  const named = packagesIn(files.filter((path) => /\.(js|d\.ts)$/.test(path)))
+  const installedWith = Object.keys(manifest.dependencies)
+  const onlyTypes = ["@types/node"]
+  expect(installedWith.filter((name) => !named.has(name))).toEqual(onlyTypes)
+  const inTypes = packagesIn(files.filter((path) => path.endsWith(".d.ts")))
+  expect([...inTypes].filter((name) => !installedWith.includes(name))).toEqual([])
+})
 
-/** The packages that these files import, load or look for: `zod/v4/core` is of `zod`. */
+/** The packages that these files import, load or resolve: `zod/v4/core` belongs to `zod`. */
 function packagesIn(paths: readonly string[]): Set<string> {
   const text = paths.map((path) => readFileSync(inPackage("dist", path), "utf8")).join("\n")
   const found = text.matchAll(/(?:from|import|import\(|resolve\() ?"((?:@[\w.-]+\/)?[\w.-]+)(?:\/[^":]*)?"/g)

@@ -3,7 +3,7 @@ import { readProgram, withoutComments } from "./sources.ts"
 
 /**
  * Files and folders that may parse JSON without limits, each with its reason. All other JSON is read with `readJson`,
- * which counts what a text holds before it is parsed on the thread that serves everybody.
+ * which checks its size before it is parsed on the main thread.
  */
 const mayParse: Readonly<Record<string, string>> = {
   "core/shared/text/read-json.ts": "is readJson",
@@ -46,7 +46,7 @@ const found = Object.entries(readProgram()).flatMap(([path, source]) => {
   return isParsing || isReadingJson ? [path] : []
 })
 
-test("JSON from outside is read with readJson, which counts it first", () => {
+test("external JSON is read with readJson, which checks its size first", () => {
   expect(found).toEqual([])
 })
 

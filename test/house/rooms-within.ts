@@ -1,8 +1,9 @@
 import { importGraph, isTest, type Sources } from "./sources.ts"
 
 /**
- * The rooms within rooms, bottom first, and what each may import of those beside it. What lies in no room of its own is the
- * root: it puts the rooms together, and no room imports a file of it that leads back to that room. Tests are free.
+ * The modules within modules, bottom first, and what each may import of its siblings. Files outside these modules are
+ * the root: it composes the modules, and no module imports a root file that leads back to that module. Tests are
+ * exempt.
  */
 export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   "core/shared": {
@@ -143,21 +144,21 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
 }
 
 /**
- * Where the root holds the words that all rooms speak as well as what works with them, every room leads to itself through
- * it. There these files are what puts rooms together: only a room that names one imports it.
+ * If the root holds shared types as well as the code that uses them, every module leads to itself through the root.
+ * In these folders only the listed files compose modules: a module imports one only if its entry names the file.
  */
 const composing: Readonly<Record<string, readonly string[]>> = {
   "core/engine": ["end-run.ts", "loop.ts", "run-tools.ts", "take-inbox.ts"],
 }
 
-/** Every arrow between the rooms of a room that its table does not have, as a sentence. */
+/** Returns every import between modules that the table does not allow, as a sentence. */
 export function roomFaultsIn(sources: Sources): string[] {
   const graph = importGraph(sources)
   return Object.entries(roomsWithin).flatMap(([base, rooms]) => {
     const inside = [...graph.keys()].filter((path) => path.startsWith(`${base}/`) && !isTest(path) && !isFixture(path))
     return inside.flatMap((path) => {
       const from = partOf(base, path)
-      if (from === path) return [] // of the root, which imports what it likes
+      if (from === path) return [] // the root may import every module
       const allowed = rooms[from]
       if (!allowed) return [`${path} is in a new place: ${from} is no declared room of ${base}`]
       const targets = (graph.get(path) ?? []).filter((target) => target.startsWith(`${base}/`))
@@ -176,7 +177,7 @@ export function roomFaultsIn(sources: Sources): string[] {
   })
 }
 
-/** The room within `base` that a file is in; the file itself where it is in none. */
+/** Returns the module within `base` of a file; the file itself if it is in none. */
 function partOf(base: string, path: string): string {
   const [room = "", ...rest] = path.slice(base.length + 1).split("/")
   return rest.length > 0 ? room : path

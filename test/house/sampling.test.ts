@@ -9,7 +9,7 @@ import { isSampled, leftOut, numberIn, sampled, seedOfCommit, seedOfRun } from "
 /** One seed for each quarter. */
 const seeds = Array.from({ length: 4 }, (_, quarter) => quarter * 2 ** 12 + 7)
 
-test("the sampled files exist, are listed once, and are not about kills, chaos, walls or the gate", () => {
+test("the sampled files exist, are listed once, and are not about kills, chaos, the sandbox or approval", () => {
   const root = join(import.meta.dirname, "..", "..")
   expect(sampled.filter((path) => !existsSync(join(root, path)))).toEqual([])
   expect(new Set(sampled).size).toBe(sampled.length)

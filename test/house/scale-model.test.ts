@@ -14,7 +14,7 @@ const usual: Setup = {
   ...{ load: { atOnce: 40 }, turns: 2000 },
 }
 
-test("every turn that begins ends, and the same seed tells the same", () => {
+test("every turn that starts ends, and the same seed gives the same result", () => {
   for (const load of [{ atOnce: 40 }, { perSecond: 800 }]) {
     const outcome = simulate({ ...usual, load })
     expect(outcome.turns).toHaveLength(usual.turns)
@@ -23,14 +23,14 @@ test("every turn that begins ends, and the same seed tells the same", () => {
   }
 })
 
-test("how busy it is, is how much comes times what each takes (the law of utilisation)", () => {
+test("utilisation is the arrival rate times the service time (the utilisation law)", () => {
   const { perSecond, databaseBusy, nodeBusy } = simulate({ ...usual, load: { perSecond: 900 }, turns: 8000 })
   const turnsAMs = perSecond / 1000
   expect(databaseBusy / (turnsAMs / 4)).toBeCloseTo(1, 1)
   expect(nodeBusy / (turnsAMs / 2)).toBeCloseTo(1, 1)
 })
 
-test("one server and chance alone wait as theory has it: 1 / (rate of service - rate of arrival)", () => {
+test("a single server with random arrivals waits as theory predicts: 1 / (service rate - arrival rate)", () => {
   const [nothing, one] = [
     { ofStatement: 0, ofCommit: 0 },
     { ofStatement: 1, ofCommit: 0 },
@@ -45,7 +45,7 @@ test("one server and chance alone wait as theory has it: 1 / (rate of service - 
   }
 })
 
-test("a database that is away is noticed by its own people, and its backlog lasts as long as there is room for it", () => {
+test("only its own users notice a database outage, and its backlog lasts as long as there is capacity for it", () => {
   const setup = { ...usual, nodes: 8 }
   const most = simulate({ ...setup, load: { atOnce: 400 }, turns: 4000 }).perSecond
   const [busy, awayMs] = [0.6, 1000]
@@ -60,7 +60,7 @@ test("a database that is away is noticed by its own people, and its backlog last
   expect((last - down.toMs) / backlogMs).toBeLessThan(1.3)
 })
 
-test("slots that are moved take their people along, and nobody is lost", () => {
+test("slots that move keep all their people", () => {
   const slots = loadOfSlots({ people: 20_000, busyShare: 0.01, times: 100, seed: 3 })
   const loads = loadOfShards(slots, evenly(16), 16)
   expect(loads.reduce((sum, load) => sum + load, 0)).toBe(slots.reduce((sum, load) => sum + load, 0))
@@ -73,19 +73,19 @@ test("slots that are moved take their people along, and nobody is lost", () => {
   expect(fencedSeconds).toBeCloseTo(1)
 })
 
-test("commits that are written together cost a statement once: the more come, the less each takes", () => {
+test("commits that are written together share the cost of a statement: with more of them each takes less", () => {
   const shared = { ofStatement: 1, ofCommit: 0.05 }
   const together = { ...cost, node: { ofStatement: 0, ofCommit: 0 }, database: shared, mostTogether: 32 }
   const setup = { ...usual, cost: together, nodes: 1, shards: 1, turns: 4000 }
   const [one, many] = [1, 64].map((atOnce) => simulate({ ...setup, load: { atOnce } })) as [Outcome, Outcome]
-  // Alone it is four statements of 1.05 ms and a flush each; 64 share two cores, 32 to a statement at most.
+  // Alone it is four statements of 1.05 ms and a flush each; 64 share two cores, at most 32 in a statement.
   expect(one.perSecond).toBeGreaterThan(180)
   expect(one.perSecond).toBeLessThan(220)
   expect(many.perSecond).toBeGreaterThan(8 * one.perSecond)
   expect(many.perSecond).toBeLessThan((2 * 1000 * 32) / (4 * (1 + 32 * 0.05)))
 })
 
-test("what was measured, with one and with many at once, is foretold from what statements and commits cost, within a quarter", () => {
+test("the model predicts the measurements, with one and with many at once, from the cost of statements and commits, within a quarter", () => {
   const constants = readConstants()
   for (const phases of [constants.phases, constants.floorPhases]) {
     for (const { atOnce, perSecond: measured } of phases) {

@@ -3,8 +3,9 @@ import { expect, test } from "vitest"
 import { readSources } from "./sources.ts"
 
 /**
- * Text that people read at a shell is in apps/strings. Files that still have some, with how many texts each has: the numbers
- * must not rise. `apps/cli/settings` describes settings in the table from which their reference is printed.
+ * Texts that people read in a shell belong in apps/strings. Lists files that still have some, with the number in
+ * each, which must not rise. `apps/cli/settings` describes settings in the table from which their reference is
+ * printed.
  */
 const left: Readonly<Record<string, number>> = {
   "labs/crashtest/boundaries.ts": 1, // a bug
@@ -42,7 +43,7 @@ function textsIn(source: string): string[] {
   return found.filter(isSentence)
 }
 
-test("what people read at a shell is in apps/strings", () => {
+test("texts that people read in a shell are in apps/strings", () => {
   const sources = { ...readSources("apps/cli"), ...readSources("apps/terminal") }
   const counts = Object.entries(sources).flatMap(([path, source]) => {
     if (/\.(?:test|fixture)\.ts$/.test(path) || path.startsWith("apps/cli/settings/")) return []
@@ -52,7 +53,7 @@ test("what people read at a shell is in apps/strings", () => {
   expect(counts).toEqual([])
 })
 
-test("a sentence in the code is noticed, and names, addresses and SQL are not", () => {
+test("a sentence in the code is found, and names, addresses and SQL are not", () => {
   expect(textsIn('print("There is no server here.")')).toEqual(["There is no server here."])
   expect(textsIn("print(`${name} cannot be read: ${reason}`)")).toEqual([" cannot be read: "])
   expect(textsIn('query("SELECT name FROM migration"); import("./show-screen.ts"); type A = "one two three"')).toEqual(

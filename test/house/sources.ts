@@ -14,7 +14,7 @@ export const root = join(import.meta.dirname, "..", "..")
 /** The folders whose code is part of a package. */
 export const PROGRAM_FOLDERS = ["core", "client", "packs", "adapters", "apps", "labs"]
 
-/** What npm wants in the folder of a library. */
+/** Files that npm needs in the folder of a library. */
 const OF_LIBRARY = /^(?:core|client)\/(?:LICENSE|README\.md|package\.json)$/
 
 /** Every source file of the packages but those of the page. */
@@ -33,7 +33,7 @@ export function readSources(folder: string): Sources {
   return Object.fromEntries(read)
 }
 
-/** What a file imports: values and types, for an effect, and when it is first needed. */
+/** Returns the imports of a file: values and types, for side effects, and dynamic ones. */
 export function importsOf(code: string): Import[] {
   const statement = /^\s*(?:import|export)\s+(type\s+)?(?=[\w$*{])[\w$*{}\s,]*?\bfrom\s*["']([^"']+)["']/gm
   const effectOrDynamic = /^\s*import\s*["']([^"']+)["']|\bimport\s*\(\s*["'`]([^"'`]+)["'`]/gm
@@ -50,7 +50,7 @@ export function withoutComments(source: string): string {
 
 export const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path)
 
-/** The files of these that each of them imports, once each. */
+/** Returns the files among these that each of them imports, once each. */
 export function importGraph(sources: Sources): ReadonlyMap<string, readonly string[]> {
   const code = Object.entries(sources).filter(([path]) => /\.tsx?$/.test(path))
   return new Map(
@@ -62,7 +62,7 @@ export function importGraph(sources: Sources): ReadonlyMap<string, readonly stri
   )
 }
 
-/** What a file brings with it: only what is imported before anything runs, and is more than a type. */
+/** Returns the files that an entry loads: only its static imports, without types. */
 export function loadedBy(entry: string): string[] {
   const sources = readProgram()
   const loaded = new Set<string>()

@@ -8,8 +8,8 @@ import { readConfig } from "../../apps/cli/settings/config.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
 /**
- * How text that a run has stored, after it had read text of others, is known as such when another run reads it. A new table has
- * to say so, and a new tool what it brings: then no place is forgotten in which text of others could pass for the person's own.
+ * How each table keeps stored untrusted text marked as untrusted when another run reads it. A new table and a new
+ * tool must be listed, so that untrusted text cannot pass for the user's own.
  */
 const JOURNAL = "events of one conversation, whose state says what it has seen; a fork and a summary keep that"
 const WORKSPACE = "a row is marked in tainted_row, and reading it through the workspace notes that (with-taint.ts)"
@@ -24,7 +24,7 @@ const HOW: Readonly<Record<string, string>> = {
   ...of(ALWAYS, "message_file", "message_file_part", "message_file_text", "message_file_use"),
   // Databases, made of uploads or connected: the analyst's tools bring both.
   ...of(ALWAYS, "connection", "query_result", "kept_file", "kept_file_part", "file_disk"),
-  // What a server says of its tools its person has agreed to, by a hash.
+  // The user has accepted a server's descriptions of its tools, by a hash.
   ...of(NO_TEXT_OF_RUNS, "mcp_server", "mcp_tool", "mcp_sign_in", "mcp_sign_in_attempt", "provider_key"),
   ...of(NO_TEXT_OF_RUNS, "delivery", "message_key", "earmark", "shared_run", "news", "workspace", "reservation"),
   ...of(NO_TEXT_OF_RUNS, "token", "session", "sign_in_link", "ticket", "authorization_code", "program_grant"),
@@ -36,15 +36,15 @@ function of(how: string, ...tables: readonly string[]): Record<string, string> {
   return Object.fromEntries(tables.map((table) => [table, how]))
 }
 
-test("of every table with something of a person it is known how text of others in it stays that", () => {
+test("every table with user data states how untrusted text in it stays untrusted", () => {
   const tables = new Set(personalTables.map(({ table }) => table))
   expect([...tables].filter((table) => HOW[table] === undefined)).toEqual([])
 })
 
-/** They read the conversation itself, which has seen it already; what is of others in it they say with each answer. */
+/** They read the conversation itself, which counts it already; they report untrusted parts with each answer. */
 const OF_THE_CONVERSATION = ["more_tools", "find_earlier", "read_earlier"]
 
-test("every tool that reads says what its answers may contain", async () => {
+test("every tool that reads declares what its answers may contain", async () => {
   let agents: readonly Agent[] = []
   const data = dataFolder()
   await using _place = await openInProcess(readConfig({ HOME: data, PAWL_DATA: data }), {
@@ -57,7 +57,7 @@ test("every tool that reads says what its answers may contain", async () => {
   expect(silent.map(({ name }) => name)).toEqual([])
 })
 
-test("every change within a work folder marks what it writes", () => {
+test("every change within a work folder marks the files that it writes", () => {
   const writes = filesTools(noFilesOptions).filter((tool) => tool.effect === "write" && !tool.onlyUndoes)
   expect(writes.filter(({ staysIn, taint: brings }) => staysIn !== "folder" || brings !== "private")).toEqual([])
 })

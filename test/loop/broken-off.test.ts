@@ -20,7 +20,7 @@ describe.each(anyDatabase)("a reply that fails after its words were shown, on $n
     ["in silence", failing(says("Once upon a ti", { chunks: 3 }))],
     ["by an end without a finish", breaksOff("Once upon a ti")],
     ["by an error that no second try would mend", fails("refused", { after: "Once upon a ti" })],
-  ])("%s keeps them, marked as broken off, and the next turn goes on from them", async (_, reply) => {
+  ])("%s keeps them, marked as interrupted, and the next turn continues from them", async (_, reply) => {
     await using database = await create()
     const model = scripted(reply, says("… time."))
     await using world = await openChecked({ url: database.url, model })
@@ -38,14 +38,14 @@ describe.each(anyDatabase)("a reply that fails after its words were shown, on $n
     ])
   })
 
-  test("keeps nothing where only blanks were shown", async () => {
+  test("keeps no text if only blanks were shown", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: scripted(fails("refused", { after: " \n" })) })
     const id = await world.begin("Tell a story.")
     expect(await repliesOf(world, id)).toEqual([])
   })
 
-  test("drops the calls that it had begun, and what it thought", async () => {
+  test("drops the tool calls that it had started, and its thoughts", async () => {
     await using database = await create()
     const reply = failing(replies(says("I look."), calls("look"), says(" And then")))
     await using world = await openChecked({ url: database.url, model: scripted(reply), tools: [read("look")] })
@@ -79,7 +79,7 @@ describe.each(anyDatabase)("a reply that fails after its words were shown, on $n
     expect(await repliesOf(world, id)).toEqual(["All."])
   })
 
-  test("is resumed with its words, and the question is not repeated", async () => {
+  test("is resumed after its text, and the question is not repeated", async () => {
     await using database = await create()
     const model = scripted(fails("refused", { after: "Once up" }), says("on a time."))
     await using world = await openChecked({ url: database.url, model })
@@ -90,7 +90,7 @@ describe.each(anyDatabase)("a reply that fails after its words were shown, on $n
     expect(await repliesOf(world, id)).toEqual(["Once up", "on a time."])
   })
 
-  test("is the same for whoever watched it, live or later, and whoever reads it as JSON", async () => {
+  test("is the same for a client that watched it, live or later, and one that reads it as JSON", async () => {
     await using database = await create()
     await using face = await Face.open({
       url: database.url,

@@ -25,7 +25,7 @@ async function expectCancelled(world: World, id: ConversationId): Promise<void> 
 
 describe.each(databases)("on $name", ({ create }) => {
   describe("a cancel while the model speaks", () => {
-    test("keeps the words that were shown, ends the run once, and the next message works", async () => {
+    test("keeps the text that was shown, ends the run once, and the next message works", async () => {
       await using database = await create()
       const model = scripted(hangs("Once upon a ti"), says("The end."))
       await using world = await openChecked({ url: database.url, model })
@@ -53,7 +53,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual([])
     })
 
-    test("keeps no call of a reply that was not whole", async () => {
+    test("keeps no call of an incomplete reply", async () => {
       await using database = await create()
       const model = scripted(replies(says("I look."), calls("look"), hangs()), says("Well."))
       await using world = await openChecked({ url: database.url, model, tools: [read("look")] })
@@ -64,7 +64,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual(["I look.", "Well."])
     })
 
-    test("does not wait for a provider that does not listen", async () => {
+    test("does not wait for a provider that ignores its signal", async () => {
       await using database = await create()
       const deaf: Model = {
         ...{ name: "deaf", provider: "deaf", contextTokens: 1000 },
@@ -80,7 +80,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual(["La la"])
     })
 
-    test("reaches the node that is at work, from any other", async () => {
+    test("reaches the node that is at work, from any other node", async () => {
       await using database = await create()
       const bus = new InProcessBus()
       await using one = await openChecked({ url: database.url, model: scripted(hangs("Once")), bus })
@@ -91,7 +91,7 @@ describe.each(databases)("on $name", ({ create }) => {
       await expectCancelled(one, id)
     })
 
-    test("may come many times and counts once", async () => {
+    test("may arrive many times and counts once", async () => {
       await using database = await create()
       await using world = await openChecked({ url: database.url, model: scripted(hangs("Once")) })
       const id = await beginUntil(world, "Tell a story.", showsText)
@@ -118,7 +118,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["", "Well."])
   })
 
-  test("what a read answers after the cancel changes nothing", async () => {
+  test("the late answer of a read after the cancel changes nothing", async () => {
     await using database = await create()
     const held = new Held()
     const model = scripted(calls("look"), says("Well."))
@@ -149,7 +149,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  test("a cancel of a conversation at rest does nothing", async () => {
+  test("a cancel of an idle conversation does nothing", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: scripted(says("Hi."), says("Ho.")) })
     const id = await world.begin("Hello?")
@@ -175,7 +175,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await repliesOf(world, id)).at(-1)).toBe("I see.")
   })
 
-  test("a run that was cancelled in mid-speech goes on with words of a person in between", async () => {
+  test("resuming a run that was cancelled in the middle of a reply puts a user message in between", async () => {
     await using database = await create()
     const model = scripted(hangs("One, two, "), says("three."))
     await using world = await openChecked({ url: database.url, model })
@@ -209,7 +209,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["Once", "To the new one.", "To the queued one."])
   })
 
-  test("who stops and resumes again and again while nobody listens finds every run in the list of runs", async () => {
+  test("after repeated stops and resumes that the writer has not read, the list of runs has every run", async () => {
     await using database = await create()
     const model = scripted(hangs("Once"), says("upon a time."))
     await using world = await openChecked({ url: database.url, model })

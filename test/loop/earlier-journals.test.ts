@@ -8,9 +8,12 @@ import type { ConversationId, UserId } from "../../core/protocol/ids.ts"
 
 const folder = new URL("../journals/", import.meta.url)
 
-/** Journals as releases have written them. Lines are never changed, files only added: what is on people's disks must replay. */
+/**
+ * Journals as releases have written them. Lines are never changed, only files added: journals on users' disks must
+ * replay.
+ */
 describe("a journal written by an earlier release", () => {
-  test.each(readdirSync(folder).filter((file) => file.endsWith(".jsonl")))("%s still says what it said", (file) => {
+  test.each(readdirSync(folder).filter((file) => file.endsWith(".jsonl")))("%s still gives the same state", (file) => {
     const [expected, ...events] = readFileSync(new URL(file, folder), "utf8")
       .trim()
       .split("\n")
@@ -19,7 +22,7 @@ describe("a journal written by an earlier release", () => {
     const conversation = replay("conv_1" as ConversationId, "user_1" as UserId, events as JournalEvent[])
     const { history, run, seq, mode, proposals, grants, undone, hasSeen: holds } = conversation
     const since = { grants: [...grants.values()].map(({ tool, left }) => [tool, left]), undone: undone.size, holds }
-    // Journals from before there was such a thing hold none of it, and say nothing about it.
+    // A journal from before a feature has none of its data and reports none.
     const told = Object.entries(since).filter(([name]) => name in (expected as object))
     expect({
       status: conversationStatus(conversation),

@@ -19,8 +19,8 @@ const wordsSent = async (world: World, id: ConversationId) =>
   of(await world.events(id), "message").filter(({ role }) => role === "user").length
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  describe("a provider that fails before it has said anything", () => {
-    test("ends the run with its code, and the loop does not try again by itself", async () => {
+  describe("a provider that fails before its first text", () => {
+    test("ends the run with its code, and the loop does not retry by itself", async () => {
       await using database = await create()
       const codes: ErrorCode[] = ["rate_limited", "overloaded", "auth", "refused", "provider_error", "model_silent"]
       const model = scripted(...codes.map((code) => fails(code, { retriable: true })))
@@ -63,7 +63,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect((await repliesOf(world, id)).at(-1)).toBe("I see.")
     })
 
-    test("is followed by the next message all the same", async () => {
+    test("does not block the next message", async () => {
       await using database = await create()
       await using world = await openChecked({ url: database.url, model: scripted(fails("auth"), says("Hello.")) })
       const id = await world.begin("Hello?")
@@ -72,8 +72,8 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     })
   })
 
-  describe("a provider that fails after its words were seen", () => {
-    test("is asked again, and the dead attempt is said to be dead", async () => {
+  describe("a provider that fails after its text was shown", () => {
+    test("is asked again, and a `restarted` event closes the failed attempt", async () => {
       await using database = await create()
       const model = scripted(fails("overloaded", { after: "Once up", retriable: true }), says("Once upon a time."))
       await using world = await openChecked({ url: database.url, model })
@@ -84,7 +84,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual(["Once upon a time."])
     })
 
-    test("is asked again also where it had only thought, and what an attempt before had said is not forgotten", async () => {
+    test("is asked again also if it had only thoughts, and the text of the previous attempt is kept on record", async () => {
       await using database = await create()
       const thinksAndDies = (text: string) =>
         replies(thinks(text, undefined, { chunks: 2 }), fails("overloaded", { retriable: true }))
@@ -120,7 +120,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect((await world.load(id)).run).toMatchObject({ status: "failed", error: { code: "overloaded" } })
     })
 
-    test("is asked three times again after it has got somewhere", async () => {
+    test("is asked three times again after it has made progress", async () => {
       await using database = await create()
       const dies = fails("overloaded", { after: "Hm", retriable: true })
       const model = scripted(dies, dies, calls("look"), dies, dies, says("Done."))
@@ -129,7 +129,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect((await world.load(id)).run?.status).toBe("completed")
     })
 
-    test("is not asked again where that would not help", async () => {
+    test("is not asked again if that cannot help", async () => {
       await using database = await create()
       const model = scripted(fails("refused", { after: "I would ra", retriable: false }))
       await using world = await openChecked({ url: database.url, model })
@@ -139,7 +139,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     })
   })
 
-  test("a provider that is waited for is a step on record, with its cause and its length, and no progress", async () => {
+  test("waiting for a provider is a recorded step with its cause and length, and counts as no progress", async () => {
     await using database = await create()
     const dies = fails("overloaded", { after: "Hm", retriable: true })
     const model = scripted(replies(waits(20_000), says("Hello.")), always(replies(waits(1500, "overloaded"), dies)))
@@ -148,13 +148,13 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     const detail = { provider: "scripted", because: "rate_limited", seconds: 20 }
     expect((await world.types(id)).slice(3)).toEqual(["step", "message", "run_ended"])
     expect(of(await world.events(id), "step")).toMatchObject([{ step: "waiting", detail }])
-    // Whoever waits and fails, and waits and fails, is given up all the same.
+    // Repeated waits and failures still exhaust the tries.
     await world.send(id, "And now?")
     expect(model.received).toHaveLength(4)
     expect(of(await world.events(id), "step").at(-1)).toMatchObject({ detail: { because: "overloaded", seconds: 2 } })
   })
 
-  test("a reply that merely stops never passes for a finished one", async () => {
+  test("a reply that merely stops never counts as finished", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: scripted(breaksOff("The answer is")) })
     const id = await world.begin("What is it?")
@@ -162,7 +162,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "failed", error: { code: "provider_error" } })
   })
 
-  test("a model with a defect ends its run as internal, and the operator is told why", async () => {
+  test("a model with a defect ends its run as internal, and the operator gets the error", async () => {
     await using database = await create()
     const defect: Model = {
       ...{ name: "m", provider: "p", contextTokens: 1000 },
@@ -201,7 +201,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "failed", error: { code: "context_overflow" } })
   })
 
-  test("messages queued behind a failed run are held until somebody speaks, and then come first", async () => {
+  test("messages queued behind a failed run are held until the next message, and then come first", async () => {
     await using database = await create()
     const failing = Promise.withResolvers<never>()
     const healthy = scripted(says("To the queued one."), says("To the new one."))

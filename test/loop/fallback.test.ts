@@ -16,8 +16,8 @@ import { message, openWorld, TurnedClock } from "../support/loop/world.ts"
 const MINUTE = 60_000
 const overloaded = () => always(fails("overloaded", { retriable: true }))
 
-describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create }) => {
-  test("the next one of the list does, on record and under its own name", async () => {
+describe.each(anyDatabase)("if a model cannot answer, on $name", ({ create }) => {
+  test("the next one of the list answers, on record and under its own name", async () => {
     await using database = await create()
     const [a, b] = [named("a", overloaded()), named("b", says("Here I am."))]
     const model = severalModels(a, b)
@@ -29,11 +29,11 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     ])
     expect(of(events, "message").at(-1)).toMatchObject({ model: "b", parts: [{ text: "Here I am." }] })
     expect((await world.load(id)).run).toMatchObject({ status: "completed", model: "b" })
-    expect((await world.load(id)).model).toBeNull() // what was chosen stays chosen
+    expect((await world.load(id)).model).toBeNull() // the chosen model stays chosen
     expect([a.received.length, b.received.length]).toEqual([1, 1])
   })
 
-  test("the next run spares it for five minutes and then begins with it again", async () => {
+  test("the next run skips it for five minutes and then starts with it again", async () => {
     await using database = await create()
     const clock = new TurnedClock()
     const [a, b] = [named("a", fails("quota_spent"), says("Back.")), named("b", always(says("For a.")))]
@@ -49,7 +49,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     expect(await repliesOf(world, id)).toEqual(["For a.", "For a.", "Back."])
   })
 
-  test("who chooses it anew is answered by it at once", async () => {
+  test("a model that is chosen again answers at once", async () => {
     await using database = await create()
     const [a, b] = [named("a", fails("overloaded"), says("Back.")), named("b", says("For a."))]
     await using world = await openChecked({ url: database.url, model: severalModels(a, b), fallback: ["b"] })
@@ -59,7 +59,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     expect(await repliesOf(world, id)).toEqual(["For a.", "Back."])
   })
 
-  test("one that was only spared is the last resort of a run", async () => {
+  test("a skipped model is the last resort of a run", async () => {
     await using database = await create()
     const [a, b] = [named("a", fails("overloaded"), says("Back.")), named("b", says("For a."), overloaded())]
     await using world = await openChecked({ url: database.url, model: severalModels(a, b), fallback: ["b"] })
@@ -68,7 +68,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     expect(await repliesOf(world, id)).toEqual(["For a.", "Back."])
   })
 
-  test("the list of the conversation counts before its agent's, and that before the server's; an empty one is nobody", async () => {
+  test("the list of the conversation counts before its agent's, and that before the server's; an empty one turns fallback off", async () => {
     await using database = await create()
     const [a, b, c, d] = ["a", "b", "c", "d"].map((name) =>
       named(name, name === "a" ? overloaded() : always(says(`I am ${name}.`))),
@@ -101,7 +101,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     ["provider_error", { retriable: true }, true],
     ["provider_error", {}, false],
     ["refused", {}, false],
-    // Never in the middle of a reply, nor after words of it that were begun anew.
+    // Never in the middle of a reply, nor if its restart fails after some text was shown.
     ["overloaded", { after: "Once up" }, false],
     ["overloaded", { after: "Once up", retriable: true }, false],
   ])("%s %j: another one is asked: %s", async (code, failing, moves) => {
@@ -115,7 +115,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     )
   })
 
-  test("a reply that was begun anew and then fails without a word stays with its model", async () => {
+  test("a restarted reply that then fails without text stays with its model", async () => {
     await using database = await create()
     const a = named("a", fails("overloaded", { after: "Once up", retriable: true }), overloaded())
     const b = named("b", says("I do."))
@@ -125,7 +125,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     expect(await repliesOf(world, id)).toEqual(["Once up"])
   })
 
-  test("where none can, the run fails with what was wrong with the first, and names the others; each was asked once", async () => {
+  test("if none can, the run fails with the error of the first, and names the others; each was asked once", async () => {
     await using database = await create()
     const models = [
       named("a", overloaded()),
@@ -144,7 +144,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     expect(models.map(({ received }) => received.length)).toEqual([1, 1, 1])
   })
 
-  test("a chosen model without a key is passed over where the list has one that can answer, else it is an error at once", async () => {
+  test("a chosen model without a key is skipped if another of the list can answer, otherwise it is an error at once", async () => {
     await using database = await create()
     const b = named("b", always(says("For it.")))
     await using world = await openChecked({ url: database.url, model: severalModels(b) })
@@ -156,7 +156,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     expect(await repliesOf(world, id)).toEqual(["For it."])
   })
 
-  test("the history is one that the other takes: results in their places, no reasoning of the first, nothing cut for it", async () => {
+  test("the history fits the other model: results in their places, no reasoning of the first, nothing cut for it", async () => {
     await using database = await create()
     const look = read("look", () => answer(`42 ${"x".repeat(4000)}`))
     const a = named("a", replies(thinks("hm", { signature: "secret" }), calls("look")), overloaded())
@@ -174,7 +174,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     expect(of(events, "message").map(({ model: by }) => by)).toEqual([undefined, "a", "b"])
   })
 
-  test("ceilings hold for each: one of the list that costs too much is passed over, the chosen one's refusal stands", async () => {
+  test("ceilings hold for each: one of the list that costs too much is skipped, the chosen one's refusal counts", async () => {
     await using database = await create()
     const budget: Budget = {
       async reserve({ model: { name } }) {
@@ -194,7 +194,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     expect(dear.received).toHaveLength(0)
   })
 
-  test("decisions and questions of tools go over to it as well", async () => {
+  test("decisions and tool questions move to it as well", async () => {
     await using database = await create()
     const think = read("think", async (_, context) => {
       const request = { system: "in", history: [{ role: "user", text: "?" }], tools: [], toolChoice: "none" } as const
@@ -218,8 +218,8 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
   })
 })
 
-describe.each(anyDatabase)("killed on the way to the next model, on $name", ({ create }) => {
-  test("at any write it goes on with the same one, and the list has an end", async () => {
+describe.each(anyDatabase)("killed during the switch to the next model, on $name", ({ create }) => {
+  test("at any write the run continues with the same model, and the list has an end", async () => {
     for (let at = 2, died = true; died; at++) {
       for (const when of ["before", "after"] as const) {
         await using database = await create()
@@ -236,7 +236,7 @@ describe.each(anyDatabase)("killed on the way to the next model, on $name", ({ c
         const moves = of(await second.events(id), "fallback").map(({ from, to }) => `${from}>${to}`)
         expect([at, when, moves]).toEqual([at, when, ["a>b", "b>c"]])
         expect(await repliesOf(second, id)).toEqual(["At last."])
-        // Whom the journal had passed is not asked again; who was being asked is, once more.
+        // Models that the journal has passed are not asked again; the one that was being asked is, once.
         expect(models.reduce((sum, { received }) => sum + received.length, 0)).toBeLessThanOrEqual(died ? 4 : 3)
       }
     }

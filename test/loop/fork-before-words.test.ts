@@ -5,8 +5,8 @@ import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  // Found by random requests: the model was asked about nothing, or to answer itself.
-  test("wherever a conversation is cut, its fork goes on with words of a person or has nothing to resume", async () => {
+  // Found by random requests: the model got an empty history, or had to answer its own message.
+  test("wherever a conversation is cut, its fork continues with a user message or has nothing to resume", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted(always(says("Hello."))) })
     const ada = await face.as("ada")

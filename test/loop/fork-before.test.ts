@@ -5,7 +5,7 @@ import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a fork before a message has everything up to it, and goes on with other words", async () => {
+  test("a fork before a message has everything up to it, and continues with another message", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted(always(says("Yes."))) })
     const ada = await face.as("ada")
@@ -25,7 +25,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await texts(first.body.id)).toEqual([])
     expect(await texts(id)).toEqual(["one", "Yes.", "two", "Yes."])
 
-    // A reply is no place to begin before, nor is a message of another conversation, nor both places at once.
+    // A fork cannot start before a reply, nor before a message of another conversation, nor name both positions.
     for (const before of [messages[1].id, "msg_nobody"]) expect((await fork(before)).status).toBe(404)
     const other = await ada.begin()
     expect((await ada.post(`/api/conversations/${other}/fork`, { before: messages[2].id })).status).toBe(404)
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(face.logged).toEqual([])
   })
 
-  test("tools tell what can be said to them", async () => {
+  test("tools list example messages", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted() })
     const { items } = (await (await face.as("ada")).get("/api/tools")).body

@@ -12,7 +12,7 @@ import { databases } from "../support/databases.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 import { message, TurnedClock, type World } from "../support/loop/world.ts"
 
-/** Does what the last words say; after results it has done. */
+/** Follows the last message; after results it is done. */
 function obey({ history }: ModelRequest) {
   const last = history.at(-1)
   if (last?.role !== "user") return says("Done.")
@@ -26,7 +26,7 @@ function obey({ history }: ModelRequest) {
 const stateOf = (conversation: Conversation) =>
   [conversationStatus(conversation), runStatus(conversation), pauseReason(conversation), conversation.mode].join()
 
-/** Lets everything happen to a conversation that can happen to a call. */
+/** Runs a conversation through every state of a call. */
 async function liveThrough(world: World, id: ConversationId, { clock, slow }: { clock: TurnedClock; slow: Held }) {
   const { runtime } = world.pawl
   const by = world.user
@@ -72,7 +72,7 @@ describe.each(databases)("on $name", ({ create }) => {
     }
   }
 
-  test("the state at any position can be read, and says what was true then", async () => {
+  test("the state at any position can be read, and is what it was then", async () => {
     await using life = await openLife()
     const { world } = life
     const { id } = await world.pawl.runtime.begin({ user: world.user, agent: "test" })
@@ -88,7 +88,7 @@ describe.each(databases)("on $name", ({ create }) => {
     }
   })
 
-  test("a conversation can be forked at any position and goes on from there, in the mode it had", async () => {
+  test("a conversation can be forked at any position and continues from there, in the mode it had", async () => {
     await using life = await openLife()
     const { world } = life
     const { id } = await world.pawl.runtime.begin({ user: world.user, agent: "test" })
@@ -116,7 +116,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await world.events(id)).toEqual(events)
   }, 120_000)
 
-  test("a fork does not claim that a write was not done when it may have been", async () => {
+  test("a fork does not claim that a write was not done if it may have been", async () => {
     await using life = await openLife()
     const { world } = life
     const { id } = await world.pawl.runtime.begin({ user: world.user, agent: "test" })
@@ -141,7 +141,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["One."])
   })
 
-  test("a message that reaches a fork by way of its inbox is taken", async () => {
+  test("a message that reaches a fork through its inbox is accepted", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: scripted(always(obey)) })
     const id = await beginUntil(world, "Speak.", showsText)
@@ -158,7 +158,7 @@ describe.each(databases)("on $name", ({ create }) => {
     }
   })
 
-  test("there is no fork at a position that is none", async () => {
+  test("a fork at a position that does not exist is refused", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: scripted(says("One.")) })
     const id = await world.begin("Which?")

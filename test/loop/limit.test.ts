@@ -9,7 +9,7 @@ import { dyingAt } from "../support/loop/faults.ts"
 import { read, write } from "../support/loop/tools.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-/** A model that calls for as long as it may, each time with other arguments, and answers when it must. */
+/** A model that calls tools as long as it may, each time with other arguments, and answers when it must. */
 function tireless() {
   let n = 0
   return scripted(
@@ -18,7 +18,7 @@ function tireless() {
 }
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a run that only calls is asked for words after five replies with calls, and the reason is kept", async () => {
+  test("a run that only calls tools must answer after five replies with calls, and the reason is recorded", async () => {
     await using database = await create()
     const model = tireless()
     await using world = await openChecked({ url: database.url, model, tools: [read("look"), write("note")] })
@@ -39,7 +39,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(model.received).toHaveLength(maxIterations + 1)
   })
 
-  test("an agent may set its own, and a message goes before it", async () => {
+  test("an agent may set its own, and a message overrides it", async () => {
     await using database = await create()
     const model = tireless()
     await using world = await openChecked({
@@ -54,7 +54,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(model.received).toHaveLength(9 + 3)
   })
 
-  test("a run makes exactly one request for each reply, and none besides", async () => {
+  test("a run makes exactly one request for each reply, and no other", async () => {
     await using database = await create()
     const model = scripted(calls(["look"], ["look", { q: "2" }], ["look", { q: "3" }]), calls("note"), says("Done."))
     await using world = await openChecked({ url: database.url, model, tools: [read("look"), write("note")] })
@@ -76,7 +76,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(model.received.map(({ request }) => request.toolChoice)).toEqual(["auto", "auto", "none"])
   })
 
-  test("a model that calls although it must answer has its calls left out, and the next turn works", async () => {
+  test("the calls of a model that must answer are left out, and the next turn works", async () => {
     await using database = await create()
     let ran = 0
     const look = read("look", () => answer(`${++ran}`))
@@ -89,7 +89,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["", "Wait, ", "Better."])
   })
 
-  test("one that only calls is told that it may not and asked once more, and what it says then is the answer", async () => {
+  test("one that only calls tools is asked once more with a note that it must answer, and that reply is the answer", async () => {
     await using database = await create()
     let ran = 0
     const look = read("look", () => answer(`${++ran}`))
@@ -106,7 +106,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["", "", "That is all."])
   })
 
-  test("asked once more and no oftener: then the run says that nothing was answered, and the next turn works", async () => {
+  test("is asked once more only: then the run fails without an answer, and the next turn works", async () => {
     await using database = await create()
     const model = scripted(calls("look"), calls("look", { q: "2" }), calls("look", { q: "3" }), says("Here."))
     await using world = await openChecked({ url: database.url, model, tools: [read("look")] })
@@ -122,7 +122,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   })
 
   const deaths = [3, 4, 5, 6].flatMap((at) => (["before", "after"] as const).map((when) => ({ at, when })))
-  test.each(deaths)("a crash $when write $at makes it be asked no oftener", async (death) => {
+  test.each(deaths)("a crash $when write $at does not add a request", async (death) => {
     await using database = await create()
     const clock = new TurnedClock()
     const tools = [read("look")]
@@ -141,7 +141,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       id = (await world.start("Go.", { maxIterations: 1 })).id
       await world.pawl.runtime.rest(id)
       world.store.journal.drop(id)
-      // Looked over when the second life has ended.
+      // Checked when the second process has ended.
       Object.assign(world, {
         [Symbol.asyncDispose]: () => world.pawl[Symbol.asyncDispose]().then(() => world.store[Symbol.asyncDispose]()),
       })
@@ -153,6 +153,6 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(of(await world.events(id), "run_ended")).toMatchObject([{ status: "completed", reason: "empty_reply" }])
     const wordless = of(await world.events(id), "message").filter(({ finish, parts }) => finish && parts.length === 0)
     expect(wordless).toHaveLength(2)
-    expect(asked.length).toBeLessThanOrEqual(3) // one whose answer was lost is asked again
+    expect(asked.length).toBeLessThanOrEqual(3) // a request whose answer was lost is sent again
   })
 })

@@ -15,14 +15,14 @@ const schema = {
 }
 const fits = '{"city": "Rome", "people": 3}'
 
-describe.each(databases)("on $name, an answer that has to fit", ({ create }) => {
+describe.each(databases)("on $name, an answer that must fit a schema", ({ create }) => {
   test.each([
     ["at once", [fits], ["completed"]],
     ["in a fence, with words around it", [`Here:\n\`\`\`json\n${fits}\n\`\`\``], ["completed"]],
     ["when it was mended once", ["Rome has 3.", fits], ["completed"]],
     ["when it was mended twice", ["{}", '{"city": "rome", "people": 3}', fits], ["completed"]],
     ["never", ["{}", "[]", "no", "asked once too often"], ["answer_unfit"]],
-  ])("is told what is wrong with it: %s", async (_, replies, ending) => {
+  ])("gets a description of its fault and another try: %s", async (_, replies, ending) => {
     await using database = await create()
     const model = scripted(...replies.map((text) => says(text)))
     await using world = await openChecked({ url: database.url, model })
@@ -37,7 +37,7 @@ describe.each(databases)("on $name, an answer that has to fit", ({ create }) => 
     if (model.received.length > 1) expect(toldLast(model.received[1])).toMatch(/does not fit: .+ Send it again/)
   })
 
-  test.each([2, 3, 4, 5])("is mended no oftener for a crash at write %i", async (at) => {
+  test.each([2, 3, 4, 5])("gets no additional tries through a crash at write %i", async (at) => {
     await using database = await create()
     let asked = 0
     const reply = (request: ModelRequest) => {
@@ -59,12 +59,12 @@ describe.each(databases)("on $name, an answer that has to fit", ({ create }) => 
     const events = await second.events(id)
     expect(of(events, "run_ended").map(({ error }) => error?.code)).toEqual(["answer_unfit"])
     expect(of(events, "step").filter(({ step }) => step === "answer")).toHaveLength(3)
-    expect(asked).toBeLessThanOrEqual(4) // a reply that died unrecorded is asked for again
+    expect(asked).toBeLessThanOrEqual(4) // a reply that a crash left unrecorded is requested again
   })
 })
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("an agent keeps the promise of its definition, also where its schema knows more than JSON schema does", async () => {
+  test("an agent's schema is checked, also if it is stricter than JSON schema can express", async () => {
     await using database = await create()
     const answers = z.object({ even: z.number().refine((n) => n % 2 === 0, "must be even") })
     const model = scripted(says('{"even": 3}'), says('{"even": 4}'))
@@ -78,7 +78,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(model.received[0]?.request.system).toContain('"even":{"type":"number"}')
   })
 
-  test("what a message asks for counts before what its agent promises", async () => {
+  test("the schema of a message overrides its agent's", async () => {
     await using database = await create()
     const model = scripted(says('{"even": 4}'), says(fits))
     const answers = z.object({ even: z.number() })

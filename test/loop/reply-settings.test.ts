@@ -14,8 +14,8 @@ import { openWorld } from "../support/loop/world.ts"
 const settingsIn = (model: { readonly received: readonly { readonly request: ModelRequest }[] }) =>
   model.received.map(({ request }) => request.settings)
 
-describe.each(databases)("on $name, how a model is to reply", ({ create }) => {
-  test("is as the message says, else the conversation, else the agent, else the server", async () => {
+describe.each(databases)("on $name, the settings of a reply", ({ create }) => {
+  test("come from the message, else the conversation, else the agent, else the server", async () => {
     await using database = await create()
     const model = scripted(always(says("Yes.")))
     await using world = await openChecked({
@@ -44,7 +44,7 @@ describe.each(databases)("on $name, how a model is to reply", ({ create }) => {
     expect(second).toMatchObject({ content: "Two.", settings: { maxOutputTokens: 400 } })
   })
 
-  test("is not forgotten when the process dies in the middle of the run", async () => {
+  test("are not lost if the process crashes in the middle of the run", async () => {
     await using database = await create()
     const mortal = new Mortal()
     const look = read("look", () => {
@@ -72,7 +72,7 @@ describe.each(databases)("on $name, how a model is to reply", ({ create }) => {
 })
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a run that is resumed replies as its words have said", async () => {
+  test("a resumed run uses the settings of its message", async () => {
     await using database = await create()
     const model = scripted(fails("auth"), says("Now."))
     await using world = await openChecked({ url: database.url, model })
@@ -82,7 +82,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(settingsIn(model)).toEqual([{ temperature: 1 }, { temperature: 1 }])
   })
 
-  test("what a model leaves out is told once, and the run goes on", async () => {
+  test("a setting that a model leaves out is reported once, and the run continues", async () => {
     await using database = await create()
     const because = "it is fixed"
     const model: Model = {
@@ -107,7 +107,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(steps).toMatchObject([{ ...told[0], after: 1 }])
   })
 
-  test("under a ceiling the longest reply that was asked for is set aside, and no more may be written", async () => {
+  test("under a ceiling the budget reserves the longest reply that was requested, and the reply is limited to it", async () => {
     await using database = await create()
     const model = new Priced()
     await using world = await openChecked({ url: database.url, model })

@@ -5,12 +5,12 @@ import { databases } from "../support/databases.ts"
 import { message, openWorld } from "../support/loop/world.ts"
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("who has seen a run end is not told that it works, though its writer has not heard of its own commit", async () => {
+  test("a client that has seen a run end can send the next message, although the writer waits for the result of its commit", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: scripted(says("One."), says("Two.")) })
     const { engine, journal } = world.store
     const [committed, heard] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    // The last commit is on record, and its answer is on the way.
+    // The last commit is on record, and its answer is delayed.
     const change = engine.change.bind(engine)
     using _ = vi.spyOn(engine, "change").mockImplementation((async (operation: Operation) => {
       const outcome = await change(operation as Commit)
@@ -24,12 +24,12 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await journal.recorded([id])).toMatchObject([{ atWork: false }])
     const second = world.pawl.runtime.submit(id, { ...message("Second."), when: "reject" })
     const said = second.catch((error: unknown) => error)
-    await journal.recorded([id]) // it has looked by now, and waits
+    await journal.recorded([id]) // it has checked by now, and waits
     heard.resolve()
     expect(await said).toBe("taken")
   })
 
-  test("a server that goes down lets go of what is put on record in that moment", async () => {
+  test("a server that shuts down releases a conversation that it claims at that moment", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: scripted(says("One.")) })
     const { engine } = world.store
@@ -48,7 +48,7 @@ describe.each(databases)("on $name", ({ create }) => {
     const closed = world.pawl.runtime.close()
     goOn.resolve()
     await closed
-    // In good order: whoever takes it up has no death to account for.
+    // The conversation was released in order, so the next owner has no failed node to account for.
     expect(await engine.query("SELECT owner FROM conversation", [])).toEqual([{ owner: "nobody" }])
     expect(await submitted).toBe("taken")
   })

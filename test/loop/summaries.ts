@@ -12,14 +12,14 @@ export const LONG_WORDS = "x".repeat(600)
 export const asksForSummary = ({ system }: Pick<ModelRequest, "system">): boolean =>
   system.startsWith("You summarize the older part")
 
-/** A model of 2,000 tokens that answers with many words, and with these where it is to sum up. */
+/** A model of 2,000 tokens that answers with long texts, and with this text when it must summarize. */
 export function talkative(summary = "They spoke of x."): ScriptedModel {
   const model = scripted(always((request) => says(asksForSummary(request) ? summary : "y".repeat(600))))
   model.contextTokens = 2000
   return model
 }
 
-/** A conversation of so many long questions. */
+/** A conversation with so many long questions. */
 export async function talkAtLength(world: World, turns: number): Promise<ConversationId> {
   const id = await world.begin(`0 ${LONG_WORDS}`)
   for (let n = 1; n < turns; n++) await world.send(id, `${n} ${LONG_WORDS}`)
@@ -35,7 +35,7 @@ export async function compactionsOf(world: World, id: ConversationId): Promise<E
   return of(await world.events(id), "compaction")
 }
 
-/** What stands in the place of all that was said before, as the model was last shown it. */
+/** The summary in place of the previous history, as in the model's last request. */
 export function summaryShown({ received }: ScriptedModel): string {
   const first = received.at(-1)?.history[0]
   return first?.role === "user" && first.isNote ? first.text : ""

@@ -31,7 +31,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     return openChecked({ url, model, tools, timeZone, clock: new TurnedClock(LATE) })
   }
 
-  test("travels with what they say, reaches every tool and is remembered until they say otherwise", async () => {
+  test("is sent with a message, passed to every tool and stored until the next change", async () => {
     await using place = await database.create()
     const model = scripted(calls("look"), says("a"), calls("look"), says("b"), calls("look"), says("c"))
     await using world = await open(model, place.url)
@@ -50,7 +50,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     ])
   })
 
-  test("is the server's own where they never told, and stays so for a run that another machine goes on with", async () => {
+  test("is the server's if the user has set none, and stays so for a run that another machine continues", async () => {
     await using place = await database.create()
     const script = [calls("change"), says("Done.")]
     {
@@ -63,24 +63,24 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     const id = rows[0]?.id as ConversationId
     const [proposal] = await second.proposals(id)
     await second.decide(id, proposal?.proposed.id as never, "commit")
-    // Shown before the decision, looked at again before it runs, and run: one zone (promise 5).
+    // Previewed before the decision, checked again before it runs, and run: one zone.
     expect(new Set(zones)).toEqual(new Set(["Asia/Tokyo"]))
     expect(await second.results(id)).toEqual(["ok"])
   })
 
-  test("of a decision does not matter: what was shown in one zone runs in it, though they have moved on", async () => {
+  test("of a decision does not matter: a proposal runs in the zone in which it was shown, even after a move", async () => {
     await using place = await database.create()
     await using world = await open(scripted(calls("change"), says("Done."), says("Hi.")), place.url)
     const id = await world.begin("change it", { timeZone: BERLIN })
     const [proposal] = await world.proposals(id)
     await world.decide(id, proposal?.proposed.id as never, "commit")
     expect(new Set(zones)).toEqual(new Set([BERLIN]))
-    // Words in between would have settled the call before it could run anywhere else.
+    // A message in between would have settled the call before it could run on another node.
     await world.send(id, "hello", { timeZone: HONOLULU })
     expect(of(await world.events(id), "run_started").map(({ timeZone }) => timeZone)).toEqual([BERLIN, HONOLULU])
   })
 
-  test("is part of what the journal says: a run that goes on past midnight tells the model the day it began", async () => {
+  test("is recorded in the journal: a run that continues past midnight tells the model the day of its start", async () => {
     await using place = await database.create()
     const clock = new TurnedClock(LATE - 32 * 60_000) // two minutes to midnight in Berlin
     const held = { url: place.url, tools, timeZone: "UTC", clock }
@@ -95,7 +95,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     expect(replay(id, world.user, await world.events(id)).run?.timeZone).toBe(BERLIN)
   })
 
-  test("a journal that names a zone nobody knows, or none at all, goes on", async () => {
+  test("a run with an unknown time zone, or none, continues", async () => {
     await using place = await database.create()
     const model = scripted(always(says("Hi.")))
     await using world = await open(model, place.url)
@@ -112,7 +112,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     ["a megabyte", "A".repeat(900_000)],
     ["a number", 7],
     ["a list", ["Europe/Berlin"]],
-  ])("that is %s is refused over HTTP, and nothing is said", async (_what, timeZone) => {
+  ])("that is %s is refused over HTTP, and no message is recorded", async (_what, timeZone) => {
     await using place = await database.create()
     await using face = await Face.open({ url: place.url, model: scripted(), tools })
     const ada = await face.as("ada")
@@ -124,7 +124,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     expect((await ada.get(`/api/conversations/${id}`)).body.position).toBe(1)
   })
 
-  test("comes in over HTTP and over a socket alike; over a socket what is no zone is passed over", async () => {
+  test("is accepted over HTTP and over a socket; over a socket an invalid zone is ignored", async () => {
     await using server = await openServer({ database, model: scripted(always(says("Hi."))), tools })
     const ada = await server.visitor("ada")
     const id = await ada.begin({ agent: "test" })
@@ -144,7 +144,7 @@ describe.each(anyDatabase)("the person's time zone on $name", (database) => {
     expect(peer.types()).not.toContain("error")
   })
 
-  test("of words that waited for their turn, or were let into a run, holds from there on", async () => {
+  test("of a message that was queued, or steered into a run, holds from there on", async () => {
     await using place = await database.create()
     const [slow, model] = [new Held(), scripted(calls("wait"), calls("look"), says("a"), calls("look"), says("b"))]
     const more = [...tools, read("wait", slow.run)]

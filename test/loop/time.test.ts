@@ -24,7 +24,7 @@ async function expectTimeIsUp(world: World, id: ConversationId): Promise<void> {
 describe.each(anyDatabase)("on $name", ({ create }) => {
   describe("a tool", () => {
     test.each([undefined, 5, 120])(
-      "that reads may take its own time (%s s; 30 s by default) and not a moment more",
+      "that reads may take its own time (%s s; 30 s by default) and no longer",
       async (own) => {
         await using database = await create()
         const clock = new TurnedClock()
@@ -46,7 +46,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       },
     )
 
-    test("that writes for too long is in doubt, never called failed, and what it answers in the end settles it", async () => {
+    test("that writes for too long is in doubt, never failed, and its late answer settles it", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const held = new Held()
@@ -68,7 +68,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   })
 
   describe("a run that has worked for 30 minutes", () => {
-    test("while the model speaks is ended, and the words that were shown are kept", async () => {
+    test("in the middle of a reply is ended, and the text that was shown is kept", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const model = scripted(hangs("Once upon"), says("The end."))
@@ -102,7 +102,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect((await repliesOf(world, id)).at(-1)).toBe("Well.")
     })
 
-    test("while one write runs and another waits leaves the first two seconds and never begins the second", async () => {
+    test("while one write runs and another waits gives the first two seconds and never starts the second", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const held = new Held()
@@ -122,13 +122,13 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["interrupted", "timed_out"])
     })
 
-    test("begins nothing of its own any more, and does what a person has agreed to since", async () => {
+    test("starts nothing more of its own, and does what a person has approved since", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const held = new Held()
       const run = (input: { q?: string | undefined }, context: CallContext) =>
         input.q === "first" ? held.run(input, context) : answer("Saved.")
-      // While it is looked whether it is still as it was shown, all alarms ring that are due.
+      // While the target is checked again, all timers that are due fire.
       const preview = async () => {
         await clock.turn(0)
         return { summary: "Save.", action: "safe_update", revision: "1" } as const
@@ -153,7 +153,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["ok", "ok"])
     })
 
-    test("is another number where the operator says so", async () => {
+    test("has another limit if the operator sets one", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const model = scripted(hangs("Once"))
@@ -164,7 +164,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect((await world.load(id)).run?.error?.message).toContain("5 s")
     })
 
-    test("has not worked while it waited for a person", async () => {
+    test("does not count the time in which it waited for a person", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const [before, after] = [new Held(), new Held()]
@@ -194,7 +194,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     })
   })
 
-  test("a server that goes down while one write runs and another waits begins neither anew nor spins", async () => {
+  test("a server that shuts down while one write runs and another waits does not start the second, and the next one starts only that", async () => {
     await using database = await create()
     const held = new Held()
     const begun: unknown[] = []

@@ -27,7 +27,7 @@ const titleIn = async (world: World, id: ConversationId) => (await world.load(id
 const made = (world: World, id: ConversationId) =>
   expect.poll(async () => of(await world.events(id), "settings").filter(({ titledBy }) => titledBy).length)
 
-/** Resolves when a title was asked for, or could not be. */
+/** Resolves when a title was requested, or could not be. */
 const over = (world: World, id: ConversationId) =>
   expect
     .poll(
@@ -47,7 +47,7 @@ function held(model: ScriptedModel): { model: Model; answer: () => void } {
 }
 
 describe.each(anyDatabase)("a title on $name", ({ create }) => {
-  test("is asked of the small model once, after the first answer, and is on record with what it used", async () => {
+  test("is requested from the small model once, after the first answer, and recorded with its usage", async () => {
     await using database = await create()
     const [a, b] = [answers(), small(says('# "Days that are left"\n\nShall I go on?'))]
     await using world = await openChecked({ url: database.url, model: severalModels(a, b), titleModel: "small" })
@@ -62,7 +62,7 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
     expect(JSON.stringify(b.received[0]?.history)).toMatch(/How many days.*Ten days/)
   })
 
-  test("of the first words, which pages send, is nobody's; one that somebody chose is theirs, and none is asked for", async () => {
+  test("made by the page from the first message is replaced; one that the user chose stays, and the model is not asked", async () => {
     await using database = await create()
     const b = small(always(says("Better")))
     await using world = await openChecked({
@@ -82,7 +82,7 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
     expect(b.received).toHaveLength(2)
   })
 
-  test("never stands over a person's own, whenever that came; what it cost is on record all the same", async () => {
+  test("never replaces a person's own, whenever that was set; its cost is recorded in any case", async () => {
     await using database = await create()
     const { model: b, answer } = held(small(says("Mine")))
     const model = severalModels(answers(), b as ScriptedModel)
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
     expect(await titleIn(world, id)).toBe("The person's")
   })
 
-  test("is waited for by nobody: the next words are answered, and another node does not ask for one too", async () => {
+  test("blocks nothing: the next message is answered, and another node does not ask for one too", async () => {
     await using database = await create()
     const { model: b, answer } = held(small(says("Late")))
     const spy = small(always(says("Twice")))
@@ -114,7 +114,7 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
     ["fails", small(fails("overloaded"))],
     ["says nothing of use", small(says("…\n***"))],
     ["is not there", named("another")],
-  ])("stays the first words where the small model %s", async (_, b) => {
+  ])("stays the first message if the small model %s", async (_, b) => {
     await using database = await create()
     await using world = await openChecked({
       url: database.url,
@@ -127,7 +127,7 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
     world.problems.length = 0
   })
 
-  test("is left as it is when the process goes down, which does not wait for a model that hangs", async () => {
+  test("is not made if the process shuts down, which does not wait for a model that hangs", async () => {
     await using database = await create()
     const model = severalModels(answers(), small(hangs()))
     await using world = await openChecked({ url: database.url, model, titleModel: "small" })
@@ -137,7 +137,7 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
     expect(world.problems).toEqual([])
   })
 
-  test("is paid for like everything else, and not asked for where a ceiling is reached", async () => {
+  test("is charged like every request, and not requested if a ceiling is reached", async () => {
     for (const [dailyUsd, asked] of [
       [100, 2],
       [0.33, 1],
@@ -154,7 +154,7 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
       expect({ n: Number(row?.n), held: Number(row?.held) }).toEqual({ n: asked, held: 0 })
       expect(Number(row?.cost) / 1_000_000).toBeCloseTo(asked * COST, 8)
       expect((await world.load(id)).titled).toBe(asked === 2 ? "model" : undefined)
-      // What the run says that it took has the title's tokens where it has its cost.
+      // The usage of the run includes the title's tokens and its cost.
       const { usage } = (await world.store.conversations.runs(id, { limit: 1 })).items[0]!
       expect(usage).toMatchObject({ inputTokens: asked * 1000, outputTokens: asked * 100 })
       expect(usage?.cost).toBeCloseTo(asked * COST, 8)
@@ -170,6 +170,6 @@ test.each([
   ["word ".repeat(40), `${"word ".repeat(12).trim()}…`],
   ["", undefined],
   ["***\n---", undefined],
-])("what a model writes, %j, is the title %j", (text, title) => {
+])("the model's reply %j gives the title %j", (text, title) => {
   expect(titleFromReply(text)).toBe(title)
 })

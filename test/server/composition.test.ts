@@ -17,7 +17,7 @@ const settings = async () => ({
 /** Child processes, and threads by their ports. */
 const helpers = () => process.getActiveResourcesInfo().filter((kind) => /Process|MessagePort|Worker/.test(kind)).length
 
-test("the server that tests drive has every agent of the one that the command starts, and theirs", async () => {
+test("the test server has every agent of the server that the command starts, and the tests' own", async () => {
   const face = await Face.open({ url: (await database!.create()).url, model: scripted() })
   await using _ = face
   await using served = await composeServer(await settings())
@@ -26,7 +26,7 @@ test("the server that tests drive has every agent of the one that the command st
   expect(face.pawl.ports.agents.all.map(({ name }) => name)).toEqual([...names, "test"])
 })
 
-test("where something near the end cannot be opened, what was open is closed, and the error is told", async () => {
+test("if a late step of the composition fails, the server closes the parts that it has opened and throws the error", async () => {
   let left: Store | undefined
   const broken = (store: Store) => {
     left = store
@@ -36,7 +36,7 @@ test("where something near the end cannot be opened, what was open is closed, an
   await expect(left?.people.ensure("ada", 0)).rejects.toThrow()
 })
 
-test("a part that was handed in stays open for whoever handed it in", async () => {
+test("closing the server does not close a part that the caller passed in", async () => {
   const given = await settings()
   await using store = await openStore({ url: given.databaseUrl, durability: "normal" })
   const server = await composeServer(given, { store })
@@ -44,7 +44,7 @@ test("a part that was handed in stays open for whoever handed it in", async () =
   expect((await store.people.ensure("ada", 0)).name).toBe("ada")
 })
 
-test("opening a server starts neither a process nor a thread, and closing it twice is closing it once", async () => {
+test("opening a server starts neither a process nor a thread, and closing it twice works", async () => {
   const before = helpers()
   const server = await composeServer(await settings())
   expect(helpers()).toBe(before)

@@ -6,8 +6,8 @@ import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
 
-describe.each(anyDatabase)("while a server goes down on $name", (database) => {
-  test("a message is told so, and when to try again: not that the store is away", async () => {
+describe.each(anyDatabase)("while a server shuts down on $name", (database) => {
+  test('a message is answered with "draining" and when to retry, not with a failure of the store', async () => {
     await using face = await Face.open({ url: (await database.create()).url, model: scripted(always(says("ok"))) })
     const ada = await face.as("ada")
     const id = await ada.begin()
@@ -23,7 +23,7 @@ describe.each(anyDatabase)("while a server goes down on $name", (database) => {
     expect(codeOf(await ada.say(id, "hello"))).toEqual([503, "draining"])
   })
 
-  test("every answer says that the connection will not be used again, so that nobody is cut off on it", async () => {
+  test("every answer closes its connection, so that no client sends a request on a connection that is about to close", async () => {
     await using face = await Face.open({ url: (await database.create()).url, model: scripted() })
     const listening = await listenOn(face.server, 0)
     const connection = async () => (await fetch(`${listening.url}/healthz`)).headers.get("connection")
@@ -33,7 +33,7 @@ describe.each(anyDatabase)("while a server goes down on $name", (database) => {
     await listening.close(0)
   })
 
-  test("so is one by a socket, with its final", async () => {
+  test("a message by a socket gets the same final", async () => {
     await using server = await openServer({ database, model: scripted(always(says("ok"))) })
     const ada = await server.visitor("ada")
     const id = await ada.begin()

@@ -10,7 +10,7 @@ import { Face } from "../support/server/face.ts"
 
 const milk = calls("create_task", { title: "Buy milk" })
 
-describe.each(anyDatabase)("the face on $name", ({ create }) => {
+describe.each(anyDatabase)("the HTTP API on $name", ({ create }) => {
   const url = async () => (await create()).url
 
   test("a message, a proposal, a commit and the answer", async () => {
@@ -77,7 +77,7 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     expect(face.logged).toEqual([])
   })
 
-  test("messages one after the other are each answered, never merely queued", async () => {
+  test("messages one after the other are each answered, not only queued", async () => {
     const replies = Array.from({ length: 20 }, (_, n) => says(`${n}`))
     await using face = await Face.open({ url: await url(), model: scripted(...replies) })
     const ada = await face.as("ada")
@@ -89,7 +89,7 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     }
   })
 
-  test("a busy conversation queues, refuses or is cancelled, and goes on afterwards", async () => {
+  test("a busy conversation queues, refuses or is cancelled, and continues afterwards", async () => {
     const model = scripted(hangs("So far"), says("To the third."), says("To the queued one."))
     await using face = await Face.open({ url: await url(), model })
     const ada = await face.as("ada")
@@ -122,7 +122,7 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     expect((await ada.post(`/api/conversations/${id}/cancel`)).body).toEqual({ cancelled: false })
   })
 
-  test("a failed run says why, and resume works on without repeating the message", async () => {
+  test("a failed run reports why, and resume continues without repeating the message", async () => {
     const model = scripted(fails("auth"), says("Here I am."))
     await using face = await Face.open({ url: await url(), model })
     const ada = await face.as("ada")
@@ -138,14 +138,14 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     expect((await ada.get(`/api/runs/${resumed.body.run.id}`)).body).toEqual(resumed.body.run)
   })
 
-  test("resume has nothing to do where nothing was ever asked", async () => {
+  test("resume has nothing to do before the first message", async () => {
     await using face = await Face.open({ url: await url(), model: scripted() })
     const ada = await face.as("ada")
     const nothing = await ada.post(`/api/conversations/${await ada.begin()}/resume`)
     expect([nothing.status, nothing.body.code]).toEqual([409, "nothing_to_resume"])
   })
 
-  test("words instead of a decision replace the proposal", async () => {
+  test("a new message instead of a decision replaces the proposal", async () => {
     const model = scripted(milk, calls("create_task", { title: "Buy oat milk" }), says("Done."))
     await using face = await Face.open({ url: await url(), model })
     const ada = await face.as("ada")
@@ -193,10 +193,10 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     expect(seqs).toEqual(Array.from({ length: 14 }, (_, n) => n + 1))
   })
 
-  test("results that come in another order than they were asked for are paged in order, none left out", async () => {
+  test("results that are recorded in another order than their calls are paged in order, and none is left out", async () => {
     const names = ["first", "second", "third", "fourth"]
     const ended = Object.fromEntries(names.map((name) => [name, Promise.withResolvers<void>()]))
-    // Each waits for the one behind it: the last call ends first.
+    // Each waits for the next one: the last call ends first.
     const tools = names.map((name, index) =>
       defineTool({
         name,
@@ -255,7 +255,7 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     expect((await ada.post(`/api/conversations/${id}/fork`, { position: 999 })).status).toBe(400)
   })
 
-  test("a fork has all the runs that it begins with, as they were", async () => {
+  test("a fork has all runs of the history that it copies, unchanged", async () => {
     const model = scripted(milk, says("Oh."), says("Ah."))
     await using face = await Face.open({ url: await url(), model })
     const ada = await face.as("ada")
@@ -273,7 +273,7 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     expect(await runsOf(forked.body.id)).toEqual(runs)
   })
 
-  test("settings are kept; auto takes the approve scope and an operator who allows it", async () => {
+  test("settings are stored; auto needs the approve scope and the operator's permission", async () => {
     const model = scripted(milk, says("Done."))
     await using face = await Face.open({ url: await url(), model })
     const ada = await face.as("ada")
@@ -296,7 +296,7 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     expect([forbidden.status, forbidden.body.code]).toEqual([403, "mode_forbidden"])
   })
 
-  test("a model is chosen by name or alias; what is unknown or not set up is a 400", async () => {
+  test("a model is chosen by name or alias; an unknown or unconfigured one is a 400", async () => {
     await using face = await Face.open({ url: await url(), model: scripted() })
     const ada = await face.as("ada")
     const id = await ada.begin()

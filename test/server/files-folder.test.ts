@@ -10,7 +10,7 @@ import { LARGE, namesIn, newFolder } from "../support/message-files/files-world.
 import { Face } from "../support/server/face.ts"
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a file whose bytes are lost is told to its person and to the model, and the conversation goes on", async () => {
+  test("if a file's bytes are lost, its user and the model get an error, and the conversation continues", async () => {
     await using database = await create()
     const filesFolder = newFolder()
     const model = scripted(says("I see."), says("It is gone."))
@@ -42,7 +42,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(shown()).toMatchObject({ text: expect.stringContaining("is missing from the folder for files") as string })
   })
 
-  test("a server that is not told of the folder starts and says so; whoever asks for a file of it is told what is to be set", async () => {
+  test("a server without the setting for the files folder starts and logs a warning; a request for a file names the missing setting", async () => {
     await using database = await create()
     const filesFolder = newFolder()
     const headers = { "content-type": "text/plain", "x-file-name": "long.txt" }

@@ -10,18 +10,18 @@ import type { Engine } from "../../core/store/engine/engine.ts"
 import { databases } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
-/** Of each kind there is more than one page of a list may read. */
+/** Each kind has more rows than one page of a list may read. */
 const ROWS = 30
 const LONG = 100_000
-/** As many as one reply may hold of such texts. */
+/** The maximal number of such texts in one reply. */
 const CALLS = 9
 const text = (number: number) => `${number} `.padEnd(LONG, "long ")
 
-/** What one page of a list may have. */
+/** The maximal size of one page of a list. */
 const MAX_ANSWER = 1_000_000
-/** What the store may read for it: several proposals stand in one event. */
+/** The most that the store may read for a page: one event can hold several proposals. */
 const MAX_READ = 5 * 1024 * 1024
-/** What the database may read for it from its file. A text that is shortened is read whole. */
+/** The most that the database may read from its file for a page. A shortened text is read whole. */
 const MAX_STORED = 8 * 1024 * 1024
 /** The newest messages of a conversation come with its open proposals and are shortened. */
 const MAX_DETAIL = 3_500_000
@@ -76,7 +76,7 @@ const SMALL = "at most 200 rows of short names"
 const SERVER = "what this server has, the same for everybody"
 const STREAM = "a stream, read and sent in pieces"
 
-/** All others, each with the reason. */
+/** All other routes, each with the reason. */
 const others: Partial<Record<RouteName, string>> = {
   ...all(SERVER, [
     "listModels",
@@ -133,13 +133,13 @@ function all(reason: string, names: readonly RouteName[]) {
   return Object.fromEntries(names.map((name) => [name, reason]))
 }
 
-test("every route that reads is bounded in bytes, or is here with the reason why it need not be", () => {
+test("every route that reads has a limit in bytes, or is listed with the reason why it needs none", () => {
   const reading = Object.entries<Route>(routes).filter(([, { method }]) => method === "GET")
   expect([...Object.keys(bounded), ...Object.keys(others)].sort()).toEqual(reading.map(([name]) => name).sort())
 })
 
-describe.each(databases)("with a person of long texts on $name", ({ create }) => {
-  test("no page of a list is longer than its bound, none reads more than its bound, and together they have all rows", async () => {
+describe.each(databases)("with a user who has long texts, on $name", ({ create }) => {
+  test("no page of a list is longer or reads more than its limit, and together the pages have all rows", async () => {
     const proposals = calls(
       ...Array.from({ length: CALLS }, (_, i) => ["create_note", { title: `${i}`, content: text(i) }] as const),
     )
@@ -176,7 +176,7 @@ describe.each(databases)("with a person of long texts on $name", ({ create }) =>
       }
   })
 
-  test("a shortened text says how long it is, and the row by itself has all of it", async () => {
+  test("a shortened text has its full length, and the row by itself has the whole text", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted() })
     const ada = await face.as("ada")
     const content = "ä".repeat(LONG)
@@ -191,7 +191,7 @@ describe.each(databases)("with a person of long texts on $name", ({ create }) =>
     expect(exported.notes.map((note: { content: string }) => note.content.length)).toEqual([LONG, 2000])
   })
 
-  test("an export of more than is held at once is sent in pieces, whole", async () => {
+  test("an export that is larger than memory allows is sent whole, in pieces", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted() })
     const ada = await face.as("ada")
     await fillWorkspace(face.store.engine, (await ada.get("/api/auth/me")).body.user.id)
@@ -255,7 +255,7 @@ async function fill(face: Face): Promise<Filled> {
   return { ada, spoken, proposed, run: run.id, collection }
 }
 
-/** Rows whose texts are long, also where people write a line. */
+/** Rows with long texts, also in single-line fields. */
 async function fillWorkspace(engine: Engine, user: UserId): Promise<void> {
   const insert = (table: string, columns: Record<string, unknown>) => {
     const names = Object.keys(columns)
@@ -283,8 +283,8 @@ const change = (engine: Engine, sql: string, values: unknown[]) =>
   engine.change({ type: "statements", statements: [{ sql, values }] })
 
 /**
- * Counts the bytes of all pages that the database reads, whether it returns something of them or not: SQLite reads them on
- * this thread, PostgreSQL reports them in its plans.
+ * Counts the bytes of all pages that the database reads, whether they are returned or not: SQLite reads them on this
+ * thread, PostgreSQL reports them in its plans.
  */
 async function countStored(engine: Engine): Promise<() => number> {
   if (engine.name === "sqlite") {
@@ -306,7 +306,7 @@ interface Planned {
   readonly "QUERY PLAN": readonly { readonly Plan: Readonly<Record<string, number>> }[]
 }
 
-/** Counts what the database gives to the process: all of it, and the most for one question. */
+/** Counts the bytes that the database returns to the process: in total, and the most for one query. */
 function countReading(engine: Engine): { bytes: number; most: number } {
   const counted = { bytes: 0, most: 0 }
   const count = <Rows>(rows: Rows): Rows => {

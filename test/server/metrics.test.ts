@@ -16,7 +16,7 @@ const valueOf = (text: string, series: string) =>
       ?.slice(series.length + 1) ?? 0,
   )
 
-test("what happens is counted by names of ours, never by ids or what a caller or a model makes up", async () => {
+test("metrics have fixed labels, never ids or text of a client or a model", async () => {
   await using database = await sqlite.create()
   const model = scripted(
     calls(["look", {}], ["nonsense", {}]),
@@ -84,7 +84,7 @@ test("a stream counts while it is open", async () => {
   expect(await open()).toBe(0)
 })
 
-test("whoever is not on this machine needs the scope, whatever their headers say", async () => {
+test("a client that is not on this machine needs the scope, whatever its headers say", async () => {
   await using database = await sqlite.create()
   await using face = await Face.open({ url: database.url, model: scripted() })
   const ask = (headers: Record<string, string> = {}) => face.fetch(new Request("http://localhost/metrics", { headers }))
@@ -94,7 +94,7 @@ test("whoever is not on this machine needs the scope, whatever their headers say
   expect((await (await face.as("ops", "admin")).get("/metrics")).status).toBe(200)
 })
 
-test("every request has an id and a line, a run has one when it ends, and none of them holds words or secrets", async () => {
+test("every request has an id and a log line, a run has one when it ends, and none contains texts or secrets", async () => {
   await using database = await sqlite.create()
   await using face = await Face.open({ url: database.url, model: scripted(says("Hello.")) })
   const ada = await face.as("ada")

@@ -34,7 +34,7 @@ const get = (face: Face, path: string, headers: Record<string, string> = {}) =>
 
 const BROWSER = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }
 
-test("the page is sent for `/` and for every address that a person opens, under a policy that lets nothing of others run", async () => {
+test("the page is sent for `/` and for every address in it, under a policy that runs no external code", async () => {
   await using face = await open(openPageFiles(await build()))
   for (const path of ["/", "/c/conv_1", "/settings/models"]) {
     const response = await get(face, path, BROWSER)
@@ -48,7 +48,7 @@ test("the page is sent for `/` and for every address that a person opens, under 
   }
 })
 
-test("whoever does not open a page, and whatever lies below /api, is refused as before", async () => {
+test("a request that does not open a page, and every path below /api, is refused as before", async () => {
   await using face = await open(openPageFiles(await build()))
   const refused: [string, Record<string, string>, number][] = [
     ["/nowhere", { accept: "application/json" }, 404],
@@ -71,7 +71,7 @@ test("whoever does not open a page, and whatever lies below /api, is refused as 
   expect(posted.status).toBe(404)
 })
 
-test("files with a name of their own are kept for ever, and sent packed to whoever takes that", async () => {
+test("files with a hash in their name are cached without limit, and compressed if the client accepts it", async () => {
   await using face = await open(openPageFiles(await build()))
   const plain = await get(face, "/assets/main-abc.js")
   expect([await plain.text(), plain.headers.get("cache-control")]).toEqual([
@@ -85,7 +85,7 @@ test("files with a name of their own are kept for ever, and sent packed to whoev
   expect((await get(face, "/assets/main-abc.js", { "if-none-match": etag })).status).toBe(304)
 })
 
-test("once it was asked for, the page stays of one version, whatever is built or installed meanwhile", async () => {
+test("a loaded page stays on one version, whatever is built or installed meanwhile", async () => {
   const folder = await build()
   await using face = await open(openPageFiles(folder))
   expect(await (await get(face, "/", BROWSER)).text()).toContain("main-abc.js")
@@ -94,7 +94,7 @@ test("once it was asked for, the page stays of one version, whatever is built or
   expect(await (await get(face, "/c/conv_1", BROWSER)).text()).toContain("main-abc.js")
 })
 
-test("a page that is being built when it is first asked for is read again, until it is whole", async () => {
+test("a page that is being built at the first request is read again until it is complete", async () => {
   const folder = await build()
   await using face = await open(openPageFiles(folder))
   await rm(join(folder, "assets", "main-abc.js"))
@@ -103,12 +103,12 @@ test("a page that is being built when it is first asked for is read again, until
   expect(await (await get(face, "/", BROWSER)).text()).toContain("main-abc.js")
 })
 
-test("below a proxy's path the page names its files from there", async () => {
+test("below a proxy's path the page names its files with that path", async () => {
   await using face = await open(openPageFiles(await build()), "https://localhost/app/")
   expect(await (await get(face, "/c/conv_1", BROWSER)).text()).toContain('src="/app/assets/main-abc.js"')
 })
 
-test("a server without a built page says so, and how to build it", async () => {
+test("a server without a built page reports that, and how to build it", async () => {
   expect(openPageFiles(join(tmpdir(), inject("testRun"), "nothing-here"))).toBeUndefined()
   await using face = await open(undefined)
   const response = await get(face, "/", BROWSER)

@@ -8,7 +8,7 @@ import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-/** How long a write is waited for: its limit, and the grace to end by itself. */
+/** The time limit of a write, plus its grace period. */
 const TOOL_AND_GRACE_MS = 32_000
 const milk = calls("create_task", { title: "Buy milk" })
 
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("deciding over HTTP on $name", ({ create }) => {
     expect(await face.store.workspaceOf(user).select("tasks")).toEqual([])
   })
 
-  test("an edit is a new proposal, and what it says is what runs", async () => {
+  test("an edit is a new proposal, and its arguments run", async () => {
     const model = scripted(milk, says("Done."))
     await using face = await Face.open({ url: await url(), model })
     const ada = await face.as("ada")
@@ -67,7 +67,7 @@ describe.each(anyDatabase)("deciding over HTTP on $name", ({ create }) => {
     expect(body.messages[0].content).toContain("Task created: Buy oat milk")
   })
 
-  test("of many decisions at once one counts, and the others are told how it ended", async () => {
+  test("of many decisions at once one counts, and the others get its result", async () => {
     const model = scripted(milk, says("Done."))
     await using face = await Face.open({ url: await url(), model })
     const ada = await face.as("ada")
@@ -137,14 +137,14 @@ describe.each(anyDatabase)("deciding over HTTP on $name", ({ create }) => {
     expect(stale.body.proposal).toMatchObject({ id: proposal.id, status: "failed", code: "proposal_stale" })
   })
 
-  test("a write nobody heard of again is in doubt until a person says what became of it", async () => {
+  test("a write without a result is in doubt until a person resolves it", async () => {
     const clock = new TurnedClock()
     let begun = Promise.withResolvers<void>()
     const tool = write("fax", { run: () => (begun.resolve(), new Promise(() => {})) })
     const model = scripted(calls("fax"), says("Good."), calls("fax"))
     await using face = await Face.open({ url: await url(), model, tools: [tool], clock })
     const ada = await face.as("ada")
-    /** Asks for something that makes the fax run, and lets its time run out. */
+    /** Sends a request that runs the fax, and lets its time run out. */
     const tried = async (path: string, body?: object) => {
       begun = Promise.withResolvers()
       const reply = ada.post(path, body)

@@ -5,7 +5,7 @@ import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
 const two = calls(["create_task", { title: "Buy milk" }], ["create_task", { title: "Buy bread" }])
-describe.each(anyDatabase)("one answer to several proposals on $name", ({ create }) => {
+describe.each(anyDatabase)("one answer for several proposals on $name", ({ create }) => {
   async function asked(more: Partial<Parameters<typeof Face.open>[0]> = {}) {
     const face = await Face.open({
       url: (await create()).url,
@@ -48,14 +48,14 @@ describe.each(anyDatabase)("one answer to several proposals on $name", ({ create
     expect(await titles(face, id)).toEqual(written)
   })
 
-  test("what was not shown is not decided", async () => {
+  test("a proposal that was not shown is not decided", async () => {
     const { face, ada, proposalIds, decide } = await asked()
     await using _ = face
     await decide("yes", proposalIds.slice(0, 1))
     expect((await ada.get(`/api/agent/proposals/${proposalIds[1]}`)).body.status).toBe("pending")
   })
 
-  test("a proposal of another conversation is a missing one, and nothing is decided", async () => {
+  test("a proposal of another conversation is a missing one, and no proposal is decided", async () => {
     const { face, ada, proposalIds } = await asked()
     await using _ = face
     const elsewhere = await ada.begin()

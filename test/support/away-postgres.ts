@@ -1,10 +1,13 @@
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
-/** What a PostgreSQL does that is not there: `refusing` and `silent` connections, or a FATAL of this code to whoever comes. */
+/**
+ * How an unavailable PostgreSQL behaves: it refuses connections (`refusing`), does not answer (`silent`), or answers
+ * with a FATAL of this code.
+ */
 export type Away = "refusing" | "silent" | "57P03" | "53300" | "28P01" | "3D000"
 
-/** Stands between a server and its PostgreSQL, and takes it away and gives it back. */
+/** A proxy between a server and its PostgreSQL that can interrupt and restore the connection. */
 export class AwayPostgres implements AsyncDisposable {
   #target: URL
   readonly #sockets = new Set<Socket>()
@@ -18,7 +21,7 @@ export class AwayPostgres implements AsyncDisposable {
     this.#target = new URL(url)
   }
 
-  /** The same database, through this. */
+  /** The url of the same database through this proxy. */
   async open(): Promise<string> {
     await this.#listen()
     const url = new URL(this.#target)
@@ -27,19 +30,22 @@ export class AwayPostgres implements AsyncDisposable {
     return url.href
   }
 
-  /** Who comes anew is led to another server. */
+  /** New connections go to another server. */
   moveTo(url: string): void {
     this.#target = new URL(url)
   }
 
-  /** Every connection breaks; new ones find it away. */
+  /** Breaks every connection; new ones get this behaviour. */
   async leave(away: Away): Promise<void> {
     this.#away = away
     if (away === "refusing") await this.#stop()
     for (const socket of this.#sockets) socket.resetAndDestroy()
   }
 
-  /** Nothing is heard any more, and nobody is told: connections stay, new ones too. `answers`: what is asked still arrives. */
+  /**
+   * Stops forwarding data without closing any connection, for open and new connections. With `answers`, queries still
+   * reach the server.
+   */
   fallSilent(what: "both ways" | "answers" = "both ways"): void {
     this.#away = "silent"
     for (const { near, far } of this.#pairs) {
@@ -49,12 +55,12 @@ export class AwayPostgres implements AsyncDisposable {
     this.#pairs.clear()
   }
 
-  /** What holds these words arrives, and from then on nothing is answered any more. */
+  /** Forwards the query that contains this text, then forwards no more answers. */
   loseAnswerTo(words: string): void {
     this.#lost = words
   }
 
-  /** Who comes anew is answered; connections that have fallen silent stay so. */
+  /** Serves new connections again. Connections that have fallen silent stay silent. */
   answerNewOnes(): void {
     this.#away = undefined
   }
@@ -89,7 +95,7 @@ export class AwayPostgres implements AsyncDisposable {
     const pair = { near, far }
     this.#pairs.add(pair)
     this.#sockets.add(far)
-    // Of one that has fallen silent neither end learns what becomes of the other.
+    // A silent connection does not pass the end of one side on to the other.
     const ended = (other: Socket) => this.#pairs.delete(pair) && other.destroy()
     far.on("error", () => {}).on("close", () => this.#sockets.delete(far) && ended(near))
     near.on("close", () => ended(far))

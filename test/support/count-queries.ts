@@ -1,6 +1,6 @@
 import pg from "pg"
 
-/** How many queries this process sends to PostgreSQL meanwhile: each is a way to the server and back. */
+/** Counts the queries that this process sends to PostgreSQL meanwhile; each is a round trip. */
 export async function countQueries(work: () => Promise<unknown>): Promise<number> {
   const { query } = pg.Client.prototype
   let sent = 0

@@ -9,9 +9,9 @@ import { copySqlite } from "./template-databases.ts"
 /** One engine the tests run on; `describe.each(databases)("on $name", ({ create }) => …)` covers them all. */
 export interface TestDatabase {
   readonly name: "sqlite" | "postgres"
-  /** A place nobody else uses, with its tables; hold it with `await using`, or leave it to the end of the file. */
+  /** Creates a database of its own with its tables. Hold it with `await using`, or leave it to the end of the file. */
   create(): Promise<TemporaryDatabase>
-  /** The same before the first start ever: without a table. */
+  /** A database without tables, as before the first start. */
   createEmpty(): Promise<TemporaryDatabase>
 }
 
@@ -33,20 +33,23 @@ const all: readonly TestDatabase[] = [
   },
 ]
 
-/** Both engines, for what the store or the gate promises, and for whatever brings statements of its own to a database. */
+/** Both engines, for guarantees of the store or of approvals, and for tests with statements of their own. */
 export const databases: readonly TestDatabase[] = all.filter(({ name }) => inject("engines").includes(name))
 
-/** One engine, for what happens above the store: the statements that it brings about are tested on both elsewhere. The long run takes both. */
+/**
+ * One engine, for tests above the store: the statements that they cause have their own tests on both engines. The
+ * long run uses both.
+ */
 export const anyDatabase: readonly TestDatabase[] = isLong ? databases : databases.slice(0, 1)
 
 /**
- * Both engines for what happens above the store, and brings statements of its own: of these files a quarter has PostgreSQL too
- * in one run of all of them, by the seed. Whoever names a file has both, as has the long run.
+ * Both engines, for tests above the store that add statements of their own. A run of all tests uses PostgreSQL for a
+ * quarter of these files, chosen by the seed. A run of named files and the long run use both.
  */
 export const databasesInTurn = (file: string): readonly TestDatabase[] =>
   isLong || !isOfAll || isSampled(file, inject("seed")) ? databases : anyDatabase
 
-/** Set by `scripts/test.ts`, where it runs all files but those that are left out. */
+/** Set by `scripts/test.ts` if it runs all files except those that are left out. */
 const isOfAll = process.env.PAWL_TEST_LEFT_OUT !== undefined
 
 async function createSqlite(how: "copied" | "empty"): Promise<TemporaryDatabase> {

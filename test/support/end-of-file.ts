@@ -1,12 +1,12 @@
 /**
- * What has to be ended, closed or removed when a file of tests is over, whichever file it is.
+ * Collects what must be ended, closed or removed at the end of a test file.
  *
- * The files of one worker share their modules. An `afterAll` in a module would be heard for the first file that imports
- * it and for no other; this is asked for by `each-file.ts`, which runs anew for every file.
+ * The files of one worker share their modules. An `afterAll` in a module would run only for the first file that
+ * imports it. `each-file.ts` runs for every file and calls this.
  */
 const ends = new Set<() => Promise<void>>()
 
-/** For a module to say once, when it is loaded. */
+/** Registers a function to run at the end; a module calls this once, when it is loaded. */
 export const atEndOfFile = (end: () => Promise<void>): unknown => ends.add(end)
 
 export async function endFile(): Promise<void> {

@@ -19,21 +19,21 @@ interface JsonSchema {
   readonly maxItems?: number
 }
 
-/** Values that a schema of a request takes, or takes but for a rule that no JSON Schema tells. */
+/** Values that a schema of a request accepts, or rejects only for a rule that JSON Schema cannot express. */
 export function fitting(schema: z.ZodType): fc.Arbitrary<unknown> {
   return toArbitrary(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema)
 }
 
-/** Samples that were looked for: hundreds of requests have bodies of the same few schemas. */
+/** Caches samples: hundreds of requests have bodies of the same few schemas. */
 const samples = new WeakMap<z.ZodType, unknown>()
 
-/** One value that the schema takes; the same each time. */
+/** Returns a value that the schema accepts; the same each time. */
 export function sampleOf(schema: z.ZodType): unknown {
   if (!samples.has(schema)) samples.set(schema, firstOf(schema))
   return structuredClone(samples.get(schema))
 }
 
-/** Of most schemas the first few values hold one that it takes; 200 take a tenth of a second to make. */
+/** For most schemas one of the first few values fits; creating 200 values takes a tenth of a second. */
 function firstOf(schema: z.ZodType): unknown {
   const values = fitting(schema)
   for (const numRuns of [5, 200]) {

@@ -1,6 +1,6 @@
 import { chatReply, openLists, streamHead } from "../../core/models/providers/server.fixture.ts"
 
-/** Ollama or LM Studio with these models, as far as Pawl asks them; or a program that only serves pages. */
+/** The endpoints of Ollama or LM Studio that Pawl uses, with these models; or a program that only serves pages. */
 export const playLocalServer = (kind: "ollama" | "lmstudio" | "pages", ...models: string[]) =>
   openLists((response, { path }) => {
     if (kind === "pages") return response.writeHead(200, { "content-type": "text/html" }).end("<h1>My app</h1>")

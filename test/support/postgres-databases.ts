@@ -6,15 +6,15 @@ import { Admin, copyPostgres, databaseUrl } from "./template-databases.ts"
 /**
  * The databases of PostgreSQL that this worker's tests use, one after another.
  *
- * A copy of the template takes a tenth of a second of the machine and the first connection to it as much again, which the
- * two thousand tests would pay each. So a database whose tables nobody has changed is emptied and given to the next test.
+ * Copying the template takes a tenth of a second and the first connection to the copy takes as long again, for each
+ * of two thousand tests. So a database whose tables are unchanged is emptied and reused by the next test.
  */
 const admin = new Admin(inject("postgresUrl"))
-/** Databases that a test has and has not given back: no test outlives its file, so none of these does. */
+/** Databases that a test has taken and not returned. No test outlives its file, so these are free at its end. */
 const taken = new Set<string>()
-/** Those of them that have been made with the tables. */
+/** Those of them that were created with the tables. */
 const migrated = new Set<string>()
-/** Emptied, and under a name that nobody has been told. */
+/** Empty databases under a new name that no test knows. */
 const free: string[] = []
 atEndOfFile(async () => {
   for (const name of taken) await giveBack(name)
@@ -23,7 +23,7 @@ atEndOfFile(async () => {
 
 export const urlOf = (name: string): string => databaseUrl(inject("postgresUrl"), name)
 
-/** With the tables, and nothing in them. */
+/** With empty tables. */
 export async function takeMigrated(): Promise<string> {
   const emptied = free.pop()
   const name = take(emptied ?? newName())
@@ -39,7 +39,7 @@ export async function takeEmpty(): Promise<string> {
   return name
 }
 
-/** Also while somebody is connected: a test may leave what it has opened to the end of its process. */
+/** Works while connections are open: a test may leave its connections to the end of its process. */
 export async function giveBack(name: string): Promise<void> {
   if (!taken.delete(name)) return
   const renamed = newName()
@@ -48,7 +48,7 @@ export async function giveBack(name: string): Promise<void> {
   else for (const each of [name, renamed]) await admin.run(`drop database if exists ${each} with (force)`)
 }
 
-/** Whoever was left behind by the test that had it tries to connect to the old name, and finds nothing there. */
+/** A connection that a test left behind tries to reconnect under the old name and fails. */
 async function isEmptied(name: string, renamed: string): Promise<boolean> {
   await admin.run(`alter database ${name} allow_connections false`)
   await admin.run("select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = $1", [name])
@@ -64,9 +64,10 @@ async function isEmptied(name: string, renamed: string): Promise<boolean> {
 }
 
 /**
- * Where PostgreSQL has counted a write since it was last told to forget: sessions that have ended have told all of theirs.
- * Looking into sixty tables takes three times as long. A table, function, trigger or setting that a test has changed is a
- * write to a catalogue, and so is one that it has changed back; a server that counts nothing, or late, tells nothing.
+ * The tables to which PostgreSQL has counted a write since its statistics were reset; sessions report their counts
+ * when they end. Querying sixty tables takes three times as long. A test that changes a table, function, trigger or
+ * setting writes to a catalogue, also if it changes it back. If the server does not
+ * count, or counts late, the database is not reused.
  */
 const writtenTo = `
   select oid::regclass::text as name, false as "isSchema" from pg_class

@@ -3,8 +3,9 @@ import { randomInt } from "node:crypto"
 import { basename } from "node:path"
 
 /**
- * Slow test files that seldom fail. `npm test` runs a quarter of them, chosen by the seed, and prints the rest; the long run
- * has all, and so does a run that names files. None is about at-most-once, provider requests, kills or the walls of a sandbox.
+ * Slow test files that seldom fail. `npm test` runs a quarter of them, chosen by the seed, and prints the rest; the
+ * long run has all, and so does a run that names files. None is about at-most-once, provider requests, kills or the
+ * sandbox.
  */
 export const sampled: readonly string[] = [
   "packs/research/citations/work-limit.slow.test.ts",

@@ -17,13 +17,13 @@ declare module "vitest" {
     engines: readonly string[]
     /** A superuser's url on the PostgreSQL of this test run. */
     postgresUrl: string
-    /** Starts the name of every database and folder of this test run, so that leftovers can be told apart. */
+    /** Prefixes the name of every database and folder of this test run, so that leftovers can be recognised. */
     testRun: string
-    /** Where the databases of SQLite lie. */
+    /** The folder for the databases of SQLite. */
     sqliteFolder: string
-    /** Where `processes/build-package.ts` has put what would be published. */
+    /** The folder where `processes/build-package.ts` has put the package. */
     package: string
-    /** What every test of chance begins with, unless it is told another. */
+    /** The default seed of every random test. */
     seed: number
   }
 }
@@ -40,7 +40,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const postgresUrl = given ?? throwaway!.url
   const sqliteFolder = join(quickFolder(), `${testRun}_sqlite`)
   for (const each of [folder, sqliteFolder]) await mkdir(each)
-  // What one process has compiled, the hundreds after it find; what was compiled of the last run's package is of no use.
+  // Hundreds of processes share this compile cache. It is new for each run because entries of the last run's package
+  // are useless.
   process.env.NODE_COMPILE_CACHE = join(folder, "compiled")
   const templates = makeTemplates({ folder: sqliteFolder, postgresUrl, testRun })
   await Promise.all([templates, buildPackage(join(folder, "package"))])
@@ -67,7 +68,7 @@ async function buildPackage(folder: string): Promise<void> {
 
 async function startThrowaway(): Promise<{ url: string; stop(): Promise<void> }> {
   const script = fileURLToPath(new URL("throwaway-postgres.ts", import.meta.url))
-  // Detached, because Ctrl-C reaches a whole process group: the end of its input is what stops it, however we end.
+  // Detached, because Ctrl-C reaches a whole process group: the end of its input stops it, however this process ends.
   const child = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"], detached: true })
   const exited = once(child, "exit")
   const url = await Promise.race([firstLine(child), exited.then(() => "")])
@@ -90,7 +91,10 @@ async function firstLine(child: ChildProcess): Promise<string> {
   return text.trim()
 }
 
-/** A server that is not ours keeps what a crashed test left, unless somebody cleans up. What it started may still be connected. */
+/**
+ * An external server keeps the databases that a crashed test left until they are dropped. Processes of that test may
+ * still be connected.
+ */
 async function dropLeftovers(url: string, testRun: string): Promise<void> {
   await using admin = new Admin(url)
   const names = "select datname as name from pg_database where starts_with(datname, $1)"

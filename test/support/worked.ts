@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 
 /**
- * Begins to count; tells the milliseconds of the processor that this thread has had since. Unlike those of a clock they do
- * not pass while a busy machine does other things.
+ * Returns a function with the milliseconds of processor time of this thread since. Unlike those of a clock they do
+ * not pass while a busy machine does other work.
  */
 export function countProcessor(): () => number {
   const began = process.threadCpuUsage()
@@ -13,12 +13,12 @@ export function countProcessor(): () => number {
   }
 }
 
-/** Less than this no bound is about: it is told as it is. */
+/** Below this no bound applies, so it is reported unscaled. */
 const LITTLE_MS = 20
 
 /**
- * The same in milliseconds of the machine for which the bounds were written, so that a bound holds on any: one whose
- * processor is slower, or of whose time others take a part, is measured, and its work told as what it would be there.
+ * Returns the processor time scaled to the machine for which the bounds were written, so that a bound holds on any
+ * machine: a slower processor, or one that others share, is measured and the result scaled.
  */
 export function countWork(): () => number {
   const counted = countProcessor()
@@ -28,13 +28,13 @@ export function countWork(): () => number {
 /** Milliseconds of this processor as those of the usual one. */
 export const asUsual = (ms: number): number => (ms < LITTLE_MS ? ms : ms / slownessOf(countProcessor))
 
-/** What one round takes where the bounds were written: a quiet core of a small server. */
+/** The time of one round on the machine of the bounds: a quiet core of a small server. */
 const USUAL_MS = 3.3
 const ROUNDS = 6
 
 const sample = Array.from({ length: 3000 }, (_, n) => ({ id: `row_${n}`, text: `Some words ${n * 7919}`, at: n / 4 }))
 
-/** A bit of everything that programs do: memory, text, numbers. Always the same. */
+/** A mix of typical work: memory, text, numbers. Always the same. */
 function round(): number {
   const copy = JSON.parse(JSON.stringify(sample)) as typeof sample
   let sum = 0
@@ -43,8 +43,9 @@ function round(): number {
 }
 
 /**
- * How many times slower than usual this machine is at the moment, by a clock: that of the wall, or the processor's. Never
- * less than once, so that a quick one does not make a bound narrower. Faults of ours do not change it: nothing of ours runs.
+ * Returns how many times slower than usual this machine is at the moment, by the wall clock or the processor's. At
+ * least one, so that a fast machine does not narrow a bound. Our own faults do not change it, because none of our
+ * code runs.
  */
 export function slownessOf(clock: () => () => number = wallClock): number {
   for (let at = 0; at < ROUNDS; at++) round() // the first are slow on any
@@ -61,9 +62,9 @@ function wallClock(): () => number {
 interface TwoSizes {
   readonly small: () => unknown
   readonly large: () => unknown
-  /** Up to here it is taken for what it should be. */
+  /** Up to this factor a machine counts as the usual one. */
   readonly most: number
-  /** How often both are measured at least; once is enough for what has run a few times already. */
+  /** The least number of measurements of both; one is enough for code that has run a few times already. */
   readonly least?: number
 }
 
@@ -71,13 +72,14 @@ const LEAST_ROUNDS = 3
 const MOST_ROUNDS = 12
 
 /**
- * How many times as much of the processor the larger of two takes. A machine that is slow is so for both; what a busy one
- * adds is only ever added, so they are measured in turns, and the least of each is told. Where that is too much they are
- * measured again: only growth that is there each time stays.
+ * Returns how many times as much processor time the larger of two sizes takes. A slow machine slows both, and load
+ * only adds time, so both are measured in turns and the minimum of each counts. If the ratio is too high it is
+ * measured again: only growth in every measurement counts.
  */
 export async function growthOf({ small, large, most, least = LEAST_ROUNDS }: TwoSizes): Promise<number> {
   let [ofSmall, ofLarge] = [Infinity, Infinity]
-  // The first rounds are no measure: what runs for the first time takes many times as much, above all in the small one.
+  // The first rounds do not count: code that runs for the first time takes many times as long, above all with the
+  // small input.
   for (let round = 1; round <= least || (ofLarge / ofSmall > most && round <= MOST_ROUNDS); round++) {
     ofSmall = Math.min(ofSmall, await workOfOne(small))
     ofLarge = Math.min(ofLarge, await workOfOne(large))
@@ -85,13 +87,13 @@ export async function growthOf({ small, large, most, least = LEAST_ROUNDS }: Two
   return ofLarge / ofSmall
 }
 
-/** Whether it takes less of the processor than this, in one of a few tries. */
+/** Whether it takes less processor time than this, in one of a few tries. */
 export async function takesLess(ms: number, work: () => unknown): Promise<boolean> {
   for (let round = 0; round < LEAST_ROUNDS; round++) if ((await workOf(work)) < ms) return true
   return false
 }
 
-/** Some systems count the processor in steps of ten milliseconds: so often is it done that these do not matter. */
+/** Some systems count processor time in steps of ten milliseconds, so it repeats until these do not matter. */
 const ENOUGH_MS = 60
 
 async function workOfOne(work: () => unknown): Promise<number> {
@@ -111,7 +113,10 @@ async function workOf(work: () => unknown): Promise<number> {
 
 let collectGarbage: (() => void) | undefined
 
-/** The bytes that this process still needs. For `x.fresh.test.ts` alone: in a shared worker, other files add to it. */
+/**
+ * Returns the bytes that this process still needs. For `x.fresh.test.ts` only: in a shared worker, other files add to
+ * it.
+ */
 export function usedMemory(): number {
   setFlagsFromString("--expose-gc")
   collectGarbage ??= runInNewContext("gc") as () => void

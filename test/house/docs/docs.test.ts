@@ -11,7 +11,7 @@ import { isLong } from "../../support/sizes.ts"
  * so once, with the installed package (`package.slow.test.ts`); the long one with this checkout as well.
  */
 describe("the example of", () => {
-  /** What a first start and a token leave: each example begins with a copy of it. */
+  /** The data folder after a first start and a token: each example starts with a copy of it. */
   const begun = dataFolder()
   let token: string
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describe("the decisions", () => {
   const files = readdirSync(folder).filter((name) => name !== "README.md")
   const read = (name: string) => readFileSync(new URL(name, folder), "utf8")
 
-  test("have numbers of their own", () => {
+  test("have unique numbers", () => {
     const numbers = files.map((name) => name.slice(0, 3))
     expect(numbers.filter((number, at) => numbers.indexOf(number) !== at)).toEqual([])
   })

@@ -15,14 +15,14 @@ const openFace = async () => {
   return Face.open({ url, model: scripted() })
 }
 
-test("docs/reference/openapi.json is what this code says; `npm run openapi` writes it", () => {
+test("docs/reference/openapi.json matches this code; `npm run openapi` writes it", () => {
   const written: unknown = JSON.parse(
     readFileSync(new URL("../../../docs/reference/openapi.json", import.meta.url), "utf8"),
   )
   expect(written).toEqual(JSON.parse(JSON.stringify(toOpenApi(manifest.version))))
 })
 
-test("what is in the table is served, and what is served is in the table", async () => {
+test("the table of routes and the served routes are the same", async () => {
   await using face = await openFace()
   const listed = Object.values<Route>(routes).map((route) => `${route.method} ${toPattern(route)}`)
   // Pages for people and their files are no part of the contract for programs.
@@ -42,7 +42,7 @@ test("what is in the table is served, and what is served is in the table", async
   expect([...face.addresses].sort()).toEqual([...listed, ...forPeople].sort())
 })
 
-test("every reference in the document leads somewhere, and every operation has a name of its own", async () => {
+test("every reference in the document resolves, and every operation has a unique name", async () => {
   await using face = await openFace()
   const ada = await face.as("ada")
   const { status, body, text } = await ada.get("/openapi.json")
@@ -58,7 +58,7 @@ test("every reference in the document leads somewhere, and every operation has a
   expect(new Set(names).size).toBe(Object.keys(routes).length)
 })
 
-test("the page for people names every address and runs no script", async () => {
+test("the HTML page names every address and runs no script", async () => {
   await using face = await openFace()
   const ada = await face.as("ada")
   const response = await ada.send("GET", "/docs/api")

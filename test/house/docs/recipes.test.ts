@@ -11,7 +11,7 @@ const folder = join(root, "docs", "recipes")
 const recipes = readdirSync(folder).filter((name) => name.endsWith(".md") && name !== "README.md")
 const read = (path: string) => readFileSync(join(root, path), "utf8")
 
-/** Everything that a sentence or an event of the log can come from. */
+/** All texts from which an error or a log event can come. */
 const sources = [
   ...Object.entries(readProgram()).flatMap(([path, text]) => (path.endsWith(".ts") && !isTest(path) ? [text] : [])),
   read("compose.yaml"),
@@ -23,7 +23,7 @@ const NAMES_OF_EXAMPLES: readonly string[] = ["PAWL_URL", "PAWL_EXAMPLE", "PAWL_
 describe.each(recipes)("the recipe %s", (name) => {
   const text = read(join("docs/recipes", name))
 
-  test("says what you get, what you need, how to check that it works, and what can go wrong", () => {
+  test("states what you get, what you need, how to check that it works, and what can go wrong", () => {
     const parts = [
       /^# .+\n\nYou get /,
       /\n\*\*You need:\*\* /,
@@ -39,7 +39,7 @@ describe.each(recipes)("the recipe %s", (name) => {
   })
 })
 
-test("an error that is quoted wrongly is noticed", () => {
+test("a wrong quotation of an error is reported", () => {
   const section = (bullet: string) => errorsIn(`# X\n\n## What can go wrong\n\n- ${bullet}\n`)
   expect(section("`wrong_host`: y").every(isKnown)).toBe(true)
   expect(section("`bus_partial` in the log: y").every(isKnown)).toBe(true)

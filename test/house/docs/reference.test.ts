@@ -4,7 +4,7 @@ import { referencePages } from "../../../scripts/reference.ts"
 
 const pages = Object.entries(await referencePages())
 
-test.each(pages)("docs/reference/%s is what the code says; `npm run reference` writes it", (name, text) => {
+test.each(pages)("docs/reference/%s matches the code; `npm run reference` writes it", (name, text) => {
   expect(readFileSync(new URL(`../../../docs/reference/${name}`, import.meta.url), "utf8")).toBe(text)
 })
 

@@ -12,11 +12,11 @@ describe("what other programs can import", () => {
     expect(surface.text).toBe(readFileSync(new URL("../../../docs/reference/surface.md", import.meta.url), "utf8"))
   })
 
-  test("has every type that stands in a signature, and no other", () => {
+  test("has every type that a signature uses, and no other", () => {
     expect(surface.faults).toEqual([])
   })
 
-  test("says nothing of how the store agrees on who writes", () => {
+  test("does not expose how the store agrees on the writer", () => {
     const [, engine = ""] = /^## @pawl\/core \(.*\n([^]*?)^## /m.exec(surface.text) ?? []
     expect(engine).toContain("const openPawl")
     expect(engine).not.toMatch(/\b(lease|fence|inbox|journal|runtime|ports)\b/i)
@@ -27,7 +27,7 @@ test.each<[what: string, text: string, more: string[], faults: string[]]>([
   ["a type that cannot be imported", "const open: (options: Options) => Promise<void>", [], ["Options stands in"]],
   ["one inside another", "const open: () => Promise<Page<Item>>", ["interface Page<T> {}"], ["Item stands in"]],
   ["a type that nobody needs", "const open: () => void", ["interface Page {}"], ["Page is exported"]],
-])("the check of types notices %s", (_what, text, more, faults) => {
+])("the check of types finds %s", (_what, text, more, faults) => {
   const types = more.map((declared) => ({
     name: /\w+ (\w+)/.exec(declared)?.[1] ?? "",
     isValue: false,
@@ -37,7 +37,7 @@ test.each<[what: string, text: string, more: string[], faults: string[]]>([
   expect(faultsOf(entry, (name) => name === "Promise")).toEqual(faults.map((fault) => expect.stringContaining(fault)))
 })
 
-test("type parameters, texts and names of properties are no types", () => {
+test("type parameters, texts and names of properties are not types", () => {
   const text = 'const open: <Input, Result = Input>(given: { Name: "Text"; value: Input }) => Result'
   expect(faultsOf({ name: "index", exports: [{ name: "open", isValue: true, text }] }, () => false)).toEqual([])
 })

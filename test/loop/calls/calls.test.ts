@@ -9,7 +9,7 @@ import { Held, read, write } from "../../support/loop/tools.ts"
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
   describe("a turn", () => {
-    test("asks the model and ends with its words", async () => {
+    test("asks the model and ends with its text", async () => {
       await using database = await create()
       const model = scripted(says("Hello Ada.", { chunks: 3 }))
       await using world = await openChecked({ url: database.url, model })
@@ -20,7 +20,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(model.received[0]?.request.system).toMatch(/^Be exact\.\n\nToday is /)
     })
 
-    test("shows the words as they come, and what was shown is what is kept", async () => {
+    test("streams the text as it arrives, and stores exactly that", async () => {
       await using database = await create()
       const model = scripted(replies(says("One 👋🏽 ", { chunks: 4 }), calls("look")), says("two", { chunks: 3 }))
       await using world = await openChecked({ url: database.url, model, tools: [read("look")] })
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect((await repliesOf(world, id)).join("")).toBe(shown)
     })
 
-    test("follows a turn, with everything said before", async () => {
+    test("includes the whole previous history in the next turn", async () => {
       await using database = await create()
       const model = scripted(says("First."), says("Second."))
       await using world = await openChecked({ url: database.url, model })
@@ -48,7 +48,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     })
   })
 
-  test("whatever becomes of a call is one result the model can act on, and none ends the run", async () => {
+  test("every outcome of a call is one result that the model can use, and none ends the run", async () => {
     await using database = await create()
     const strict = z.object({ count: z.number(), sort: z.enum(["asc", "desc"]) })
     const tools = [
@@ -85,7 +85,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   })
 
   describe("the calls of one reply", () => {
-    test("run beside each other, at most eight at a time, and keep their order however they end", async () => {
+    test("run concurrently, at most eight at a time, and keep their order however they end", async () => {
       await using database = await create()
       const count = 20
       const held = Array.from({ length: count }, () => new Held())
@@ -101,7 +101,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       const model = scripted(calls(...names), says("Seen."))
       await using world = await openChecked({ url: database.url, model, tools: [look] })
       const { id } = await world.start("Look.")
-      // Of those that run the youngest ends first, so that results come in anything but call order.
+      // The youngest running call ends first, so that results do not arrive in call order.
       const open: number[] = [0, 1, 2, 3, 4, 5, 6, 7]
       for (let next = open.length; open.length > 0; next++) {
         await Promise.all(open.map((n) => held[n]!.begun))
@@ -120,7 +120,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(told?.role === "tool" && told.results.map(({ text }) => text)).toEqual(names.map((_, n) => `found ${n}`))
     })
 
-    test("stand among the messages in call order, as plain SQL shows", async () => {
+    test("are stored among the messages in call order, as plain SQL shows", async () => {
       await using database = await create()
       const slow = new Held()
       const quick = read("quick", () => answer("quick"))
@@ -140,7 +140,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       ])
     })
 
-    test("run their reads and pause once for all their writes; the model hears of it when all are settled", async () => {
+    test("run their reads and pause once for all their writes; the model gets the results when all are settled", async () => {
       await using database = await create()
       const model = scripted(calls(["note", { q: "1" }], ["look"], ["note", { q: "2" }], ["mystery"]), says("Done."))
       await using world = await openChecked({ url: database.url, model, tools: [read("look"), write("note")] })

@@ -8,7 +8,7 @@ import { anyDatabase, type TestDatabase } from "../../support/databases.ts"
 import { aborted, Held, write } from "../../support/loop/tools.ts"
 import { TurnedClock, type World } from "../../support/loop/world.ts"
 
-/** A conversation whose first write is under way, in auto mode. */
+/** A conversation whose first write is running, in auto mode. */
 async function openWriting(create: TestDatabase["create"], writes = calls(["save"], ["save", { q: "second" }])) {
   const database = await create()
   const clock = new TurnedClock()
@@ -41,7 +41,7 @@ const lastWords = (history: readonly { readonly role: string; readonly text?: st
   history?.at(-1)?.text
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a write that ends within two seconds of the cancel keeps its true result", async () => {
+  test("a write that ends within two seconds of the cancel keeps its real result", async () => {
     await using scene = await openWriting(create)
     await scene.cancel()
     await scene.clock.turn(1999)
@@ -49,13 +49,13 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await scene.rest()
     expect(await resultsOf(scene.world, scene.id)).toMatchObject([
       { status: "ok", text: "Saved." },
-      { status: "cancelled" }, // the second was never begun
+      { status: "cancelled" }, // the second did not start
     ])
     expect(await statusesOf(scene.world)).toEqual(["applied", "superseded"])
     expect((await scene.world.load(scene.id)).run?.status).toBe("cancelled")
   })
 
-  test("a write that takes longer is interrupted after two seconds, never torn, and its end is told with the next message", async () => {
+  test("a write that takes longer is interrupted after two seconds, and its result is sent with the next message", async () => {
     await using scene = await openWriting(create)
     const { world, id, held, clock, model } = scene
     await scene.cancel()
@@ -80,14 +80,14 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(of(await world.events(id), "late_result")).toHaveLength(1)
   })
 
-  test("a late result is told with the next message also when nobody has looked at it before", async () => {
+  test("a late result is sent with the next message even if it was only in the inbox", async () => {
     await using scene = await openWriting(create)
     const { world, id, held, clock, model } = scene
     await scene.cancel()
     await clock.turn(2000)
     await scene.rest()
     const [call] = await resultsOf(world, id)
-    // As from a node that goes down right after it has kept the result.
+    // As from a node that shuts down right after it has stored the result.
     await world.store.journal.addToInbox(id, {
       type: "late_result",
       callId: call!.callId,
@@ -103,7 +103,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await statusesOf(world)).toEqual(["applied", "superseded"])
   })
 
-  test("a write that says late that it cannot know what it did stays as unsettled as it was", async () => {
+  test("a write that fails late with an unknown outcome stays unsettled", async () => {
     await using scene = await openWriting(create)
     const { world, id, held, clock } = scene
     await scene.cancel()
@@ -111,14 +111,14 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await scene.rest()
     const before = await statusesOf(world)
     held.fail(failure("outcome_unknown", { problem: "It was cut off." }))
-    // Where it told something, that would come before the next message.
+    // A late result would be recorded before the next message.
     await world.send(id, "Is it saved?")
     await world.send(id, "Well?")
     expect(of(await world.events(id), "late_result")).toEqual([])
     expect(await statusesOf(world)).toEqual(before)
   })
 
-  test("a write that fails late is told as failed", async () => {
+  test("a write that fails late is reported as failed", async () => {
     await using scene = await openWriting(create)
     const { world, id, held, clock, model } = scene
     await scene.cancel()
@@ -133,7 +133,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(lastWords(model.received[1]?.history)).toMatch(/error\. .*the disk is full[^]*Is it saved\?$/)
   })
 
-  test("a write that answers nonsense late is told as failed too", async () => {
+  test("a write that returns an invalid result late is reported as failed too", async () => {
     await using scene = await openWriting(create)
     const { world, id, held, clock } = scene
     await scene.cancel()
@@ -159,7 +159,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await scene.rest()
   })
 
-  test("a cancel leaves a doubt a doubt, which the person can still settle", async () => {
+  test("a cancel leaves a write in doubt, and the person can still settle it", async () => {
     await using scene = await openWriting(create, calls("save"))
     const { world, id, clock } = scene
     await clock.turn(32_000)
@@ -173,7 +173,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await statusesOf(world)).toEqual(["applied"])
   })
 
-  test("a write that is cancelled while its target is looked at once more is not begun, and not called stale", async () => {
+  test("a write that is cancelled during its last check of the target does not start, and is not stale", async () => {
     await using database = await create()
     const looking = Promise.withResolvers<AbortSignal>()
     let [looks, runs] = [0, 0]

@@ -14,7 +14,7 @@ const same = (name: string, times: number, input = {}) =>
   calls(...Array.from({ length: times }, () => [name, input] as const))
 
 describe.each(databases)("on $name, identical calls of one reply", ({ create }) => {
-  test("are one proposal that says how often, done once, and each call has its one result", async () => {
+  test("are one proposal that shows their number, run once, and each call has its one result", async () => {
     await using database = await create()
     const done: string[] = []
     const tools = [write("pay", ({ q }) => (done.push(String(q)), answer("Paid.")))]
@@ -51,7 +51,7 @@ describe.each(databases)("on $name, identical calls of one reply", ({ create }) 
     expect((await world.results(id)).slice(5)).toEqual(["cancelled", "cancelled"])
   })
 
-  test("follow what a person makes of the first", async () => {
+  test("share the edit of the first", async () => {
     await using database = await create()
     const done: string[] = []
     const tools = [write("pay", ({ q }) => (done.push(String(q)), answer("Paid.")))]
@@ -71,7 +71,7 @@ describe.each(databases)("on $name, identical calls of one reply", ({ create }) 
     world.problems.length = 0 // the script has no third reply
   })
 
-  test("that read are read once, whatever they answer, and what is written differently stays apart", async () => {
+  test("that read run once, whatever they return, and different writes stay apart", async () => {
     await using database = await create()
     const asked: string[] = []
     const tools = [
@@ -86,7 +86,7 @@ describe.each(databases)("on $name, identical calls of one reply", ({ create }) 
     const results = (await resultsOf(world, id)).toSorted((a, b) => a.seq - b.seq)
     expect(results.map(({ status }) => status)).toEqual(["ok", "error", "ok", "ok", "error", "ok"])
     expect(results[3]?.text.length).toBeLessThan(700)
-    // What is asked again in a later reply is told whole, from the first answer.
+    // The same call in a later reply gets the whole text, from the first answer.
     expect(results[5]).toMatchObject({ text: "x".repeat(2000), reusedFrom: results[0]?.callId })
   })
 
@@ -113,7 +113,7 @@ describe.each(databases)("on $name, identical calls of one reply", ({ create }) 
         await world.pawl.runtime.rest(row.id)
         expect(done).toBeLessThanOrEqual(1)
         const { run, calls: open } = await world.load(row.id)
-        // Each has its result, or the one that was broken off waits for a person, with those that wait for it.
+        // Each has its result, or the interrupted write is in doubt and the calls behind it wait with it.
         if (run?.status === "running") expect(open.map(({ state }) => state)).toContain("in_doubt")
         else expect(await world.results(row.id)).toEqual(["ok", "ok", "ok", "ok", "ok"])
       }

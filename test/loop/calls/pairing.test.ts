@@ -37,7 +37,7 @@ async function onlyProposal({ world, id }: Scene) {
   return open!.proposed.id
 }
 
-/** How a call comes to each status there is. */
+/** How a call reaches each status. */
 const ways: Record<CallStatus, Way> = {
   ok: { tool: "look", happens: nothing },
   error: { tool: "sorry", happens: nothing },
@@ -104,7 +104,7 @@ const ways: Record<CallStatus, Way> = {
 
 describe.each(databases)("on $name", ({ create }) => {
   test.each(statuses.options)(
-    "a call that ends as %s has exactly one result when the model is asked again",
+    "a call that ends as %s has exactly one result in the next request to the model",
     async (status) => {
       await using database = await create()
       const { tool, mode, happens } = ways[status]

@@ -13,7 +13,7 @@ import { message, TurnedClock } from "../../support/loop/world.ts"
 
 const ASKED = { server: "inn", tool: "book", message: "For how many?", fields: [] }
 
-/** The journal, with something done around the commit that puts such a step on record. */
+/** Wraps the journal to act around the commit that records such a step. */
 const around =
   (step: string, act: (id: ConversationId, commit: () => Promise<boolean>) => Promise<boolean>) =>
   (journal: Journal): Journal =>
@@ -31,7 +31,7 @@ const around =
     })
 
 describe.each(anyDatabase)("a call that asks the person, on $name,", ({ create }) => {
-  test("ends with what it was told, also where something else arrives while the answer is put on record", async () => {
+  test("ends with the answer, also if a message arrives while the answer is recorded", async () => {
     await using place = await create()
     const between = around(QUESTION_SETTLED, async (id, commit) => {
       await world.store.journal.addToInbox(id, message("And a cake."))
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("a call that asks the person, on $name,", ({ create }
     expect(world.problems).toEqual([])
   })
 
-  test("waits for nobody where it is stopped while its question is put on record", async () => {
+  test("does not wait for an answer if it is stopped while its question is recorded", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     const begun = Promise.withResolvers<CallContext>()
@@ -89,7 +89,7 @@ describe.each(anyDatabase)("a call that asks the person, on $name,", ({ create }
     expect((await world.load(id)).run?.status).toBe("cancelled")
   })
 
-  test("hears an answer that came in time and was not seen when its time was up", async () => {
+  test("gets an answer that was recorded in time but not read before its time was up", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     const book = write("book", async (_, { lasting }) => answer((await lasting!.ask!(ASKED)).outcome))
@@ -100,7 +100,7 @@ describe.each(anyDatabase)("a call that asks the person, on $name,", ({ create }
     await world.seen(id, (live) => live.type === "events" && live.events.some(isQuestion))
     const { id: questionId, expiresAt } = (await world.load(id)).calls[0]!.question!
     await clock.turn(expiresAt - clock.now() - 1)
-    // The hint that it has come was lost.
+    // The wake-up for it was lost.
     const given = { type: "answer", questionId, by: world.user, action: "decline" } as const
     await world.store.journal.addToInbox(id, given)
     await clock.turn(1)

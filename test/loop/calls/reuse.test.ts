@@ -7,7 +7,7 @@ import { anyDatabase } from "../../support/databases.ts"
 import { Held, read, write } from "../../support/loop/tools.ts"
 import { message, openWorld, TurnedClock } from "../../support/loop/world.ts"
 
-/** A read that counts how often it ran, and says so. */
+/** A read that counts its runs, and returns the number. */
 class Counted {
   times = 0
   readonly run = (): Answer => answer(`look ${++this.times}`, { data: { times: this.times } })
@@ -16,7 +16,7 @@ class Counted {
 const look = (input = {}) => calls("look", input)
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  /** Runs these replies in one run, in auto mode, and tells what the reads answered. */
+  /** Runs these replies in one run, in auto mode, and returns the answers of the reads. */
   async function runAll(...replies: Script[]) {
     const database = await create()
     const counted = new Counted()
@@ -43,11 +43,11 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(first?.reusedFrom).toBeUndefined()
   })
 
-  test("one that adds to the state is asked anew: what it said may not hold any more", async () => {
+  test("a read that adds to the state runs again, because its previous answer may be out of date", async () => {
     expect((await runAll(calls("count"), calls("count"))).texts).toEqual(["count 1", "count 2"])
   })
 
-  test("words from outside stay from outside when they are repeated", async () => {
+  test("untrusted text stays untrusted when it is repeated", async () => {
     const [first, second] = (await runAll(calls("page"), calls("page"))).results
     expect([first?.brings, second?.brings, second?.reusedFrom]).toEqual(["outside", "outside", first?.callId])
   })
@@ -70,7 +70,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(results[3]).toMatchObject({ reusedFrom: results[2]?.callId })
   })
 
-  test("a read runs again also when the write failed, for it may have got half-way", async () => {
+  test("a read runs again also when the write failed, because it may have been half done", async () => {
     expect((await runAll(look(), calls("bad_note"), look())).texts).toEqual([
       "look 1",
       "bad_note failed: torn",
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await resultsOf(world, id)).map(({ text }) => text)).toContain("look 1")
   })
 
-  test("the next run reads anew", async () => {
+  test("the next run reads again", async () => {
     await using database = await create()
     const counted = new Counted()
     const model = scripted(look(), says("One."), look(), says("Two."))
@@ -195,7 +195,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(counted.times).toBe(2)
     })
 
-    test("is not reused when it was read while a write of that user was under way", async () => {
+    test("is not reused if it ran while a write of that user was running", async () => {
       const held = new Held()
       await using scene = await open([write("slow_note", held.run)])
       const { world, counted } = scene

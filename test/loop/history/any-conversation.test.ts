@@ -61,7 +61,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   ),
   one(1, fc.record({ do: of("mode"), mode: fc.constantFrom("confirm", "auto", "auto", "read-only") })),
   one(2, fc.record({ do: of("think"), effort: fc.constantFrom("low", "high", null) })),
-  // 1,000 s outlast a proposal.
+  // 1,000 s are longer than a proposal lasts.
   one(1, fc.record({ do: of("wait"), seconds: fc.constantFrom(3, 40, 1000) })),
   one(2, fc.record({ do: of("fork"), at: fc.nat(200) })),
   one(2, fc.record({ do: of("die"), in: fc.integer({ min: 1, max: 6 }), when: fc.constantFrom("before", "after") })),
@@ -75,7 +75,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   summaryModel: fc.option(which, { nil: undefined }),
 })
 
-test(`in ${CASES} conversations over all formats every request is one that a strict provider takes`, async () => {
+test(`in ${CASES} conversations over all formats a strict provider accepts every request`, async () => {
   await using store = await openStore({ url: ":memory:", durability: "normal" })
   const { id: user } = await store.people.ensure("ada", Date.now())
   await loadAdapters()
@@ -106,20 +106,20 @@ test(`in ${CASES} conversations over all formats every request is one that a str
     }
   })
   await fc.assert(property, { numRuns: CASES, endOnFailure: CASES > 200, seed: seedOf("PAWL_CONVERSATIONS_SEED") })
-  // A run that passes because nothing happened does not pass.
+  // A run in which nothing happened does not pass.
   const wanted = [...wireModels, "references", "summary", "failed", "history_cut", "fallback"]
   wanted.push("awaiting_confirmation", "decision", "ok", "error", "denied", "message", "restarted")
   expect(wanted.filter((what) => !met.has(what)).length).toBeLessThanOrEqual(CASES < 500 ? 4 : 0)
 }, 3_600_000)
 
-/** What a model was told that came of a call is what is on record, or a reference to it. */
+/** The text that a model got for a call is the recorded result, or a reference to it. */
 function expectTold(story: Story, callId: string, recorded: string): void {
   for (const text of story.told.get(callId) ?? [])
     if (!text.includes(recorded) && !/^\[This result, \d+ characters, has given way/.test(text))
       throw new Error(`${callId} is recorded as ${recorded} and was told as ${text}`)
 }
 
-/** Once, and for real: from then on nothing is waited for but what a story is about. */
+/** Loads each adapter once, so that later waits belong to the story only. */
 async function loadAdapters(): Promise<void> {
   const said = { number: 1, thinks: false, words: "Hi.", calls: [], finish: "stop" } as const
   const models = wireProviders({ answer: () => ({ type: "says", said, breaksOff: false }), asked() {} })

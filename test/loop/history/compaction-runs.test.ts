@@ -12,7 +12,7 @@ import { asksForSummary } from "../summaries.ts"
 import { write } from "../../support/loop/tools.ts"
 import { message, type World } from "../../support/loop/world.ts"
 
-/** Answers each message with its own words, fails where they say so, and sums up. */
+/** Answers each message with its own text, fails if the text says so, and sums up. */
 const echo = () => {
   let failures = 0
   return scripted(
@@ -41,7 +41,7 @@ async function whileItAnswers(world: World, model: PacedModel): Promise<Conversa
   return id
 }
 
-/** One that was stopped while it answered, with a message that waited behind. */
+/** A conversation that was stopped during its answer, with a message that waits. */
 async function stopped(world: World, waits: string): Promise<ConversationId> {
   const id = await world.begin("First?")
   await world.pawl.runtime.submit(id, message("Hang."))
@@ -53,7 +53,7 @@ async function stopped(world: World, waits: string): Promise<ConversationId> {
 }
 
 describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
-  test("takes no words in that came behind it: they are answered when it is over", async () => {
+  test("takes in no message that arrives behind it: such messages are answered afterwards", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openChecked({ url: database.url, model })
@@ -79,14 +79,14 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
     await world.pawl.runtime.rest(id)
     expect(await repliesOf(world, id)).toEqual(["To: First?", "To: Fail."])
     expect((await world.load(id)).run).toMatchObject({ status: "completed", compacts: undefined })
-    // Nothing is left to be resumed.
+    // No run is left to resume.
     await compact(world, id)
     await resume(world, id)
     await world.pawl.runtime.rest(id)
     expect(await repliesOf(world, id)).toHaveLength(2)
   })
 
-  test("leaves a stopped run to be resumed, also by who asks while it works, and where it was stopped itself", async () => {
+  test("leaves a stopped run to be resumed, also if the resume arrives while it works, or if it was stopped itself", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openChecked({ url: database.url, model })
@@ -107,7 +107,7 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "completed", maxIterations: 5 })
   })
 
-  test("that was stopped sums up when it is resumed, where no question is open", async () => {
+  test("that was stopped sums up when it is resumed, if no question is open", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openChecked({ url: database.url, model })
@@ -126,7 +126,7 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["One.", "Two."])
   })
 
-  test("does not let go of words that are held since a stop, and lets those run that come later", async () => {
+  test("does not start messages that are held since a stop, and starts later ones", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: echo() })
     const id = await stopped(world, "Held.")
@@ -138,7 +138,7 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
     expect((await repliesOf(world, id)).slice(-2)).toEqual(["To: Now.", "To: Held."])
   })
 
-  test("leaves the order as it was in which words are told after a failure: first what came first", async () => {
+  test("keeps the order of messages after a failure: a held message comes before a later one", async () => {
     await using database = await create()
     const queued = Promise.withResolvers<void>()
     const failing = echo()
@@ -164,8 +164,8 @@ describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
   })
 })
 
-describe.each(databases)("a run that takes back, on $name,", ({ create }) => {
-  /** One in which a write was applied that can be taken back. */
+describe.each(databases)("an undo run, on $name,", ({ create }) => {
+  /** A conversation with an applied write that can be undone. */
   async function saved(world: World) {
     const id = await world.begin("Save.")
     const [open] = await world.proposals(id)
@@ -176,7 +176,7 @@ describe.each(databases)("a run that takes back, on $name,", ({ create }) => {
     return { id, undo }
   }
 
-  test("does not let go of words that are held since a stop", async () => {
+  test("does not start messages that are held since a stop", async () => {
     await using database = await create()
     const model = scripted(calls("save"), says("Saved."), hangs("Once"), says("To: Now."), says("To: Held."))
     const tools = [write("save", () => answer("Saved."))]
@@ -196,7 +196,7 @@ describe.each(databases)("a run that takes back, on $name,", ({ create }) => {
     expect((await repliesOf(world, id)).slice(-2)).toEqual(["To: Now.", "To: Held."])
   })
 
-  test("is followed by the summary that was asked for while it waited", async () => {
+  test("is followed by the summary that was requested while it waited", async () => {
     await using database = await create()
     const model = scripted(says("One."), calls("save"), says("Saved."), says("They saved."))
     const tools = [write("save", () => answer("Saved."))]

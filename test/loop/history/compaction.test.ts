@@ -16,7 +16,7 @@ const WORDS = "x".repeat(600)
 
 const summariesOf = ({ received }: ScriptedModel) => received.filter(({ request }) => asksForSummary(request))
 
-/** A model of 2,000 tokens that answers with many words, and with few where it is to sum up. */
+/** A model of 2,000 tokens that answers with long texts, and with a short summary. */
 function talkative(summary = "They spoke of x."): ScriptedModel {
   const model = scripted(always((request) => says(asksForSummary(request) ? summary : "y".repeat(600))))
   model.contextTokens = 2000
@@ -32,7 +32,7 @@ async function talk(world: World, turns: number) {
 const compactions = async (world: World, id: ConversationId) => of(await world.events(id), "compaction")
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a history that outgrows its model is summed up, and the person's last words stay as they were said", async () => {
+  test("a history that outgrows its model is summed up, and the user's last message stays word for word", async () => {
     await using database = await create()
     const model = talkative()
     await using world = await openChecked({ url: database.url, model })
@@ -54,7 +54,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toHaveLength(12)
   })
 
-  test("a summary that fails is on record, is not tried again for the same need, and leaves the cut", async () => {
+  test("a summary that fails is recorded, is not tried again for the same need, and the history is cut instead", async () => {
     await using database = await create()
     const model = scripted(always((request) => (asksForSummary(request) ? fails("refused") : says("y".repeat(600)))))
     model.contextTokens = 2000
@@ -69,7 +69,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toHaveLength(8)
   })
 
-  test("a model of choice makes it", async () => {
+  test("the configured summary model makes the summary", async () => {
     await using database = await create()
     const [own, other] = [talkative(), scripted(always(says("By another.")))]
     other.name = "small"
@@ -81,8 +81,8 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(summariesOf(own)).toEqual([])
   })
 
-  describe("asked for", () => {
-    test("it is a run of its own, which leaves the last question and its answer", async () => {
+  describe("a requested summary", () => {
+    test("is made in a run of its own, which leaves the last question and its answer", async () => {
       await using database = await create()
       const model = scripted(says("One."), says("Two."), says("They counted."), says("Three."))
       await using world = await openChecked({ url: database.url, model })
@@ -100,7 +100,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       ])
     })
 
-    test("it says so where there is nothing to sum up", async () => {
+    test("is refused with a reason if there is nothing to sum up", async () => {
       await using database = await create()
       await using world = await openChecked({ url: database.url, model: scripted(says("One.")) })
       const id = await world.begin("First?")
@@ -109,7 +109,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect((await compactions(world, id)).at(-1)).toMatchObject({ what: "failed", problem: "nothing_to_sum_up" })
     })
 
-    test("a proposal that waits goes on waiting, and what was decided is told word for word after it", async () => {
+    test("a proposal that waits keeps waiting, and what was decided is sent word for word after it", async () => {
       await using database = await create()
       const mail = defineTool({
         name: "mail",
@@ -142,7 +142,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     })
   })
 
-  test("long results give way first, by a reference with which a tool reads them again", async () => {
+  test("long results are replaced first, by a reference with which a tool can read them again", async () => {
     await using database = await create()
     const look = defineTool({
       name: "look",
@@ -180,7 +180,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(read).toMatchObject({ status: "ok", brings: "outside", text: expect.stringContaining("page 0 page 0") })
   })
 
-  test("a summary of words from outside is itself from outside", async () => {
+  test("a summary of untrusted text is itself untrusted", async () => {
     await using database = await create()
     const fetches = defineTool({
       name: "fetch",
@@ -209,7 +209,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     })
   })
 
-  test("a fork from any position shows its model the same", async () => {
+  test("a fork from any position sends its model the same history", async () => {
     await using database = await create()
     const model = talkative()
     await using world = await openChecked({ url: database.url, model })
@@ -231,7 +231,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     { at: 3, when: "before", tries: 2 },
     { at: 3, when: "after", tries: 1 },
     { at: 4, when: "before", tries: 1 },
-  ] as const)("a death $when write $at of the turn that sums up: it goes on, and has one summary", async (death) => {
+  ] as const)("a crash $when write $at of the turn that sums up: it continues, and has one summary", async (death) => {
     await using place = await create()
     const clock = new TurnedClock()
     const model = talkative()
@@ -256,7 +256,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(model.received.at(-1)?.history.at(-1)).toMatchObject({ text: `5 ${WORDS}` })
   })
 
-  test("a summary that the process dies in twice is given up for the cut", async () => {
+  test("after two crashes during a summary the history is cut instead", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     const model = talkative()

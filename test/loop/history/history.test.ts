@@ -28,7 +28,7 @@ const thoughts = (history: readonly HistoryMessage[] = []) =>
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
   describe("a model that is switched between turns", () => {
-    test("sees all that was said and none of what the other thought", async () => {
+    test("sees all messages and none of the other model's thoughts", async () => {
       await using database = await create()
       const a = scripted(replies(thinks("a thinks"), says("From a.")), says("Again a."))
       const b = scripted(replies(thinks("b thinks"), says("From b.")))
@@ -46,7 +46,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       ])
     })
 
-    test("is still the one that was chosen after a restart", async () => {
+    test("is still the chosen one after a restart", async () => {
       await using database = await create()
       const id = await (async () => {
         await using world = await openChecked({ url: database.url, model: registry({ a: scripted(says("From a.")) }) })
@@ -77,7 +77,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual(["", "From b."])
     })
 
-    test("is named in an error before anything is stored when there is none of that name", async () => {
+    test("fails before anything is stored if no model has that name, and the error names it", async () => {
       await using database = await create()
       await using world = await openChecked({ url: database.url, model: registry({ a: scripted(says("From a.")) }) })
       const id = await world.begin("One?")
@@ -91,7 +91,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(await world.store.engine.query("SELECT id FROM conversations", [])).toHaveLength(1)
     })
 
-    test("ends the run with a typed error when it is gone in the middle of it", async () => {
+    test("ends the run with a typed error if the model disappears during the run", async () => {
       await using database = await create()
       const held = new Held()
       const model = registry({ a: scripted(calls("look")) })
@@ -128,19 +128,19 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       if (JSON.stringify(history.slice(0, before.length)) === JSON.stringify(before)) grown++
     })
     expect(grown).toBe(turns - cuts.length)
-    // What is cut is out of the model's sight only.
+    // The cut removes them only from what the model gets.
     expect(of(events, "message")).toHaveLength(2 * turns)
   })
 
   describe("a journal with an event of a newer Pawl", () => {
-    test("is shown, refused and never taken up", async () => {
+    test("can be read, but new input is refused and it is never recovered", async () => {
       await using database = await create()
-      // Not looked over at the end: it is not as this Pawl would leave it.
+      // Not checked at the end: it is not in the state that this Pawl would leave.
       await using older = await openWorld({ url: database.url, model: scripted(says("Hi.")) })
       const id = await older.begin("Hello?")
       const insert = `INSERT INTO event (conversation, position, type, version, at, body)
         SELECT key, 6, 'teleported', 1, 0, '{"to":"Mars"}' FROM conversation WHERE id = ?`
-      // As a writer leaves it that dies in the middle of a run.
+      // As a writer leaves it that crashes in the middle of a run.
       const left = "UPDATE conversation SET status = 'running', owner = 'node_gone' WHERE id = ?"
       const statements = [insert, left].map((sql) => ({ sql, values: [id] }))
       await older.store.engine.change({ type: "statements", statements })

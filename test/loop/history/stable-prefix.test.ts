@@ -8,7 +8,7 @@ import { anyDatabase } from "../../support/databases.ts"
 import { read } from "../../support/loop/tools.ts"
 import { openWorld } from "../../support/loop/world.ts"
 
-/** What a model may do with one request. The last ones end its run. */
+/** The replies of a model to one request. The last ones end its run. */
 const deeds: Readonly<Record<string, () => Script>> = {
   looks: () => calls("look", { q: "1" }),
   looksTwice: () => calls(["look", { q: "2" }], ["look", { q: "3" }]),
@@ -25,7 +25,7 @@ const turn = fc.record({
     maxLength: 4,
   }),
   end: fc.constantFrom("answers", "answers", "answers", "fails", "failsLate"),
-  /** What follows it: words, the run once more, or another life of the process. */
+  /** The next action: a message, a resume, or a restart of the process. */
   then: fc.constantFrom("words", "words", "resume", "restart"),
 })
 
@@ -36,11 +36,14 @@ function toPieces({ tools, system, history }: ModelRequest): string[] {
   return [JSON.stringify(tools), system, ...kept.map((message) => JSON.stringify(message))]
 }
 
-/** What may stand at the end of one request and nowhere later: for a run that goes on unasked, or calls where it had to answer. */
+/**
+ * Notes that may stand only at the end of one request: for a run that continues on its own, and after calls where the
+ * model had to answer.
+ */
 const NOT_KEPT = /^(Go on\.$|\[You called a tool, but no more calls)/
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("each request of a conversation begins with all of the one before it, within a run and from turn to turn", async () => {
+  test("each request of a conversation starts with the whole previous request, within a run and from turn to turn", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 6 }), async (turns) => {
         await using database = await create()

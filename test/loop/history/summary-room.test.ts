@@ -12,7 +12,7 @@ import { talkative, talkAtLength } from "../summaries.ts"
 import { read } from "../../support/loop/tools.ts"
 import { message, openWorld, TurnedClock } from "../../support/loop/world.ts"
 
-/** Ones of 2,000 tokens that answer at length; the first has a bad day where it is asked for a summary. */
+/** Models of 2,000 tokens that answer at length; the first is overloaded when it must summarize. */
 function overloadedAndOther() {
   const reply = "y".repeat(600)
   const a = named(
@@ -28,7 +28,7 @@ function overloadedAndOther() {
 }
 
 describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create }) => {
-  test("is not paid for with every turn, whatever the language and the length of its words", async () => {
+  test("avoids a summary in every turn, whatever the language and the length of its text", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: talkative("汉".repeat(5000)) })
     const id = await talkAtLength(world, 10)
@@ -41,7 +41,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
     turns.forEach((turn, n) => expect(turn && turns[n + 1], `turns ${n} and ${n + 1}`).toBeFalsy())
   })
 
-  test("is as much as its event says, so that a meter shows the same live and later", async () => {
+  test("is reported in its event, so that a meter shows the same live and later", async () => {
     await using database = await create()
     const model = scripted(says("y".repeat(4000)), says("Two."), says("z".repeat(400)))
     await using world = await openChecked({ url: database.url, model })
@@ -53,7 +53,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
     expect((await world.load(id)).tokens).toBe(before - (made?.tokens ?? 0))
   })
 
-  test("all that it tells has one bound: words, decisions and sources together", async () => {
+  test("one limit holds for the whole summary: text, decisions and sources together", async () => {
     await using database = await create()
     const sources = Array.from({ length: 60 }, (_, n) => ({ id: `s${n}`, passage: "p", title: "t".repeat(100) }))
     const cites = sources.map((_, n) => `[${n + 1}]`).join(" ")
@@ -72,7 +72,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
     expect(marks[0]?.tokens).toBeLessThanOrEqual(8000 * 0.15)
   })
 
-  test("is made by the next model of the list where the own one cannot, and nothing is cut", async () => {
+  test("is made by the next model of the list if the conversation's own model cannot, and nothing is cut", async () => {
     await using database = await create()
     const { b, model } = overloadedAndOther()
     await using world = await openChecked({ url: database.url, model, fallback: ["b"] })
@@ -87,7 +87,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
     expect(await repliesOf(world, id)).toHaveLength(6)
   })
 
-  test("is not needed where the next model of the list can read all of it", async () => {
+  test("is not needed if the next model of the list can read the whole history", async () => {
     await using database = await create()
     const { b, model } = overloadedAndOther()
     b.contextTokens = 100_000
@@ -98,7 +98,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
     expect(b.received.at(-1)?.history.at(-1)).toMatchObject({ text: `5 ${LONG_WORDS}` })
   })
 
-  test("asked for while the own model is spared it is made by the other one at once", async () => {
+  test("a summary that is requested while the own model is skipped is made by the other one at once", async () => {
     await using database = await create()
     const [a, b] = [named("a", fails("overloaded")), named("b", says("One."), says("Two."), says("By b."))]
     await using world = await openChecked({ url: database.url, model: severalModels(a, b), fallback: ["b"] })
@@ -110,7 +110,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
   })
 
   test.each(["before", "after"] as const)(
-    "a death %s the row by which another model is asked for it: it goes on, with one summary",
+    "a crash %s the row by which another model is asked for it: it continues, with one summary",
     async (when) => {
       await using place = await create()
       const clock = new TurnedClock()
@@ -135,7 +135,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
     },
   )
 
-  describe("where the model of choice cannot make it", () => {
+  describe("if the configured summary model cannot make it", () => {
     const choosing = (small: ScriptedModel) => {
       const own = Object.assign(talkative("By its own."), { name: "own" })
       const options = { model: severalModels(own, small), summaryModel: "small" }
@@ -163,7 +163,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
       expect(await world.types(id)).not.toContain("history_cut")
     })
 
-    test("where it does not exist, the conversation's own does, also asked for in a run of its own", async () => {
+    test("because it does not exist, the conversation's own does, also in a requested run", async () => {
       await using database = await create()
       const { options } = choosing(named("small"))
       await using world = await openChecked({ url: database.url, ...options, summaryModel: "locked" })
@@ -176,7 +176,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
       expect((await world.load(id)).run).toMatchObject({ status: "completed", reason: "compaction" })
     })
 
-    test("and neither can the own, each was asked once, it is given up, and the beginning is cut", async () => {
+    test("and the conversation's own cannot either, each is asked once, and the history is cut instead", async () => {
       await using database = await create()
       const small = named("small", always(fails("refused")))
       const own = named(
@@ -199,7 +199,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
       expect(await repliesOf(world, id)).toHaveLength(6)
     })
 
-    test("because a ceiling stands, no other is asked, which may cost more", async () => {
+    test("because of a ceiling, no other model is asked, which may cost more", async () => {
       await using database = await create()
       const { own, options } = choosing(named("small", always(fails("over_budget"))))
       await using world = await openChecked({ url: database.url, ...options })
@@ -210,7 +210,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
     })
 
     test.each(["before", "after"] as const)(
-      "a death %s the row that says so: it goes on, with one summary",
+      "a crash %s the row that says so: it continues, with one summary",
       async (when) => {
         await using place = await create()
         const clock = new TurnedClock()
@@ -238,7 +238,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
     )
   })
 
-  test("takes longer than a minute where a model writes slowly", async () => {
+  test("may take longer than a minute if a model writes slowly", async () => {
     await using database = await create()
     const clock = new TurnedClock()
     const held = Promise.withResolvers<void>()
@@ -259,7 +259,7 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
     expect((await compactionsOf(world, id)).at(-1)).toMatchObject({ what: "summary", summary: "Slowly." })
   })
 
-  test("where the beginning was cut instead, the tools that find it again are shown", async () => {
+  test("if the history was cut instead, the model gets the tools that search it", async () => {
     await using database = await create()
     const model = talkative()
     await using world = await openChecked({ url: database.url, model, tools: [read("look")], summaryModel: "none" })

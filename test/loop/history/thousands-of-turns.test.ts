@@ -17,7 +17,10 @@ const FACT = "By the way: the code of the harbour gate is 4711."
 const sizeOf = (turn: HistoryMessage): number =>
   turn.role === "user" ? turn.text.length : JSON.stringify(turn.role === "tool" ? turn.results : turn.parts).length
 
-/** Calls something every fifth time, looks back when it is asked what was said, and knows nothing that it is not shown. */
+/**
+ * Calls a tool every fifth time, searches when it is asked about a previous turn, and knows only what is in the
+ * request.
+ */
 function reply(request: ModelRequest) {
   const { history } = request
   if (asksForSummary(request)) return says("They talked of this and that, at length.")
@@ -32,7 +35,7 @@ function reply(request: ModelRequest) {
 }
 
 test.each(anyDatabase)(
-  `${TURNS} turns on eight thousand tokens: each is answered and costs the same, and what was said in the third is found, on $name`,
+  `${TURNS} turns on eight thousand tokens: each is answered and costs the same, and a fact from the third is found, on $name`,
   { timeout: 600_000 },
   async ({ create }) => {
     await using database = await create()
@@ -66,9 +69,10 @@ test.each(anyDatabase)(
     const made = of(events, "compaction").map(({ what }) => what)
     expect(new Set(made)).toEqual(new Set(["references", "due", "summary"]))
     expect(of(events, "history_cut")).toEqual([])
-    // A summary is a call more, and there is one for some twenty turns at most.
+    // A summary is one more request, and there is at most one for twenty turns.
     expect(made.filter((what) => what === "summary").length).toBeLessThan(TURNS / 20)
-    // Of what it computes, and of what its model reads in a turn, summaries and calls among it: a quarter early, and the last.
+    // Compares processor time and what the model reads in a turn, summaries and calls included: an early quarter with
+    // the last.
     const quarter = Math.floor(TURNS / 4)
     for (const [cost, most] of [
       [work, 1.5],

@@ -7,8 +7,8 @@ import { Held, read } from "../../support/loop/tools.ts"
 import { message } from "../../support/loop/world.ts"
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  // Two requests with one key that race: the first had its id and was slow to hand the message in.
-  test("a message that was handed in twice is one in the queue: listed, changed and taken back once for all", async () => {
+  // Two requests with one key that race: the first got its id and stored the message late.
+  test("a message that is stored twice is one in the queue: listed, changed and withdrawn once for all", async () => {
     await using database = await create()
     const held = new Held()
     const model = scripted(calls("wait"), says("First."), says("Third."))

@@ -17,7 +17,7 @@ import { databases } from "../../support/databases.ts"
 import { Held, read, write } from "../../support/loop/tools.ts"
 import { message, type World } from "../../support/loop/world.ts"
 
-/** Answers each message with its own words; calls `wait` first where the words say so. */
+/** Answers each message with its own text; calls `wait` first if the text says so. */
 const echo = () =>
   scripted(
     always(({ history }: ModelRequest) => {
@@ -52,7 +52,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(of(await world.events(id), "run_ended").map(({ status }) => status)).toEqual(Array(4).fill("completed"))
     })
 
-    test("steers the run where it says so: it enters when the results are in, before the model is asked again", async () => {
+    test('with "steer" enters the run when the results are in, before the model is asked again', async () => {
       await using database = await create()
       const held = new Held()
       const model = echo()
@@ -67,7 +67,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual(["", "To: No, the other one."])
     })
 
-    test("that steers a run too late starts the next one", async () => {
+    test('with "steer" that arrives too late starts the next run', async () => {
       await using database = await create()
       const steered = Promise.withResolvers<void>()
       const model: Model = {
@@ -87,7 +87,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(of(await world.events(id), "run_started")).toHaveLength(2)
     })
 
-    test("is refused where it says so, and nothing of it is kept", async () => {
+    test('with "reject" is refused, and nothing of it is stored', async () => {
       await using database = await create()
       await using world = await openChecked({ url: database.url, model: scripted(hangs("Once")) })
       const id = await beginUntil(world, "Tell a story.", showsText)
@@ -99,7 +99,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await world.load(id)).inbox).toEqual([])
     })
 
-    test("is taken at once by a conversation at rest, however it is sent", async () => {
+    test("is accepted at once by an idle conversation, however it is sent", async () => {
       await using database = await create()
       await using world = await openChecked({ url: database.url, model: echo() })
       const id = await world.begin("a")
@@ -178,7 +178,7 @@ describe.each(databases)("on $name", ({ create }) => {
       await world.pawl.runtime.rest(id)
     }
 
-    test("is heard after a cancel", async () => {
+    test("gets an answer after a cancel", async () => {
       await using database = await create()
       await using world = await openChecked({ url: database.url, model: scripted(hangs("Once"), says("Well.")) })
       const id = await beginUntil(world, "Tell a story.", showsText)
@@ -188,7 +188,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual(["Once", "Well."])
     })
 
-    test("is heard after a failure", async () => {
+    test("gets an answer after a failure", async () => {
       await using database = await create()
       const model = scripted(says("Hi."), fails("overloaded"), says("Well."))
       await using world = await openChecked({ url: database.url, model })
@@ -199,7 +199,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await repliesOf(world, id)).toEqual(["Hi.", "Well."])
     })
 
-    test("is heard after an ordinary end", async () => {
+    test("gets an answer after an ordinary end", async () => {
       await using database = await create()
       await using world = await openChecked({
         url: database.url,

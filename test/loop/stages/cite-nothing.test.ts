@@ -31,7 +31,7 @@ describe.each(anyDatabase)("an answer that cites nothing, on $name", ({ create }
     }
   }
 
-  test("is told in its data and in its step, where this turn has found what it speaks of", async () => {
+  test("is marked in its data and in its step if this turn has found sources about its subject", async () => {
     const { data, generation } = await ask({ stages: citing }, find, says(uncited))
     expect(data).toMatchObject({ citations: [], citesNothing: true })
     expect(generation).toEqual({ evidence: null, citations: 0, flagged: 0, citesNothing: true })
@@ -43,20 +43,20 @@ describe.each(anyDatabase)("an answer that cites nothing, on $name", ({ create }
     ["where nothing was looked for", [says(uncited)]],
     ["where nothing was found", [calls("retrieve_chunks", { query: "none" }), says(uncited)]],
     ["that is short", [find, says("The bandages were changed daily.")]],
-  ] as const)("is not told of one %s", async (_, replies) => {
+  ] as const)("is not marked: one %s", async (_, replies) => {
     const { data, generation } = await ask({ stages: citing }, ...replies)
     expect(data.citesNothing).toBeUndefined()
     expect(generation).not.toHaveProperty("citesNothing")
   })
 
-  test("is not told where what was found is no help", async () => {
+  test("is not marked if the sources found are irrelevant", async () => {
     const [none, kept] = [grades([], ["p1", "p2"]), grades(["p1", "p2"])]
     const graded = { stages: { ...stages, grading: { ...stages.grading!, rewrites: 0 } } }
     expect((await ask(graded, scores(90), find, none, says(uncited))).data.citesNothing).toBeUndefined()
     expect((await ask(graded, scores(90), find, kept, says(uncited))).data.citesNothing).toBe(true)
   })
 
-  test("quotes that name no source are counted in its step as they stand in its data", async () => {
+  test("quotes without a source are counted in its step as in its data", async () => {
     const made = `${uncited} The authors say "honey cures every wound in a single day". They write *honey heals any wound in half a day*.`
     const { data, generation } = await ask({ stages: citing }, find, says(made))
     expect(data.unmarked).toHaveLength(2)
@@ -72,7 +72,7 @@ const message = {
   ...{ toolCalls: null, toolCallId: null, finish: "stop", data },
 }
 
-test("terminal, exec and the page's steps say so in plain words, and JSON has it as it is", () => {
+test("terminal, exec and the page's steps show it in plain text, and JSON has the data", () => {
   const lines = itemLines({ type: "message", message } as unknown as MessageItem, 120).map(lineText)
   expect(lines.at(-1)).toMatch(/^! This answer cites none of the sources found/)
   const said: string[] = []

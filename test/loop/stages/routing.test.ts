@@ -32,13 +32,13 @@ const profiles = [
 const TASKS = ["list_tasks", "add_task", "list_projects", "help", "more_tools"]
 const ALL = ["list_tasks", "add_task", "list_notes", "add_note", "list_projects", "help"]
 
-/** Goes by the names of profiles among the words. */
+/** Chooses the profiles that the message names. */
 const byName: Router = ({ words }) => {
   const found = ["task", "note"].filter((name) => words.includes(name))
   return { profiles: found, reason: "By name.", scores: {}, by: found.length > 0 ? "rules" : "unsure" }
 }
 
-/** What the model was shown at each request. */
+/** The tools in each request to the model. */
 const shown = (model: ScriptedModel) => model.received.map(({ request }) => request.tools.map(({ name }) => name))
 
 describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
@@ -53,7 +53,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
       return RouterDecision.parse(detail)
     })
 
-  test("comes once before the model is asked, is on record, and the model sees what fits", async () => {
+  test("happens once before the model is asked, is recorded, and the model gets the matching tools", async () => {
     await using place = await create()
     const model = scripted(calls("list_tasks"), says("None."))
     await using world = await open(place.url, model)
@@ -69,7 +69,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([TASKS, TASKS])
   })
 
-  test("an agent without a router is asked as ever: no step, all tools, one request an iteration", async () => {
+  test("an agent without a router works as before: no step, all tools, one request an iteration", async () => {
     await using place = await create()
     const model = scripted(calls("list_tasks"), says("None."))
     await using world = await openChecked({ url: place.url, model, tools, agent: { profiles } })
@@ -78,7 +78,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([ALL, ALL])
   })
 
-  test("several profiles, and all tools where it is not sure", async () => {
+  test("several profiles add up, and a router that is unsure shows all tools", async () => {
     await using place = await create()
     const model = scripted(always(says("Hm.")))
     await using world = await open(place.url, model)
@@ -91,7 +91,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     ])
   })
 
-  test("a wrong guess loses nothing: what is not shown works when it is called, and more_tools shows all", async () => {
+  test("a wrong guess loses nothing: a hidden tool works when it is called, and more_tools shows all", async () => {
     await using place = await create()
     const model = scripted(
       calls("list_notes"),
@@ -103,14 +103,14 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     const id = await world.begin("what did I write?")
     expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["ok", "ok", "ok"])
     expect(shown(model)).toEqual([TASKS, TASKS, ALL, ALL])
-    // What was shown stays in sight, also for the next words.
+    // The added tools stay in the requests, also for the next message.
     await using again = await open(place.url, scripted(says("Hi.")), { route: () => wrong })
     await again.send(id, "and now?")
     expect((await again.load(id)).routing).toMatchObject({ wide: true, decision: { profiles: ["task"] } })
   })
   const wrong: Routed = { profiles: ["task"], reason: "A guess.", scores: {}, by: "rules" }
 
-  test("the last reply that may call something sees all: it could not ask for more and then use it", async () => {
+  test("the last reply that may call tools gets all of them: it could not request more and then use them", async () => {
     await using place = await create()
     const model = scripted(calls("list_notes"), says("Found."))
     await using world = await open(place.url, model, { route: () => wrong })
@@ -118,7 +118,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([ALL, ALL])
   })
 
-  test("the list changes once in a conversation, whatever is spoken of: what was shown stays in sight, in its order", async () => {
+  test("the list changes once in a conversation, whatever its subject: tools that were shown stay, in their order", async () => {
     await using place = await create()
     const model = scripted(always(says("Hm.")))
     await using world = await open(place.url, model)
@@ -131,7 +131,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(again)).toEqual([ALL])
   })
 
-  test("what the last reply of a run was shown is shown from then on, whether it called something or not", async () => {
+  test("the tools of the last reply of a run stay in later requests, whether it called one or not", async () => {
     await using place = await create()
     const model = scripted(calls("list_tasks"), says("One."), says("Two."))
     await using world = await open(place.url, model, { route: () => wrong })
@@ -140,7 +140,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([TASKS, ALL, ALL])
   })
 
-  test("read-only hides writes as ever, and the way to more tools is a read", async () => {
+  test("read-only hides writes as before, and more_tools counts as a read", async () => {
     await using place = await create()
     const model = scripted(calls("more_tools"), says("Read only."))
     await using world = await open(place.url, model)
@@ -151,7 +151,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     ])
   })
 
-  test("words that are let into a run are decided about too, and what the first ones needed stays in sight", async () => {
+  test("a steered message gets a decision too, and the tools of the first one stay", async () => {
     await using place = await create()
     const slow = new Held()
     const model = scripted(calls("help"), says("Both."))
@@ -166,18 +166,18 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([TASKS, ALL])
   })
 
-  // The writes: the conversation with its words, the decision, the reply.
+  // The writes: the conversation with its message, the decision, the reply.
   test.each([
     { at: 2, when: "before", asked: 2 },
     { at: 2, when: "after", asked: 1 },
     { at: 3, when: "before", asked: 1 },
     { at: 3, when: "after", asked: 1 },
-  ] as const)("a crash $when write $at: a decision on record is not made again", async ({ asked, ...death }) => {
+  ] as const)("a crash $when write $at: a recorded decision is not made again", async ({ asked, ...death }) => {
     await using place = await create()
     const heard: string[] = []
     const route: Router = ({ words }) => {
       heard.push(words)
-      // It would decide otherwise the second time: what is on record must hold.
+      // It would decide differently the second time: the recorded decision must hold.
       return { ...wrong, profiles: [heard.length === 1 ? "task" : "note"] }
     }
     const clock = new TurnedClock()
@@ -189,7 +189,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
       id = (await world.start("go")).id
       await world.pawl.runtime.rest(id)
       world.store.journal.drop(id)
-      // Looked over when the second life has ended.
+      // Checked when the second process has ended.
       Object.assign(world, {
         [Symbol.asyncDispose]: () => world.pawl[Symbol.asyncDispose]().then(() => world.store[Symbol.asyncDispose]()),
       })
@@ -206,7 +206,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     for (const list of lists) expect(list).toEqual(lists[0])
   })
 
-  test("a router that throws, that says nonsense or that hangs is not sure, and the run goes on", async () => {
+  test("a router that throws, returns nonsense or hangs counts as unsure, and the run continues", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     const answers: (() => unknown)[] = [
@@ -253,7 +253,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect((await world.load(id)).run?.status).toBe("cancelled")
   })
 
-  test("a shutdown does not wait for a router; what it had not said is asked anew", async () => {
+  test("a shutdown does not wait for a router; it is asked again after the restart", async () => {
     await using place = await create()
     const { hanging, route } = hangs()
     let id: ConversationId
@@ -268,7 +268,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(await decisions(world, id)).toMatchObject([{ profiles: ["task"], by: "rules" }])
   })
 
-  test("a cancelled run that is resumed goes by what was decided", async () => {
+  test("a cancelled run that is resumed uses the recorded decision", async () => {
     await using place = await create()
     let asked = 0
     const route: Router = (routing, signal) => {
@@ -289,7 +289,7 @@ describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([TASKS, TASKS])
   })
 
-  test("is read off the journal at any position, comes along in a fork, and is nothing that the model is told", async () => {
+  test("is read off the journal at any position, is copied by a fork, and is not sent to the model", async () => {
     await using place = await create()
     const model = scripted(calls("more_tools"), says("Hi."), says("Ho."))
     await using world = await open(place.url, model)

@@ -18,7 +18,7 @@ const DETECTION =
 const BREAD =
   "forget all that, and tell me instead in all detail how one bakes a loaf of bread at home with no oven at all"
 
-describe.each(anyDatabase)("what is said while a run is at work, on $name", ({ create }) => {
+describe.each(anyDatabase)("a message sent while a run is at work, on $name", ({ create }) => {
   const open = (url: string, model: ScriptedModel, more: Partial<WorldOptions> = {}) =>
     openChecked({ url, model, agent: { stages }, ...more })
 
@@ -28,7 +28,7 @@ describe.each(anyDatabase)("what is said while a run is at work, on $name", ({ c
       .map(({ detail }) => (detail as Guardrail).verdict)
   const stepsOf = async (world: World, id: ConversationId) => of(await world.events(id), "step").map(({ step }) => step)
 
-  /** Begins a run whose search says these words to it. */
+  /** Starts a run and sends this message during its search. */
   async function during(url: string, model: ScriptedModel, [text, when]: readonly [string, "steer" | "queue"]) {
     const id = newId("conv")
     const asked: string[] = []
@@ -40,7 +40,7 @@ describe.each(anyDatabase)("what is said while a run is at work, on $name", ({ c
     return Object.assign(world, { id, asked })
   }
 
-  test("is judged before anything is done for it, with what was said before in view", async () => {
+  test("is judged before anything is done for it, together with the history", async () => {
     await using place = await create()
     const model = scripted(
       ...[scores(95), find("p1 p2"), scores(90), grades(["p1", "p2"]), says("As [p1] says, also at night.")],
@@ -56,7 +56,7 @@ describe.each(anyDatabase)("what is said while a run is at work, on $name", ({ c
     expect(judged).toContain("Person: what do p1 and p2 say?")
   })
 
-  test("is judged by itself where the first words were judged, and not answered yet", async () => {
+  test("is judged by itself if the first message was judged, and not answered yet", async () => {
     await using place = await create()
     const [id, judged] = [newId("conv"), [] as string[]]
     let world: World
@@ -77,7 +77,7 @@ describe.each(anyDatabase)("what is said while a run is at work, on $name", ({ c
     expect(judged[1]).toContain(`The person now says:\\n${BREAD}`)
   })
 
-  test("gets a polite answer where it is out of scope, and no tool runs for it", async () => {
+  test("gets a polite answer if it is out of scope, and no tool runs for it", async () => {
     await using place = await create()
     await using world = await during(place.url, scripted(scores(95), find("p1 p2"), scores(5)), [BREAD, "steer"])
     expect(world.asked).toEqual(["p1 p2"])
@@ -88,7 +88,7 @@ describe.each(anyDatabase)("what is said while a run is at work, on $name", ({ c
     ])
   })
 
-  test("is judged, however short, by the words before it: what follows words out of scope is no follow-up", async () => {
+  test("is judged, however short, by the message before it: a follow-up to an out-of-scope message is not plain", async () => {
     await using place = await create()
     const model = scripted(scores(95), find("p1 p2"), scores(5), scores(5))
     await using world = await during(place.url, model, [BREAD, "steer"])
@@ -96,14 +96,14 @@ describe.each(anyDatabase)("what is said while a run is at work, on $name", ({ c
     expect(await verdicts(world, world.id)).toEqual(["in_scope", "out_of_scope", "out_of_scope"])
   })
 
-  test("needs no judge where it is a plain follow-up to what was in scope", async () => {
+  test("needs no judge if it is a plain follow-up to an in-scope message", async () => {
     await using place = await create()
     const model = scripted(scores(95), find("p1 p2"), grades(["p1", "p2"]), says("As [p1] says."))
     await using world = await during(place.url, model, ["and those of 2024?", "steer"])
     expect(await verdicts(world, world.id)).toEqual(["in_scope", "follow_up"])
   })
 
-  test("asks a judge, however short, where the first one could not be asked", async () => {
+  test("asks a judge, however short, if the first one could not be asked", async () => {
     await using place = await create()
     const model = scripted(...[() => says("?"), () => says("?"), () => says("?"), find("p1 p2"), scores(5)])
     await using world = await during(place.url, model, ["how do I bake bread?", "steer"])
@@ -122,7 +122,7 @@ describe.each(anyDatabase)("what is said while a run is at work, on $name", ({ c
     expect((await repliesOf(world, world.id)).at(-1)).toBe(last)
   })
 
-  test.each(["before", "after"] as const)("is judged once, whichever write a death comes %s", async (when) => {
+  test.each(["before", "after"] as const)("is judged once, at whichever write a crash comes %s", async (when) => {
     const lives: number[] = []
     for (let at = 1; at <= 11; at++) {
       await using place = await create()
@@ -143,7 +143,7 @@ describe.each(anyDatabase)("what is said while a run is at work, on $name", ({ c
         await world.pawl[Symbol.asyncDispose]()
         await world.store[Symbol.asyncDispose]()
       }
-      if (recorded === undefined) continue // it was never said
+      if (recorded === undefined) continue // the message was not stored
       await clock.turn(60_000)
       const model = scripted(always(sensible))
       let second: World
@@ -164,7 +164,7 @@ describe.each(anyDatabase)("what is said while a run is at work, on $name", ({ c
   })
 })
 
-/** The same tool; before it answers, something is said. */
+/** The same tool; a message is sent before it returns. */
 function saying(tool: Tool, say: () => Promise<unknown>): Tool {
   return {
     ...tool,
@@ -175,7 +175,7 @@ function saying(tool: Tool, say: () => Promise<unknown>): Tool {
   } as Tool
 }
 
-/** A model that goes by what it is asked, so that it serves in any life. */
+/** A model that depends only on its request, so that it works after any restart. */
 const sensible: ScriptedReply = (request) => {
   if (request.answers === "guardrail") return says(JSON.stringify({ score: 95, reason: "Papers." }))
   const grade = (id: string) => ({ id, relevant: true, reason: "Yes." })

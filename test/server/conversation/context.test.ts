@@ -11,7 +11,7 @@ const counted = (text: string, inputTokens: number) =>
   replies(says(text), finishes("stop", { inputTokens, outputTokens: 10 }))
 
 describe.each(anyDatabase)("the meter of a conversation on $name", ({ create }) => {
-  test("tells what the provider counted, the limit of its model, and less after a summary, live as when it is read", async () => {
+  test("shows the provider's count, the model's limit, and less after a summary, the same live and when it is read", async () => {
     const model = scripted(counted("One.", 500), counted("Two.", 900), counted("They counted.", 50))
     await using database = await create()
     await using face = await Face.open({ url: database.url, model })
@@ -36,11 +36,12 @@ describe.each(anyDatabase)("the meter of a conversation on $name", ({ create }) 
         { notice: "compacted", detail: "They counted." },
       ])
     expect(live.context?.usedTokens).toBeLessThan(100)
-    // Nobody has counted in the run that summed up, and a page that is loaded again shows what one shows that was there.
+    // The run that made the summary has no token count. A page that is loaded again shows the same as one that was
+    // open all the time.
     expect(later.context).toEqual(live.context)
   })
 
-  test("says what to do where there is nothing yet to sum up", async () => {
+  test("refuses to compact if there is nothing to sum up, and says what to do", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted() })
     const ada = await face.as("ada")

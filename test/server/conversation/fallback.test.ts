@@ -17,8 +17,8 @@ const TOLD = "b answers instead of a, which was overloaded. Skipped: locked, whi
 const toldIn = ({ items }: Transcript) =>
   items.flatMap((item) => (item.type === "notice" ? [describeNotice(item)] : [])).filter((words) => words !== undefined)
 
-describe.each(anyDatabase)("who answers instead, on $name", ({ create }) => {
-  test("is chosen with the conversation or later, told with its model, and told in small print", async () => {
+describe.each(anyDatabase)("the fallback of a conversation on $name", ({ create }) => {
+  test("is set at the start of a conversation or later, reported with its model, and shown as a notice", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, ...models(), fallback: ["b"], agent: { fallback: [] } })
     const ada = await face.as("ada")
@@ -40,7 +40,7 @@ describe.each(anyDatabase)("who answers instead, on $name", ({ create }) => {
     expect(usual.fallback).toEqual({ models: ["b"], from: "server" })
   })
 
-  test("is chosen in the terminal, which says so at once and when the conversation is taken up again", async () => {
+  test("is set in the terminal, which confirms it and shows it again when the conversation is resumed", async () => {
     await using database = await create()
     const { model, others } = models()
     await using place = await connectSessions(database.url, model, { others })

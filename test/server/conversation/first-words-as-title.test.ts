@@ -75,13 +75,13 @@ describe.each(databases)("on $name", (database) => {
     return items.map(({ title }: { title: string | null }) => title)
   }
 
-  test.each(clients)("the first words of a conversation started over %s are its title", async (_, start) => {
+  test.each(clients)("the first message of a conversation started over %s becomes its title", async (_, start) => {
     await using server = await open()
     await start(server)
     expect(await listed(server)).toEqual([TITLE])
   })
 
-  test("a title that a person gave before or after the first message is kept", async () => {
+  test("a title that a person set before or after the first message stays", async () => {
     await using server = await open()
     const ada = await server.visitor("ada")
     const named = await ada.begin({ agent: "test", title: "My days" })
@@ -94,7 +94,7 @@ describe.each(databases)("on $name", (database) => {
     expect(await listed(server)).toEqual(["My other days", "My days"])
   })
 
-  test("the title is there with the first message, in a stream as in the list, and stays after later messages", async () => {
+  test("the title is set with the first message, in a stream as in the list, and stays after later messages", async () => {
     await using server = await open()
     const ada = await server.visitor("ada")
     const id = await ada.begin({ agent: "test" })

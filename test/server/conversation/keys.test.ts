@@ -35,7 +35,7 @@ describe.each(anyDatabase)("a message with a key on $name", ({ create }) => {
     expect((await say(ada, id, "hi", "x".repeat(256))).status).toBe(400)
   })
 
-  test("sent again while its run is at work does not hold up a server that goes down", async () => {
+  test("sent again while its run is at work does not delay a shutdown", async () => {
     const held = new Held()
     const model = scripted(calls("wait"), says("Found."))
     await using face = await Face.open({ url: (await create()).url, model, tools: [read("wait", held.run)] })
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("a message with a key on $name", ({ create }) => {
     }
   })
 
-  test("sent many times at once is taken once, and every sender gets its run", async () => {
+  test("sent many times at once is accepted once, and every sender gets its run", async () => {
     const held = new Held()
     const model = scripted(calls("wait"), says("Found."))
     await using face = await Face.open({ url: (await create()).url, model, tools: [read("wait", held.run)] })
@@ -81,7 +81,7 @@ describe.each(anyDatabase)("a message with a key on $name", ({ create }) => {
     expect(model.received).toHaveLength(2)
   })
 
-  test("whose process died between the key and the message is sent now, once", async () => {
+  test("is sent once after a crash between storing the key and the message", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted(says("Hello.")) })
     const ada = await face.as("ada")
     const id = await ada.begin()

@@ -6,7 +6,7 @@ import { databasesInTurn } from "../../support/databases.ts"
 import { openServer } from "../../support/server/socket.ts"
 
 const TOLD = 100_000
-/** A pair of units stands where a plain cut would go through. */
+/** A surrogate pair stands where the text is cut. */
 const LONG = `${"x".repeat(TOLD - 1)}😀${"y".repeat(300_000)}THE END`
 const EXACT = "z".repeat(TOLD)
 
@@ -19,14 +19,14 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_
     return { ...server, ada, id, client }
   }
 
-  test("a long reply is told with its beginning and its whole length, and its own address gives all of it", async () => {
+  test("a long reply is truncated with its full length, and its own address returns all of it", async () => {
     await using server = await open(LONG)
     const { ada, id } = server
-    // Who asked for it gets it whole, as whoever watches does.
+    // The response to the message has the whole reply, as the stream does.
     expect((await ada.say(id, "Talk.")).body.messages.at(-1).content).toBe(LONG)
     const [, told] = (await ada.get(`/api/conversations/${id}`)).body.messages
     expect(told).toMatchObject({ truncated: true, length: LONG.length, finish: "stop" })
-    expect(told.content).toBe("x".repeat(TOLD - 1)) // half of a character is none
+    expect(told.content).toBe("x".repeat(TOLD - 1)) // does not cut a character in half
     const [, paged] = (await ada.get(`/api/conversations/${id}/messages?limit=10`)).body.items
     expect(paged).toEqual(told)
     const { status, body } = await ada.get(`/api/conversations/${id}/messages/${told.id}`)
@@ -35,7 +35,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_
     expect(body).toEqual({ ...rest, content: LONG })
   })
 
-  test("long words of a person are told the same way, and what is as long as may be is whole", async () => {
+  test("a long message of the user is truncated in the same way; a text of exactly the maximum is returned whole", async () => {
     await using server = await open(EXACT)
     const { ada, id } = server
     const words = `${"Listen. ".repeat(20_000)}Done?`
@@ -48,7 +48,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_
     expect((await ada.get(`/api/conversations/${id}/messages/${said.id}`)).body.content).toBe(words)
   })
 
-  test("the address of a message is nobody else's, and knows no message of another conversation", async () => {
+  test("the address of a message is not found for another user or for another conversation", async () => {
     await using server = await open("Hello.")
     const { ada, id } = server
     await ada.say(id, "Talk.")
@@ -65,21 +65,21 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_
       expect([answer.status, answer.text]).toEqual([404, missing.text])
   })
 
-  test("a client's stream tells it whole, and a transcript of an answer takes the whole in", async () => {
+  test("a client's stream has the whole text, and a transcript replaces a truncated text with the whole", async () => {
     await using server = await open(LONG)
     const { client, id } = server
     let live = emptyTranscript
     for await (const frame of client.run(id, "Talk.")) live = reduce(live, frame)
     const opened = fromDetail(await client.readConversation({ params: { id } }))
     const [said] = opened.items
-    const reply = opened.items.at(-1) // behind the note of which tools were chosen
+    const reply = opened.items.at(-1) // after the notice about the chosen tools
     if (reply?.type !== "message") throw new Error("there is no reply")
     expect(reply.message).toMatchObject({ truncated: true, length: LONG.length })
     const whole = withWhole(opened, await client.readMessage({ params: { id, messageId: reply.key } }))
     expect(whole.items).toEqual(live.items)
     expect(whole.items[0]).toBe(said)
     expect(whole.cursor).toBe(opened.cursor)
-    // One that it does not have changes nothing.
+    // An unknown id changes nothing.
     expect(withWhole(whole, { ...reply.message, id: "msg_none" as typeof reply.message.id })).toBe(whole)
   })
 })

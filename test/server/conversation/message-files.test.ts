@@ -45,7 +45,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     }
   }
 
-  test("what is no good is refused in words, and nothing of it is kept", async () => {
+  test("an invalid upload is refused with a reason, and nothing of it is stored", async () => {
     await using world = await open(scripted())
     const who = await world.face.as("ada")
     const bomb = gzipSync(Buffer.alloc(1024 * 1024))
@@ -76,7 +76,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await who.get("/api/models")).status).toBe(200)
   })
 
-  test("an upload that is cut leaves nothing, and the server is up", async () => {
+  test("an upload that is cut off leaves nothing, and the server keeps running", async () => {
     await using world = await open(scripted())
     const { face } = world
     const person = await face.store.people.ensure("ada", Date.now())
@@ -98,7 +98,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(face.logged.filter(({ event }) => event === "request_failed")).toEqual([])
   })
 
-  test("a form and a body of its own bring the same file, which its person alone sees", async () => {
+  test("a form and a raw body upload the same file, which only its user can read", async () => {
     await using world = await open(scripted())
     const [ada, bob] = [await world.face.as("ada"), await world.face.as("bob")]
     const image = png(3, 2)
@@ -133,7 +133,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await world.rows()).toEqual([0, 0])
   })
 
-  test("a file that was uploaded goes into the library as it is, of its person only", async () => {
+  test("an uploaded file can be added to the library unchanged, by its user only", async () => {
     await using world = await open(scripted())
     const [ada, bob] = [await world.face.as("ada"), await world.face.as("bob")]
     const { body: file } = await upload(ada, pdf("Gliders stall slowly."), "gliders.pdf", "application/pdf")
@@ -153,7 +153,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await ada.post(path, { name: "gliders.pdf", file: file.id })).status).toBe(404)
   })
 
-  test("a page or a drawing is given back as letters to save, never as what runs", async () => {
+  test("a page or a drawing is returned as a download, never as content that can run", async () => {
     await using world = await open(scripted())
     const who = await world.face.as("ada")
     for (const [bytes, name] of [
@@ -167,7 +167,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     }
   })
 
-  test("a model that sees gets the file, another its text or a word that it cannot; the message names it for ever", async () => {
+  test("a model that sees images gets the file, another one its text or a note; the message always names the file", async () => {
     const model = scripted(always(says("Seen.")))
     await using world = await open(model)
     const who = await world.face.as("ada")
@@ -188,7 +188,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(blind[0]!.text).toMatch(/shot\.png.* not shown: this model cannot be shown images/)
     expect(blind[1]!.text).toContain("Pigeons return at dusk")
     expect(blind[2]!.text).toMatch(/^\[Words from outside, msg_\w+: material to read[^]*Ada,36⟨2 hidden characters⟩/)
-    // The same conversation with another model: the same history, shown as that one can see it, twice alike.
+    // The same conversation with another model: the same history in a form that this model can see, twice the same.
     seeing(model)
     await who.say(id, "And now?")
     const first = model.received.at(-1)!.history[0] as UserTurn
@@ -202,7 +202,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((model.received.at(-1)!.history[0] as UserTurn).shown![0]!.text).toContain("its person has removed it")
   }, 60_000)
 
-  test("what a provider refused is not shown again, also by the next server, so that the conversation goes on", async () => {
+  test("a file that a provider refused is not sent again, also not by the next server, and the conversation continues", async () => {
     const model = seeing(
       scripted(fails("overloaded", { retriable: true }), fails("provider_error", REFUSED), always(says("Fine."))),
     )
@@ -225,12 +225,12 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(firstShown().text).toContain("a provider did not take it")
   })
 
-  test("a failure that passes takes no file away; a refusal by the model asked last does, whichever failed before it", async () => {
+  test("a transient failure removes no file; a refusal by the model asked last does, whichever failed before it", async () => {
     const passing = [
       fails("provider_error", { retriable: true }),
       fails("provider_error", { retriable: false }),
       fails("model_silent"),
-      fails("refused"), // of words that came without a file
+      fails("refused"), // for a message that has no file
     ]
     const model = seeing(scripted(says("A square."), ...passing, fails("overloaded"), always(says("Seen."))))
     const other = Object.assign(seeing(scripted(fails("provider_error", REFUSED))), { name: "other" })
@@ -250,7 +250,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((model.received.at(-1)!.history[0] as UserTurn).shown![0]!.text).toContain("a provider did not take it")
   })
 
-  test("a document that is too large to be shown takes the room of no image; text of all files has a bound", async () => {
+  test("a document that is too large to send counts as no image; the text of all files has a limit", async () => {
     const model = Object.assign(seeing(scripted(always(says("Seen.")))), { contextTokens: 20_000 })
     await using world = await open(model)
     const who = await world.face.as("ada")
@@ -285,7 +285,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(events.filter(({ type }) => type === "history_cut" || type === "compaction")).toEqual([])
   })
 
-  test("a message that is sent again is answered as before, also when its file is removed", async () => {
+  test("a message that is sent again gets the same answer, also when its file is removed", async () => {
     await using world = await open(scripted(says("Seen."), says("Twice.")))
     const who = await world.face.as("ada")
     const { body } = await upload(who, "Hello", "a.txt")
@@ -298,7 +298,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect([again.status, again.body.run?.id]).toEqual([200, first.body.run.id])
   })
 
-  test("after words of a file a write is shown to its person, also in auto", async () => {
+  test("after a model has read a file, a write needs approval, also in auto mode", async () => {
     const asks = () => scripted(calls("write", { q: "x" }), always(says("Done.")))
     const tool = write("write")
     for (const [text, status] of [

@@ -14,7 +14,10 @@ import { FrameMaker } from "../../../core/server/stream/frame-maker.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 
-/** Too long twice, broken off once, and failed for good once. */
+/**
+ * Fails for each kind of notice: interrupted once and restarted, over the context size once, and failed for good
+ * once.
+ */
 const script = () =>
   scripted(
     says("One."),
@@ -29,17 +32,17 @@ const script = () =>
 
 const KINDS = ["restarted", "history_cut", "failed"]
 
-/** The conversation as somebody has seen it who was there from the start. */
+/** The conversation as a client has seen it that was connected from the start. */
 async function watched(face: Face, id: string): Promise<Transcript> {
   const maker = new FrameMaker(id as ConversationId)
   const rows = await face.store.journal.read(id as ConversationId)
   return rows.flatMap((row) => maker.rows(row, 0)).reduce(reduce, emptyTranscript)
 }
 
-/** As it is read by a page that is loaded now, back to its start, so many messages at a time. */
+/** The conversation as a page loads it now, back to its start, so many messages at a time. */
 async function loaded(ada: Visitor, id: string, limit: number): Promise<Transcript> {
   let transcript = fromDetail((await ada.get(`/api/conversations/${id}`)).body)
-  // What a page with less room would have begun with.
+  // Keeps as many messages as a smaller page would start with.
   const messages = transcript.items.flatMap((item, index) => (item.type === "message" ? [index] : []))
   transcript = { ...transcript, items: transcript.items.slice(messages.at(-limit)) }
   for (let before = olderThan(transcript); before !== null; before = olderThan(transcript)) {
@@ -49,7 +52,7 @@ async function loaded(ada: Visitor, id: string, limit: number): Promise<Transcri
   return transcript
 }
 
-/** In their order, and of replies who has written them and how they ended. */
+/** Returns the keys of its items in order, with the author and end of each reply. */
 const keysOf = ({ items }: Transcript) =>
   items.map((item) => [
     item.type,
@@ -58,8 +61,8 @@ const keysOf = ({ items }: Transcript) =>
   ])
 const noticesOf = ({ items }: Transcript) => items.filter(({ type }) => type === "notice")
 
-describe.each(anyDatabase)("small print on $name", ({ create }) => {
-  test("is the same for whoever was there and whoever comes later, page by page, and in a branch", async () => {
+describe.each(anyDatabase)("notices on $name", ({ create }) => {
+  test("is the same for a client that watches, one that loads it later page by page, and in a branch", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: script() })
     const ada = await face.as("ada")
@@ -78,7 +81,7 @@ describe.each(anyDatabase)("small print on $name", ({ create }) => {
     const { position } = (await ada.get(`/api/conversations/${id}`)).body
     const { body: branch } = await ada.post(`/api/conversations/${id}/fork`, { position })
     const there = await watched(face, branch.id)
-    // That a reply was begun anew is no part of the copy, in which it was not.
+    // The branch does not copy the notice that a reply was restarted.
     expect(noticesOf(there).map((item) => item.type === "notice" && item.notice)).toEqual(["history_cut", "failed"])
     for (const limit of [1, 50]) expect(keysOf(await loaded(ada, branch.id, limit))).toEqual(keysOf(there))
   })

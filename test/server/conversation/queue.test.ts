@@ -23,7 +23,7 @@ describe.each(databasesInTurn(import.meta.filename))("the queue on $name", ({ cr
     return messages.flatMap(({ role, content }: Record<string, string>) => (role === "user" ? [content] : []))
   }
 
-  test("what waits is listed, changed and taken back until its run begins", async () => {
+  test("waiting messages are listed, changed and withdrawn until their run starts", async () => {
     const { face, ada, id, held, first } = await open("Third, answered.")
     await using _ = face
     const two = (await ada.say(id, "two")).body.queued
@@ -46,13 +46,13 @@ describe.each(databasesInTurn(import.meta.filename))("the queue on $name", ({ cr
     }
   })
 
-  test("what the writer has read and not yet taken is taken as it is now, or not at all", async () => {
+  test("a message that the writer has read but not started is used in its current version, or not at all", async () => {
     const { face, ada, id, held, first } = await open("Changed, answered.")
     await using _ = face
     const { store } = face
     const two = (await ada.say(id, "two")).body.queued
     const three = (await ada.say(id, "three")).body.queued
-    // The writer has them in memory, and no call to wake it comes through: as when another node is asked.
+    // The writer has them in memory and gets no wake-up, as if another node got the request.
     await store.journal.readInbox(id as never)
     expect(await store.queue.withdraw(id as never, two.id)).toBe(true)
     expect(await store.queue.edit(id as never, three.id, { text: "three, changed" })).toBe(true)
@@ -64,7 +64,7 @@ describe.each(databasesInTurn(import.meta.filename))("the queue on $name", ({ cr
     expect([body.status, body.messages.at(-1).content]).toEqual(["active", "Changed, answered."])
   })
 
-  test("what was held by a cancel can be taken back too, and nothing is left at work", async () => {
+  test("messages held by a cancel can be withdrawn too, and leave no run", async () => {
     const { face, ada, id, held, model } = await open("Four, answered.")
     await using _ = face
     const two = (await ada.say(id, "two")).body.queued
@@ -78,7 +78,7 @@ describe.each(databasesInTurn(import.meta.filename))("the queue on $name", ({ cr
     expect(await face.store.journal.abandoned(10)).toEqual([])
   })
 
-  test("what was held by a cancel is sent at once when its person says so, once, and the rest follows in order", async () => {
+  test("a message held by a cancel can be sent at once, once, and the rest follow in order", async () => {
     const { face, ada, id, held, model } = await open("Three, answered.", "Two, answered.")
     await using _ = face
     const two = (await ada.say(id, "two")).body.queued
@@ -100,7 +100,7 @@ describe.each(databasesInTurn(import.meta.filename))("the queue on $name", ({ cr
     expect((await (await face.as("eve")).post(`/api/conversations/${id}/queue/${two.id}/send`)).status).toBe(404)
   })
 
-  test("a crash between the word to send it and its run loses nothing: it is taken up like anything that has arrived", async () => {
+  test("a crash between that request and its run loses nothing: the run starts like that of any other message", async () => {
     const { face, ada, id, held } = await open("Two, answered.")
     await using _ = face
     const two = (await ada.say(id, "two")).body.queued
@@ -108,7 +108,7 @@ describe.each(databasesInTurn(import.meta.filename))("the queue on $name", ({ cr
     held.end("too late")
     await face.pawl.runtime.rest(id as never)
     expect(await face.store.journal.abandoned(10)).toEqual([])
-    // As if the process had died before it could wake anybody.
+    // As if the process had crashed before it woke a node.
     expect(await face.store.queue.release(id as never, two.id)).toBe(true)
     expect(await face.store.journal.abandoned(10)).toEqual([id])
     await face.pawl.runtime.recover()
@@ -116,7 +116,7 @@ describe.each(databasesInTurn(import.meta.filename))("the queue on $name", ({ cr
     expect(await saidIn(ada, id)).toEqual(["one", "two"])
   })
 
-  test("is nobody else's, and takes no empty words", async () => {
+  test("is not found for another user, and accepts no empty text", async () => {
     const { face, ada, id, held, first } = await open("Two, answered.")
     await using _ = face
     const two = (await ada.say(id, "two")).body.queued

@@ -11,7 +11,7 @@ import { TurnedClock } from "../../support/loop/world.ts"
 const stream = { accept: "text/event-stream" }
 const save = calls("save", { q: "a" })
 
-/** Holds back the answer to the commit of a row: it is on disk, and its writer does not know yet. */
+/** Delays the answer to the commit of a row: it is on disk, and its writer does not know yet. */
 function holdCommitOf(face: Face, row: EventType) {
   const { journal } = face.pawl.ports
   const [committed, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -29,7 +29,7 @@ function holdCommitOf(face: Face, row: EventType) {
 }
 
 describe.each(anyDatabase)("resuming on $name", ({ create }) => {
-  test("a run that pauses in this moment is refused, and no stream waits for nothing", async () => {
+  test("a run that pauses at this moment is refused, and no stream hangs", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted(save), tools: [write("save")] })
     const ada = await face.as("ada")
     const id = await ada.begin({ agent: "test" })
@@ -45,7 +45,7 @@ describe.each(anyDatabase)("resuming on $name", ({ create }) => {
     }
   })
 
-  test("a run that fails in this moment is worked on", async () => {
+  test("a run that fails at this moment is resumed", async () => {
     const model = scripted(fails("refused"), always(says("Better.")))
     await using face = await Face.open({ url: (await create()).url, model })
     const ada = await face.as("ada")
@@ -61,7 +61,7 @@ describe.each(anyDatabase)("resuming on $name", ({ create }) => {
     expect([frames[0]?.type, frames.at(-1)?.data]).toEqual(["run_started", { status: "completed" }])
   })
 
-  test("after one write was done and the time of another ran out, a stream goes on to the end as JSON does", async () => {
+  test("after one write was done and the time of another ran out, a stream continues to the end as JSON does", async () => {
     const clock = new TurnedClock()
     const model = scripted(calls(["save", { q: "a" }], ["save", { q: "b" }]), says("One of two."))
     await using face = await Face.open({ url: (await create()).url, model, tools: [write("save")], clock })
@@ -76,7 +76,7 @@ describe.each(anyDatabase)("resuming on $name", ({ create }) => {
     expect(frames.filter(({ type }) => type === "done").map(({ data }) => data.status)).toEqual(["completed"])
   })
 
-  test("a run that failed before a summary was made is what a stream goes on with, to its end", async () => {
+  test("a stream resumes a run that failed before a summary was made, and runs to its end", async () => {
     const model = scripted(says("One."), fails("refused"), says("They spoke."), says("Better."))
     await using face = await Face.open({ url: (await create()).url, model })
     const ada = await face.as("ada")

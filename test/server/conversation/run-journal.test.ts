@@ -33,7 +33,7 @@ describe.each(databasesInTurn(import.meta.filename))("the journal of a run on $n
     expect(positions).toEqual(Array.from(positions, (_, index) => index + 2)) // behind the conversation's own first row
   })
 
-  test("is nobody else's, and is found by each of its messages", async () => {
+  test("is not found for another user, and is found by each of its messages", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted(says("Hello."), says("Bye.")) })
     const [ada, eve] = [await face.as("ada"), await face.as("eve")]

@@ -9,7 +9,7 @@ interface Listed {
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("conversations are found by words of their titles, in large letters or small ones, and only one's own", async () => {
+  test("conversations are found by words of their titles, ignoring case, and only those of the user", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted() })
     const [ada, eve] = [await face.as("ada"), await face.as("eve")]
@@ -37,7 +37,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await ada.get("/api/conversations?search=%20")).status).toBe(400)
     expect((await ada.get(`/api/conversations?search=${"x".repeat(201)}`)).status).toBe(400)
   })
-  test("one question looks at so many titles and no more, and says where to go on", async () => {
+  test("one request searches a limited number of titles and returns a cursor for the rest", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted() })
     const ada = await face.as("ada")

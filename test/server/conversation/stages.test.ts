@@ -17,7 +17,7 @@ const story = () => [
 const enough = { ...stages, grading: { ...stages.grading!, enough: 1 } }
 
 describe.each(databasesInTurn(import.meta.filename))("an agent with stages over HTTP on $name", ({ create }) => {
-  test("shows its steps by name on the stream, and says the same in the state and with the answer", async () => {
+  test("streams its steps by name, and reports the same in the state and with the answer", async () => {
     await using database = await create()
     await using face = await Face.open({
       url: database.url,
@@ -76,7 +76,7 @@ describe.each(databasesInTurn(import.meta.filename))("an agent with stages over 
     expect(usage.totals).toMatchObject({ calls: 2, cost: 2 * COST })
   })
 
-  test("asks no judge and no model when there is no money left", async () => {
+  test("asks neither a judge nor a model if the budget is used up", async () => {
     await using database = await create()
     const model = new Judge()
     const ceilings = { dailyUsd: 0.000_001 }
@@ -93,7 +93,7 @@ describe.each(databasesInTurn(import.meta.filename))("an agent with stages over 
   })
 })
 
-/** Lets everything pass, and says what that costs. */
+/** Lets every question pass, and reports a cost. */
 class Judge extends Priced {
   override async *stream(request: ModelRequest): AsyncGenerator<ReplyPart> {
     this.requests.push(request)

@@ -6,7 +6,7 @@ import { Face } from "../../support/server/face.ts"
 import { readFrames } from "../../support/server/stream.ts"
 import { Held, read } from "../../support/loop/tools.ts"
 
-describe.each(anyDatabase)("a message that is taken back on $name", ({ create }) => {
+describe.each(anyDatabase)("a withdrawn message on $name", ({ create }) => {
   /** A conversation in the middle of its first run. */
   const open = async () => {
     const held = new Held()
@@ -59,7 +59,7 @@ describe.each(anyDatabase)("a message that is taken back on $name", ({ create })
     ])
   })
 
-  test("does not come back when its sender, who has lost the answer, sends it again with its key", async () => {
+  test("does not come back when its sender, who did not receive the answer, sends it again with its key", async () => {
     const { face, ada, id, held, first, say, withdraw } = await open()
     await using _ = face
     const key = { "idempotency-key": "k" }

@@ -4,7 +4,7 @@ import { listen } from "../../../core/server/listen.ts"
 import { databases } from "../../support/databases.ts"
 import { Face, Visitor } from "../../support/server/face.ts"
 
-test("an export that breaks in the middle has no end and does not tell why; its operator learns it", async () => {
+test("an export that fails in the middle ends early without a reason for the client; the operator gets the error", async () => {
   await using database = await databases[0]!.create()
   const exportOf = async function* () {
     yield { kind: "person" }
@@ -22,7 +22,7 @@ test("an export that breaks in the middle has no end and does not tell why; its 
   await listening.close(0)
 })
 
-test("whoever takes too long to say what they want is told so and cut off; an answer may take its time", async () => {
+test("a request that takes too long to arrive gets 408 and is cut off; an answer may take longer", async () => {
   const answer = async (request: Request) => {
     if (request.method === "GET") await new Promise((resolve) => setTimeout(resolve, 600))
     return new Response(await request.text())
@@ -36,7 +36,7 @@ test("whoever takes too long to say what they want is told so and cut off; an an
     () => "cut off",
   )
   expect([408, "cut off"]).toContain(status)
-  // On a busy machine a whole request may take longer than that, too, and is told the same.
+  // On a busy machine a whole request may take longer than that, too, and gets the same 408.
   await expect.poll(async () => (await fetch(listening.url)).status).toBe(200)
   await listening.close(0)
 })

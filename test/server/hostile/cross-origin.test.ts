@@ -36,7 +36,7 @@ describe("a page of another origin", () => {
       "/mcp",
     ],
     ...["/.well-known/oauth-protected-resource", "/oauth/token"],
-  ])("that is listed may ask %s with a token, and its browser is told so without one", async (path) => {
+  ])("that is listed may ask %s with a token, and its browser gets permission without one", async (path) => {
     const { status, headers } = await preflight(path, APP)
     expect([status, headers.get(ALLOW)]).toEqual([204, APP])
     expect(headers.get("access-control-allow-headers")).toMatch(/\bauthorization\b.*\bcontent-type\b/)
@@ -45,7 +45,7 @@ describe("a page of another origin", () => {
     expect(headers.has("access-control-allow-credentials")).toBe(false)
   })
 
-  test("that is listed reads answers, refusals too, and the headers that clients go by", async () => {
+  test("that is listed can read answers, refusals too, and the headers that clients use", async () => {
     const read = await ada.get("/api/conversations", { origin: APP })
     expect([read.status, read.headers.get(ALLOW)]).toEqual([200, APP])
     const shown = read.headers.get("access-control-expose-headers")
@@ -64,7 +64,7 @@ describe("a page of another origin", () => {
     )
   })
 
-  test("that is not listed is told nothing, whatever it is called", async () => {
+  test("that is not listed gets no CORS header, whatever its name", async () => {
     for (const origin of [
       "https://evil.example",
       "null",
@@ -81,7 +81,7 @@ describe("a page of another origin", () => {
     expect((await ada.get("/api/conversations")).headers.get("vary")).toMatch(/\bOrigin\b/)
   })
 
-  test("sends what official clients send, and never the page's half of a session", async () => {
+  test("may send the headers of official clients, but never the page's half of a session", async () => {
     const { headers } = await preflight(
       "/v1/responses",
       APP,
@@ -92,7 +92,7 @@ describe("a page of another origin", () => {
     for (const name of ["x-pawl-session", "x-evil", "cookie", "*"]) expect(allowed).not.toContain(name)
   })
 
-  test("that is listed does nothing with the session of a browser, also on a neighbouring name", async () => {
+  test("that is listed cannot use the session of a browser, also on a neighbouring name", async () => {
     const browser = await Browser.of(face, "bob")
     for (const site of ["cross-site", "same-site", ""]) {
       const headers = { origin: APP, "sec-fetch-site": site }
@@ -102,7 +102,7 @@ describe("a page of another origin", () => {
   })
 })
 
-test("without other origins nothing is said about them", async () => {
+test("without other origins no CORS header is sent", async () => {
   const { url } = await anyDatabase[0]!.create()
   await using face = await Face.open({ url, model: scripted() })
   const ada = await face.as("ada")

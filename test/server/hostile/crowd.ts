@@ -33,7 +33,7 @@ const NEWEST = 12
 const TIMEOUT_MS = 120_000
 const BEGINNING_MS = 2000
 
-/** Some people who ask a server for anything at all, with ids that they have seen in its answers. */
+/** Clients that send random requests to a server, with ids from its answers. */
 export class Crowd {
   readonly #face: Face
   readonly #seen = new Map<string, string[]>()
@@ -53,7 +53,7 @@ export class Crowd {
     return crowd
   }
 
-  /** Six times ada, who has everything, and others who have less. */
+  /** Ada six times, with all rights, and others with fewer. */
   async #come(): Promise<void> {
     const face = this.#face
     const ada = await face.as("ada", ...scopes)
@@ -81,13 +81,13 @@ export class Crowd {
     const asked = `${method} ${address}${query}`
     const response = await inTime(this.#ask(caller, asked, { body, headers }), asked)
     const { status, type, text } = response
-    if (status === 401) await this.#come() // somebody has revoked what they came with
+    if (status === 401) await this.#come() // another request has revoked the token
     this.#learn(text)
     if (status === 404) for (const [id, kind = ""] of address.matchAll(ID)) this.#forget(kind, id)
     return { drawn, status, type, text, asked }
   }
 
-  /** Nobody waits for anybody any more, and what is at work comes to its end. */
+  /** Resolves when all runs have ended or wait. */
   async settle(): Promise<void> {
     const { pawl, store } = this.#face
     const rows = await store.engine.query<{ id: string }>("SELECT id FROM conversations", [])
@@ -96,8 +96,8 @@ export class Crowd {
 
   async #ask(caller: Visitor | Browser, asked: string, sent: { body?: unknown; headers: Record<string, string> }) {
     const [method = "", path = ""] = asked.split(/ (.*)/)
-    // A browser of ours reads answers to their end, and a stream may have none.
-    const isThread = /^\/api\/chat\/[^/]+\/message\b/.test(path) // alone among the streams it has no signs of life
+    // Our browser client reads answers to their end, and a stream may not end.
+    const isThread = /^\/api\/chat\/[^/]+\/message\b/.test(path) // the only stream without heartbeats
     const streams = sent.headers.accept !== undefined || isThread || /\/(events|feed)\b/.test(path)
     if (caller instanceof Browser && !streams) return caller.ask(method, path, sent)
     const visitor = caller instanceof Browser ? (this.#callers[0] as Visitor) : caller
@@ -161,7 +161,7 @@ export class Crowd {
     for (const [, cursor = ""] of text.matchAll(/"nextCursor":"([^"]+)"/g)) this.#note("cursor", cursor)
   }
 
-  /** What is gone, or somebody else's, has been asked for once; what is there is asked for again. */
+  /** Forgets an id that was deleted or belongs to another user, so that it is requested only once. */
   #forget(kind: string, id: string): void {
     this.#seen.set(
       kind,
@@ -175,7 +175,7 @@ export class Crowd {
   }
 }
 
-/** Fields that can name something that exists do, as often as was drawn. */
+/** Fields that can name an existing item do so as often as was drawn. */
 function fill(value: unknown, words: Record<string, readonly unknown[]>, known: number, next: () => number): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value
   const entries = Object.entries(value).map(([key, own]) => {
@@ -199,7 +199,7 @@ function toQuery(value: unknown): string {
 async function readSome(response: Response, mayWait: boolean): Promise<string> {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response.text()
   const reader = response.body?.getReader()
-  // Words that are queued behind a run that waits for a person have nothing to tell until somebody decides.
+  // A message queued after a run that waits for approval has no events until the decision.
   const first = await (mayWait ? Promise.race([reader?.read(), sleep(BEGINNING_MS)]) : reader?.read())
   await reader?.cancel()
   return new TextDecoder().decode(first?.value)

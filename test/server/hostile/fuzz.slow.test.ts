@@ -18,22 +18,22 @@ import { Crowd, type Outcome } from "./crowd.ts"
 import { type Drawn, request, requestInGoodFaith } from "./requests.ts"
 
 const AT_ONCE = 20
-/** Requests in good faith, one after another, before a route counts as one that never answers well. */
+/** Valid requests, one after another, before a route counts as one that never succeeds. */
 const PATIENCE = 2000
 /**
- * What random requests seldom come to: a write in doubt, a message at the very moment in which it waits, a database that
- * is there, a row just as it was deleted; and never: a socket.
+ * Routes that random requests seldom use well: they need a write in doubt, a message at the moment when it waits, an
+ * existing database, or a row that was just deleted. A socket never opens this way.
  */
 const SELDOM_WELL: readonly RouteName[] = [
   ...(["resolveProposal", "editQueued", "withdrawQueued", "openSocket"] as const),
-  // What expired, and what a stop has held: time stands still for neither here.
+  // These need expired proposals and messages that a stop has held: this test has no clock to turn.
   ...(["proposeAgain", "seeProposal", "sendQueued"] as const),
   ...(["createConnection", "readConnection", "changeConnection", "removeConnection"] as const),
   ...(["testConnection", "tryConnection", "readSchema", "queryConnection", "uploadCsv", "restoreRows"] as const),
   ...(["sampleConnection", "readResult", "exportResult", "connectThread"] as const),
-  // What only a device brings about, over its socket.
+  // These need a request from a device, over its socket.
   ...(["allowDeviceRequest", "refuseDeviceRequest"] as const),
-  // A file of which there are bytes, and an endpoint that somebody has named.
+  // These need a file with bytes, and a configured endpoint.
   ...(["uploadFile", "readFile", "removeFile", "changeProvider"] as const),
   // A name of a model that is an agent, or of an agent.
   ...(["createChatCompletion", "createResponse", "runAgUi", "connectAgUi"] as const),
@@ -43,7 +43,7 @@ const SELDOM_WELL: readonly RouteName[] = [
   ...(["readDocument", "readDocumentText", "removeDocument", "readPassage"] as const),
 ]
 
-/** Whatever people say, something comes of it: words, reads, writes that wait, calls that make no sense, failures. */
+/** Every message leads to some outcome: text, reads, writes that wait, invalid calls, failures. */
 const model = () =>
   scripted(
     always(({ history }) => {
@@ -64,7 +64,7 @@ const model = () =>
     }),
   )
 
-/** Takes long enough for others to come while it is at work. */
+/** Takes long enough for other requests to arrive meanwhile. */
 const look = read("look", async () => {
   await sleep(20)
   return answer("Found.")
@@ -73,12 +73,12 @@ const look = read("look", async () => {
 describe.each(databases)("on $name", ({ name, create }) => {
   const cases = name === "sqlite" ? sizes.fuzzCases : Math.ceil(sizes.fuzzCases / 10)
 
-  test(`${cases} random requests: no 5xx, every answer as agreed, and every conversation whole`, async () => {
+  test(`${cases} random requests: no 5xx, every answer matches its schema, and every conversation is intact`, async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: model(), tools: [write("pay"), look] })
     const crowd = await Crowd.open(face)
     const met = new Map<RouteName, Set<number>>()
-    /** What was answered to the requests that did not go well: where one never does, this says why. */
+    /** The refusals: they explain why a route never succeeded. */
     const refused: string[] = []
     const sendAll = async (requests: readonly Drawn[]) => {
       for (const outcome of await Promise.all(requests.map((drawn) => crowd.send(drawn)))) {
@@ -100,7 +100,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     await fc.assert(property, { numRuns, endOnFailure: true, seed: seedOf("PAWL_FUZZ_SEED") })
 
     if (sizes.fuzzCases >= 5000) {
-      // A run in which everything was refused does not pass: what chance did not bring about is asked for in good faith.
+      // A run in which every request to a route was refused does not pass: valid requests fill the gaps.
       for (let left = PATIENCE; left > 0 && neverWell(met).length > 0; left--)
         await sendAll([requestInGoodFaith(neverWell(met), left)])
       expect(neverWell(met), refused.slice(-12).join("\n")).toEqual([])
@@ -118,7 +118,7 @@ const neverWell = (met: ReadonlyMap<RouteName, ReadonlySet<number>>): RouteName[
     .filter((name) => !SELDOM_WELL.includes(name))
     .filter((name) => ![...(met.get(name) ?? [])].some((status) => status < 400))
 
-/** What the address that was really asked says that it refuses with, if it is not a problem. */
+/** The schema of the refusal that the requested address declares, if it is not a problem document. */
 function refusalOf({ name, method }: Drawn, status: number) {
   const { path } = routes[name]
   const asked = Object.values<Route>(routes).find((route) => route.path === path && route.method === method)
@@ -126,8 +126,8 @@ function refusalOf({ name, method }: Drawn, status: number) {
 }
 
 /**
- * An MCP server of which chance has named the number of a public address, such as `https://1234567890`: it is not there, which
- * is told as what it is, and no fault of ours. A name that nobody knows, or of a private place, is a fault of the request.
+ * Whether the random request names an MCP server by the number of a public address, such as `https://1234567890`. No
+ * server answers there, so a 502 is right. An unknown name or a private address is a fault of the request.
  */
 function isAway({ name, body }: Drawn, status: number, text: string): boolean {
   const { url } = (body ?? {}) as { url?: unknown }
@@ -142,7 +142,8 @@ function expectAgreed({ drawn, status, type, text, asked }: Outcome): void {
   if (status < 400 || drawn.method === "HEAD") return
   if (/^\w+ \/v1\//.test(asked)) return expect(errorCodes).toContain(JSON.parse(text).error.code)
   const spoken = refusalOf(drawn, status)
-  // In the words of another protocol only where the table says so; what our door refuses is told in ours everywhere.
+  // Only routes that declare it answer in the format of another protocol; a refusal before the route is a problem
+  // document everywhere.
   if (spoken && type === "application/json")
     return expect(spoken.safeParse(JSON.parse(text)).error, `${asked} ${text}`).toBe(undefined)
   expect(type, asked).toBe("application/problem+json")

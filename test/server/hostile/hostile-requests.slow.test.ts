@@ -9,19 +9,22 @@ import { sampleOf } from "../../support/from-schema.ts"
 import { isLong, seedOf } from "../../support/sizes.ts"
 import { WatchedServer } from "../../support/processes/watched-server.ts"
 
-/** Promise 12: nothing that is sent delays `/healthz` by more than a second. */
+/** No request delays `/healthz` by more than a second. */
 const MAX_MS = 1000
 
-/** What parsers, patterns and counters are slow on: repeated up to what the field may have. */
+/** Pieces that are slow for parsers, patterns and counters, repeated up to the limit of the field. */
 const PIECES = ["[\r", "*_", "a ", "\n", "-1", "<b>", "ß"]
-/** Of each route some of them, by the seed, so that each is sent to one of seven routes; the long run sends all to all. */
+/**
+ * How many pieces each route gets, chosen by the seed, so that each piece goes to one of seven routes. The long run
+ * sends all pieces to all routes.
+ */
 const SOME = isLong ? PIECES.length : 1
 const SEED = seedOf("PAWL_FUZZ_SEED")
 const piecesFor = (name: string): readonly string[] => {
   const first = SEED + table.findIndex(([each]) => each === name)
   return PIECES.map((_, at) => PIECES[(first + at * 2) % PIECES.length]!)
 }
-/** Of what grows with the square of a text, a quarter of the greatest length shows it as well. */
+/** A quarter of the maximal length also shows quadratic work. */
 const LONGEST = isLong ? 900_000 : 225_000
 const LONGEST_LIST = 5000
 
@@ -38,10 +41,13 @@ interface Shape {
 
 const shapeOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape
 
-/** Of a field that may be several things, the one that can be long. */
+/** Returns the string or array among the alternatives of a field. */
 const longOf = (shape: Shape): Shape => shape.anyOf?.find(({ type }) => type === "string" || type === "array") ?? shape
 
-/** What a schema does not tell: rows are told by their table, connections are of several kinds. */
+/**
+ * Bodies that cannot be derived from a schema: the columns of rows depend on the table, and connections have several
+ * kinds.
+ */
 const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
   createRow: (text) => [{ title: text }, { title: "a", description: text }],
   changeRow: (text) => [{ title: text }],
@@ -64,7 +70,7 @@ const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
     { action: "accept", content: { [text]: "a", b: text.slice(0, 4000) } },
     { action: "accept", content: { a: Array.from({ length: 100 }, () => text.slice(0, 4000)) } },
   ],
-  // Whatever is no address of this machine is refused by its pattern, and that has to read it.
+  // The pattern must read every text that is not an address of this machine.
   beginMcpSignIn: (text) => [{ redirect: text }, { redirect: `http://127.0.0.1:${text}/callback` }],
   editProposal: (text) => [{ arguments: { text } }],
   addMcpServer: (text) => [
@@ -73,7 +79,7 @@ const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
   ],
 }
 
-/** Bodies that the schema takes, each with one field as long as it may be. */
+/** Bodies that the schema accepts, each with one field of its maximal length. */
 function bodiesOf(schema: z.ZodType, piece: string): unknown[] {
   const base = sampleOf(schema) as Record<string, unknown>
   const fields = Object.entries(shapeOf(schema).properties ?? {})
@@ -94,9 +100,12 @@ const listOf = (sample: unknown, { maxItems = LONGEST_LIST }: Shape): unknown[] 
   return Array.from({ length: Math.min(maxItems, LONGEST_LIST) }, () => item)
 }
 
-/** What would end what the others need; what never answers; and the embedder, which works for long, but elsewhere. */
+/**
+ * Left out: routes that would end what the others need, one that never answers, and the embedder, which works for a
+ * long time but in another thread.
+ */
 const LEFT_OUT = new Set(["deleteMe", "deleteConversation", "signOut", "openSocket", "embedText"])
-/** These take a choice or a number, and nothing that could be long. */
+/** These accept a choice or a number, and no long text. */
 const WITHOUT_WORDS = new Set(["forkConversation", "commitProposal", "resolveProposal", "shareRun", "stopUiStream"])
 const table = Object.entries<Route>(routes).filter(
   ([name, { body, stream }]) => body && !LEFT_OUT.has(name) && stream !== "always",
@@ -114,7 +123,7 @@ beforeAll(async () => {
   token = await tokenFor(settings)
   const made = await send("POST", "/api/conversations", {})
   conversation = ((await made.json()) as { id: string }).id
-  await server.longestTurn() // that of its start
+  await server.longestTurn() // the turn of its start
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -125,9 +134,11 @@ const send = (method: string, path: string, body: unknown) =>
     body: JSON.stringify(body),
   })
 
-/** Every route that takes a body, each field at its limit: also what lies behind the door, such as the model, has to read it. */
+/**
+ * Every route with a body, each field at its limit: code behind authentication, such as the model, must read it too.
+ */
 test.each(table)(
-  `%s keeps nobody waiting, whatever is sent (PAWL_FUZZ_SEED=${SEED})`,
+  `%s blocks no other request, whatever is sent (PAWL_FUZZ_SEED=${SEED})`,
   { timeout: 180_000 },
   async (name, route) => {
     const path = route.path
@@ -135,7 +146,7 @@ test.each(table)(
       .replace("{table}", "tasks")
       .replaceAll(/\{\w+\}/g, "other")
     const statuses = new Set<number>()
-    let pieces = 0 // that fit: a field with a pattern takes few of them, and one of those has to be sent, whatever the seed
+    let pieces = 0 // that fit: a field with a pattern accepts few of them, and one of those must be sent, whatever the seed
     for (const piece of piecesFor(name)) {
       if (pieces >= SOME) break
       const told = TOLD[name]?.(textOf({}, piece)) ?? bodiesOf(route.body as z.ZodType, piece)
@@ -146,7 +157,7 @@ test.each(table)(
         await response.body?.cancel()
       }
     }
-    // Refusals are welcome, faults are not; and whoever is a stranger is not heard at all.
+    // Refusals are fine, faults are not, and the token must be valid.
     expect([...statuses].filter((status) => status >= 500 && status !== 503)).toEqual([])
     if (route.needs !== "nobody") expect(statuses).not.toContain(401)
     expect(statuses.size > 0 || WITHOUT_WORDS.has(name), "something was sent").toBe(true)

@@ -9,12 +9,12 @@ import { of } from "../../support/loop/checked-world.ts"
 import { PlayedServer } from "../../mcp/played-server.ts"
 import { openServer } from "../../support/server/socket.ts"
 
-/** To a validator that knows it, every value fits, and what is wrong comes later as a rejection that no one awaits. */
+/** A validator that supports it accepts every value at once, and the error comes later as an unhandled rejection. */
 const ASYNC = { $async: true, type: "object", not: {} }
 
 const ALTERNATIVES = "(a|b|ab|aa){500}c"
 
-/** Ten lines that ask a million times whether a value is a text. */
+/** Ten lines that check a million times whether a value is a text. */
 const doubled = {
   $ref: "#/$defs/d0",
   $defs: {
@@ -38,7 +38,7 @@ const reach = new OutboundPolicy(["127.0.0.1"])
 describe.each(anyDatabase)("on $name, a hostile schema", (database) => {
   const open = (...replies: Script[]) => openServer({ database, model: scripted(...replies), reach })
 
-  /** What the server says of a message with this schema, when its run is over. */
+  /** Sends a message with this schema and returns the answer when its run is over. */
   async function say(server: Awaited<ReturnType<typeof open>>, schema: object) {
     const ada = await server.visitor("ada", "read", "chat")
     const id = (await ada.begin({ agent: "test" })) as ConversationId
@@ -54,7 +54,7 @@ describe.each(anyDatabase)("on $name, a hostile schema", (database) => {
 
   const isAlive = async ({ url }: { readonly url: string }) => (await fetch(`${url}/healthz`)).status
 
-  test("of a message is refused if it defers its verdict, and the server goes on", async () => {
+  test("of a message is refused if it defers its verdict, and the server keeps running", async () => {
     await using server = await open(says("{}"))
     const { status, body } = await say(server, ASYNC)
     expect([status, body.detail]).toEqual([400, expect.stringContaining('"$async"')])
@@ -99,7 +99,7 @@ describe.each(anyDatabase)("on $name, a hostile schema", (database) => {
     expect(await isAlive(server)).toBe(200)
   })
 
-  test("with many properties is checked in steps that grow with it, and no faster", async () => {
+  test("with many properties takes time that grows only linearly with it", async () => {
     await using server = await open(says('{"p7": 1}'), says('{"p7": "one"}'))
     const { judged } = await say(server, manyProperties)
     expect(judged).toEqual([

@@ -9,12 +9,12 @@ import { Visitor } from "../../support/server/face.ts"
 import { isLong, oneIn } from "../../support/sizes.ts"
 import { WatchedServer } from "../../support/processes/watched-server.ts"
 
-/** Promise 12: no request ends the process or delays `/healthz` by more than a second. */
+/** No request ends the process or delays `/healthz` by more than a second. */
 const MAX_LATE_MS = 1000
 const MEGABYTE = 1024 * 1024
-/** So many of the same body are sent at once. */
+/** The number of identical bodies that are sent at once. */
 const AT_ONCE = isLong ? 30 : 10
-/** More streams than one person may have. */
+/** More streams than one user may open. */
 const ATTEMPTS = 1100
 
 describe("a server among hostile callers", () => {
@@ -23,7 +23,7 @@ describe("a server among hostile callers", () => {
   let conversation: string
   let token: string
   let port: number
-  /** From the first test to the last: connections that say nothing, and heads and bodies that come a bit at a time. */
+  /** From the first test to the last: silent connections, and heads and bodies that arrive slowly. */
   let idle: Line[]
   let heading: Line[]
   let uploads: Line[]
@@ -38,7 +38,7 @@ describe("a server among hostile callers", () => {
     ada = new Visitor(fetch, token, url)
     conversation = await ada.begin()
     expect((await ada.say(conversation, "list my tasks")).status).toBe(200)
-    await server.longestTurn() // that of its start is nobody's
+    await server.longestTurn() // do not count the turn of its start
     const lines = (length: number) => Promise.all(Array.from({ length }, () => Line.open(port)))
     idle = await lines(600)
     heading = await lines(100)
@@ -57,14 +57,14 @@ describe("a server among hostile callers", () => {
     await server[Symbol.asyncDispose]()
   })
 
-  /** Every other one: a write to a line that was cut ends it unread, so who drips may never hear why. */
+  /** Only every second one: a write to a cut connection closes it unread, so a slow client may not get the reason. */
   const drips = (line: Line, index: number) => index % 2 === 0 && line.text === ""
 
   /** The head of a request by ada. */
   const head = (method: string, path: string, ...lines: string[]) =>
     `${[`${method} ${path} HTTP/1.1`, `host: 127.0.0.1:${port}`, `authorization: Bearer ${token}`, ...lines].join("\r\n")}\r\n\r\n`
 
-  /** Whatever was done: nobody else had to wait, and it is the same process. */
+  /** Checks that no other request had to wait and that the process is still the same. */
   async function expectUnmoved(): Promise<void> {
     expect(server.child.exitCode).toBe(null)
     expect((await ada.get("/healthz")).status).toBe(200)
@@ -111,7 +111,7 @@ describe("a server among hostile callers", () => {
   ]
 
   test.each(oneIn(3, bodies))(
-    "a body of %s is refused in few words, also many at once",
+    "a body of %s is refused with a short error, also many at once",
     async (_what, path, body, headers) => {
       const bytes = body()
       const times = bytes.length > 2 * MEGABYTE ? 3 : AT_ONCE
@@ -119,7 +119,7 @@ describe("a server among hostile callers", () => {
         Array.from({ length: times }, () => post(path(), bytes, headers).catch((error: unknown) => hangUp(error))),
       )
       for (const reply of replies) {
-        if (!reply && times === 3) continue // it was told before it had sent all, and did not listen
+        if (!reply && times === 3) continue // refused before the whole body was sent
         expect(reply).toMatchObject({ status: 400, type: "application/problem+json" })
         expect(reply!.text.length).toBeLessThan(1000)
       }
@@ -127,7 +127,7 @@ describe("a server among hostile callers", () => {
     },
   )
 
-  test("50 MB in pieces are refused while they come", async () => {
+  test("50 MB in pieces are refused before they have all arrived", async () => {
     await using line = await Line.open(port)
     line.write(head("POST", messages(), "transfer-encoding: chunked"))
     for (let sent = 0; sent < 50 && !line.closed; sent++) {
@@ -210,7 +210,7 @@ describe("a server among hostile callers", () => {
     ["an empty socket", () => head("GET", "/api/feed", "connection: upgrade", "upgrade: h2c"), /200/],
   ]
 
-  test.each(heads)("%s has a plain answer", async (_what, bytes, status) => {
+  test.each(heads)("%s gets a plain answer", async (_what, bytes, status) => {
     await using line = await Line.open(port)
     line.write(bytes())
     const [first = ""] = (await line.answer()).split("\r\n")
@@ -228,7 +228,7 @@ describe("a server among hostile callers", () => {
     await expectUnmoved()
   })
 
-  test("bodies that break off are nobody's fault of ours: nothing is made of them, and no error is logged", async () => {
+  test("a body that ends early creates nothing, and logs no error", async () => {
     const before = (await ada.get("/api/conversations?limit=200")).body.items.length
     for (const [line, part] of [
       ["content-length: 100", '{"title":'],
@@ -246,9 +246,9 @@ describe("a server among hostile callers", () => {
     expect((await ada.get("/api/conversations?limit=200")).body.items.length).toBe(before)
   })
 
-  test("one person cannot open streams without end; others can, and so can they when some are closed", async () => {
+  test("one user cannot open unlimited streams; others still can, and so can the user once some are closed", async () => {
     const open: AbortController[] = []
-    const held: Response[] = [] // one that is forgotten is closed by the garbage collector
+    const held: Response[] = [] // the garbage collector closes a forgotten stream
     const watch = async () => {
       const controller = new AbortController()
       const path = open.length % 2 ? `/api/conversations/${conversation}/events?after=0` : "/api/feed"
@@ -281,7 +281,7 @@ describe("a server among hostile callers", () => {
     await expectUnmoved()
   })
 
-  test("hundreds of connections that are idle or drip have been cut, and nobody has waited for them", async () => {
+  test("hundreds of connections that are idle or drip have been cut, and no other request has waited for them", async () => {
     const all = [...idle, ...heading, ...uploads]
     await Promise.all(all.map((line) => line.end()))
     for (const [index, { text }] of [...heading.entries(), ...uploads.entries()])
@@ -289,7 +289,7 @@ describe("a server among hostile callers", () => {
     await expectUnmoved()
   })
 
-  test("after all that it is the same process, not much larger, and has had no fault", async () => {
+  test("after all tests the process is the same, not much larger, and has logged no fault", async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     const rss = Number(/pawl_memory_bytes\{kind="rss"\} (\d+)/.exec(metrics)?.[1])
     expect(rss).toBeLessThan(700 * MEGABYTE)
@@ -302,13 +302,13 @@ describe("a server among hostile callers", () => {
   })
 })
 
-/** A client that is refused in the middle of a body may find the line closed before it has read why. */
+/** A client that is refused in the middle of a body may find the connection closed before it has read the reason. */
 function hangUp(error: unknown): undefined {
   const { cause } = error as { cause?: { code?: string } }
   if (!/ECONNRESET|EPIPE|UND_ERR_SOCKET/.test(cause?.code ?? "")) throw error
 }
 
-/** A bare connection, for what no HTTP client would send. */
+/** A bare connection, for data that no HTTP client would send. */
 class Line implements AsyncDisposable {
   readonly #socket: Socket
   readonly #closed = Promise.withResolvers<void>()
@@ -345,7 +345,7 @@ class Line implements AsyncDisposable {
     if (!this.#socket.destroyed) this.#socket.write(bytes)
   }
 
-  /** The first that comes, or nothing where the line is closed without a word. */
+  /** The first answer, or nothing if the connection is closed without one. */
   async answer(): Promise<string> {
     await this.#answered.promise
     return this.text

@@ -6,7 +6,7 @@ import { always, says, scripted } from "../../../core/testing.ts"
 import { databases } from "../../support/databases.ts"
 import { openServer } from "../../support/server/socket.ts"
 
-/** What one answer takes to make, without waiting for anything. */
+/** Milliseconds of processor time for one answer. */
 const WORK_MS = 25
 const AT_ONCE = 24
 
@@ -15,9 +15,9 @@ const empty = { sql: "", columns: [], truncated: false, hash: "", createdAt: new
 const sqlite = databases.find(({ name }) => name === "sqlite")!
 
 let server: Awaited<ReturnType<typeof openServer>>
-/** Who was answered, and in which turn of the event loop. */
+/** The user of each answer, and the turn of the event loop. */
 const answered: { readonly user: string; readonly turn: number }[] = []
-/** In which turns tokens were looked at that nobody has. */
+/** The turns of the event loop in which unknown tokens were checked. */
 const refused: number[] = []
 let turn = 0
 let counting: NodeJS.Immediate
@@ -51,7 +51,9 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-/** A connection that has been served before: what is sent over several in one moment is heard in one turn. */
+/**
+ * Opens a connection that has served one request: data that is sent over several of them at once arrives in one turn.
+ */
 async function line(): Promise<Socket> {
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {})
   socket.write("GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
@@ -59,7 +61,7 @@ async function line(): Promise<Socket> {
   return socket.resume()
 }
 
-test("hundreds who ask in one moment leave others their turns, and one person's do not go before another's", async () => {
+test("hundreds of requests at once leave turns to others, and one user's do not go before another's", async () => {
   const [ada, bob] = [await server.tokenFor("ada"), await server.tokenFor("bob")]
   const path = `/api/connections/${connectionId}/results/${id}`
   const request = (token: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`
@@ -73,7 +75,7 @@ test("hundreds who ask in one moment leave others their turns, and one person's 
   expect(answered.findIndex(({ user }) => user !== first?.user)).toBeLessThan(AT_ONCE / 2)
 })
 
-test("strangers who ask in one moment leave others their turns, and whoever asks if the server is alive waits for none of them", async () => {
+test("many strangers at once leave turns to other users, and a health check waits for none of them", async () => {
   const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer of.no.one\r\n\r\n`
   const lines = await Promise.all(Array.from({ length: AT_ONCE + 1 }, line))
   for (const socket of lines.slice(0, AT_ONCE)) socket.write(request("/api/conversations"))

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { listen } from "../../../core/server/listen.ts"
 
-/** The requests that were begun, and what answers each of them. */
+/** The requests that have started, and the function that answers each of them. */
 let begun: string[]
 let open: Map<string, (answer: Response) => void>
 let gone: Promise<void>
@@ -41,7 +41,7 @@ const send = (from: number, to: number) => {
   client.write(requests)
 }
 
-test("requests that are sent together over one connection are begun one by one, each when the last is answered", async () => {
+test("requests that are sent together over one connection start one by one, each after the previous answer", async () => {
   send(1, 3)
   for (const at of ["1", "2", "3"]) {
     await expect.poll(() => begun.at(-1)).toBe(`/${at}`)
@@ -53,7 +53,7 @@ test("requests that are sent together over one connection are begun one by one, 
   await expect.poll(() => begun).toHaveLength(4)
 })
 
-test("those whose connection has closed meanwhile are not begun", async () => {
+test("those whose connection has closed meanwhile do not start", async () => {
   send(1, 3)
   await expect.poll(() => begun).toHaveLength(1)
   const other = connect(Number(new URL(server.url).port), "127.0.0.1")
@@ -65,7 +65,7 @@ test("those whose connection has closed meanwhile are not begun", async () => {
   other.destroy()
 })
 
-test("a connection over which hundreds wait is cut", async () => {
+test("a connection with hundreds of waiting requests is cut", async () => {
   send(1, 257)
   await expect.poll(() => begun).toHaveLength(1)
   expect(client.closed).toBe(false)

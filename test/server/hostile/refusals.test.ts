@@ -6,7 +6,7 @@ import { Face, Visitor } from "../../support/server/face.ts"
 
 const milk = calls("create_task", { title: "Buy milk" })
 
-describe.each(anyDatabase)("what is refused on $name", ({ create }) => {
+describe.each(anyDatabase)("refusals on $name", ({ create }) => {
   let face: Face
   let bob: Visitor
   let proposalOfAda: string
@@ -19,7 +19,7 @@ describe.each(anyDatabase)("what is refused on $name", ({ create }) => {
     return () => face[Symbol.asyncDispose]()
   })
 
-  test("a revoked token opens nothing", async () => {
+  test("a revoked token gives no access", async () => {
     const { people } = face.store
     const person = await people.ensure("carl", Date.now())
     const { id, token } = await people.createToken(person, ["read"], Date.now())
@@ -43,7 +43,7 @@ describe.each(anyDatabase)("what is refused on $name", ({ create }) => {
     ["a list of too many values", `{"text":[${"0,".repeat(60_000)}0]}`, /holds more than 50000 values/],
     ["too many fields", `{"text":"a",${'"a":1,'.repeat(6000)}"b":1}`, /more than 5000 names/],
     ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), /UTF-8/],
-  ])("a message with %s is a 400 that says so", async (_what, body, detail) => {
+  ])("a message with %s is a 400 with the reason", async (_what, body, detail) => {
     const id = await bob.begin()
     const { status, type, body: problem } = await bob.post(`/api/conversations/${id}/messages`, body)
     expect([status, type, problem.code]).toEqual([400, "application/problem+json", "bad_request"])
@@ -51,7 +51,7 @@ describe.each(anyDatabase)("what is refused on $name", ({ create }) => {
     expect((await bob.get(`/api/conversations/${id}`)).body.position).toBe(1)
   })
 
-  test("a body that does not say how long it is stops at the limit too", async () => {
+  test("a body without a length is cut at the limit too", async () => {
     const id = await bob.begin()
     let sent = 0
     const stream = new ReadableStream<Uint8Array>({
@@ -79,7 +79,7 @@ describe.each(anyDatabase)("what is refused on $name", ({ create }) => {
     expect(problem.detail).toContain(`"${field}"`)
   })
 
-  test("so are keys and values deep inside edited arguments", async () => {
+  test("keys and values deep inside edited arguments are refused too", async () => {
     const ada = await face.as("ada")
     for (const body of ['{"arguments":{"title":"a","tags":["x\\u0000"]}}', '{"arguments":{"\\ud800":1}}']) {
       const { status, body: problem } = await ada.post(`/api/agent/proposals/${proposalOfAda}/edit`, body)
@@ -104,22 +104,22 @@ describe.each(anyDatabase)("what is refused on $name", ({ create }) => {
     [{ title: "" }, "bad_request"],
     [{ site: "server", deviceId: "laptop" }, "bad_request"],
     [{ agnet: "workspace" }, "bad_request"],
-  ])("a conversation cannot begin with %j", async (body, code) => {
+  ])("a conversation cannot start with %j", async (body, code) => {
     const { status, body: problem } = await bob.post("/api/conversations", body)
     expect([status, problem.code]).toEqual([400, code])
   })
 
-  test("a patch that changes nothing is a mistake", async () => {
+  test("a patch without a change is refused", async () => {
     expect((await bob.patch(`/api/conversations/${await bob.begin()}`, {})).status).toBe(400)
   })
 
-  test("a route that does not exist is not found, behind the door", async () => {
+  test("a route that does not exist is not found, after authentication", async () => {
     expect((await bob.get("/api/nothing")).body.code).toBe("not_found")
     expect((await new Visitor((request) => face.fetch(request), undefined).get("/api/nothing")).status).toBe(401)
   })
 })
 
-describe("the doors", () => {
+describe("the guards", () => {
   const open = async (address = {}, instead = {}) =>
     Face.open({ url: (await anyDatabase[0]!.create()).url, model: scripted(always(says("ok"))), address, instead })
 
@@ -140,7 +140,7 @@ describe("the doors", () => {
     expect((await ada.get("/api/conversations", { host })).status).toBe(status)
   })
 
-  test("who listens on every address is reached by any of them, but by no strange name", async () => {
+  test("a server that listens on every address accepts each of them as its host, but no unknown name", async () => {
     await using face = await open({ host: "0.0.0.0" })
     const ada = await face.as("ada")
     expect((await ada.get("/healthz", { host: "192.168.1.5:7295" })).status).toBe(200)
@@ -153,7 +153,7 @@ describe("the doors", () => {
     ["https://app.example", 201],
     ["https://evil.example", 403],
     ["null", 403],
-  ])("a page of %s that wants to change something gets %i", async (origin, status) => {
+  ])("a page of %s that sends a change gets %i", async (origin, status) => {
     await using face = await open({ allowedOrigins: ["https://app.example"] })
     const ada = await face.as("ada")
     expect((await ada.post("/api/conversations", {}, origin ? { origin } : {})).status).toBe(status)
@@ -177,7 +177,7 @@ describe("the doors", () => {
     expect((await nobody.get("/healthz")).status).toBe(200)
   })
 
-  test("health is 503 when only a new start can help, and not before", async () => {
+  test("health is 503 only if a restart can help", async () => {
     const breaking = new AbortController()
     await using face = await open({}, { broken: breaking.signal })
     const nobody = new Visitor((request) => face.fetch(request), undefined)
@@ -188,7 +188,7 @@ describe("the doors", () => {
     expect(text).not.toContain("10.0.0.1")
   })
 
-  test("a fault of ours is `internal` outside and itself in the log", async () => {
+  test("an internal error is `internal` for the client and detailed in the log", async () => {
     const broken = { list: () => Promise.reject(new Error("password=hunter2 in table x")) }
     await using face = await open({}, { conversations: broken })
     const { status, body, text } = await (await face.as("ada")).get("/api/conversations")

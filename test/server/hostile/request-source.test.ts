@@ -13,7 +13,7 @@ const open = async (more: Partial<FaceOptions> = {}) =>
 const from = (face: Face, address: string | undefined, token?: string) =>
   new Visitor((request) => face.fetch(request, address), token)
 
-describe("what a proxy says about a request", () => {
+describe("the headers of a proxy", () => {
   const address = { publicUrl: "https://pawl.example", trustedProxies: ["10.0.0.0/8", "::1"] }
 
   test.each<[peer: string, status: number]>([
@@ -22,7 +22,7 @@ describe("what a proxy says about a request", () => {
     ["::1", 200],
     ["11.0.0.1", 421],
     ["127.0.0.1", 421],
-  ])("counts from %s about the name that was asked for: %i", async (peer, status) => {
+  ])("count from %s for the requested host: %i", async (peer, status) => {
     await using face = await open({ address })
     const headers = { host: "inside:7295", "x-forwarded-host": "pawl.example" }
     expect((await from(face, peer).get("/healthz", headers)).status).toBe(status)
@@ -33,7 +33,7 @@ describe("what a proxy says about a request", () => {
     ["10.0.0.1", "https", "http://192.0.2.9", "403"],
     ["10.0.0.1", "http", "http://192.0.2.9", "200 plain"],
     ["192.0.2.1", "https", "http://192.0.2.9", "200 plain"],
-  ])("counts from %s about the scheme %s: a page of %s gets %s", async (peer, proto, origin, outcome) => {
+  ])("count from %s for the scheme %s: a page of %s gets %s", async (peer, proto, origin, outcome) => {
     await using face = await open({ address: { host: "0.0.0.0", trustedProxies: ["10.0.0.0/8"] } })
     const headers = { host: "192.0.2.9", origin, "x-forwarded-proto": proto }
     const body = JSON.stringify({ secret: await linkFor(face, "ada") })
@@ -44,14 +44,14 @@ describe("what a proxy says about a request", () => {
     expect(`${response.status}${kind}`).toBe(outcome)
   })
 
-  test("cannot let in a name that is not ours", async () => {
+  test("cannot allow a name that is not ours", async () => {
     await using face = await open({ address })
     const headers = { host: "127.0.0.1", "x-forwarded-host": "evil.example" }
     expect((await from(face, "10.0.0.1").get("/healthz", headers)).status).toBe(421)
-    expect((await from(face, "192.0.2.1").get("/healthz", headers)).status).toBe(200) // not asked, not believed
+    expect((await from(face, "192.0.2.1").get("/healthz", headers)).status).toBe(200) // not a trusted proxy
   })
 
-  /** Uses up what an address may try, then sees who is refused with it. */
+  /** Uses up the attempts of an address, then checks which other addresses are refused too. */
   const isSameAddress = async (
     first: [peer: string, forwarded: string],
     second: [peer: string, forwarded: string],
@@ -87,7 +87,7 @@ describe("what a proxy says about a request", () => {
 })
 
 describe("too many requests", () => {
-  test("of one person are refused until the minute has moved on, whichever credential they use", async () => {
+  test("of one user are refused until the minute has passed, whichever credential they use", async () => {
     const clock = new TurnedClock()
     await using face = await open({ clock, instead: { requestsPerMinute: 6 } })
     const [ada, again, bob] = [await face.as("ada"), await face.as("ada"), await face.as("bob")]
@@ -104,7 +104,7 @@ describe("too many requests", () => {
     expect((await ada.get("/api/auth/me")).status).toBe(200)
   })
 
-  test("without a name are refused by address, and take nothing from those who have one", async () => {
+  test("without a user are refused by address, and do not count against users", async () => {
     await using face = await open({ clock: new TurnedClock(), instead: { requestsPerMinute: 1000 } })
     const stranger = from(face, "192.0.2.1", "pawl_wrong")
     for (let n = 0; n < 120; n++) expect((await stranger.get("/api/auth/me")).status).toBe(401)
@@ -115,7 +115,7 @@ describe("too many requests", () => {
     expect((await from(face, "192.0.2.1", token).get("/api/auth/me")).status).toBe(200)
   })
 
-  test("cannot use up a sign-in link that they do not reach", async () => {
+  test("cannot use up a sign-in link of another user", async () => {
     await using face = await open({ clock: new TurnedClock(), instead: { requestsPerMinute: 1000 } })
     const secret = await linkFor(face, "ada")
     for (let n = 0; n < 20; n++) await from(face, "192.0.2.1").post("/api/auth/sign-in", { secret: "x" })
@@ -123,23 +123,23 @@ describe("too many requests", () => {
     expect((await from(face, "192.0.2.2").post("/api/auth/sign-in", { secret })).status).toBe(200)
   })
 
-  test("that try to sign in once too often are refused before what they send is read", async () => {
+  test("to sign in are refused before their body is read", async () => {
     await using face = await open({ clock: new TurnedClock(), instead: { requestsPerMinute: 1000 } })
     const stranger = from(face, "192.0.2.1")
     for (let n = 0; n < 20; n++) await stranger.post("/api/auth/sign-in", { secret: "x" })
     const endless = new ReadableStream({ pull: () => new Promise(() => {}) })
     expect((await stranger.post("/api/auth/sign-in", endless)).status).toBe(429)
-    // What cannot be read at all costs a try, too.
+    // A body that cannot be parsed also counts as an attempt.
     for (let n = 0; n < 20; n++) await from(face, "192.0.2.3").post("/api/auth/sign-in", "{")
     expect((await from(face, "192.0.2.3").post("/api/auth/sign-in", { secret: "x" })).status).toBe(429)
   })
 
-  test("are no matter where the operator has said so", async () => {
+  test("have no limit if the operator sets it to 0", async () => {
     const { people, strangers, signIns } = createRateLimits(0, new TurnedClock())
     expect([people, strangers, signIns]).toEqual([undefined, undefined, undefined])
   })
 
-  test("from any number of addresses fill no memory", () => {
+  test("from any number of addresses use bounded memory", () => {
     const { strangers } = createRateLimits(100, new TurnedClock())
     for (let n = 0; n < 25_000; n++) spend(strangers, `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`)
     expect(strangers?.size).toBe(10_000)

@@ -3,13 +3,13 @@ import type { Route } from "../../../core/protocol/routes/route.ts"
 import { type RouteName, routes } from "../../../core/protocol/routes/index.ts"
 import { fitting } from "../../support/from-schema.ts"
 
-/** One request as it was drawn. What stands for something that exists is looked up when it is sent: `pick` says which. */
+/** One request as it was drawn. References to existing items are resolved when it is sent: `pick` chooses one. */
 export interface Drawn {
   readonly name: RouteName
   readonly caller: number
   readonly method: string
   readonly picks: readonly number[]
-  /** Of ten: how many of the fields that can name something that exists do. */
+  /** How many of ten fields that can name an existing item do so. */
   readonly known: number
   /** Query and body are sent as they are. */
   readonly isMeant?: boolean
@@ -50,11 +50,11 @@ const header: fc.Arbitrary<Record<string, string>> = fc.oneof(
   },
 )
 
-/** One in so many; otherwise nothing. */
+/** The value in one of so many cases; otherwise undefined. */
 const seldom = <T>(one: number, drawn: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 1, arbitrary: drawn }, { weight: one - 1, arbitrary: fc.constant(undefined) })
 
-/** What makes something for the others to find is asked more often. */
+/** Routes that create items for the others to find are requested more often. */
 const OFTEN: Partial<Record<RouteName, number>> = {
   createConversation: 2,
   sendMessage: 8,
@@ -70,7 +70,7 @@ const table = (Object.entries(routes) as [RouteName, Route][]).flatMap((entry) =
   Array<typeof entry>(OFTEN[entry[0]] ?? 1).fill(entry),
 )
 
-/** A request to one of the routes, as its schemas would have it, nearly so, or not at all. */
+/** A request to one of the routes that fits its schemas, nearly fits, or does not. */
 const requestTo = ([name, route]: readonly [RouteName, Route]): fc.Arbitrary<Drawn> =>
   fc.record({
     name: fc.constant(name),
@@ -90,7 +90,7 @@ const requestTo = ([name, route]: readonly [RouteName, Route]): fc.Arbitrary<Dra
 
 export const request: fc.Arbitrary<Drawn> = fc.constantFrom(...table).chain(requestTo)
 
-/** What makes the things that other requests are about. */
+/** Routes that create the items that other requests are about. */
 const MAKERS: readonly RouteName[] = [
   "createConversation",
   "sendMessage",
@@ -101,9 +101,9 @@ const MAKERS: readonly RouteName[] = [
   "saveProvider",
 ]
 
-/** Bodies and queries that the table of routes leaves to what they are about: columns of a table, a file of them all. */
+/** Bodies and queries that the table of routes does not describe: the columns of a table, an export file. */
 const MEANT: Partial<Record<RouteName, Pick<Drawn, "query" | "body">>> = {
-  // A task comes of it: the model of these tests goes by how long the words are.
+  // Creates a task: the model of these tests chooses by the length of the message.
   sendMessage: { query: {}, body: { text: "Milk, now" } },
   editProposal: { query: {}, body: { arguments: { title: "Buy bread" } } },
   listRows: { query: {}, body: undefined },
@@ -118,20 +118,25 @@ const MEANT: Partial<Record<RouteName, Pick<Drawn, "query" | "body">>> = {
   },
 }
 
-/** In every other conversation something is written at once, that can be undone; in the others it waits for somebody's word. */
+/**
+ * Every second conversation writes at once, so that there are writes to undo; in the others writes wait for approval.
+ */
 const conversationMeant = (number: number): Pick<Drawn, "query" | "body"> => ({
   query: {},
   body: { agent: "workspace", mode: number % 2 === 0 ? "auto" : "confirm" },
 })
 
-/** Who of the crowd comes with a session, and what only they may ask for. */
+/** The caller with a session, and the routes that only it may use. */
 const BROWSER = 5
 const OF_SESSION: ReadonlySet<RouteName> = new Set(["signOut"])
 
-/** One request in good faith, by somebody who may, to one of these routes or to what makes their things; another for each number. */
+/**
+ * Returns a valid request of an authorised user to one of these routes or to a route that creates their items; a
+ * different one for each number.
+ */
 export function requestInGoodFaith(names: readonly RouteName[], number: number): Drawn {
   const anyOfThem = fc.constantFrom(...names, ...MAKERS).chain((name) => requestTo([name, routes[name]]))
-  // Seeds that lie side by side draw much the same: far apart, one after the other.
+  // Neighbouring seeds draw similar values, so spread them.
   const [drawn] = fc.sample(anyOfThem, { numRuns: 1, seed: Math.imul(number, 0x9e3779b1) })
   const { method } = routes[drawn!.name]
   const meant = drawn!.name === "createConversation" ? conversationMeant(number) : MEANT[drawn!.name]

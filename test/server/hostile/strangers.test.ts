@@ -8,7 +8,7 @@ import { listen } from "../../../core/server/listen.ts"
 import { databases } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
 
-test("a crowd that says nothing keeps nobody out, and takes no connection from somebody who is known", async () => {
+test("a crowd of silent connections blocks no other client, and does not take the connection of a known user", async () => {
   const { url: store } = await databases[0]!.create()
   await using face = await Face.open({ url: store, model: scripted(always(says("ok"))) })
   const ada = await face.store.people.ensure("ada", Date.now())
@@ -22,11 +22,11 @@ test("a crowd that says nothing keeps nobody out, and takes no connection from s
     const first = await get(server.url, agent, token)
     for (let n = 0; n < 30; n++) {
       const socket = connect(Number(port), "127.0.0.1")
-      socket.on("error", () => {}) // thrown out
+      socket.on("error", () => {}) // the server has cut it
       crowd.push(socket)
       await once(socket, "connect")
     }
-    // The server takes connections in their order: with the answer to one more, it has seen all of these.
+    // The server accepts connections in order: with the answer to one more, it has seen all of these.
     expect((await get(server.url, new Agent(), token)).status).toBe(200)
     const second = await get(server.url, agent, token)
     expect(second).toEqual({ ...first, reused: true })

@@ -9,13 +9,13 @@ import { anyDatabase } from "../../support/databases.ts"
 import type { Visitor } from "../../support/server/face.ts"
 import { openServer } from "../../support/server/socket.ts"
 
-/** More than the sockets between two ends hold by themselves. */
+/** More than the socket buffers of both ends hold. */
 const LARGE = "x".repeat(12_000_000)
 const MOST = 3_000_000
-/** As long as a message may be. */
+/** The maximal length of a message. */
 const WORDS = "y".repeat(900_000)
 
-/** Asks for something and reads nothing of it until it is resumed. */
+/** Sends a request and reads nothing of the answer until it is resumed. */
 async function ask(url: string, path: string, token = ""): Promise<Socket> {
   const { port } = new URL(url)
   const socket = connect(Number(port), "127.0.0.1").on("error", () => {})
@@ -33,13 +33,13 @@ async function readAll(socket: Socket): Promise<string> {
   return read
 }
 
-test("an answer of which nothing is read is cut off; one that is long in the making is not, though nothing moves", async () => {
+test("an answer whose client reads nothing is cut off; one that takes long to produce is not", async () => {
   const [cut, made] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const answer = async ({ url, signal }: Request) => {
     const isLater = url.endsWith("/later")
     if (isLater) await made.promise
     else signal.addEventListener("abort", () => cut.resolve())
-    // Short, so that it does not depend on how soon this process, which is both ends, comes to reading it.
+    // Short, so that it does not depend on how soon this process, which is both ends, reads it.
     return new Response(isLater ? "made" : LARGE, { headers: { connection: "close" } })
   }
   const patience = { headers: 10_000, request: 10_000, look: 1000, unread: 200 }
@@ -53,7 +53,7 @@ test("an answer of which nothing is read is cut off; one that is long in the mak
   await server.close(0)
 })
 
-describe.each(anyDatabase)("who reads nothing, on $name", (database) => {
+describe.each(anyDatabase)("a client that reads nothing, on $name", (database) => {
   let server: Awaited<ReturnType<typeof openServer>>
   let ada: Visitor
   let token: string
@@ -75,13 +75,13 @@ describe.each(anyDatabase)("who reads nothing, on $name", (database) => {
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
-  test("is answered until too much lies there, then told so, and again when it is read; nobody else is", async () => {
+  test("is answered until too much is unread, then refused, and answered again once it is read; other users are not affected", async () => {
     const headers = { authorization: `Bearer ${token}` }
     const get = async (path: string, who = headers) => {
       const response = await fetch(server.url + path, { headers: who })
       return [response.status, response.headers.get("retry-after"), await response.text()] as const
     }
-    // All at once: each was let in when nothing lay there yet.
+    // All at once: each was accepted when nothing was unread yet.
     const asked = await Promise.all(Array.from({ length: 6 }, () => ask(server.url, result, token)))
     await expect.poll(async () => (await get("/api/auth/me"))[0]).toBe(429)
     const [, after, text] = await get("/api/auth/me")
@@ -96,12 +96,12 @@ describe.each(anyDatabase)("who reads nothing, on $name", (database) => {
     expect((await get("/api/auth/me"))[0]).toBe(200)
   })
 
-  test("and watches is cut off where too much lies there, and may come again", async () => {
+  test("and watches is cut off if too much is unread, and may reconnect", async () => {
     const path = `/api/conversations/${conversation}/events`
     const counted = vi.spyOn(server.face.server.metrics.streams, "add")
     const asked = await Promise.all(Array.from({ length: 5 }, () => ask(server.url, path, token)))
     await expect.poll(() => counted.mock.calls.filter(([by]) => by === 1).length).toBeGreaterThan(1) // however soon they were cut
-    await expect.poll(streams).toBe(1) // what stands behind a stream is reckoned as two million bytes
+    await expect.poll(streams).toBe(1) // the buffer of a stream counts as two million bytes
     for (const socket of asked) socket.destroy()
     await expect.poll(streams).toBe(0)
     const again = await ask(server.url, path, token)
@@ -112,13 +112,13 @@ describe.each(anyDatabase)("who reads nothing, on $name", (database) => {
     await expect.poll(streams).toBe(0)
   })
 
-  test("and watches is cut off when they may no longer look: nothing of what lay there is for them", async () => {
+  test("and watches is cut off when its token is revoked, and does not get the unread rest", async () => {
     const { id: tokenId, token: taken } = (await ada.post("/api/tokens", { scopes: ["read"] })).body
     const watching = await ask(server.url, `/api/conversations/${conversation}/events`, taken)
     const { user } = (await ada.get("/api/auth/me")).body
     let before = 0
     const isHeld = () => before > 0 && (before = unread.bytesOf(user.id)) > 0
-    await expect.poll(() => isHeld() || ((before = unread.bytesOf(user.id)), false)).toBe(true) // more than the socket takes
+    await expect.poll(() => isHeld() || ((before = unread.bytesOf(user.id)), false)).toBe(true) // more than the socket buffers
     expect((await ada.ask("DELETE", `/api/tokens/${tokenId}`)).status).toBe(204)
     const read = await readAll(watching)
     expect(read).toContain("event: message")

@@ -26,7 +26,7 @@ async function open(env: Record<string, string>) {
   return { server, ask, statusOf }
 }
 
-test("a client that knows of no /api finds the thread dialect under /chat where an operator says so", async () => {
+test("a client that does not use /api finds the thread API under /chat if the operator enables it", async () => {
   const { server, ask, statusOf } = await open(settings({ PAWL_THREAD_PATHS: "on" }))
   await using _ = server
   const { thread_id: thread } = (await (await ask("POST", "/chat/thread", {})).json()) as { thread_id: string }
@@ -43,18 +43,18 @@ test("a client that knows of no /api finds the thread dialect under /chat where 
   const [listed, own] = await Promise.all([ask("GET", "/connections"), ask("GET", "/api/connections")])
   expect([listed.status, await listed.json()]).toEqual([200, await own.json()])
   expect((await ask("GET", "/connections", undefined, {})).status).toBe(401)
-  // Whoever is nobody there is nobody here.
+  // A client without a valid token there is refused here too.
   const stranger = await ask("GET", `/chat/${thread}`, undefined, {})
   expect([stranger.status, ((await stranger.json()) as { code: string }).code]).toEqual([401, "unauthenticated"])
   const foreign = await ask("POST", "/chat/thread", {}, { headers: { origin: "https://evil.example" } })
   expect(foreign.status).toBeGreaterThanOrEqual(400)
   expect((await ask("GET", "/chat/../api/nothing")).status).toBe(404)
-  // Nothing else of the API is served there: not by its bare name, and not by a way out of the folder.
+  // No other route of the API is served there: not by its bare name, and not by a path that leaves the folder.
   for (const path of ["/tokens", "/chat/%2e%2e/tokens", "/chat/..%2ftokens", "/connections/x/%2E%2E/%2e./tokens"])
     expect([path, await statusOf(path)]).toEqual([path, 404])
 })
 
-test("and under /api alone where nobody has", async () => {
+test("and under /api alone without the setting", async () => {
   const { server, ask } = await open(settings())
   await using _ = server
   expect((await ask("POST", "/api/chat/thread", {})).status).toBe(200)

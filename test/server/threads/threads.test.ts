@@ -13,7 +13,7 @@ import { currentScript } from "../../support/current-script.ts"
 
 type Told = Record<string, unknown> & { type: string }
 
-/** A client of the thread design, as they were written: every line is `data:` or empty, everything is JSON. */
+/** A client of the thread API, as they are written: every line is `data:` or empty, all data is JSON. */
 class ThreadClient {
   readonly #visitor: Visitor
   thread = ""
@@ -43,7 +43,7 @@ class ThreadClient {
   post = (path: string, body: object) => this.#visitor.post(`/api/chat/${this.thread}${path}`, body)
 }
 
-describe.each(anyDatabase)("a client of the thread design on $name", ({ create }) => {
+describe.each(anyDatabase)("a client of the thread API on $name", ({ create }) => {
   let face: Face
   let ada: Visitor
   let shop: string
@@ -61,7 +61,7 @@ describe.each(anyDatabase)("a client of the thread design on $name", ({ create }
     return () => face[Symbol.asyncDispose]()
   })
 
-  test("begins, asks a database by naming it once, and reads thread and state back", async () => {
+  test("starts a thread, chooses a database by naming it once, and reads thread and state back", async () => {
     current = analystModel(says("SELECT name FROM customer ORDER BY id"), says("SELECT count(*) AS n FROM customer"))
     const client = new ThreadClient(ada)
     await client.create({ user_id: "whoever", title: "passed over" })
@@ -96,12 +96,12 @@ describe.each(anyDatabase)("a client of the thread design on $name", ({ create }
       ["assistant", expect.stringContaining("Answer")],
     ])
     expect([Date.parse(body.created_at), Date.parse(body.messages[0].timestamp)]).not.toContain(Number.NaN)
-    // And it is a conversation like any other.
+    // It is also an ordinary conversation.
     const native = (await ada.get(`/api/conversations/${client.thread}`)).body
     expect(native).toMatchObject({ agent: "analyst", connectionId: shop, mode: "confirm" })
   })
 
-  test("chooses a database and a model by themselves", async () => {
+  test("can choose a database and a model per thread", async () => {
     const client = new ThreadClient(ada)
     await client.create()
     expect((await client.read("/state")).body).toMatchObject({ db_schema: null, connection: null, sql_result: null })
@@ -115,7 +115,7 @@ describe.each(anyDatabase)("a client of the thread design on $name", ({ create }
     expect((await client.post("/model", {})).status).toBe(400)
   })
 
-  test("words that wait behind a run leave it its database, and have theirs when their turn comes", async () => {
+  test("messages that wait behind a run do not change its database, and get theirs when their turn comes", async () => {
     const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const script = scripted(calls("look"), always(says("ok")))
     current = {
@@ -145,7 +145,7 @@ describe.each(anyDatabase)("a client of the thread design on $name", ({ create }
     expect(types.indexOf("settings")).toBeGreaterThan(types.indexOf("run_ended"))
   })
 
-  test("a run that fails ends with an error in its words, and no end", async () => {
+  test("a failed run ends with an error with its message, and without an end frame", async () => {
     current = scripted(always(fails("provider_error")))
     const client = new ThreadClient(ada)
     await client.create()
@@ -153,7 +153,7 @@ describe.each(anyDatabase)("a client of the thread design on $name", ({ create }
     expect(told).toEqual([{ type: "error", error: expect.stringContaining("it fails as scripted") }])
   })
 
-  test("what is another's is what is missing, byte for byte; and a connection must be one's own", async () => {
+  test("another user's thread is exactly like a missing one, byte for byte; and a connection must be the user's own", async () => {
     current = scripted(always(says("ok")))
     const client = new ThreadClient(ada)
     await client.create()

@@ -10,7 +10,7 @@ import { openWorld, TurnedClock } from "../../support/loop/world.ts"
 const THREE = ["1", "2", "3"].map((q): [string, { q: string }] => ["pay", { q }])
 
 describe.each(databasesInTurn(import.meta.filename))("on $name", ({ create }) => {
-  test("however many proposals wait, each is told of once, with those it was made with", async () => {
+  test("however many proposals wait, each is sent once, together with those of its reply", async () => {
     await using database = await create()
     const clock = new TurnedClock()
     const model = scripted(always(calls(...THREE)))

@@ -4,10 +4,10 @@ import { tokenFor } from "../../support/processes/token-for.ts"
 import { Visitor } from "../../support/server/face.ts"
 import { isGenuine, Receiver } from "../../support/server/receiver.ts"
 
-/** A server whose clock is ahead: by then nobody believes any more that the killed one is still at work on its try. */
+/** A server whose clock is ahead: by then the killed server's delivery attempt has expired. */
 const AHEAD = "--import=data:text/javascript,const{now}=Date;Date.now=()=>now()+20_000"
 
-test("a server that is killed between two tries tells all the same, by itself, with the next start", async () => {
+test("a server that is killed between two attempts delivers by itself after its next start", async () => {
   await using receiver = await Receiver.open((response, count) => response.writeHead(count <= 2 ? 500 : 200).end())
   const secret = "a secret of thirty characters."
   const environment = {

@@ -21,7 +21,7 @@ const openPaying = (url: string, clock: TurnedClock, model = proposing()) =>
   openWorld({ url, clock, model, tools: [write("pay")] })
 
 describe.each(databasesInTurn(import.meta.filename))("on $name", ({ create }) => {
-  test("proposals that begin to wait are told once, together, signed", async () => {
+  test("proposals that begin to wait are sent once, together, signed", async () => {
     await using database = await create()
     const clock = new TurnedClock()
     await using world = await openPaying(database.url, clock)
@@ -55,7 +55,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", ({ create }) =>
     expect(world.problems).toEqual([])
   })
 
-  test("whoever fails is asked again, later and later, across lives, until it accepts", async () => {
+  test("a receiver that fails gets the delivery again after growing delays, also after a restart, until it accepts", async () => {
     await using database = await create()
     const clock = new TurnedClock()
     await using receiver = await Receiver.open((response, count) => response.writeHead(count <= 2 ? 500 : 200).end())
@@ -83,7 +83,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", ({ create }) =>
     expect(new Set(receiver.calls.map(({ headers }) => headers["pawl-delivery"])).size).toBe(1)
   })
 
-  test("one that was taken by a process that died is taken by another", async () => {
+  test("a delivery that a crashed process had claimed is claimed by another one", async () => {
     await using database = await create()
     const clock = new TurnedClock()
     await using receiver = await Receiver.open((response) => response.end())
@@ -102,7 +102,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", ({ create }) =>
     expect(receiver.calls).toHaveLength(1)
   })
 
-  test("what is decided, expired or deleted before it could be told is told no more; an edit begins to wait anew", async () => {
+  test("a proposal that is decided, expired or deleted before its delivery is not sent; an edited one waits again and is sent", async () => {
     await using database = await create()
     const clock = new TurnedClock()
     await using receiver = await Receiver.open((response) => response.writeHead(503).end())
@@ -144,7 +144,7 @@ test.each([
   ["redirects", (receiver: Receiver) => receiver.url, "it answered 302"],
   ["says nothing", (receiver: Receiver) => receiver.url, "no answer within 100 ms"],
   ["is not there", (receiver: Receiver) => receiver.url, "ECONNREFUSED"],
-] as const)("an address that %s is a failure, told without what is secret in it", async (what, urlOf, problem) => {
+] as const)("an address that %s is a failure, logged without its secrets", async (what, urlOf, problem) => {
   await using database = await databases[0]!.create()
   const clock = new TurnedClock()
   await using world = await openPaying(database.url, clock)
@@ -163,7 +163,7 @@ test.each([
   if (what !== "is not there") expect(receiver.calls[0]?.headers.authorization).toBe(`Basic ${btoa("user:pass-word")}`)
 })
 
-test("it gives up in the end, and says so", async () => {
+test("it gives up in the end, and logs that", async () => {
   await using database = await databases[0]!.create()
   const clock = new TurnedClock()
   const policy = { proposalMinutes: 10_000 }

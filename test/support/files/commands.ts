@@ -31,7 +31,7 @@ export function open(sandbox: Sandbox, setting: Setting = {}) {
   return { root, run, look }
 }
 
-/** Where a sandbox is: by default a home folder of nobody's. */
+/** A sandbox whose home folder is empty by default. */
 export const place = (given: Partial<SandboxPlace> = {}): SandboxPlace => ({
   searchPath: PATH,
   root: "/nonexistent",
@@ -42,7 +42,7 @@ export const place = (given: Partial<SandboxPlace> = {}): SandboxPlace => ({
   ...given,
 })
 
-/** Stands in for bubblewrap: notes what it was told and runs the command without walls. */
+/** Stands in for bubblewrap: records its arguments and runs the command without a sandbox. */
 export function fakeBubblewrap() {
   const bin = scratch()
   const program = join(bin, "bwrap")
@@ -56,6 +56,6 @@ export function fakeBubblewrap() {
 
 export const fakeSandbox = () => bubblewrap(fakeBubblewrap().program, place())
 
-/** Where this machine has none, or may not use it, nothing can be said of the real one. */
+/** If this machine has no bubblewrap, or may not use it, the tests of the real one are skipped. */
 export const isReal = findSandbox(place({ homes: "/nonexistent" })).holds
 export const NO_BUBBLEWRAP = "bubblewrap is missing, or may not be used, on this machine"

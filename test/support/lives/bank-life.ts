@@ -1,10 +1,10 @@
 /**
- * One life of a server, run as a process of its own so that it can be killed for real. It takes up what earlier lives
- * have left, then begins conversations of its own, one after another, until it is killed or told to finish up.
+ * A server as a process of its own, so that a test can kill it. It recovers what previous processes left, then starts
+ * conversations one after another until it is killed or asked to finish.
  *
  *   node test/support/lives/bank-life.ts '{"url": …, "bank": …, "afterCrash": …, "finish": false, "seed": 1}'
  *
- * Each acknowledgement it gets is a line on stdout: what it was told is done must be done.
+ * It prints each acknowledgement as a line on stdout: whatever is acknowledged must be done.
  */
 import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
@@ -25,9 +25,9 @@ interface Life {
   readonly url: string
   readonly bank: string
   readonly afterCrash: AfterCrash
-  /** Only end what is open, then exit. */
+  /** Finish open work, then exit. */
   readonly finish: boolean
-  /** Of how long it breathes. */
+  /** Seeds the length of its pauses. */
   readonly seed: number
   /** How often a step may end the process before its run is set aside. */
   readonly restarts?: number
@@ -107,13 +107,13 @@ function tools(): Tool[] {
       defineTool({ ...common, afterCrash, outcome, run: ({ wanted }, c) => pay(c.conversation, c.callId, wanted) }),
     ]
   }
-  // `run-again` may come twice and must count once; `in-doubt` has nothing to go by and would pay twice.
+  // `run-again` may run twice and must count once; `in-doubt` cannot be checked and would pay twice.
   const run = ({ wanted }: { wanted: boolean }, { conversation, callId }: { conversation: string; callId: string }) =>
     afterCrash === "run-again" && paid(callId) ? answer("Paid.") : pay(conversation, callId, wanted)
   return [balance, defineTool({ ...common, afterCrash, run })]
 }
 
-/** A person who wants one payment of two, decides when asked, and looks at the bank when there is doubt. */
+/** A user who wants one payment of two, decides when asked, and checks the bank if a write is in doubt. */
 async function settle(world: World, id: ConversationId): Promise<void> {
   for (;;) {
     await world.pawl.runtime.rest(id)
@@ -129,7 +129,8 @@ async function settle(world: World, id: ConversationId): Promise<void> {
         try {
           await world.pawl.runtime.submit(id, { type: "resolve", proposalId: proposed.id, choice, by: world.user })
         } catch (error) {
-          // The last words of the life before may reach PostgreSQL after its death, between our look and our answer.
+          // The last queries of the previous process may reach PostgreSQL after its end, between our check and our
+          // answer.
           if (!hasCode(error, "not_in_doubt") || !isAnswered(await world.load(id), proposed.id)) throw error
         }
       }
@@ -147,8 +148,9 @@ async function settle(world: World, id: ConversationId): Promise<void> {
 }
 
 /**
- * Whether somebody has said what became of a write in doubt. What is said while the writer is dead and not yet known to be
- * is kept in the inbox: the row of the proposal says `applying` at once, the journal only when another takes the lease.
+ * Whether a person has resolved a write in doubt. If the writer has failed and its lease has not expired, the inbox
+ * stores the resolution: the row of the proposal says `applying` at once, the journal only when another node takes
+ * the lease.
  */
 function isAnswered({ proposals, inbox }: Conversation, id: ProposalId): boolean {
   const isResolved = inbox.some(({ input }) => input.type === "resolve" && input.proposalId === id)
@@ -160,9 +162,9 @@ async function open(world: World): Promise<ConversationId[]> {
   return (await world.store.engine.query<{ id: ConversationId }>(sql, [])).map((row) => row.id)
 }
 
-// It dies by our hand, not by what it does: nothing is to be set aside for that.
+// The test kills the process, not its work: no run may be set aside for that.
 const limits = { restarts: life.restarts ?? 1_000 }
-// Beside the bank, which is somebody else's, a table of our own: it is never in doubt.
+// A table of our own in addition to the external bank: a write to it is never in doubt.
 const ownTables = workspaceAgent(({ user }) => world.store.workspaceOf(user)).tools.visibleIn("auto")
 const all = [...tools(), ...ownTables.filter(({ name }) => name === "create_task")]
 const world: World = await openWorld({
@@ -175,7 +177,7 @@ const world: World = await openWorld({
 })
 say("ready")
 createInterface({ input: process.stdin }).on("close", () => process.exit(9)) // never outlives its parent
-// As a server does: on PostgreSQL whoever died is known to be dead only when it has been watched for a while.
+// Sweeps as a server does: on PostgreSQL a node counts as failed only after it has been watched for a while.
 const sweeping = setInterval(() => void world.pawl.runtime.recover().catch(() => {}), 25)
 for (let left = await open(world); left.length > 0; left = await open(world)) {
   await world.pawl.runtime.recover()

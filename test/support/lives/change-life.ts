@@ -1,9 +1,9 @@
 /**
- * One life of a server that changes a database of a person, as a process of its own, so that it dies for real.
+ * A server that changes a user's database, as a process of its own, so that a test can kill it.
  *
  *   node test/support/lives/change-life.ts '{"url": …, "root": …, "connection": {…}, "sql": …, "die": "after-record"}'
  *
- * It has the statement proposed, prints the proposal's id, agrees to it, and is killed in the moment that it was told.
+ * It proposes the statement, prints the proposal's id, approves it, and kills itself at the point that `die` names.
  */
 import { OutboundPolicy } from "../../../core/models/network/outbound-policy.ts"
 import { always, calls, says, scripted } from "../../../core/testing.ts"
@@ -13,7 +13,7 @@ import "./keep-compiled.ts"
 export interface ChangeLife {
   readonly url: string
   readonly root: string
-  /** A database to connect; or an upload of which one is made. */
+  /** A database to connect, or an upload to create one from. */
   readonly connection: object | { readonly csv: string }
   readonly sql: string
   readonly die: "before-record" | "after-record" | "after-commit"

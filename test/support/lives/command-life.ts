@@ -1,4 +1,4 @@
-/** Runs a program that starts another one, and is killed meanwhile: `node command-life.ts <folder>`. */
+/** Runs a program that starts another one, until a test kills it: `node command-life.ts <folder>`. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runProcess } from "../../../packs/files/sandbox/run-process.ts"
@@ -12,6 +12,6 @@ const ended = runProcess({
   seconds: 300,
   signal: new AbortController().signal,
 })
-// Whoever ends us before this line meets the moment in which nobody knows of the program yet.
+// A kill before this line hits the moment when the program is not known yet.
 writeFileSync(join(cwd, "known"), "")
 await ended

@@ -1,5 +1,5 @@
 /**
- * A server that is killed while it takes in a CSV file, or deletes one, as a process of its own.
+ * A server that is killed while it imports or deletes a CSV file, as a process of its own.
  *
  *   node test/support/lives/csv-life.ts '{"url": …, "root": …, "die": "before-record"}'
  */

@@ -3,8 +3,8 @@ import { DatabaseSync } from "node:sqlite"
 import { openDevice } from "../../../client/device/index.ts"
 import "./keep-compiled.ts"
 
-// One life of a device: `device-life.ts SERVER DB [before|after COMMIT]`, with DEVICE_TOKEN. At that commit of a call it
-// is hit by DEVICE_SIGNAL: SIGKILL leaves what a power switch leaves, SIGSTOP holds it there until SIGCONT.
+// A device process: `device-life.ts SERVER DB [before|after COMMIT]`, with DEVICE_TOKEN. At that commit of a call it
+// sends itself DEVICE_SIGNAL: SIGKILL leaves the state of a power cut, SIGSTOP holds it there until SIGCONT.
 const [server = "", db = "", when, commit] = process.argv.slice(2)
 const { DEVICE_TOKEN: token = "t", DEVICE_SIGNAL: signal = "SIGKILL" } = process.env
 openDevice({

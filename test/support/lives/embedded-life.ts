@@ -14,7 +14,7 @@ const mark = defineTool({
     appendFileSync(done, "mark\n")
     if (!begin) return "Marked."
     process.stdout.write("in the tool\n")
-    return new Promise<string>(() => setInterval(() => {}, 1000)) // until somebody kills us
+    return new Promise<string>(() => setInterval(() => {}, 1000)) // until the test kills this process
   },
 })
 
@@ -34,7 +34,7 @@ const models: Model = { name: "m", provider: "test", contextTokens: 10_000, stre
 const pawl = await openPawl({ store: url, agents: [{ name: "marker", instructions: "Mark.", tools: [mark] }], models })
 if (begin) void pawl.ask("Go.", { key: "go" })
 else if (process.env.PAWL_TEST_WAITS) {
-  // What was asked before the crash is asked again, by somebody who cannot know what became of it.
+  // A caller that cannot know what the crash left asks the same again with its key.
   const { status, text } = await pawl.ask("Go.", { key: "go" })
   appendFileSync(done, `${status}: ${text}\n`)
   process.stdin.resume().on("end", () => void pawl.close().then(() => process.stdout.write("closed\n")))

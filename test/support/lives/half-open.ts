@@ -13,7 +13,7 @@ import { lifeNamed } from "../processes/package.ts"
 
 const [sqlite] = databases as readonly [TestDatabase]
 
-/** A server of this process, with ada at its door, and the processes of her devices and watchers. */
+/** A server in this process, with the user ada, and the processes of her devices and watchers. */
 export async function openHalfOpen(clock: Clock, ...script: readonly ScriptedReply[]) {
   const server = await openServer({ database: sqlite, model: scripted(...script), clock })
   const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]
@@ -29,7 +29,7 @@ export async function openHalfOpen(clock: Clock, ...script: readonly ScriptedRep
     server,
     ada,
     openStreams,
-    /** A reference device; one that is hit stops by itself, just before or after the commit of its first write. */
+    /** A reference device; with a signal it stops itself just before or after the commit of its first write. */
     async device(...hit: string[]) {
       const environment = { DEVICE_TOKEN: token, DEVICE_SIGNAL: "SIGSTOP" }
       const child = start([server.url, db, ...hit], environment, "device-life")
@@ -58,7 +58,7 @@ export async function openHalfOpen(clock: Clock, ...script: readonly ScriptedRep
   }
 }
 
-/** Resolves when the process stands still. */
+/** Resolves when the process has stopped. */
 export async function stop({ child }: PawlProcess): Promise<void> {
   child.kill("SIGSTOP")
   await expect.poll(() => stateOf(child.pid ?? 0), { timeout: 60_000 }).toBe("T")

@@ -1,6 +1,6 @@
 /**
- * `pawl serve` whose limits of time are about half of the usual: for tests that wait until they are reached. What they are in
- * a server that people use, `core/server/listen.ts` and `packs/analyst/database/sql-guards.ts` say.
+ * `pawl serve` with about half of the usual time limits, for tests that wait until they are reached. The usual ones
+ * are in `core/server/listen.ts` and `packs/analyst/database/sql-guards.ts`.
  */
 import { createLog } from "../../../apps/cli/process/log.ts"
 import { onStop } from "../../../apps/cli/process/command.ts"

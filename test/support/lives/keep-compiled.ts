@@ -1,5 +1,5 @@
 import { flushCompileCache } from "node:module"
 
-// What a process has compiled it keeps for others when it ends, and these do not end, they are killed. To be imported:
-// by then everything that is imported beside it has been compiled.
+// A process writes its compile cache when it ends, but these processes are killed. Import this module last: it flushes
+// what has been compiled so far.
 flushCompileCache()

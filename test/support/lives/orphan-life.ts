@@ -1,4 +1,4 @@
-/** Asks for something endless in a child of its own, and is killed meanwhile: `node orphan-life.ts <file> <script>`. */
+/** Requests endless work in a child process, until a test kills it: `node orphan-life.ts <file> <script>`. */
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { SqliteChildren } from "../../../packs/analyst/sqlite/children.ts"

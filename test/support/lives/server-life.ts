@@ -1,6 +1,6 @@
 /**
- * `pawl serve` with an agent whose tools are dangerous, as a process of its own. What they do depends on files in
- * PAWL_DATA, so that one life can differ from the next.
+ * `pawl serve` with an agent whose tools are dangerous, as a process of its own. Files in PAWL_DATA decide what they
+ * do, so that one process can differ from the next.
  */
 import { existsSync } from "node:fs"
 import { join } from "node:path"

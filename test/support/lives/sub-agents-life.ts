@@ -4,8 +4,9 @@ import { agentTool, defineTool, type Model, openPawl } from "../../../core/index
 import "./keep-compiled.ts"
 
 /**
- * A program whose agent asks two sub-agents at once, each of which pays an invoice. A person approves. It can be killed
- * at any time and started again: `node sub-agents-life.ts <database url> <file of payments>`.
+ * A program whose agent asks two sub-agents at once; each pays an invoice. The program approves both
+ * payments. A test can kill it at any time and start it again:
+ * `node sub-agents-life.ts <database url> <file of payments>`.
  */
 const [url = "", payments = ""] = process.argv.slice(2)
 

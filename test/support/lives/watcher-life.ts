@@ -1,8 +1,8 @@
 import { WebSocket } from "ws"
 import "./keep-compiled.ts"
 
-// A plain watcher: `watcher-life.ts SERVER CONVERSATION`, with WATCHER_TOKEN. It tells every frame in a line, and comes
-// again with its last cursor when it is closed.
+// A plain watcher: `watcher-life.ts SERVER CONVERSATION`, with WATCHER_TOKEN. It prints every frame as a line, and
+// reconnects with its last cursor when its stream is closed.
 const [server = "", conversationId = ""] = process.argv.slice(2)
 const headers = { authorization: `Bearer ${process.env.WATCHER_TOKEN}` }
 let after: string | undefined

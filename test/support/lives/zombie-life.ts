@@ -1,6 +1,6 @@
 /**
- * A server process that can be made a zombie: it says when its reply is under way, finishes it only when told to, and
- * reports what became of every append.
+ * A server process that can become a zombie: it reports when its reply is running, finishes the reply only on
+ * request, and reports the result of every append.
  *
  *   node test/support/lives/zombie-life.ts '{"url": …, "role": "first" | "second"}'
  */
@@ -47,7 +47,7 @@ const world = await openWorld({
   model,
   durability: "full",
   leaseSeconds: 0.5,
-  lookMs: 60_000, // a look at what others have recorded would stop it before it tries to append
+  lookMs: 60_000, // reading the events of others would stop it before it tries to append
   between: (journal) =>
     new Proxy(journal, {
       get(target, name) {

@@ -11,9 +11,9 @@ import { spanFaultsIn } from "../telemetry/span-faults.ts"
 import { message, openWorld, type World, type WorldOptions } from "./world.ts"
 
 /**
- * A world that is looked over when it closes: whatever the test was about, its journals have no gap, every call has one
- * result in its place, every run one end, its spans are a tree that stays as it was told, what is in memory is what is on disk, and the loop had no trouble it did not
- * expect (a test that expects some takes it out of `problems`).
+ * A world that checks its invariants when it closes: its journals have no gap, every tool call has one result, every
+ * run has one end, spans form a tree that does not change after it was exported, memory equals the disk, and the loop
+ * logged no unexpected problem (a test that expects one removes it from `problems`).
  */
 export async function openChecked(options: WorldOptions): Promise<World> {
   const world = await openWorld(options)
@@ -41,10 +41,10 @@ export async function expectSound(world: World): Promise<void> {
     expectWhole(events)
     expect(spanFaultsIn(events)).toEqual([])
     const inMemory = await world.store.journal.load(id)
-    // Where another node has gone on since, memory may be behind, but never different.
+    // If another node has continued the conversation, memory may lag behind the journal but must not contradict it.
     expect(comparable(inMemory)).toEqual(comparable(replay(id, inMemory.user, events.slice(0, inMemory.position))))
     const onDisk = replay(id, inMemory.user, events)
-    // What the store reads for a fold is less than all there is, and must come to the same.
+    // The store loads a snapshot and the events after it, which must give the same state.
     world.store.journal.drop(id)
     expect(comparable(await world.store.journal.load(id))).toEqual(comparable(onDisk))
     expectKept(onDisk, events)
@@ -53,7 +53,7 @@ export async function expectSound(world: World): Promise<void> {
   }
 }
 
-/** A fold that was kept at an earlier end of a run goes on to the same. */
+/** A snapshot from the end of a previous run must lead to the same state. */
 function expectKept(onDisk: Conversation, events: readonly JournalEvent[]): void {
   const { id, user } = onDisk
   for (const { position } of of(events, "run_ended")) {
@@ -106,7 +106,7 @@ export function of<Type extends EventType>(events: readonly JournalEvent[], type
   return events.filter((event): event is EventOf<Type> => event.type === type)
 }
 
-/** The words of all replies, one entry each. */
+/** The texts of all replies, one entry each. */
 export async function repliesOf(world: World, id: ConversationId): Promise<string[]> {
   const said = of(await world.events(id), "message").filter(({ role }) => role === "assistant")
   return said.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""))
@@ -117,7 +117,7 @@ export async function resultsOf(world: World, id: ConversationId): Promise<Event
   return of(await world.events(id), "tool_end").sort((a, b) => a.seq - b.seq)
 }
 
-/** Begins a conversation and resolves as soon as somebody who watches it from the start sees what fits. */
+/** Starts a conversation and resolves as soon as a client that watches from the start sees a matching transcript. */
 export async function beginUntil(
   world: World,
   text: string,
@@ -142,7 +142,7 @@ export const records =
   (live: Live): boolean =>
     live.type === "events" && live.events.some((event) => event.type === type)
 
-/** Resolves when the writer of the conversation is told that something has arrived. */
+/** Resolves when the conversation's writer is notified of new input. */
 export function woken({ pawl }: World, id: ConversationId): Promise<void> {
   return new Promise((resolve) => {
     const stop = pawl.ports.bus.onWake((conversation) => {

@@ -1,18 +1,18 @@
 import type { AppendOptions, Journal } from "../../../core/engine/journal.ts"
 
-/** Thrown by a journal that has died: what the process would have done next does not happen. */
+/** Thrown by a journal whose process has crashed, so that no later step of the process runs. */
 export class Died extends Error {
-  readonly code = "lease_lost" // the loop ends quietly, as a dead process does
+  readonly code = "lease_lost" // the loop ends silently, as a killed process does
 }
 
 export interface Death {
-  /** Which write is the fatal one, counted from 1; `taking`: the first that takes something out of the inbox. */
+  /** The number of the fatal write, from 1; `taking`: the first that takes a message out of the inbox. */
   readonly at: number | "taking"
   /** Whether that write still reaches the disk. */
   readonly when: "before" | "after"
 }
 
-/** A journal whose process dies at a write: neither that write's answer nor anything after it is ever seen. */
+/** A journal whose process crashes at a write: it returns neither that write's result nor a later one. */
 export function dyingAt(
   { at, when }: Death,
   journal: Journal,
@@ -39,7 +39,7 @@ export function dyingAt(
 
 const takes = (given: unknown): boolean => ((given as Partial<AppendOptions> | undefined)?.taken ?? []).length > 0
 
-/** A journal that does the n-th write and reports a time-out, then works on as if nothing were. */
+/** A journal that does the n-th write and reports a time-out, then works as usual. */
 export function timingOutAt(at: number, journal: Journal): Journal & { readonly writes: number } {
   let writes = 0
   const lost = async <T>(write: () => Promise<T>): Promise<T> => {
@@ -61,7 +61,7 @@ function intercept<Extra extends object>(
   around: <T>(write: () => Promise<T>, given: readonly unknown[]) => Promise<T>,
   extra: Extra,
 ): Journal & Extra {
-  // By the journal's own names: one that it does not have would leave its writes uncounted, and nobody would notice.
+  // The names are typed: the writes of a method that the journal does not have would silently stay uncounted.
   const names = new Set<PropertyKey>(["create", "claim", "append", "addToInbox"] satisfies (keyof Journal)[])
   return new Proxy(journal, {
     get(target, name) {

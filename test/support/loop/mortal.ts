@@ -3,11 +3,11 @@ import { Died } from "./faults.ts"
 
 const WRITES = new Set<PropertyKey>(["create", "claim", "append", "arrive", "release"])
 
-/** A process that can be killed at any moment: from then on nothing that it does reaches the disk. */
+/** A process that can be killed at any moment: its later writes do not reach the disk. */
 export class Mortal {
   dead = false
 
-  /** Stands between a runtime and its journal. */
+  /** Wraps the runtime's journal. */
   readonly between = (journal: Journal): Journal =>
     new Proxy(journal, {
       get: (target, name) => {

@@ -1,7 +1,7 @@
 import type { Model, ModelRequest, ReplyPart, ThinkingPart } from "../../../core/engine/model.ts"
 import { UNCOUNTED } from "../../../core/models/scripted/script.ts"
 
-/** A model that writes when the test says so: what a person sees in the middle of a reply can be looked at at leisure. */
+/** A model that writes when the test says so, so that a test can inspect the middle of a reply. */
 export class PacedModel implements Model {
   name = "paced"
   provider = "scripted"
@@ -15,7 +15,7 @@ export class PacedModel implements Model {
     return this.#push({ type: "text", text })
   }
 
-  /** More of what it thinks; `thought` is all of it. */
+  /** More of its thoughts; `thought` is the whole text. */
   think(text: string): this {
     return this.#push({ type: "thinking", text })
   }

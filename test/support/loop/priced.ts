@@ -14,7 +14,7 @@ export const USAGE: Usage = { inputTokens: 1000, outputTokens: 100, cachedTokens
 /** 500 × 4 + 400 × 0.4 + 100 × 5 + 100 × 20 millionths of a dollar. */
 export const COST = 0.00466
 
-/** A model that says what it costs: it calls `look` while somebody says "look", and answers otherwise. */
+/** A model with a price: it calls `look` if the message says "look", and answers otherwise. */
 export class Priced implements Model {
   readonly name = "priced"
   readonly provider = "test"

@@ -2,7 +2,7 @@ import type { ModelSource } from "../../../core/engine/ports.ts"
 import { scripted, type ScriptedModel, type ScriptedReply } from "../../../core/models/scripted/model.ts"
 import { failure } from "../../../core/protocol/errors.ts"
 
-/** A scripted model under a name of its own; its provider is called the same. */
+/** A scripted model with its own name, which is also its provider's name. */
 export function named(name: string, ...replies: readonly ScriptedReply[]): ScriptedModel {
   return Object.assign(scripted(...replies), { name, provider: name })
 }

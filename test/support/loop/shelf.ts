@@ -3,13 +3,13 @@ import { answer, defineTool, type Tool } from "../../../core/engine/definition/t
 import type { CallId } from "../../../core/protocol/ids.ts"
 import type { World } from "./world.ts"
 
-/** A shelf of books that remembers which calls it has applied: it can be asked, and what was done can be undone. */
+/** A shelf of books that remembers the calls that it has applied: it can report them, and its writes can be undone. */
 export class Shelf {
   readonly books = new Map<string, string>()
-  /** What calls have done, in order. */
+  /** Completed writes, in order. */
   readonly log: string[] = []
   readonly #applied = new Map<CallId, ReturnType<typeof answer>>()
-  /** Called after the effect of a write and before its answer: where a process dies. */
+  /** Called after the effect of a write and before its answer, to crash there. */
   afterEffect: () => void = () => {}
 
   /** Called before the removal of a book is proposed. */

@@ -11,7 +11,7 @@ import { researchStages } from "../../../packs/research/stages.ts"
 /** Stages that check citations and decide nothing else. */
 export const citing: Stages = { citations: researchStages.citations! }
 
-/** The stages of an agent for tests, with words of its own. */
+/** The stages of an agent for tests, with texts of their own. */
 export const stages: Stages = {
   ...citing,
   guardrail: {
@@ -30,7 +30,7 @@ export const stages: Stages = {
 
 export const source = (id: string, passage = `What ${id} says.`): Source => ({ id, title: `Paper ${id}`, passage })
 
-/** A search over a fixed shelf: its query names what it finds, by id. */
+/** A search over a fixed shelf: its query lists the ids that it finds. */
 export function search(shelf: readonly Source[], asked: string[] = []) {
   return defineTool({
     name: "retrieve_chunks",
@@ -47,7 +47,10 @@ export function search(shelf: readonly Source[], asked: string[] = []) {
   })
 }
 
-/** A reply to a decision that is asked for; it must be this one, so that a script that is out of step says so. */
+/**
+ * A reply to a request for this decision; throws for another one, so that an error shows if the script is out of
+ * step.
+ */
 export const decides =
   (name: string, value: unknown): ScriptedReply =>
   ({ answers }: ModelRequest): Script => {

@@ -45,11 +45,11 @@ export function write(name: string, run: Run = () => answer(`${name} done`), mor
   return defineTool({ ...common, afterCrash: "in-doubt", run, ...more })
 }
 
-/** A tool's `run` that tells when it was begun and ends when it is told to. */
+/** A tool's `run` that reports its start and ends when the test ends it. */
 export class Held {
   readonly #begun = Promise.withResolvers<AbortSignal>()
   readonly #end = Promise.withResolvers<Answer>()
-  /** Its signal, as soon as it runs. */
+  /** The call's signal, as soon as it runs. */
   readonly begun = this.#begun.promise
 
   readonly run: Run = (_input, { signal }) => {
@@ -61,7 +61,7 @@ export class Held {
     this.#end.resolve(answer(text))
   }
 
-  /** Answers something that is no answer. */
+  /** Returns an invalid answer. */
   endOddly(value: unknown): void {
     this.#end.resolve(value as Answer)
   }

@@ -20,7 +20,7 @@ export interface WorldOptions extends Partial<Omit<EngineOptions, "store" | "age
   readonly agent?: Partial<AgentDefinition>
   readonly durability?: "full" | "normal"
   readonly leaseSeconds?: number
-  /** Stands between the runtime and its journal: where faults are put in. */
+  /** Wraps the runtime's journal, to inject faults. */
   readonly between?: (journal: Journal) => Journal
 }
 
@@ -32,7 +32,7 @@ export const message = (text: string, more: Partial<MessageInput> = {}): Message
   ...more,
 })
 
-/** A whole Pawl in this process, for one person, ada, with one agent, and short words for what tests do with it. */
+/** A whole Pawl in this process, for one user, ada, with one agent, and short methods for tests. */
 export class World implements AsyncDisposable {
   readonly pawl: OpenedEngine
   readonly store: Store
@@ -51,7 +51,7 @@ export class World implements AsyncDisposable {
     this.problems = problems
   }
 
-  /** A new conversation with its first message, worked on until it rests. */
+  /** Creates a conversation with its first message, and waits until it is idle. */
   async begin(text: string, { mode, ...more }: Partial<MessageInput> & { mode?: Mode } = {}): Promise<ConversationId> {
     const { id } = await this.start(text, { ...(mode ? { mode } : {}), ...more })
     await this.pawl.runtime.rest(id)
@@ -84,7 +84,7 @@ export class World implements AsyncDisposable {
     await this.pawl.runtime.rest(id)
   }
 
-  /** The fold as it is on disk. */
+  /** The state as it is on disk. */
   load(id: ConversationId): Promise<Conversation> {
     return this.store.journal.load(id, true)
   }
@@ -106,7 +106,7 @@ export class World implements AsyncDisposable {
     return (await this.events(id)).flatMap((event) => (event.type === "tool_end" ? [event.status] : []))
   }
 
-  /** Resolves with the first live signal that fits. */
+  /** Resolves with the first live signal that matches. */
   seen(id: ConversationId, fits: (live: Live) => boolean): Promise<Live> {
     return new Promise((resolve) => {
       const stop = this.pawl.ports.bus.subscribe(id, (live) => {
@@ -136,7 +136,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const pawl = await openEngine({
     recovers: false,
     ...rest,
-    // Shorter than usual: a test turns its clock so far that a proposal expires.
+    // Shorter than usual: tests turn the clock until a proposal expires.
     policy: { proposalMinutes: 15, ...rest.policy },
     ...(clock ? { clock } : {}),
     store: between ? { ...store, journal: between(store.journal) as Store["journal"] } : store,
@@ -148,7 +148,10 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   return new World(pawl, store, { user, problems })
 }
 
-/** Sweeps as a server does, until whoever has died is known to be dead. Returns how many conversations the last sweep found. */
+/**
+ * Sweeps as a server does until the failed node's lease has expired. Returns how many conversations the last sweep
+ * found.
+ */
 export async function outlive({ pawl: { runtime } }: World, clock: TurnedClock): Promise<number> {
   for (let look = 0; look < 2; look++) {
     await runtime.recover()
@@ -157,7 +160,7 @@ export async function outlive({ pawl: { runtime } }: World, clock: TurnedClock):
   return runtime.recover()
 }
 
-/** A clock that stands still until it is turned. Alarms ring in order, each with what it sets off done before the next. */
+/** A clock that stands still until it is turned. Timers fire in order, each with its effects done before the next. */
 export class TurnedClock implements Clock {
   #now: number
   #shift = 0
@@ -175,13 +178,13 @@ export class TurnedClock implements Clock {
     return this.#now
   }
 
-  /** Sets the time of day forward or back, as an operator does: nothing has passed, and no alarm rings for it. */
+  /** Sets the time of day forward or back, as an operator does, without firing timers. */
   shift(ms: number): void {
     this.#shift += ms
   }
 
   alarm(ms: number, ring: () => void): () => void {
-    const alarm = { at: this.#now + Math.ceil(ms), ring } // real clocks tell whole milliseconds too
+    const alarm = { at: this.#now + Math.ceil(ms), ring } // real clocks return whole milliseconds too
     this.#alarms.push(alarm)
     return () => {
       this.#alarms = this.#alarms.filter((other) => other !== alarm)
@@ -189,8 +192,8 @@ export class TurnedClock implements Clock {
   }
 
   /**
-   * As for a machine that slept: all of it is over at once, and what was due rings late, and once. For whom only the end of it
-   * matters: in an hour that is turned, all that looks again and again does so tens of thousands of times.
+   * Jumps as a machine that slept: the whole time passes at once, and each overdue timer fires once. Use it if only
+   * the end matters: within a turned hour, periodic timers fire tens of thousands of times.
    */
   async leap(ms: number): Promise<void> {
     this.#now += ms
@@ -207,6 +210,6 @@ export class TurnedClock implements Clock {
       next.ring()
       await new Promise((resolve) => setImmediate(resolve))
     }
-    this.#now = Math.max(this.#now, until) // what rang may have turned it further
+    this.#now = Math.max(this.#now, until) // a timer may have turned it further
   }
 }

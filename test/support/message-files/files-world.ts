@@ -13,7 +13,7 @@ import { MARK_FILE, readMark } from "../../../core/store/files/folder-mark.ts"
 import { SqlMessageFiles } from "../../../core/store/files/message-files.ts"
 import type { Store } from "../../../core/store/store.ts"
 
-/** More than is kept in rows. */
+/** More bytes than rows may hold. */
 export const LARGE = 1024 * 1024 + 5
 
 export const large = (letter: string, name = "a.txt"): NewMessageFile => fileOf(Buffer.alloc(LARGE, letter), name)
@@ -24,7 +24,7 @@ export function fileOf(bytes: Buffer, name = "a.txt"): NewMessageFile {
 
 export const newFolder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "files-"))
 
-/** What lies in a folder beside its mark. */
+/** The names in a folder, without its mark. */
 export const namesIn = (folder: string) =>
   readdirSync(folder)
     .filter((name) => name !== MARK_FILE)
@@ -47,7 +47,7 @@ export async function filesOver(store: Store, given: { engine?: Engine; disk?: F
   return new SqlMessageFiles(engine, places, now)
 }
 
-/** A process that dies at its n-th step, whether that is one of the database or of the disk. */
+/** A process that crashes at its n-th step, whether that is one of the database or of the disk. */
 export function mortal(at: number, when: "before" | "after") {
   let steps = 0
   let dead = false

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from "node:zlib"
 
-/** A PNG that is all there, of one colour, and says what size it likes. */
+/** A complete PNG of one colour that declares the given size. */
 export function png(width: number, height: number, said = { width, height }): Buffer {
   const head = Buffer.alloc(13)
   head.writeUInt32BE(said.width, 0)

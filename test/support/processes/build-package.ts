@@ -1,9 +1,9 @@
 /**
- * Lays out in a folder what would be published of these sources, once for all tests: `bin/pawl.js` and `dist`. What the
- * tests start as a process of its own is started from there. It is what people run, and from source each start would
- * find, read and strip hundreds of files: a server took three times as much, a child that reads a document five times.
+ * Creates in a folder the files that would be published of these sources, once for all tests: `bin/pawl.js` and
+ * `dist`. Tests start their processes from there. It is what users run, and from source each start would find, read
+ * and strip hundreds of files: a server took three times as long, a child that reads a document five times.
  *
- * Where NODE_COMPILE_CACHE says so, it is also compiled there.
+ * If NODE_COMPILE_CACHE is set, it is also compiled there.
  *
  *   node test/support/processes/build-package.ts FOLDER
  */
@@ -30,21 +30,21 @@ await Promise.all([
   copyFile(join(root, "bin", "pawl.js"), join(folder, "bin", "pawl.js")),
   symlink(join(root, "node_modules"), join(folder, "node_modules")),
 ])
-// The page is built by those who look at it.
+// The tests of the page build it.
 await symlink(join(root, "dist", "web"), join(folder, "dist", "web"))
 await compile()
 
 async function build(): Promise<void> {
   const dist = join(folder!, "dist")
   await buildPrograms(dist)
-  // What nobody but these tests has stands beside it: `installed-package.ts` packs the programs without.
+  // Programs for these tests only go next to the package: `installed-package.ts` packs without them.
   await cp(dist, join(folder!, "programs"), { recursive: true })
   await buildTogether(dist, lives)
 }
 
 /**
- * What a process has compiled it keeps for those after it, but only if nobody kills it, as the tests do with servers. And
- * what was kept first is never replaced: a command that uses little of a file must not be the first.
+ * A process writes its compile cache when it ends, but the tests kill their servers. The first entry of a file is
+ * never replaced, so a command that uses little of a file must not run first.
  */
 async function compile(): Promise<void> {
   const { NODE_COMPILE_CACHE, PATH } = process.env
@@ -53,7 +53,7 @@ async function compile(): Promise<void> {
   const env = { NODE_COMPILE_CACHE, PATH, HOME: folder!, PAWL_DATA: data }
   const words = [join(folder!, "bin", "pawl.js"), "exec", "--agent", "workspace", "list my tasks"]
   const running = promisify(execFile)(process.execPath, words, { env })
-  // It would wait for more words.
+  // It would wait for input.
   running.child.stdin?.end()
   await running
   await rm(data, { recursive: true })

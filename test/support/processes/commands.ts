@@ -18,9 +18,8 @@ atEndOfFile(async () => {
 })
 
 /**
- * Runs a command to its end, in one process with all others of the file that are run so, one after the other. It is the
- * command that is published, and leaves out what a process of its own has: signals, a terminal, and that it ends. In the
- * long run each has a process of its own.
+ * Runs a command to its end, one after the other in a process that the file's commands share. It is the published
+ * command, but without signals, a terminal, and an exit. In the long run each has a process of its own.
  */
 export function command(
   words: readonly string[],

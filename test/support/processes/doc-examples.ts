@@ -15,14 +15,14 @@ export const pages = readdirSync(folder, { recursive: true, encoding: "utf8" })
 
 export interface Example {
   readonly page: string
-  /** From 1, on its page. */
+  /** Its number on the page, from 1. */
   readonly example: number
   readonly code: string
-  /** What the page says that it prints. */
+  /** The output that the page shows. */
   readonly output: string
-  /** Whether it talks to a server that runs already. */
+  /** Whether it uses a server that runs already. */
   readonly server: boolean
-  /** Whether it asks a provider of models, which is played here. */
+  /** Whether it uses a model provider, which is simulated here. */
   readonly provider: boolean
 }
 
@@ -38,18 +38,18 @@ export const examples: readonly Example[] = pages.flatMap((page) => {
 /** Code that imports the library, for a folder that has only `pawl`, which exports the same. */
 export const withPawl = (code: string): string => code.replaceAll('from "@pawl/core', 'from "pawl')
 
-/** The Pawl that examples are run with. */
+/** The Pawl that runs the examples. */
 export interface Surroundings {
-  /** Where `pawl` names this Pawl. */
+  /** The folder where `pawl` is this Pawl. */
   readonly folder: string
-  /** Its command; that of this checkout unless said. */
+  /** Its command; by default that of this checkout. */
   readonly script?: string
-  /** Words for Node. */
+  /** Arguments for Node. */
   readonly flags?: readonly string[]
-  /** Data that a first start has left, with this token in it: each example begins with a copy. */
+  /** The data of a first start, with this token: each example starts with a copy. */
   readonly begun: string
   readonly token: string
-  /** A server that runs already, for examples that are not about the server itself: each is somebody new there. */
+  /** A running server, for examples that are not about the server itself. Each example is a new user there. */
   readonly standing?: Standing
 }
 
@@ -59,10 +59,10 @@ export interface Standing {
   newToken(): Promise<string>
 }
 
-/** These count or name what is on their server. */
+/** These count or name items of their server. */
 const OWN_SERVER: readonly string[] = ["recipes/sign-in.md"]
 
-/** Examples play servers that Pawl connects to; the page that does says so. */
+/** Pages whose examples simulate servers that Pawl connects to. */
 export const settingsOfExamples = (data: string) => ({
   PAWL_DATA: data,
   PAWL_PORT: "0",
@@ -90,7 +90,7 @@ export async function runExample(example: Example, around: Surroundings): Promis
       ...(url ? { PAWL_URL: url, PAWL_TOKEN: token, PAWL_DATA: settings.PAWL_DATA } : {}),
     }
     const played = provider ? ["--import", join(import.meta.dirname, "played-provider.ts")] : []
-    // In its own folder, where what it keeps goes with it.
+    // In its own folder, which is deleted with its data.
     const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...played, file], { cwd: own, env })
     return stdout
   } finally {

@@ -11,12 +11,12 @@ import { entries, libraries } from "../../../scripts/entries.ts"
 
 const root = join(import.meta.dirname, "..", "..", "..")
 const { PATH = "" } = process.env
-/** Without the Node that npm brings for this checkout: what a machine has of its own. */
+/** Without the Node that npm installs for this checkout: only the machine's own. */
 export const ownPath = PATH.split(delimiter)
   .filter((folder) => !folder.includes("node_modules"))
   .join(delimiter)
 
-/** The version of Node that this machine has of its own. */
+/** The version of the machine's own Node. */
 export const ownNode = execFileSync("node", ["-p", "process.versions.node"], {
   env: { PATH: ownPath },
   encoding: "utf8",
@@ -42,9 +42,9 @@ export interface Installed {
 }
 
 /**
- * Packs this checkout, and installs it as somebody does who has nothing else. `anew`: as `npm publish` would, which builds
- * first. Else what the tests have built already is packed, in a folder that has all that a checkout has to publish; with
- * its types where it is `typed`, which take longer than all else that is built.
+ * Packs this checkout and installs the package in an empty folder. With `anew`, builds first, as `npm publish` does.
+ * Otherwise packs what the tests have built already, from a folder with everything that a checkout publishes. `typed`
+ * adds the types, which take longer to build than the rest.
  */
 export async function installPackage({ anew, typed }: { anew: boolean; typed: boolean }): Promise<Installed> {
   const place = mkdtempSync(join(tmpdir(), inject("testRun"), "package-"))
@@ -72,7 +72,7 @@ export async function installPackage({ anew, typed }: { anew: boolean; typed: bo
   }
 }
 
-/** A checkout after `npm run build`, of what is built already; with sources, which are not to be packed. */
+/** Copies what a checkout has after `npm run build`, including sources, which must not be packed. */
 async function layOut(folder: string, typed: boolean): Promise<string> {
   const copy = (from: string, name: string) => cp(from, join(folder, name), { recursive: true })
   await copy(join(inject("package"), "programs"), "dist")
@@ -104,7 +104,7 @@ export async function installLibrary(name: keyof typeof libraries): Promise<stri
   const [app, library] = [join(place, "app"), join(place, name)]
   for (const folder of [app, library]) mkdirSync(folder)
   for (const file of ["package.json", "README.md", "LICENSE"]) await cp(join(root, name, file), join(library, file))
-  // By a process of its own: what builds it asks Node where packages are, which the loader of the tests cannot tell.
+  // In a separate process: the build asks Node where packages are, which the tests' loader cannot answer.
   const build = [join(root, "scripts", "build-library.ts"), name, join(library, "dist")]
   await promisify(execFile)(process.execPath, build)
   await buildDeclarations(join(library, "dist"), libraries[name].entries)
@@ -116,20 +116,20 @@ export async function installLibrary(name: keyof typeof libraries): Promise<stri
   return app
 }
 
-/** What a reader of an example installs for it, besides ours. */
+/** Installs a package that an example needs in addition to ours. */
 export function bring(name: string, { folder }: Installed): void {
   const place = join(folder, "node_modules", name)
   mkdirSync(dirname(place), { recursive: true })
   symlinkSync(join(root, "node_modules", name), place)
 }
 
-/** Bytes of a folder's files. */
+/** Returns the size of a folder's files in bytes. */
 export function sizeOf(folder: string): number {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
 }
 
-/** npm's cache with all that was ever fetched, where what npx installs lies in a folder of this test. */
+/** npm's cache with all fetched packages, with the folder for npx in this test's folder. */
 export async function ownCache(folder: string): Promise<Record<string, string>> {
   const [shared, own] = [join(await npmCache(), "_cacache"), join(folder, ".cache")]
   mkdirSync(own, { recursive: true })

@@ -4,7 +4,7 @@ import { ownPort } from "./own-port.ts"
 import { PawlProcess } from "./pawl-process.ts"
 import { tokenFor } from "./token-for.ts"
 
-/** A reply of a provider that begins and comes no further: whoever is at work on it can be killed then. */
+/** A reply that starts and then hangs, so that a test can kill the server that waits for it. */
 export function beginsOnly(text = "It begins") {
   const asked = Promise.withResolvers<void>()
   return {
@@ -16,7 +16,7 @@ export function beginsOnly(text = "It begins") {
   }
 }
 
-/** `pawl serve` that is killed and comes back under the same address. */
+/** `pawl serve` that is killed and restarted under the same address. */
 export class KilledServer implements AsyncDisposable {
   readonly #settings: Record<string, string>
   #life: PawlProcess

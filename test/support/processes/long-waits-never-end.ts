@@ -1,11 +1,11 @@
 /**
- * Loaded into a process by `--import`: of its timers those that are set to a second or more never ring. What it does all
- * the same it does at once, however long the machine takes for it; what waits for a lease, a patience or the next round
- * never comes. A process that is not quick then hangs, on any machine, and one that is quick is so on a busy one.
+ * Loaded into a process by `--import`: its timers of a second or more never fire. All other work runs at once,
+ * however long the machine takes for it; what waits for a lease, a timeout or the next round never happens. So a
+ * process that waits hangs on any machine, and one that does not passes on a busy one too.
  */
 const LONG_MS = 1000
 
-/** A day is as good as never, and an alarm that can be taken back. */
+/** A day counts as never, and the timer can still be cleared. */
 const NEVER_MS = 24 * 60 * 60 * 1000
 
 const { setTimeout: after, setInterval: every } = globalThis

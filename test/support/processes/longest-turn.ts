@@ -1,12 +1,12 @@
 /**
- * Loaded into a process by `--import`: counts the longest that its event loop has worked without a turn for others, and says so when it
- * is asked by a signal. In milliseconds of the processor, which do not pass while a busy machine does other things.
+ * Loaded into a process by `--import`: measures the longest turn of its event loop, and reports it on a signal. In
+ * milliseconds of processor time, which do not pass while a busy machine does other work.
  */
 import { writeFileSync } from "node:fs"
 import { isMainThread } from "node:worker_threads"
 import { countProcessor } from "../worked.ts"
 
-/** Where it is told, for a process whose outputs are a person's screen. */
+/** The file for the report, if the process's output is for a terminal. */
 const { LONGEST_TURN_FILE: file } = process.env
 
 if (isMainThread) {

@@ -7,11 +7,11 @@ import { createInterface } from "node:readline"
 import { inject } from "vitest"
 import { ownPort } from "./own-port.ts"
 
-/** Debian puts it where only root looks. */
+/** Debian installs it in a folder that only root has in its path. */
 const PLACES = ["nats-server", "/usr/sbin/nats-server"]
 const program = PLACES.find((place) => spawnSync(place, ["--version"]).status === 0)
 
-/** Where there is none, tests of it are left out, and say so. */
+/** Without a `nats-server` program its tests are skipped. */
 export const hasNats = program !== undefined
 
 /** A real nats-server, which can be killed and started again on its port. */
@@ -25,7 +25,7 @@ export class NatsServer implements AsyncDisposable {
     this.#options = ["-a", "127.0.0.1", "-p", port, ...options]
   }
 
-  /** Not started yet, but nobody else has its port. */
+  /** Reserves a port; does not start the server yet. */
   static async prepare(...options: string[]): Promise<NatsServer> {
     return new NatsServer(await ownPort(), options)
   }
@@ -36,7 +36,7 @@ export class NatsServer implements AsyncDisposable {
     return server
   }
 
-  /** One that carries no more bytes than these at a time. */
+  /** With this limit on the bytes of a message. */
   static withPayload(bytes: number): Promise<NatsServer> {
     return NatsServer.with(`max_payload: ${bytes}\n`)
   }
@@ -48,7 +48,7 @@ export class NatsServer implements AsyncDisposable {
     return NatsServer.start("-c", file)
   }
 
-  /** One that speaks TLS alone, with this certificate. */
+  /** With TLS only, and this certificate. */
   static withCertificate({ key, cert }: { readonly key: string; readonly cert: string }): Promise<NatsServer> {
     const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "nats-"))
     const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")]

@@ -1,12 +1,12 @@
 import { once } from "node:events"
 import { createServer } from "node:net"
 
-/** Below what systems give to whoever asks for any port: Linux begins at 32,768, others at 49,152. */
+/** Below the ports that systems hand out for port 0: from 32,768 on Linux, from 49,152 on other systems. */
 const [FROM, TO] = [20_000, 32_000]
 
 /**
- * A port for a server that is stopped and started again. One that the system chose is free in between, and the next who asks
- * for any, in another worker, may get it.
+ * Returns a port for a server that is stopped and started again. A port that the system chose is free in between, and
+ * another worker may get it.
  */
 export async function ownPort(): Promise<string> {
   for (;;) {
@@ -17,7 +17,7 @@ export async function ownPort(): Promise<string> {
       await once(server, "listening")
       return String(port)
     } catch {
-      // Somebody has it.
+      // The port is in use.
     } finally {
       server.close()
     }

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 
-/** A PostgreSQL of one test's own, which can be restarted; one that is `replicated` can also move to another server. */
+/** A PostgreSQL for one test, which can be restarted; with `replicated` it can also move to another server. */
 export async function openOwnPostgres(kind?: "replicated") {
   const words = [join(import.meta.dirname, "..", "throwaway-postgres.ts"), ...(kind ? [kind] : [])]
   const child = spawn(process.execPath, words, { stdio: ["pipe", "pipe", "inherit"] })
@@ -15,17 +15,17 @@ export async function openOwnPostgres(kind?: "replicated") {
   }
   return {
     url,
-    /** SIGINT: the fast way, where sessions are told; SIGQUIT: that of a crash. */
+    /** SIGINT is a fast shutdown that notifies sessions; SIGQUIT acts like a crash. */
     async restart(signal: NodeJS.Signals): Promise<void> {
       const said = await order(signal)
       if (said !== "again") throw new Error(`PostgreSQL did not come back: ${said}`)
     },
-    /** A second server that has every commit before anybody is told of it. */
+    /** A second server that has every commit before the client gets its acknowledgement. */
     async makeStandby(): Promise<void> {
       const said = await order("standby")
       if (said !== "standing") throw new Error(`There is no standby: ${said}`)
     },
-    /** The first one dies, and the standby takes its place: its url. */
+    /** Kills the first server and promotes the standby; returns its url. */
     failOver: (): Promise<string> => order("failover"),
     async [Symbol.asyncDispose](): Promise<void> {
       const ended = once(child, "exit")

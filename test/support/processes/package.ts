@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { inject } from "vitest"
 
-/** The command as it is published, built of these sources by `build-package.ts`. */
+/** The published command, built from these sources by `build-package.ts`. */
 export const launcher = join(inject("package"), "bin", "pawl.js")
 
 /** A server of `test/support/lives`, built in the same way. */

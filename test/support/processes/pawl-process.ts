@@ -17,26 +17,26 @@ export interface Outcome {
 }
 
 export interface Start {
-  /** Where it is started; here unless said. */
+  /** The working folder; by default that of this process. */
   readonly cwd?: string
   readonly stdin?: string
   /** Another program than `pawl` itself. */
   readonly script?: string
-  /** Where its input and output are, if not with us. */
+  /** Its standard input and output; piped to this process by default. */
   readonly stdio?: StdioOptions
 }
 
-/** None outlives its file, also where a test fails before it has ended what it began. */
+/** Ends every process at the end of its file, also if a test fails before it ends its own. */
 const living = new Set<PawlProcess>()
 atEndOfFile(async () => void (await Promise.all([...living].map((process) => process[Symbol.asyncDispose]()))))
 
-/** `pawl` as a process of its own, with nothing of the environment of whoever runs the tests. */
+/** `pawl` as a process of its own, without the environment of the test run. */
 export class PawlProcess implements AsyncDisposable {
   readonly child: ChildProcess
   readonly ended: Promise<Outcome>
   #stdout = ""
   #stderr = ""
-  /** Ended, and all that it said is heard. */
+  /** The process has ended and all its output is read. */
   #isOver = false
   readonly #waiting = new Set<() => void>()
 
@@ -60,7 +60,7 @@ export class PawlProcess implements AsyncDisposable {
     })
   }
 
-  /** Resolves with what a pattern finds in the output as soon as it is there. */
+  /** Resolves with the match of a pattern in the output as soon as there is one. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.#stdout) ?? pattern.exec(this.#stderr)

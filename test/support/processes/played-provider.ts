@@ -1,4 +1,4 @@
-/** Loaded before an example of the documents that asks a provider: what would go to Anthropic is answered here. */
+/** Loaded before an example of the docs that uses a provider: requests to Anthropic are answered here. */
 const passOn = globalThis.fetch
 
 globalThis.fetch = async (input, init) => {

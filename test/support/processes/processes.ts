@@ -14,7 +14,7 @@ export function programOf(source: string): URL {
   return pathToFileURL(file)
 }
 
-/** A program for one test that loads code of ours, and may leave something beside itself. */
+/** A program for one test that loads our modules and may write files next to itself. */
 export function programAround(source: string): { script: URL; files: FileAccess } {
   const script = programOf(source)
   const own = dirname(fileURLToPath(script))
@@ -25,7 +25,7 @@ export function programAround(source: string): { script: URL; files: FileAccess 
   }
 }
 
-/** Keeps what it is told. */
+/** Stores its lines. */
 export class KeptLog implements Log {
   readonly lines: { readonly event: string; readonly fields: Record<string, unknown> }[] = []
   info = (event: string, fields: Record<string, unknown>) => void this.lines.push({ event, fields })
@@ -33,7 +33,7 @@ export class KeptLog implements Log {
   error = this.info
 }
 
-/** The letter that the system has for what a process does: `T` it stands still, `Z` it has ended; empty where there is none. */
+/** The system's letter for the state of a process: `T` is stopped, `Z` has ended; empty if there is none. */
 export function stateOf(pid: number): string {
   try {
     return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1] ?? ""
@@ -43,7 +43,7 @@ export function stateOf(pid: number): string {
   }
 }
 
-/** Whether there is no such process any more. One that has ended, and whom nobody has asked how, counts as gone. */
+/** Whether the process is gone. A zombie that its parent has not waited for counts as gone. */
 export function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -53,7 +53,7 @@ export function isGone(pid: number): boolean {
   return /[ZX]/.test(stateOf(pid))
 }
 
-/** Not every machine has every program, or lets everybody use it: a test that needs one says so when it is left out. */
+/** Some machines lack a program, or do not let every user run it: a test that needs one reports when it is skipped. */
 export const canRun = (program: string, ...words: string[]): boolean => spawnSync(program, words).status === 0
 export const hasGit = canRun("git", "--version")
 export const NO_GIT = "there is no git on this machine"

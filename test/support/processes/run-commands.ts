@@ -1,6 +1,7 @@
 /**
- * Runs commands of `pawl` one after the other in this process, which is told them by whoever has forked it: most of a
- * command is the start of its process. Each finds its own words, environment, folder, mode and standard input.
+ * Runs commands of `pawl` one after the other in this process, as its parent requests them: most of the time of a
+ * command is the start of its process. Each command gets its own arguments, environment, folder, umask and standard
+ * input.
  *
  *   node test/support/processes/run-commands.ts dist/pawl.js
  */
@@ -12,7 +13,7 @@ export interface Asked {
   readonly words: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly stdin: string
-  /** Where it is run; here unless said. */
+  /** The working folder; by default that of this process. */
   readonly cwd: string | undefined
 }
 
@@ -22,7 +23,7 @@ const here = process.cwd()
 let count = 0
 let last = Promise.resolve()
 
-// Every command listens, and none expects to be one of many.
+// Every command adds listeners, and none expects to be one of many.
 for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0)
 process.on("message", (asked: Asked) => {
   last = last.then(async () => void process.send?.(await run(asked)))
@@ -38,7 +39,7 @@ async function run({ words, environment, stdin, cwd }: Asked): Promise<Outcome> 
   Object.defineProperty(process, "stdin", { value: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]) })
   using stdout = heard(process.stdout)
   using stderr = heard(process.stderr)
-  // It does what it is told when it is loaded; what it has loaded meanwhile is there for the next.
+  // The program runs when it is imported. The modules that it imports stay loaded for the next command.
   count += 1
   await import(`${pawl}?${count}`)
   return { code: Number(process.exitCode), stdout: stdout.text(), stderr: stderr.text() }

@@ -24,7 +24,7 @@ export const call = (name: string) => {
   return sse(chatChunk({ role: "assistant", tool_calls: calls }), chatChunk({}, "tool_calls"), "[DONE]")
 }
 
-/** Calls a tool once and then says something; a conversation that has a result gets words. */
+/** Calls a tool once and then answers; a conversation that has a result gets text. */
 export const callsOnce = (name: string) =>
   ProviderServer.open((response, { body }) => {
     const done = body.messages.some(({ role }: { role: string }) => role === "tool")
@@ -42,7 +42,7 @@ export const stateOf = async (ada: Visitor, id: string) => {
   return body
 }
 
-/** Asks until it is so; the server works by itself meanwhile. */
+/** Polls until the condition holds; the server works by itself meanwhile. */
 export async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean, ms: number): Promise<T> {
   const deadline = Date.now() + ms
   for (;;) {

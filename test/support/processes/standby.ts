@@ -4,14 +4,14 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import pg from "pg"
 
-/** A file of this name in the folder of a standby, and SIGUSR1: that is what `pg_ctl promote` does. */
+/** A file of this name in the folder of a standby, and SIGUSR1: `pg_ctl promote` does the same. */
 export const PROMOTE = "promote"
 
-/** As `pg_basebackup` would, which is not among the binaries of the tests: a copy that is taken while the server works. */
+/** Copies the data of a running server, as `pg_basebackup` would, which is not among the binaries of the tests. */
 export async function copyAsStandby(url: string, from: string, to: string): Promise<void> {
   await withClient(url, async (client) => {
     await client.query("SELECT pg_backup_start('standby', fast => true)")
-    // What the server deletes while it is copied is in its log, which the copy is brought up to date with.
+    // The copy replays the server's log, which has the files that the server deletes during the copy.
     execFileSync("sh", ["-c", 'cp -R "$0" "$1" 2>/dev/null || test -f "$1/PG_VERSION"', from, to])
     const { rows } = await client.query<{ labelfile: string }>(
       "SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)",
@@ -26,7 +26,7 @@ export async function copyAsStandby(url: string, from: string, to: string): Prom
   writeFileSync(join(to, "standby.signal"), "")
 }
 
-/** From here on nothing is acknowledged that the standby has not on its disk, and it has all that was before. */
+/** From now on no commit is acknowledged before the standby has it on disk, and it has all previous ones. */
 export async function followsSynchronously(url: string): Promise<void> {
   await withClient(url, async (client) => {
     const holds = async (condition: string, values: unknown[] = []) => {
@@ -50,7 +50,7 @@ export async function isPromoted(url: string): Promise<void> {
 
 async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client(url)
-  client.on("error", () => {}) // what it is asked next tells
+  client.on("error", () => {}) // the next query throws
   await client.connect()
   try {
     await work(client)

@@ -2,13 +2,13 @@ import { join } from "node:path"
 import { type Scope, defaultScopes } from "../../../core/protocol/account/sign-in.ts"
 import { openStore } from "../../../core/store/store.ts"
 
-/** Where a process with this environment keeps what it knows. */
+/** The settings that name the data of a process. */
 interface Kept {
   readonly PAWL_DATA?: string
   readonly DATABASE_URL?: string
 }
 
-/** What `pawl token create` prints, written by this process: half a second less than to start that one, for each who needs a token. */
+/** Returns what `pawl token create` prints, without starting a process: saves half a second for each token. */
 export async function tokenFor(
   environment: Kept,
   user = "ada",

@@ -3,13 +3,13 @@ import { type Face, type Reply, Visitor } from "./face.ts"
 
 type Headers = Record<string, string>
 
-/** Sends what a browser sends from a page of the server: the cookie it was given, where it comes from, and no token. */
+/** Sends the headers of a browser on a page of the server: its cookie, its origin, and no token. */
 export class Browser {
   readonly #face: Face
   readonly #from: string | undefined
   /** `name=value`, as it is sent; undefined where there is none. */
   cookie: string | undefined
-  /** What the page keeps beside the cookie; undefined where there is none. */
+  /** The secret that the page stores in addition to the cookie, if any. */
   pageSecret: string | undefined
   /** The last `Set-Cookie` as it came. */
   setCookie: string | undefined
@@ -31,7 +31,7 @@ export class Browser {
   get = (path: string, headers?: Headers) => this.ask("GET", path, { headers })
   post = (path: string, body?: unknown, headers?: Headers) => this.ask("POST", path, { body, headers })
 
-  /** An empty header is one that is not sent. */
+  /** An empty header is not sent. */
   ask(method: string, path: string, { body, headers = {} }: { body?: unknown; headers?: Headers | undefined } = {}) {
     const own: Headers = { "sec-fetch-site": "same-origin", ...(this.cookie ? { cookie: this.cookie } : {}) }
     if (this.pageSecret !== undefined) own["x-pawl-session"] = this.pageSecret
@@ -63,5 +63,5 @@ export async function linkFor(face: Face, name: string, ...granted: Scope[]): Pr
 
 export const codeOf = ({ status, body }: Reply): [number, string | undefined] => [
   status,
-  body?.code ?? body?.error?.code, // problem JSON, or what a dialect has for it
+  body?.code ?? body?.error?.code, // problem JSON, or the error format of another protocol
 ]

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
-/** Stands before a server and cuts connections after so many bytes of an answer. */
+/** A proxy in front of a server that cuts connections after so many bytes of an answer. */
 export class Cutter implements AsyncDisposable {
   readonly #server = createServer({ noDelay: true }, (near) => this.#join(near))
   readonly #sockets = new Set<Socket>()
@@ -31,7 +31,7 @@ export class Cutter implements AsyncDisposable {
     this.#lives = () => (left.length > 1 ? (left.shift() as number) : (left[0] ?? Number.POSITIVE_INFINITY))
   }
 
-  /** Cuts whatever is connected now. */
+  /** Cuts all open connections. */
   cutNow(): void {
     for (const socket of this.#sockets) socket.destroy()
   }

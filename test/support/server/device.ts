@@ -2,10 +2,10 @@ import type { Task } from "../../../core/protocol/workspace-tables.ts"
 import type { CallOutcome, ServerFrame, ToolCall } from "../../../core/protocol/socket.ts"
 import { Peer } from "./socket.ts"
 
-/** What a device does with a call: its outcome, or nothing. */
+/** How a device handles a call: it returns the outcome, or nothing. */
 export type Deals = (call: ToolCall) => CallOutcome | undefined
 
-/** Tasks on somebody's own machine, which outlive its connections. It notes the calls it has had where `ledger` says so. */
+/** Tasks on a user's own machine, which outlive its connections. `ledger` stores the outcomes of writes, so a repeated call returns the same outcome. */
 export class Machine {
   readonly tasks = new Map<string, Task>()
   readonly ledger = new Map<string, CallOutcome>()
@@ -59,12 +59,12 @@ export class Machine {
 export interface Connecting {
   readonly url: string
   readonly token: string
-  /** Without one it never says hello. */
+  /** Without one it does not say hello. */
   readonly deviceId?: string
   readonly ledger?: boolean
   readonly offers?: readonly string[]
   readonly knows?: readonly string[]
-  /** Instead of dealing with calls. */
+  /** Replaces the handling of calls. */
   readonly deals?: Deals
   /** Answers what it is asked about calls. */
   readonly tells?: (id: string) => Record<string, unknown> | undefined

@@ -23,7 +23,7 @@ import type { ServerAddress } from "../../../core/server/auth/credentials.ts"
 import { asMasterKey, type MasterKey } from "../../../core/store/people/master-keys.ts"
 import { WordEmbedder } from "../word-embedder.ts"
 
-/** What differs from the server that `pawl serve` starts: settings, and parts by the names that the composition has for them. */
+/** Differences from the server that `pawl serve` starts: settings, and parts by their names in the composition. */
 export interface FaceOptions
   extends
     Partial<Omit<ServerSettings, "databaseUrl" | "policy" | "models">>,
@@ -44,7 +44,7 @@ export interface FaceOptions
   readonly model: Model
   /** More models, by their names. */
   readonly others?: readonly Model[]
-  /** In place of the one model: those of these settings, and of what people have stored. */
+  /** Replaces the one model: those of these settings, and those that users have stored. */
   readonly personal?: ModelSettings
   /** Tools of one more agent, `test`. */
   readonly tools?: readonly Tool[]
@@ -54,9 +54,9 @@ export interface FaceOptions
   readonly agent?: Partial<AgentDefinition>
   readonly policy?: Partial<Policy>
   readonly address?: Partial<ServerAddress>
-  /** Looks every two seconds, as a server on a port does, for what other processes have revoked. */
+  /** Checks every two seconds, as a server on a port does, what other processes have revoked. */
   readonly watching?: boolean
-  /** Stands in for parts of what the routes are given: where faults are put in. */
+  /** Replaces parts of what the routes get, to inject faults. */
   readonly instead?: ReplacementPorts
 }
 
@@ -69,23 +69,23 @@ export interface Reply {
   readonly body: any
 }
 
-/** The same for every store, so that a second one on the same database opens what the first has sealed. */
+/** The same for every store, so that a second one on the same database can decrypt the rows of the first. */
 export const testMasterKey: MasterKey = asMasterKey(Buffer.alloc(32, "face"))
 
 type Logged = Record<string, unknown>[]
 
-/** The server that `pawl serve` starts, without a port: requests go in as objects, answers come out. */
+/** The server that `pawl serve` starts, without a port: requests and answers are objects. */
 export class Face implements AsyncDisposable {
   readonly server: ComposedServer
   readonly pawl: ComposedServer["pawl"]
   readonly store: ComposedServer["store"]
   readonly databases: ComposedServer["databases"]
   readonly devices: ComposedServer["devices"]
-  /** What has an answer open; a test registers and looks. */
+  /** The open answers; a test can register one and inspect them. */
   readonly revocation: ComposedServer["revocation"]
-  /** What the server has told its operator. */
+  /** Warnings and errors that the server has logged for its operator. */
   readonly logged: Logged
-  /** What happened without anything being wrong. */
+  /** Informational entries of the log. */
   readonly informed: Logged
 
   private constructor(server: ComposedServer, { logged, informed }: { logged: Logged; informed: Logged }) {
@@ -124,16 +124,16 @@ export class Face implements AsyncDisposable {
       error: note,
     }
     const test = defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...agent })
-    // A place of its own, gone with it.
+    // A temporary folder, deleted at the end.
     const usual = settingsIn(join(tmpdir(), `pawl-face-${randomUUID()}`))
     const server = await composeServer(
       {
         ...{ ...usual, databaseUrl: url, durability: "normal", masterKey: testMasterKey, models: personal ?? {} },
-        requestsPerMinute: 0, // all of a test comes from one address, as no people do
+        requestsPerMinute: 0, // all requests of a test come from one address, unlike those of users
         offlineModel: async (offered) => offlineModel(offered),
         localEmbedder: (options) => new MiniLmEmbedder(options),
         ...{ ...address, ...settings },
-        // Shorter than usual: a test turns its clock so far that a proposal expires.
+        // Shorter than usual: tests turn the clock until a proposal expires.
         policy: { ...usual.policy, proposalMinutes: 15, ...policy },
       },
       {
@@ -160,13 +160,13 @@ export class Face implements AsyncDisposable {
     return new Face(server, { logged: logged!, informed: informed! })
   }
 
-  /** Every address that is answered, as `GET /api/models`. */
+  /** Every address that was answered, as `GET /api/models`. */
   get addresses(): string[] {
     const { routes } = this.server.app
     return routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`)
   }
 
-  /** Someone with a token of these scopes. */
+  /** A client with a token of these scopes. */
   async as(name: string, ...granted: Scope[]): Promise<Visitor> {
     const person = await this.store.people.ensure(name, Date.now())
     const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]
@@ -174,7 +174,7 @@ export class Face implements AsyncDisposable {
     return new Visitor((request) => this.fetch(request), token)
   }
 
-  /** `from`: the address that the request comes from, or all that a socket brings along, where that matters. */
+  /** `from`: the address of the request, or all data of a socket. */
   async fetch(request: Request, from?: string | object): Promise<Response> {
     const env = typeof from === "string" ? { incoming: { socket: { remoteAddress: from } } } : from
     const response = await this.server.app.fetch(request, env as never)
@@ -221,7 +221,7 @@ export class Visitor {
     return { status: response.status, type, text, headers: response.headers, body }
   }
 
-  /** The answer itself, for one that comes bit by bit. */
+  /** Returns the answer itself, for one that is streamed. */
   send(
     method: string,
     path: string,
@@ -229,7 +229,7 @@ export class Visitor {
   ): Promise<Response> {
     const isBytes = body instanceof Uint8Array || body instanceof ReadableStream
     const bytes = body === undefined || typeof body === "string" || isBytes ? body : JSON.stringify(body)
-    // As over a socket: only what comes as a stream does not say how long it is.
+    // As over a socket: only a stream has no length.
     const isStream = bytes === undefined || bytes instanceof ReadableStream
     const length = isStream ? {} : { "content-length": String(Buffer.byteLength(bytes as string | Uint8Array)) }
     const init = {
@@ -240,10 +240,10 @@ export class Visitor {
     return this.#fetch(new Request(`${this.#base}${path}`, init))
   }
 
-  /** What happens in a conversation after a cursor. */
+  /** The events of a conversation after a cursor. */
   watch = (id: string, after = "0") => this.send("GET", `/api/conversations/${id}/events?after=${after}`)
 
-  /** The same for whoever was cut off there. */
+  /** The same for a client that reconnects after this event. */
   rewatch = (id: string, last: string) =>
     this.send("GET", `/api/conversations/${id}/events`, { headers: { "last-event-id": last } })
 
@@ -258,7 +258,7 @@ export class Visitor {
     this.post(`/api/conversations/${id}/messages`, { text, ...more })
 }
 
-/** A registry with one model, by name and alias, and one that nobody has configured. */
+/** A registry with one configured model, by name and alias, and one that is not configured. */
 function only(model: Model, others: readonly Model[]): ModelSource {
   return {
     async get(name) {
@@ -273,7 +273,7 @@ function only(model: Model, others: readonly Model[]): ModelSource {
 
 function listOf({ name, provider, contextTokens, ...own }: Model, others: readonly Model[]): ModelCatalogue {
   const common = { aliases: [], features: ["tools"], contextTokens }
-  // A test in which a model cannot see says so; in all others the page has nothing to warn of.
+  // A test whose model cannot see images says so; in all others the page has no reason to warn.
   const seen = ({ images, files } = { images: true, files: true }) => [
     ...(images ? ["images"] : []),
     ...(files ? ["files"] : []),
@@ -295,7 +295,7 @@ function listOf({ name, provider, contextTokens, ...own }: Model, others: readon
   }
 }
 
-/** Whatever a test asks for, the answer has the shape that the treaty promises for it. */
+/** Checks that every answer has the shape that its route declares. */
 async function keepsTheTreaty({ method, url }: Request, response: Response): Promise<void> {
   const { pathname } = new URL(url)
   // The server itself checks the answers of packs, and the documentation is static files.
@@ -303,7 +303,7 @@ async function keepsTheTreaty({ method, url }: Request, response: Response): Pro
   const route = Object.values<Route>(routes).find(
     (candidate) => candidate.method === method && fits(candidate, pathname),
   )
-  // Below /v1 strangers are turned away, and whoever is none finds nothing there.
+  // Requests below /v1 without a token are refused, and those with one get 404 for unknown paths.
   const isNowhere = !route && pathname.startsWith("/v1/") && [401, 404, 429].includes(response.status)
   if (isNowhere) return void OpenAiError.parse(await response.json())
   if (!route) throw new Error(`${method} ${pathname} answered ${response.status} and is in no table of routes`)

@@ -10,7 +10,7 @@ interface Call {
   readonly body: any
 }
 
-/** A program that is told about proposals: a real HTTP server that answers as the test wants. */
+/** A receiver of notifications about proposals: a real HTTP server that answers as the test wants. */
 export class Receiver implements AsyncDisposable {
   readonly calls: Call[] = []
   readonly #answer: (response: ServerResponse, count: number) => void
@@ -56,7 +56,7 @@ export class Receiver implements AsyncDisposable {
   }
 }
 
-/** What a receiver does to find out that it was really us, and lately; as docs/recipes/get-notified-of-approvals.md says. */
+/** Verifies the signature and its age, as docs/recipes/get-notified-of-approvals.md describes. */
 export function isGenuine({ headers, text }: Pick<Call, "headers" | "text">, secret: string, now: number): boolean {
   const [, seconds = "", given = ""] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["pawl-signature"])) ?? []
   const expected = createHmac("sha256", secret).update(`${seconds}.${text}`).digest()

@@ -14,11 +14,11 @@ export interface ServerOptions extends Partial<Omit<FaceOptions, "url">> {
   readonly database: TestDatabase
   readonly model: Model
   readonly clock?: Clock
-  /** An existing place, where a second life begins. */
+  /** An existing database, for a second server. */
   readonly url?: string
 }
 
-/** A server with a port, for whoever comes by a socket. */
+/** A server with a port, for clients that use a socket. */
 export async function openServer({ database, url: place, ...options }: ServerOptions) {
   const url = place ?? (await database.create()).url
   const face = await Face.open({ ...options, url })
@@ -33,10 +33,10 @@ export async function openServer({ database, url: place, ...options }: ServerOpt
     place: url,
     url: listening.url,
     tokenFor,
-    /** Somebody who speaks HTTP. */
+    /** A client that uses HTTP. */
     visitor: async (name: string, ...scopes: Scope[]) =>
       new Visitor((sent) => face.fetch(sent), await tokenFor(name, ...scopes)),
-    /** Somebody who has a socket. */
+    /** A client that uses a socket. */
     socket: async (name: string, ...scopes: Scope[]) =>
       Peer.open(listening.url, { authorization: `Bearer ${await tokenFor(name, ...scopes)}` }),
     async [Symbol.asyncDispose]() {
@@ -46,7 +46,7 @@ export async function openServer({ database, url: place, ...options }: ServerOpt
   }
 }
 
-/** The other end of a socket. Whatever it is sent fits its schema. */
+/** The client end of a socket. Checks that every frame fits its schema. */
 export class Peer implements Disposable {
   readonly socket: WebSocket
   readonly seen: ServerFrame[] = []
@@ -57,7 +57,7 @@ export class Peer implements Disposable {
     this.socket = socket
     socket.on("message", (data: Buffer) => {
       const frame = JSON.parse(data.toString()) as unknown
-      // What comes of parsing has defaults filled in; what was sent is what is kept.
+      // Parsing adds defaults, so store the frame as it was sent.
       ServerFrame.parse(frame)
       this.seen.push(frame as ServerFrame)
       this.#wake()
@@ -103,7 +103,7 @@ export class Peer implements Disposable {
     return this.seen.map(({ type }) => type)
   }
 
-  /** Everything that was said in answers. */
+  /** The text of all answers. */
   text(): string {
     return this.seen.map((frame) => (frame.type === "text_chunk" ? frame.text : "")).join("")
   }

@@ -19,7 +19,8 @@ const spansOf = (events: readonly JournalEvent[]): PositionedSpan[] =>
   )
 
 /**
- * What is wrong with the spans of a journal, whatever it holds: one that is told twice, that is part of nothing, or that another event changes after it has ended, so that two processes would tell it differently.
+ * Returns the faults in a journal's spans: a span that is exported twice, that has no parent, or that a later event
+ * changes after its end, so that two processes would export it differently.
  */
 export function spanFaultsIn(events: readonly JournalEvent[]): string[] {
   return runsIn(events).flatMap((run) => {
