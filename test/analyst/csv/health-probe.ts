@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import { slownessOf } from "../../support/worked.ts"
 
-/** Less than this no bound is about. */
+/** Limits below this are not tested. */
 const LITTLE_MS = 100
 
 /**
@@ -26,7 +26,7 @@ export class HealthProbe implements AsyncDisposable {
     return probe
   }
 
-  /** The longest since it was last asked for, in milliseconds of a usual machine; one that is under way is waited for. */
+  /** The longest delay since the last call, in milliseconds of a usual machine; waits for a running request. */
   async latest(): Promise<number> {
     this.#worker.postMessage("tell")
     const [{ longest, count, failed }] = (await once(this.#worker, "message")) as [Told]
