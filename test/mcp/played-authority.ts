@@ -10,15 +10,15 @@ type Answer = Json | "hang" | "endless" | { readonly redirect: string } | undefi
  */
 export class PlayedAuthority implements AsyncDisposable {
   readonly server: PlayedServer
-  /** Tokens that the MCP server takes. */
+  /** Tokens that the MCP server accepts. */
   readonly accepted = new Set<string>()
-  /** Every request beside those for the MCP server, as `GET /path`. */
+  /** Every request except those for the MCP server, as `GET /path`. */
   readonly asked: string[] = []
   /** Forms that came to the token endpoint. */
   readonly exchanged: Record<string, string>[] = []
-  /** In place of what is said at a path, or added to it. */
+  /** Replaces or extends the answer at a path. */
   readonly instead = new Map<string, (usual: Json) => Answer | Promise<Answer>>()
-  /** In seconds; undefined says nothing of it. */
+  /** In seconds; undefined leaves it out of the answer. */
   expiresIn: number | undefined
   challenge: string | undefined
   #count = 0
@@ -37,7 +37,7 @@ export class PlayedAuthority implements AsyncDisposable {
     return new URL(this.server.url).origin
   }
 
-  /** As a person does who says yes: where the browser is sent back to. */
+  /** Consents as a user does: returns the address that the browser is redirected to. */
   agree(url: string, more: Record<string, string> = {}): URL {
     const asked = new URL(url).searchParams
     const back = new URL(asked.get("redirect_uri") ?? "")
@@ -61,7 +61,7 @@ export class PlayedAuthority implements AsyncDisposable {
       return true
     }
     this.asked.push(`${request.method} ${pathname}`)
-    // Whoever comes with a browser says yes at once.
+    // Every browser consents at once.
     if (pathname === "/authorize") {
       const location = this.agree(`${this.base}${request.url}`).href
       response.writeHead(302, { location }).end()
