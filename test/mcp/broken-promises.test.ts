@@ -45,7 +45,7 @@ test("a write whose result is nested too deep to serialize is applied, too", asy
   })
 })
 
-test("a server without tools prints nothing where a program of ours may be speaking", async () => {
+test("a server without tools prints nothing to stdout, which a program may need for its protocol", async () => {
   await using place = await anyDatabase[0]!.create()
   await using server = await PlayedServer.open([{ name: "add" }])
   server.capabilities = { tools: undefined }

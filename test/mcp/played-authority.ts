@@ -5,8 +5,8 @@ type Json = Record<string, unknown>
 type Answer = Json | "hang" | "endless" | { readonly redirect: string } | undefined
 
 /**
- * An MCP server that wants a sign-in, and the server that gives out its tokens, on one port: standard where nothing is said,
- * and in whatever way a test has it lie. A code is exchanged once; a token for renewing is used up by the next.
+ * An MCP server that requires a sign-in, and the authorization server that issues its tokens, on one port: by the
+ * standard unless a test replaces an answer. A code is exchanged once; each renewal replaces the refresh token.
  */
 export class PlayedAuthority implements AsyncDisposable {
   readonly server: PlayedServer

@@ -68,7 +68,7 @@ describe("the clock that nodes share", () => {
     database.machine.shift(HOUR)
     database.aheadMs += HOUR
     clock.now()
-    await setImmediate() // by then it has been told
+    await setImmediate() // by then the clock has the answer
     expect([clock.now(), database.asked]).toEqual([database.now, 2])
     // From then on the difference between the two clocks of the machine is compared with its value at that time.
     clock.now()
@@ -87,7 +87,7 @@ describe("the clock that nodes share", () => {
     }
     await database.machine.turn(MINUTE)
     clock.now()
-    await setImmediate() // by then it has been told
+    await setImmediate() // by then the clock has the answer
     expect(clock.now()).toBe(database.now)
   })
 
