@@ -18,8 +18,8 @@ const MAX_MS = 90_000
 /** How long a backend may ignore signals in the middle of a step over a gigabyte. */
 const MAX_BUSY_MS = 120_000
 /**
- * More than a result may have, in one step that cannot be interrupted. In the long run a gigabyte, which PostgreSQL holds four
- * times over: where there is less, the name of the test says how much it was.
+ * More than the limit of a result, in one step that cannot be interrupted. In long runs a gigabyte, which PostgreSQL
+ * holds four times over: on a smaller machine the title of the test states the size.
  */
 const megabytes = isLong && freemem() > 6 * 2 ** 30 ? 1000 : 150
 /** Enough megabytes that a client can disconnect in the middle of it. */

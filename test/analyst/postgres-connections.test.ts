@@ -257,7 +257,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     }
   })
 
-  test("connects to the very address that was checked, also if the name resolves differently later", async () => {
+  test("connects to the checked address, also if the name resolves differently later", async () => {
     const reached: string[] = []
     const trap = createServer((socket: Socket) => {
       reached.push(socket.localAddress ?? "")
@@ -289,7 +289,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
       expect(await refusal(ask("SELECT 1", { ...rebound, host }, strict))).toBe("host_not_allowed")
     }
     expect(reached).toEqual([])
-    // An allowed name is resolved once: only the checked lookup knows this name.
+    // An allowed name is resolved once, by the policy's lookup: no other resolver knows it.
     let asked = 0
     const found = ((_host: string, _options: object, answer: (error: null, found: LookupAddress[]) => void) => {
       asked++

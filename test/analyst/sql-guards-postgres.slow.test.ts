@@ -75,7 +75,7 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
     return JSON.stringify(rows) + stateOf(folder)
   }
 
-  /** The server takes a moment to notice that the last connection is gone; where it is busy, longer. */
+  /** The server takes a moment to notice that the last connection is closed; longer if it is busy. */
   async function isHarmed(before: string, looks: number): Promise<boolean> {
     for (let look = 0; look < looks; look++) {
       if ((await stateNow()) === before) return false
@@ -130,7 +130,7 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
     },
   )
 
-  test("of a superuser change nothing without the guard, because a superuser is not let in", async () => {
+  test("of a superuser change nothing without the guard, because a superuser connection is refused", async () => {
     // None is even parsed: a few, selected by the seed, show that as well as all.
     const tried = [...oneIn(8, attempts)]
     const { outcomes, harmed } = await attack(server, { guard: false }, { superuserConnections: false, tried })

@@ -32,7 +32,7 @@ describe.runIf(hasPostgres)("days in a PostgreSQL database", () => {
     ["Europe/Berlin", "2026-06-02"],
     ["America/New_York", "2026-06-01"],
     ["Asia/Tokyo", "2026-06-02"],
-  ])("are those of the person in %s", async (timeZone, day) => {
+  ])("are those of the user in %s", async (timeZone, day) => {
     expect(await query(DAY, timeZone)).toMatchObject({ rows: [[day]], timeZone })
     const { rows } = await query("SELECT current_setting('TimeZone'), created::text FROM visit", timeZone)
     expect(rows[0]?.[0]).toBe(timeZone)

@@ -85,7 +85,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       expect(agreed.tools[0]).toMatchObject({ state: "agreed", again: false })
     })
 
-    test("loses the permission to retry a tool that changes, and a tool that does not declare it never gets it", async () => {
+    test("loses its permission to retry a tool that changes, and cannot get one for a tool without the hint", async () => {
       await using place = await create()
       await using server = await PlayedServer.open([ECHO, LIST])
       await using face = await Face.open({ url: place.url, model: scripted(), reach })

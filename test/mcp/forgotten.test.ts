@@ -7,7 +7,7 @@ import { of } from "../support/loop/checked-world.ts"
 import { openMcpWorld, servers } from "./mcp-world.ts"
 import { PlayedServer, text } from "./played-server.ts"
 
-/** What the server declares counts only if the operator allows it. */
+/** The tool's `idempotentHint` counts only if the operator allows it. */
 const ADD = { name: "add", inputSchema: { type: "object", properties: {} }, annotations: { idempotentHint: true } }
 
 interface Rules {

@@ -106,7 +106,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(model.received[1]?.history.map(({ role }) => role)).toEqual(["user", "user"])
   })
 
-  test("calls that the runtime refuses are dropped with the thinking that led to them", async () => {
+  test("calls after the last iteration are dropped with the thinking that led to them", async () => {
     await using database = await create()
     const refuses = replies(thinks("I answer"), says("Yes."), thinks("I look once more"), calls("look"))
     const model = scripted(calls("look"), refuses, says("Again."))

@@ -44,7 +44,7 @@ describe("without a chosen model the default is", () => {
     expect(await registry({ lmStudioEndpoint: down, vllmEndpoint: server.url }).defaultName()).toBe("vllm/qwen3-8b")
   })
 
-  test("missing only if no endpoint answers: the error names each and its fault", async () => {
+  test("is undefined only if no endpoint answers: the error names each and its fault", async () => {
     const none = registry({ vllmEndpoint: "http://127.0.0.1:9" })
     await expect(none.defaultName()).rejects.toMatchObject({
       code: "no_model_selected",

@@ -103,7 +103,7 @@ describe.each(anyDatabase)("a user's own keys on $name", ({ create }) => {
     expect((await reader.delete("/api/providers/openai")).status).toBe(403)
   })
 
-  test("may have several fields, of which only the secret ones are never returned", async () => {
+  test("may have several fields, and only the secret ones are never returned", async () => {
     await using database = await create()
     await using server = await ProviderServer.open((response) => response.writeHead(400).end("{}"))
     const settings = { awsAccessKeyId: "AKIDSHARED", awsSecretAccessKey: SHARED, awsRegion: "us-east-1" }

@@ -63,7 +63,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       ["angles", "en"],
     ])("%s is found", async (query, source) => expect((await found(query))[0]).toBe(source))
 
-    test("a query without a match finds nothing, and every character of it is taken literally", async () => {
+    test("text that does not occur is not found, and operators in a query are plain characters", async () => {
       expect(await found("天気予報")).toEqual([])
       expect(await found('天"気* OR 予:* | (')).toEqual([])
     })

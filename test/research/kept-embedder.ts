@@ -8,11 +8,11 @@ import { toUnit } from "../../core/shared/vectors/unit.ts"
 const HASH_BYTES = 8
 
 /**
- * The local embedder with its vectors kept in a file: ten minutes of embedding are a second of reading. A byte a number:
- * the nearest to a kept vector is the fresh one, at a cosine of 0.9999. What is not in the file is embedded afresh.
+ * The local embedder with its vectors stored in a file: reading takes a second, embedding ten minutes. A number has one
+ * byte: the nearest to a stored vector is the fresh one, at a cosine of 0.9999. Texts missing from the file are embedded.
  *
- * The file: a line of JSON with the embedder's name and how many vectors there are, then for each the hash of its text and
- * its numbers.
+ * The file starts with a line of JSON: the embedder's name and the number of vectors. For each vector follow the hash of
+ * its text and its numbers.
  */
 export class KeptEmbedder implements Embedder {
   // Two threads: computing the file takes minutes.

@@ -50,74 +50,69 @@ describe.each(databasesInTurn(import.meta.filename))(
       ["one document is replaced", "at once"],
       ["one document is deleted and added again", "one after the other"],
       ["one document is deleted and added again", "at once"],
-    ] as const)(
-      "store each vector once, and none of a deleted document: %s, and they answer %s",
-      async (change, order) => {
-        await using place = await create()
-        await using store = await openStore({ url: place.url, durability: "normal" })
-        // A file of SQLite has one owner: there both work through it.
-        await using second = name === "postgres" ? await openStore({ url: place.url, durability: "normal" }) : undefined
-        const clock = new TurnedClock()
-        const { id: user } = await store.people.ensure("ada", 0)
-        const keeper = new SqlLibrary(store.engine, { clock, embedder: new WordEmbedder().name })
-        const collection = await keeper.ensureCollection(user, "Papers")
-        for (const word of ["wing", "soup", "moon"]) await keep(keeper, { user, collection }, word, old(word))
+    ] as const)("store each vector once, none of deleted texts: %s, and they answer %s", async (change, order) => {
+      await using place = await create()
+      await using store = await openStore({ url: place.url, durability: "normal" })
+      // A file of SQLite has one owner: there both work through it.
+      await using second = name === "postgres" ? await openStore({ url: place.url, durability: "normal" }) : undefined
+      const clock = new TurnedClock()
+      const { id: user } = await store.people.ensure("ada", 0)
+      const keeper = new SqlLibrary(store.engine, { clock, embedder: new WordEmbedder().name })
+      const collection = await keeper.ensureCollection(user, "Papers")
+      for (const word of ["wing", "soup", "moon"]) await keep(keeper, { user, collection }, word, old(word))
 
-        const nodes = [new Node(store, clock), new Node(second ?? store, clock)] as const
-        // One of them claims all, and is so slow that its claim expires: then the other starts with the same.
-        let both = false
-        void Promise.all(nodes.map(({ given }) => given)).then(() => (both = true))
-        while (!both) {
-          await clock.turn(30_000)
-          await new Promise((resolve) => setImmediate(resolve))
-        }
-        const soup = (await keeper.documents(user, collection, { limit: 10 })).items.find(
-          ({ title }) => title === "soup",
-        )!
-        if (change.includes("deleted")) await keeper.removeDocument(user, collection, soup.id)
-        if (change.includes("replaced") || change.includes("again"))
-          await keep(keeper, { user, collection }, "soup", fresh("soup"))
-        // The passages are already deleted when their vectors arrive: no later cleanup would delete these.
-        await deleteEditions(store.engine, clock.now(), new AbortController().signal)
-        if (order === "at once") await Promise.all(nodes.map((node) => node.settle()))
-        else for (const node of nodes) await node.settle()
-        // A node finds passages that were added after its last poll once it is notified, as in one process.
-        for (const { indexer } of nodes) indexer.wake()
-        for (const { indexer } of nodes) await indexer.settled()
-        for (const { indexer } of nodes) await indexer.close()
+      const nodes = [new Node(store, clock), new Node(second ?? store, clock)] as const
+      // One of them claims all, and is so slow that its claim expires: then the other starts with the same.
+      let both = false
+      void Promise.all(nodes.map(({ given }) => given)).then(() => (both = true))
+      while (!both) {
+        await clock.turn(30_000)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      const soup = (await keeper.documents(user, collection, { limit: 10 })).items.find(
+        ({ title }) => title === "soup",
+      )!
+      if (change.includes("deleted")) await keeper.removeDocument(user, collection, soup.id)
+      if (change.includes("replaced") || change.includes("again"))
+        await keep(keeper, { user, collection }, "soup", fresh("soup"))
+      // The passages are already deleted when their vectors arrive: no later cleanup would delete these.
+      await deleteEditions(store.engine, clock.now(), new AbortController().signal)
+      if (order === "at once") await Promise.all(nodes.map((node) => node.settle()))
+      else for (const node of nodes) await node.settle()
+      // A node finds passages that were added after its last poll once it is notified, as in one process.
+      for (const { indexer } of nodes) indexer.wake()
+      for (const { indexer } of nodes) await indexer.settled()
+      for (const { indexer } of nodes) await indexer.close()
 
-        // A refused write is no error, and the key of the table does not have to refuse a row.
-        expect(nodes.flatMap(({ problems }) => problems)).toEqual([])
-        const passages = await store.engine.query<{ edition: string; ordinal: number }>(
-          `SELECT passage.edition, passage.ordinal FROM passage
+      // A refused write is no error, and the key of the table does not have to refuse a row.
+      expect(nodes.flatMap(({ problems }) => problems)).toEqual([])
+      const passages = await store.engine.query<{ edition: string; ordinal: number }>(
+        `SELECT passage.edition, passage.ordinal FROM passage
         JOIN document ON document.id = passage.document AND document.edition = passage.edition
         ORDER BY passage.edition, passage.ordinal`,
-          [],
-        )
-        const vectors = await store.engine.query<{
-          edition: string
-          ordinal: number
-          version: number
-          document: string
-        }>("SELECT edition, ordinal, version, document FROM passage_vector ORDER BY edition, ordinal", [])
-        expect(vectors.map(({ edition, ordinal }) => [edition, ordinal])).toEqual(
-          passages.map(({ edition, ordinal }) => [edition, ordinal]),
-        )
-        // A node that reads on from a number would miss another vector with the same one.
-        expect(new Set(vectors.map(({ version }) => version)).size).toBe(vectors.length)
-        const [counted] = await store.engine.query<{ vectors: number }>("SELECT vectors FROM collection", [])
-        expect(Math.max(...vectors.map(({ version }) => Number(version)))).toBeLessThanOrEqual(Number(counted!.vectors))
+        [],
+      )
+      const vectors = await store.engine.query<{ edition: string; ordinal: number; version: number; document: string }>(
+        "SELECT edition, ordinal, version, document FROM passage_vector ORDER BY edition, ordinal",
+        [],
+      )
+      expect(vectors.map(({ edition, ordinal }) => [edition, ordinal])).toEqual(
+        passages.map(({ edition, ordinal }) => [edition, ordinal]),
+      )
+      // A node that reads on from a number would miss another vector with the same one.
+      expect(new Set(vectors.map(({ version }) => version)).size).toBe(vectors.length)
+      const [counted] = await store.engine.query<{ vectors: number }>("SELECT vectors FROM collection", [])
+      expect(Math.max(...vectors.map(({ version }) => Number(version)))).toBeLessThanOrEqual(Number(counted!.vectors))
 
-        const isGone = change === "one document is deleted"
-        for (const { library, embedder } of nodes) {
-          const vector = { embedder: embedder.name, numbers: [...embedder.vectorOf("soup")] }
-          const found = await library.search(user, { text: "", limit: 50, vector })
-          expect(new Set(found.map(({ id }) => id)).size).toBe(vectors.length)
-          expect(found.filter(({ text }) => text.includes("soup")).length > 0).toBe(!isGone)
-          if (change !== "nothing changes") expect(found.some(({ text }) => text.includes("soup stood"))).toBe(false)
-        }
-      },
-    )
+      const isGone = change === "one document is deleted"
+      for (const { library, embedder } of nodes) {
+        const vector = { embedder: embedder.name, numbers: [...embedder.vectorOf("soup")] }
+        const found = await library.search(user, { text: "", limit: 50, vector })
+        expect(new Set(found.map(({ id }) => id)).size).toBe(vectors.length)
+        expect(found.filter(({ text }) => text.includes("soup")).length > 0).toBe(!isGone)
+        if (change !== "nothing changes") expect(found.some(({ text }) => text.includes("soup stood"))).toBe(false)
+      }
+    })
   },
 )
 

@@ -45,7 +45,7 @@ async function fillEveryTable({ engine }: Store, user: string): Promise<string[]
   const node = { sql: "INSERT INTO node (id, beats, locked) VALUES (?, 1, 0)", values: [NODE] }
   await engine.change({ type: "statements", statements: [node] })
   const filled: string[] = []
-  // Runs are found by events: each is a row of a commit, or is not there, and what a real one says is made longer.
+  // Runs are found by events: each is a row of a commit, or is missing, and the test lengthens the text of a real one.
   const words = `${WORD} run error_message ${"lorem ".repeat(500)}`
   const longer = "UPDATE run SET error_message = ? WHERE conversation = ?"
   const statements = [{ sql: longer, values: [words, conversation?.key], mustChange: true }]
@@ -58,7 +58,7 @@ async function fillEveryTable({ engine }: Store, user: string): Promise<string[]
     const values = columns.map(({ name, type }) => {
       if (name === column) return owner[names]
       if (name === "node") return NODE
-      // Whose a row is, where its owner is another column: the same person, as in every row that a commit writes.
+      // Some tables have their owner in another column: the same user, as in every row that a commit writes.
       if (name === "person") return type === "TEXT" ? user : person
       if (name === "user_id") return user
       return type === "TEXT"

@@ -68,7 +68,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("concurrent c
     ])
   })
 
-  test("leave out one that consumes a changed inbox, and the others consume theirs", async () => {
+  test("leave out one whose inbox has changed, and the others consume theirs", async () => {
     await using store = await open()
     const all = await store.begin(8)
     for (const { id } of all) await store.journal.addToInbox(id, message("words"))

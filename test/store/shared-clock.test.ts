@@ -207,25 +207,28 @@ describe.each(databases)("a store on $name", ({ name, create }) => {
     expect(await beats()).toBe(2)
   })
 
-  test.runIf(shares)("a device is passed on by the time of the database, also if its cached state is old", async () => {
-    await using database = await create()
-    // As after a sleep: monotonic time has stood still since the store was opened.
-    const machineClock = { ...systemClock, monotonic: () => 0 }
-    await using store = await openStore({ ...database, durability: "normal", machineClock })
-    const { id } = await store.people.ensure("ada", Date.now())
-    const second = { type: "token", id: "two" } as const
-    await store.deviceOwners.claim(id, "phone", { type: "token", id: "one" })
-    await store.deviceOwners.claim(id, "phone", second)
-    const [request] = await store.deviceOwners.requests(id)
-    const [{ now }] = (await store.engine.query<{ now: number }>(
-      `SELECT ${store.engine.serverTime} AS now FROM pg_sleep(0.05)`,
-      [],
-    )) as [{ now: number }]
-    await store.deviceOwners.allow(id, request!.id, { type: "session", id: "page" })
-    const claimed = await store.deviceOwners.claim(id, "phone", second)
-    expect(claimed).toMatchObject({ owned: true })
-    expect("takenAt" in claimed && claimed.takenAt).toBeGreaterThanOrEqual(now)
-  })
+  test.runIf(shares)(
+    "a device changes its owner by the time of the database, also if its cached state is old",
+    async () => {
+      await using database = await create()
+      // As after a sleep: monotonic time has stood still since the store was opened.
+      const machineClock = { ...systemClock, monotonic: () => 0 }
+      await using store = await openStore({ ...database, durability: "normal", machineClock })
+      const { id } = await store.people.ensure("ada", Date.now())
+      const second = { type: "token", id: "two" } as const
+      await store.deviceOwners.claim(id, "phone", { type: "token", id: "one" })
+      await store.deviceOwners.claim(id, "phone", second)
+      const [request] = await store.deviceOwners.requests(id)
+      const [{ now }] = (await store.engine.query<{ now: number }>(
+        `SELECT ${store.engine.serverTime} AS now FROM pg_sleep(0.05)`,
+        [],
+      )) as [{ now: number }]
+      await store.deviceOwners.allow(id, request!.id, { type: "session", id: "page" })
+      const claimed = await store.deviceOwners.claim(id, "phone", second)
+      expect(claimed).toMatchObject({ owned: true })
+      expect("takenAt" in claimed && claimed.takenAt).toBeGreaterThanOrEqual(now)
+    },
+  )
 
   test("uses a clock that is passed to it unchanged", async () => {
     await using database = await create()

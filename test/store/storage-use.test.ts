@@ -49,7 +49,7 @@ async function recounted(engine: Engine): Promise<Record<string, number>> {
 
 const LENGTH = 3000
 
-/** A row of `table` whose texts have so many characters; ids tell it apart. */
+/** A row of `table` whose texts have this many characters; `ids` make it unique. */
 async function insertRow({ engine }: Pick<Store, "engine">, counted: CountedTable, whose: string, length: number) {
   const { table, column, sized } = counted
   const columns = await columnsOf(engine, table)

@@ -145,7 +145,7 @@ function killWriter(): void {
       if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("sqlite-change-child"))
         process.kill(Number(pid), "SIGKILL")
     } catch {
-      // gone meanwhile
+      // already deleted
     }
   }
 }

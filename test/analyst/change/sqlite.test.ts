@@ -207,7 +207,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     await expect(changes.rehearse(hidden)).rejects.toMatchObject({ code: "change_refused" })
     const seen = await changes.rehearse("REPLACE INTO spot VALUES (1, 'a', 'again')")
     expect([seen.before, seen.affected]).toEqual([[[1, "a", "first"]], 1])
-    // One that puts a row in the place of the one that is gone: by the numbers nothing would be missing.
+    // A trigger that inserts a row in place of the deleted one: the counts alone would not show it.
     await changes.target.rows(
       "CREATE TRIGGER filling AFTER INSERT ON spot WHEN new.id > 5 BEGIN INSERT INTO spot VALUES (1, 'other', 'not yours'); END",
     )

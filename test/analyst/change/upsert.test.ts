@@ -11,7 +11,7 @@ import { Face, type Visitor } from "../../support/server/face.ts"
 const ADA = "INSERT INTO customer (id, name, town) VALUES (1, 'Ada', 'Rome')"
 const UPDATES = "ON CONFLICT (id) DO UPDATE SET town = excluded.town"
 
-describe.each(databases)("what a change says that it does, on $name,", ({ create }) => {
+describe.each(databases)("the reported effect of a change, on $name,", ({ create }) => {
   describe.each(kinds)("to a %s database", (kind) => {
     let face: Face
     let ada: Visitor

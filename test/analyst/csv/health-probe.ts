@@ -6,10 +6,10 @@ import { slownessOf } from "../../support/worked.ts"
 const LITTLE_MS = 100
 
 /**
- * Asks `/healthz` every 50 ms over a connection of its own and remembers how long the longest answer took. In a thread of
- * its own, because a test that sends tens of megabytes would measure its own lateness. On a machine that has other things
- * to do everything is late: a server that does nothing at all, in a process of its own, is asked at the same moment, and what it
- * takes is taken off, as is what the thread itself was late.
+ * Asks `/healthz` every 50 ms over a connection of its own and remembers how long the longest answer took. It runs in a
+ * thread of its own, because a test that sends tens of megabytes would measure its own delays. A busy machine delays
+ * everything: the probe also asks an idle server in a process of its own at the same moment, and subtracts its time and
+ * the delay of the thread itself.
  */
 export class HealthProbe implements AsyncDisposable {
   readonly #worker: Worker

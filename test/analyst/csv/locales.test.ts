@@ -209,7 +209,7 @@ describe("the first row", () => {
     expect(read.columns.map(({ name }) => name)).toEqual(["a", "b"])
   })
 
-  test("commas of numbers do not part cells where semicolons do", async () => {
+  test("commas in numbers do not separate cells if semicolons do", async () => {
     expect(await look("1,5;2,5\n3,5;4,5\n")).toMatchObject({
       delimiter: ";",
       rows: [

@@ -90,7 +90,7 @@ function checkPoints({ system = [], messages }: Request): void {
 }
 
 /**
- * As in Anthropic's messages: it leaves room for text, fixes the temperature, and comes before the calls of a reply.
+ * As in Anthropic's messages: it leaves room for text, allows no temperature, and comes before the calls of a reply.
  */
 function checkThinking({ messages, inferenceConfig = {}, additionalModelRequestFields = {} }: Request): void {
   const { thinking } = additionalModelRequestFields

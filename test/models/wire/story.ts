@@ -25,7 +25,7 @@ export interface PlannedReply {
   readonly kind: "words" | "calls" | "empty" | "blank" | "breaks-off" | "overloaded" | "refuses" | "too-long"
   readonly calls: readonly (readonly [tool: string, input: string])[]
   readonly thinks: boolean
-  /** Whether half of the reply waits until the story releases it. */
+  /** Whether only half of the reply comes until the story releases the rest. */
   readonly holds: boolean
   readonly finish: "stop" | "limit"
   readonly length: number
