@@ -93,7 +93,7 @@ describe.runIf(postgres)("while PostgreSQL is away", { timeout: 120_000 }, () =>
       await server.ada.say(id, "one")
       const told = (words: string) => peer.until(() => JSON.stringify(peer.events(id)).includes(words))
       peer.send({ type: "attach", conversationId: id, after: "0" })
-      // Only up to its end: if an attachment cannot be read from the store, the stream ends with it.
+      // Waits for the end: an attachment that is still being read when the store fails would end with it.
       await told("You said 1.")
       await told('"type":"done"')
       await server.wire.leave(away)
