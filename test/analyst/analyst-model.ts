@@ -6,7 +6,7 @@ import { WRITE_SQL } from "../../packs/analyst/tools/write-sql.ts"
 /** Whether a request asks for a statement, as the tool does, and not for a reply, as the loop does. */
 export const wantsSql = ({ tools }: ModelRequest) => tools.some(({ name }) => name === WRITE_SQL)
 
-/** Asks the database whatever a person says, writes these statements one after another, and repeats what comes back. */
+/** Asks the database for each message, writes these statements one after another, and repeats the result. */
 export function analystModel(...statements: readonly (Script | ((request: ModelRequest) => Script))[]): ScriptedModel {
   const left = [...statements]
   return scripted(

@@ -20,7 +20,7 @@ import { message, openWorld, type WorldOptions } from "../support/loop/world.ts"
 const connectionId = newId("conn")
 const view = { id: connectionId, name: "Shop", kind: "sqlite" } as ConnectionView
 
-/** A database that is always there. */
+/** A database that is always available. */
 const ready: ReadableDatabases = {
   find: async () => view,
   list: async () => ({ items: [view], nextCursor: null }),
@@ -43,7 +43,7 @@ async function open(url: string, between?: WorldOptions["between"]) {
 
 describe.each(anyDatabase)("ask_database on $name", ({ create }) => {
   test(
-    "goes on after a death at any write: one result, its state, and what it was grounded in",
+    "resumes after a crash at any write with one result, its state and its source rows",
     {
       timeout: 120_000,
     },
@@ -77,13 +77,13 @@ describe.each(anyDatabase)("ask_database on $name", ({ create }) => {
     },
   )
 
-  test("a cancel stops the statement that runs, long before its time is up", { timeout: 120_000 }, async () => {
+  test("a cancel stops the running statement long before its time limit", { timeout: 120_000 }, async () => {
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
     mkdirSync(join(root, "shared"))
     makeShop(join(root, "shared", "shop.db"))
     const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     const model = analystModel(says(endless), says("SELECT 1"))
-    // Its time is longer than this test is waited for.
+    // The statement's time limit is longer than the timeout of this test.
     const limits = { ...queryLimits, seconds: 600 }
     await using face = await Face.open({ url: (await create()).url, model, sqliteRoot: root, queryLimits: limits })
     const ada = await face.as("ada")
@@ -98,7 +98,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ create }) => {
     await new Promise((resolve) => setTimeout(resolve, 300)) // into the statement itself
     expect((await ada.post(`/api/conversations/${id}/cancel`)).body).toEqual({ cancelled: true })
     expect((await saying).body.run.status).toBe("cancelled")
-    // And the database is free again: the next statement has its answer at once.
+    // The database is free again: it answers the next statement at once.
     await ada.post(`/api/connections/${body.id}/query`, { sql: "SELECT 1" })
     const { body: state } = await ada.get(`/api/conversations/${id}/state`)
     expect(state.toolHistory).toMatchObject([{ name: "ask_database", status: "cancelled" }])

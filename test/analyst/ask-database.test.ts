@@ -12,7 +12,7 @@ import { Face, type Visitor } from "../support/server/face.ts"
 import { makeShop } from "./shop.ts"
 import { currentScript } from "../support/current-script.ts"
 
-/** What the model is shown of what tools have found. */
+/** The tool results that a request to the model contains. */
 const resultsIn = (received: { readonly request: ModelRequest } | undefined) =>
   received?.request.history
     .flatMap((turn) => (turn.role === "tool" ? turn.results.map(({ text }) => text) : []))
@@ -39,7 +39,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     return () => face[Symbol.asyncDispose]()
   })
 
-  /** Somebody new with a conversation that works on the shop. */
+  /** Creates a user and a conversation that works on the shop database. */
   async function open(model: Model) {
     current = model
     const ada = await face.as(`ada-${Math.random().toString(36).slice(2)}`)
@@ -75,7 +75,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     })
   })
 
-  test("shows the model what the database said, and takes the third statement", async () => {
+  test("sends the database's errors to the model and accepts its third statement", async () => {
     const model = analystModel(says("SELECT nmae FROM customer"), says("DELETE FROM customer"), says(COUNT))
     const world = await open(model)
     const { body } = await world.ada.say(world.id, "How many customers are there?")
@@ -87,7 +87,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     expect(asked[0]?.request.system).toContain("## customer (table, about 2 row(s))")
   })
 
-  test("after the third says the last statement and what the database said to it", async () => {
+  test("returns the last statement and its error after the third failure", async () => {
     const model = analystModel(says("SELECT a"), says("SELECT b"), says("SELECT c"), says(COUNT))
     const world = await open(model)
     const { body } = await world.ada.say(world.id, "How many?")
@@ -98,7 +98,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     expect((await world.ada.get(`/api/conversations/${world.id}/state`)).body.toolHistory[0].status).toBe("error")
   })
 
-  test("a statement that failed is not run again word for word", async () => {
+  test("does not run a failed statement again unchanged", async () => {
     const model = analystModel(says("SELECT a"), says("SELECT b"), says("SELECT a"))
     const world = await open(model)
     const { body } = await world.ada.say(world.id, "How many?")
@@ -107,7 +107,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     expect(text).toContain("The database reported: no such column: b")
   })
 
-  test("that the tables cannot answer is told in the model's words, at once", async () => {
+  test("returns the model's explanation if the tables cannot answer the question", async () => {
     const model = analystModel(says("These tables say nothing about the weather."))
     const world = await open(model)
     const { body } = await world.ada.say(world.id, "Is it raining?")
@@ -115,21 +115,21 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     expect(model.received.filter(({ request }) => wantsSql(request))).toHaveLength(1)
   })
 
-  test("a provider that fails inside the tool is a result, and the run goes on", async () => {
+  test("a provider error inside the tool becomes a tool result, and the run continues", async () => {
     const world = await open(analystModel(fails("provider_error")))
     const { body } = await world.ada.say(world.id, "How many?")
     expect(body.run.status).toBe("completed")
     expect(body.messages.at(-1).content).toMatch(/ask_database failed: .*as scripted/)
   })
 
-  test("schema and last result are told with every later call, also after a restart", async () => {
+  test("sends the schema and the last result with every later request, also after a restart", async () => {
     const first = analystModel(says("SELECT name FROM customer WHERE id = 1"))
     const world = await open(first)
     const { ada, id, shop } = world
     await ada.say(id, "Who is the first?")
     const loop = first.received.filter(({ request }) => !wantsSql(request))
     expect(loop[0]?.request.system).toContain("## customer")
-    // What stands before the history stays as it is: a provider finds it, and all that follows, in its cache.
+    // The text before the history does not change, so that it stays in the provider's prompt cache.
     expect(loop[1]?.request.system).toBe(loop[0]?.request.system)
     expect(resultsIn(loop[1])).toMatch(/\| Ada \|[^]*WHERE id = 1/)
     const { body: me } = await ada.get("/api/auth/me")
@@ -147,7 +147,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     expect((await back.get(`/api/conversations/${id}`)).body.connectionId).toBe(shop)
   })
 
-  test("without a database it says which there are; with a deleted one it says that", async () => {
+  test("lists the databases if none is selected, and reports a deleted one", async () => {
     const world = await open(analystModel())
     const { ada, shop } = world
     const free = await ada.begin({ agent: "analyst" })
@@ -161,7 +161,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     expect((await ada.get(`/api/conversations/${world.id}`)).body.connectionId).toBe(shop)
   })
 
-  test("columns are kept where there are no rows, and values are what the database has", async () => {
+  test("returns columns without rows, and values as the database has them", async () => {
     const values = "SELECT 9007199254740993 AS big, 0.1 AS small, NULL AS none, x'00ff' AS bytes, '2026-02-29' AS day"
     const world = await open(analystModel(says("SELECT id, name FROM customer WHERE id > 99"), says(values)))
     const { body } = await world.ada.say(world.id, "Who is late?")
@@ -173,7 +173,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     ])
   })
 
-  test.skipIf(engine === "sqlite")("works on PostgreSQL the same: its SQL, its messages, its values", async () => {
+  test.skipIf(engine === "sqlite")("works the same on PostgreSQL: its SQL, its messages, its values", async () => {
     const { hostname: host, port, pathname, username: user, password } = new URL(inject("postgresUrl"))
     const target = { kind: "postgres", host, port: Number(port), database: pathname.slice(1), user, password }
     const values = `SELECT 9007199254740993 AS big, 1.50::numeric AS money, date '2026-02-03' AS day,
@@ -194,7 +194,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     expect(JSON.stringify(asked[2]?.history)).toContain("Not run:")
   })
 
-  test("of a long result the model gets a page, the state a little, and a file all of it", async () => {
+  test("stores a long result in a file, a page of it for the model and a little of it in the state", async () => {
     const long =
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT i, '=1+' || i AS f FROM n"
     const world = await open(analystModel(says(long)))
@@ -210,7 +210,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     expect(csv.headers.get("x-pawl-truncated")).toBe("false")
   })
 
-  test("a file of a result that was cut says in its name that it is not all", async () => {
+  test("names the file of a truncated result accordingly", async () => {
     const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10050) SELECT i FROM n"
     const world = await open(analystModel(says(endless)))
     await world.ada.say(world.id, "Count on and on.")

@@ -10,7 +10,7 @@ import { PostgresTarget, SqliteTarget, type Target } from "../../core/protocol/d
 import type { UserId } from "../../core/protocol/ids.ts"
 import { type ChangeTarget, changeTargets, type kinds } from "./change-targets.ts"
 
-/** A database of a person and the kind that changes it, without a server around them. */
+/** A user's database and its change kind, without a server. */
 export interface OpenChanges {
   readonly target: ChangeTarget
   readonly kind: DatabaseKind

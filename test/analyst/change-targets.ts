@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite"
 import pg from "pg"
 import { inject } from "vitest"
 
-/** A database of a person, and a way to look at it from outside. */
+/** A user's database, and a client that reads it directly. */
 export interface ChangeTarget {
   readonly connection: object
   rows(sql: string): Promise<unknown[][]>
@@ -62,5 +62,5 @@ export const changeTargets = {
   },
 }
 
-/** Those that can be tested here. */
+/** The database kinds that can be tested on this machine. */
 export const kinds = inject("engines").includes("postgres") ? (["sqlite", "postgres"] as const) : (["sqlite"] as const)

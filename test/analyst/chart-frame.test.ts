@@ -14,7 +14,7 @@ function file(text: string): PageFile {
   return { body, type: "text/html; charset=utf-8", etag: etagOf(body), packed: {} }
 }
 
-test("the document for charts runs its own script and nothing else, has no origin, and may be framed by us alone", async () => {
+test("the document for charts runs its own script and nothing else, has no origin, and only the page may frame it", async () => {
   const page = new Map([
     ["index.html", file("<p>page</p>")],
     ["chart-frame.html", file(HTML)],
@@ -39,7 +39,7 @@ test("the document for charts runs its own script and nothing else, has no origi
   expect(home.headers.get("content-security-policy")).toContain("frame-src 'self'")
 })
 
-test("where the page is not built, there is no document for charts either", async () => {
+test("without a built page there is no document for charts", async () => {
   const { url } = await databases[0]!.create()
   await using face = await Face.open({ url, model: scripted(always(says("ok"))) })
   expect((await face.fetch(new Request("http://localhost/chart-frame"))).status).toBe(404)

@@ -19,7 +19,7 @@ const SQL = "SELECT country, count(*) AS customers FROM customer GROUP BY countr
 const GOOD = { mark: "bar", encoding: { x: { field: "country" }, y: { field: "customers" } } }
 const wantsChart = ({ tools, system }: ModelRequest) => tools.length === 0 && system.includes("Vega-Lite")
 
-/** Asks for a chart of whatever a person says, and writes these one after another. */
+/** Asks for a chart of each message, and writes these one after another. */
 function drawing(...charts: readonly unknown[]): Model {
   const left = [...charts]
   return scripted(
@@ -34,7 +34,7 @@ function drawing(...charts: readonly unknown[]): Model {
   )
 }
 
-/** The first chart of a process waits until the schema is compiled, which takes a busy machine its time. */
+/** The first chart of a process waits until the schema is compiled, which takes a busy machine a while. */
 const SLOW = { timeout: 90_000 }
 
 describe.each(anyDatabase)("charts on $name", SLOW, ({ create }) => {
@@ -65,7 +65,7 @@ describe.each(anyDatabase)("charts on $name", SLOW, ({ create }) => {
     (await ada.get(`/api/conversations/${id}`)).body.messages.findLast(({ role }: { role: string }) => role === "tool")
       .data
 
-  test("a newcomer without a model gets a real chart, of the last answer and of a question", async () => {
+  test("a new user without a model gets a real chart, of the last answer and of a question", async () => {
     const { ada, shop, id } = await open(offline)
     const { body } = await ada.say(id, "Chart revenue by month in 2025")
     expect(body.messages.at(-1).content).toBe("Here is the chart.")
@@ -89,7 +89,7 @@ describe.each(anyDatabase)("charts on $name", SLOW, ({ create }) => {
     expect(chart.resultHash).not.toBe(pie.resultHash)
   })
 
-  test("the conversation's model writes it, is told what is wrong with it, and what cannot be drawn is a table", async () => {
+  test("the conversation's model writes the chart, gets its faults to correct, and falls back to a table", async () => {
     const bad = { ...GOOD, encoding: { x: { field: "nowhere" }, y: { field: "customers" } } }
     const { ada, id } = await open(drawing("no JSON", bad, { ...GOOD, usermeta: {} }, GOOD))
     await ada.say(id, "Customers by country as bars")
@@ -110,7 +110,7 @@ describe.each(anyDatabase)("charts on $name", SLOW, ({ create }) => {
   })
 })
 
-test("while a chart is looked through, /healthz answers", SLOW, async () => {
+test("while a chart is checked, /healthz answers", SLOW, async () => {
   const { url } = await databases[0]!.create()
   await using face = await Face.open({ url, model: offline })
   const fresh = new ChartCheck()
@@ -125,7 +125,7 @@ test("while a chart is looked through, /healthz answers", SLOW, async () => {
     answers++
   }
   expect(await looking).toMatchObject({ problem: expect.stringContaining("no column") })
-  expect(answers).toBeGreaterThan(3) // a quick machine looks a chart through in a tenth of a second
+  expect(answers).toBeGreaterThan(3) // A fast machine checks a chart in a tenth of a second.
   expect(slowest).toBeLessThan(1000)
   await fresh.close()
 })

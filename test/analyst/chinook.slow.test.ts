@@ -40,7 +40,7 @@ const SMOKE: readonly (readonly [question: string, statements: readonly string[]
   ["Who has no e-mail?", ["SELECT FirstName, LastName FROM Customer WHERE Email IS NULL"], []],
 ]
 
-/** Passed over where the folder of material from outside is missing. */
+/** Skipped if the folder of external material is missing. */
 describe.runIf(existsSync(file))("a real music shop", { timeout: 180_000 }, () => {
   async function open(model: Parameters<typeof Face.open>[0]["model"]) {
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "outside-"))
@@ -54,7 +54,7 @@ describe.runIf(existsSync(file))("a real music shop", { timeout: 180_000 }, () =
     return { ada, id, root, [Symbol.asyncDispose]: () => face[Symbol.asyncDispose]() }
   }
 
-  test("answers a smoke set, whatever was written first, and is as it was", async () => {
+  test("answers a smoke set after failed statements, and is unchanged", async () => {
     const model = analystModel(...SMOKE.flatMap(([, statements]) => statements.map((sql) => says(sql))))
     await using world = await open(model)
     const before = stateOf(world.root)

@@ -10,14 +10,14 @@ import { write } from "../support/loop/tools.ts"
 import { message, openWorld } from "../support/loop/world.ts"
 
 const postgres = databases.find(({ name }) => name === "postgres")
-/** There is a connection to be cut where PostgreSQL is tested. */
+/** A connection can be cut only where PostgreSQL is tested. */
 const testOn = test.runIf(postgres)
 const createDatabase = () => (postgres as (typeof databases)[number]).create()
 
-/** `before`: the statement never reaches the database. `after`: it does, and its answer is never heard. */
+/** `before`: the statement never reaches the database. `after`: it does, and its answer is lost. */
 type When = "before" | "after"
 
-/** Stands between a node and its PostgreSQL, and resets a connection in the middle of the statement it is told. */
+/** A proxy between a node and its PostgreSQL that resets a connection in the middle of a chosen statement. */
 class Wire implements AsyncDisposable {
   readonly #server = createServer({ noDelay: true }, (near) => this.#join(near))
   readonly #sockets = new Set<Socket>()
@@ -30,7 +30,7 @@ class Wire implements AsyncDisposable {
     this.#target = new URL(url)
   }
 
-  /** The same database, through this. */
+  /** The URL of the same database through this proxy. */
   async open(): Promise<string> {
     this.#server.listen(0, "127.0.0.1")
     await once(this.#server, "listening")
@@ -40,7 +40,7 @@ class Wire implements AsyncDisposable {
     return url.href
   }
 
-  /** Cuts the connection over which this prepared statement goes next. */
+  /** Cuts the connection that sends this prepared statement next. */
   cutAt(statement: string, when: When): void {
     this.#next = { statement, when }
   }
@@ -80,7 +80,7 @@ class Wire implements AsyncDisposable {
   }
 }
 
-/** What would have ended the process. */
+/** Collects the errors that would end the process. */
 function watchProcess(): unknown[] {
   const fatal: unknown[] = []
   const note = (error: unknown) => void fatal.push(error)
@@ -122,7 +122,7 @@ testOn.each(["before", "after"] as const)(
     const fatal = watchProcess()
     await using database = await createDatabase()
     await using wire = new Wire(database.url)
-    // The reply is asked for again where its commit was lost, and the run's end is all that is left where it was not.
+    // The reply is requested again if its commit was lost; if it was not, only the run's end is missing.
     const model = scripted(says("First."), says("Second."), says("Second."))
     await using world = await openWorld({ url: await wire.open(), model })
     const id = await world.begin("One.")
@@ -153,7 +153,7 @@ testOn(
       await other.query("BEGIN")
       await other.query("SELECT 1 FROM conversation WHERE id = $1 FOR UPDATE", [id])
       const decided = world.decide(id, proposalId, "commit")
-      decided.catch(() => {}) // looked at below
+      decided.catch(() => {}) // inspected below
       const waiting = "SELECT 1 FROM pg_stat_activity WHERE ? = ANY (pg_blocking_pids(pid))"
       while ((await world.store.engine.query(waiting, [rows[0]!.pid])).length === 0) await soon()
       await other.query("UPDATE proposal SET code = code WHERE id = $1", [proposalId])

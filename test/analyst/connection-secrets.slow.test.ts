@@ -29,7 +29,7 @@ async function serve(settings: Record<string, string>) {
 }
 
 describe.runIf(withPostgres)("secrets of connections", { timeout: 180_000 }, () => {
-  test("go under the new key while the server serves, and the connection works all the while", async () => {
+  test("are encrypted with the new key while the server serves, and the connection works throughout", async () => {
     const server = serverOf(inject("postgresUrl"))
     const data = dataFolder()
     const settings = { ...common, PAWL_DATA: data }
@@ -60,9 +60,11 @@ describe.runIf(withPostgres)("secrets of connections", { timeout: 180_000 }, () 
     expect(stdout + stderr + told.stdout + told.stderr).not.toContain(server.password)
   })
 
-  test("and all else go over an encrypted line, to whom the certificate names or to nobody", async ({ skip }) => {
+  test("and all other data go over an encrypted connection, and only to the host that the certificate names", async ({
+    skip,
+  }) => {
     skip(!canRun("openssl", "version"), "there is no openssl on this machine")
-    // Of its own: that of all tests is not given a certificate, and others have sessions there.
+    // A server of its own: the shared one has no certificate, and other tests have sessions there.
     await using postgres = await openOwnPostgres()
     const server = serverOf(postgres.url)
     const admin = new pg.Client(postgres.url)
@@ -99,7 +101,7 @@ describe.runIf(withPostgres)("secrets of connections", { timeout: 180_000 }, () 
       }
       const known = await test(trusting, true)
       expect(known).toMatchObject({ ok: true })
-      // Asked while a query of ours runs: whether the server sees an encrypted line.
+      // A query asks whether the server considers its own connection encrypted.
       const slow = "SELECT count(*) FROM generate_series(1, 3000000)"
       const query = trusting.ada.post(`/api/connections/${known.id}/query`, { sql: slow })
       await expect.poll(async () => (await admin.query(encrypted)).rows[0]?.ssl, { timeout: 60_000 }).toBe(true)

@@ -33,7 +33,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
     return () => face[Symbol.asyncDispose]()
   })
 
-  /** On a quick look there is no PostgreSQL: what is only stored or refused needs none. */
+  /** A quick run has no PostgreSQL: connections that are only stored or refused need none. */
   const server = () => {
     const url = inject("postgresUrl") || "postgres://ada:secret@127.0.0.1:5432/shop"
     const { hostname: host, port, pathname, username: user, password } = new URL(url)
@@ -46,7 +46,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
     return reply.body.id as string
   }
 
-  test("one that is not stored can be tried, by the same rules, and nothing is kept or told of it", async () => {
+  test("an unsaved connection can be tested by the same rules, and nothing about it is stored or reported", async () => {
     const before = (await ada.get("/api/connections")).body
     const told = async (body: object) => {
       const reply = await ada.post("/api/connections/try", { name: "Shop", ...body })
@@ -69,7 +69,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
     expect((await ada.get("/api/connections")).body).toEqual(before)
   })
 
-  test("what leaves the machine is encrypted, unless somebody says otherwise in so many words", async () => {
+  test("a connection to a remote host is encrypted unless the request turns that off", async () => {
     const place = { name: "Shop", kind: "postgres", database: "x", user: "x", password: PASSWORD }
     const ssl = async (more: object) => (await ada.post("/api/connections", { ...place, ...more })).body.ssl
     expect(await ssl({ host: "8.8.8.8" })).toBe(true)
@@ -85,7 +85,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
     expect(renamed.body).toMatchObject({ host: "8.8.4.4", ssl: false })
   })
 
-  test("a SQLite file of one's own can be stored, tested, looked at, queried, renamed and forgotten", async () => {
+  test("a user's SQLite file can be stored, tested, described, queried, renamed and deleted", async () => {
     const id = await made({ kind: "sqlite", path: "shop.db" })
     const path = `/api/connections/${id}`
     expect((await ada.post(`${path}/test`)).body).toMatchObject({ ok: true, code: null, problem: null })
@@ -111,7 +111,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
     expect((await ada.get(path)).status).toBe(404)
   })
 
-  test.runIf(engine === "postgres")("so can a PostgreSQL database, whose password never comes out", async () => {
+  test.runIf(engine === "postgres")("so can a PostgreSQL database, and no reply contains its password", async () => {
     const reply = await ada.post("/api/connections", { name: "Main", ...server() })
     expect(reply.status, reply.text).toBe(201)
     const { password } = server()
@@ -159,7 +159,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
     expect((await ada.patch(path, {})).status).toBe(400)
   })
 
-  test("a host that is not public is refused when it is stored, and so is what is no host", async () => {
+  test("a host that is not public is refused when it is stored, and so is an invalid one", async () => {
     for (const host of [
       "10.0.0.1",
       "169.254.169.254",
@@ -182,7 +182,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
     }
   })
 
-  test("what is somebody else's is not there, whatever is asked of it", async () => {
+  test("every request for another user's connection answers like one for a missing connection", async () => {
     const id = await made({ kind: "sqlite", path: "shop.db" })
     const asks = (missing: string) =>
       Promise.all([
@@ -198,7 +198,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
     expect(theirs.map(({ text }) => text)).toEqual(none.map(({ text }) => text))
     expect((await bob.get("/api/connections")).body.items).toEqual([])
     expect((await ada.get(`/api/connections/${id}`)).body.name).toBe("Shop")
-    // Nor is a file in another's folder, by whatever name.
+    // Nor can a user open a file in another user's folder, by any name.
     const folder = adaFolder.split("/").at(-1) ?? ""
     for (const path of [
       join(adaFolder, "shop.db"),
@@ -214,7 +214,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
     ).toBe(201)
   })
 
-  test("a person has a hundred connections and no more", async () => {
+  test("a user can store at most a hundred connections", async () => {
     const carl = await face.as("carl")
     const body = { name: "x", kind: "sqlite", path: "shared/everybody.db" }
     for (let count = 0; count < 100; count++) expect((await carl.post("/api/connections", body)).status).toBe(201)
@@ -222,7 +222,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
     expect([reply.status, reply.body.code]).toEqual([409, "too_many"])
   })
 
-  test("a row that was moved to somebody else opens nothing", async () => {
+  test("a row that was moved to another user cannot be decrypted", async () => {
     const id = await made({ kind: "sqlite", path: "shop.db" })
     const dora = await face.as("dora")
     const user = (await dora.get("/api/auth/me")).body.user.id
@@ -233,7 +233,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
     expect([reply.status, reply.body.code]).toEqual([409, "secret_unreadable"])
   })
 
-  test("a person who is erased takes their connections along", async () => {
+  test("erasing a user deletes their connections", async () => {
     const eve = await face.as("eve", "read", "manage")
     await eve.post("/api/connections", { name: "x", kind: "sqlite", path: "shared/everybody.db" })
     const count = async () => (await face.store.engine.query("SELECT id FROM connection WHERE name = ?", ["x"])).length

@@ -33,7 +33,7 @@ describe.each(anyDatabase)("the database of a conversation on $name", ({ create 
     return body.id as string
   }
 
-  test("is chosen when it begins, or later, and stays through everything that does not name one", async () => {
+  test("is set when the conversation is created or later, and requests without one do not change it", async () => {
     const id = await ada.begin({ agent: "analyst", connectionId: shop })
     expect(await connectionOf(id)).toBe(shop)
     await ada.patch(`/api/conversations/${id}`, { title: "Sales", mode: "read-only" })
@@ -51,7 +51,7 @@ describe.each(anyDatabase)("the database of a conversation on $name", ({ create 
     expect(await connectionOf(later)).toBeNull()
   })
 
-  test("comes along with a fork, and is there after a restart", async () => {
+  test("is copied to a fork, and is there after a restart", async () => {
     const id = await ada.begin({ connectionId: shop })
     await ada.say(id, "hello")
     const fork = (await ada.post(`/api/conversations/${id}/fork`, { position: 3 })).body
@@ -62,7 +62,7 @@ describe.each(anyDatabase)("the database of a conversation on $name", ({ create 
     expect([await connectionOf(id), await connectionOf(fork.id)]).toEqual([shop, shop])
   })
 
-  test("is one's own: another's and a missing one are the same bytes, and nothing is begun or changed", async () => {
+  test("is the user's: a foreign and a missing one get the same reply, and nothing is created or changed", async () => {
     const bob = await face.as("bob")
     const mine = await bob.begin()
     const before = (await bob.get("/api/conversations")).body.items.length

@@ -1,6 +1,6 @@
 const tables = new Map<string, Map<string, readonly number[]>>()
 
-/** A text in an encoding for which the platform has only a decoder: the decoder's table, turned round. */
+/** Encodes a text in an encoding for which the platform has only a decoder, by inverting the decoder's table. */
 export function encodeAs(encoding: string, text: string): Buffer {
   if (encoding === "utf-8") return Buffer.from(text)
   if (encoding.startsWith("utf-16")) {

@@ -11,22 +11,22 @@ import { tokenFor } from "../support/processes/token-for.ts"
 import { WatchedServer } from "../support/processes/watched-server.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
 
-/** Promise 12: so much of the processor one turn of the server's loop may take before others have theirs. */
+/** Promise 12: how much processor time one turn of the server's event loop may take. */
 const MAX_TURN_MS = 1000
 /** Five seconds on this server, and what it takes to stop, on a machine that has other things to do. Without a bound they take for ever. */
 const MAX_MS = 90_000
-/** How long a backend may be deaf, in the middle of a step over a gigabyte. */
+/** How long a backend may ignore signals in the middle of a step over a gigabyte. */
 const MAX_BUSY_MS = 120_000
 /**
- * More than a result may have, in one step that cannot be interrupted. In the long run a gigabyte, which PostgreSQL holds four
- * times over: where there is less, the name of the test says how much it was.
+ * More than the limit of a result, in one step that cannot be interrupted. In long runs a gigabyte, which PostgreSQL
+ * holds four times over: on a smaller machine the title of the test states the size.
  */
 const megabytes = isLong && freemem() > 6 * 2 ** 30 ? 1000 : 150
-/** As many as it takes for somebody to hang up in the middle of it. */
+/** Enough megabytes that a client can disconnect in the middle of it. */
 const longMegabytes = Math.max(300, megabytes)
 const postgres = databases.find(({ name }) => name === "postgres")
 
-describe.runIf(postgres)("queries without an end and of any size", { timeout: 300_000 }, () => {
+describe.runIf(postgres)("endless and huge queries", { timeout: 300_000 }, () => {
   let server: WatchedServer
   let url: string
   let token: string
@@ -71,7 +71,7 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
     ids.sqlite = (await ask("POST", "/connections", sqlite)).body.id
     ids.bob = (await ask("POST", "/connections", sqlite, { as: bob })).body.id
     ids.cleo = (await ask("POST", "/connections", sqlite, { as: cleo })).body.id
-    // Of its own, so that only its own backends are looked at.
+    // A server of its own, so that the test sees only its own backends.
     const place = (await postgres!.createEmpty()).url
     admin = new pg.Client(place)
     await admin.connect()
@@ -86,7 +86,7 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
       password,
     }
     ids.postgres = (await ask("POST", "/connections", connection)).body.id
-    // What is loaded when it is first needed is loaded.
+    // Loads what is loaded on first use.
     for (const id of [ids.sqlite, ids.postgres]) await ask("POST", `/connections/${id}/query`, { sql: "SELECT 1" })
     await server.longestTurn()
   })
@@ -96,14 +96,14 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
     await server[Symbol.asyncDispose]()
   })
 
-  /** The processes of PostgreSQL that are at work for the server, in the order in which they began. */
+  /** The processes of PostgreSQL that work for the server, oldest first. */
   const busyPids = async () => {
     const sql = `SELECT pid FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'pawl' AND state <> 'idle' ORDER BY backend_start`
     return (await admin.query(sql)).rows.map(({ pid }) => pid as number)
   }
 
-  /** Seconds of the processor that each of the server's processes that read SQLite files has had. */
+  /** Processor seconds that each of the server's processes that read SQLite files has used. */
   const workedBySqlite = () => {
     const seconds = new Map<string, number>()
     for (const pid of readdirSync("/proc")) {
@@ -115,7 +115,7 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
         if (!/sqlite-child\.\w+\0/.test(words) || fields[3] !== String(server.child.pid)) continue
         seconds.set(pid, (Number(fields[13]) + Number(fields[14])) / 100)
       } catch {
-        // No process, or no longer.
+        // The process does not exist, or has ended.
       }
     }
     return seconds
@@ -136,7 +136,7 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
 
   const deep = (part: string, times: number, end = "") => `SELECT ${part.repeat(times)}1${end.repeat(times)}`
 
-  /** Which is up first, time or memory, is the machine's: each of these statuses is an answer. */
+  /** It depends on the machine whether time or memory runs out first: each of these statuses is an answer. */
   const endsInTime = async (id: string | undefined, sql: string, statuses: readonly number[], as = token) => {
     const began = performance.now()
     const reply = await ask("POST", `/connections/${id}/query`, { sql }, { as })
@@ -157,11 +157,11 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
   const longSum = `${NUMBERS} SELECT group_concat(hex(zeroblob(1000000))) FROM n`
   const series = `SELECT count(*) FROM ${["a", "b", "c"].map((x) => `generate_series(1, 100000) ${x}`)}`
 
-  test("what has no end is ended in time: a recursion, a product and a long sum", async () => {
-    // Beside each other, because each takes all of its time.
+  test("endless queries are stopped in time: a recursion, a product and a long sum", async () => {
+    // In parallel, because each takes all of its time.
     await Promise.all([
       endsInTime(ids.sqlite, recursion, [422, 504]),
-      // Of files one person reads one at a time.
+      // A user's queries of files run one at a time.
       endsInTime(ids.bob, product, [422, 504], bob),
       endsInTime(ids.cleo, longSum, [422, 504], cleo),
       endsInTime(ids.postgres, recursion, [504]),
@@ -170,7 +170,7 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
     await expectUnmoved()
   })
 
-  /** What it is called, what is asked, and the statuses that are an answer. */
+  /** A name, a statement, and the statuses that are an answer. */
   const hostile: readonly [kind: "sqlite" | "postgres", what: string, sql: string, ...statuses: number[]][] = [
     ["sqlite", "rows without an end", `${NUMBERS} SELECT i FROM n`, 200],
     ["sqlite", "a set", `${NUMBERS} SELECT count(*) FROM (SELECT DISTINCT hex(randomblob(500000)) FROM n)`, 422, 504],
@@ -202,14 +202,14 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
     ["postgres", "a nest that never ends", deep("a[", 15_000), 400],
     ["postgres", "a pattern", "SELECT repeat('a', 50000) ~ '(a*)*b'", 200, 422, 504],
   ]
-  // Usually a quarter of them, by the seed; all in the long run.
+  // Usually the seed selects a quarter of them; long runs test all.
   test.each(oneIn(4, hostile))("%s: %s ends in time", async (kind, _what, sql, ...statuses) => {
     await endsInTime(ids[kind], sql, statuses)
     await expectUnmoved()
   })
 
-  // What rows add up to is not seen beforehand, and no step of PostgreSQL over it can be interrupted: the answer comes in
-  // time all the same, and the backend is told to go until it has gone.
+  // The size of aggregated rows is unknown beforehand, and PostgreSQL cannot interrupt a step over them: the answer
+  // comes in time nevertheless, and the backend is signalled until it has ended.
   const addedUp: readonly [where: string, sql: string][] = [
     ["in a result", stringOf(megabytes)],
     ["inside the query", `SELECT length(reverse(t)) FROM (${stringOf(megabytes)}) g (t)`],
@@ -217,22 +217,22 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
     ["as JSON", `SELECT json_agg(repeat('x', 1000000)) FROM generate_series(1, ${megabytes})`],
   ]
   test.each(oneIn(2, addedUp))(
-    `postgres: ${megabytes} MB that rows add up to, %s, is answered in time`,
+    `postgres: ${megabytes} MB of aggregated rows, %s, are answered in time`,
     async (_where, sql) => {
       const began = performance.now()
       const reply = await ask("POST", `/connections/${ids.postgres}/query`, { sql })
       expect(performance.now() - began).toBeLessThan(MAX_MS)
-      // The smallest of them may be through before time is up.
+      // The smallest of them may finish before the time limit.
       expect([200, 422, 504], JSON.stringify(reply.body).slice(0, 300)).toContain(reply.status)
       await expectOthersHadTheirTurn()
-      // Nobody else waits for it.
+      // Other queries do not wait for it.
       expect((await ask("POST", `/connections/${ids.postgres}/query`, { sql: "SELECT 1" })).status).toBe(200)
       expect(await until((busy) => busy === 0, MAX_BUSY_MS)).toBe(true)
       await expectOthersHadTheirTurn()
     },
   )
 
-  test("postgres: whoever hangs up in the middle of it has the next answer at once", async () => {
+  test("postgres: a client that disconnects in the middle gets its next answer at once", async () => {
     const leaving = new AbortController()
     const query = ask(
       "POST",
@@ -249,7 +249,7 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
     expect(await until((busy) => busy === 0, MAX_BUSY_MS)).toBe(true)
   })
 
-  test("many at once hold up neither the server nor somebody else", async () => {
+  test("many queries at once delay neither the server nor another user", async () => {
     const enough = new AbortController()
     const sql = `${NUMBERS} SELECT count(*) FROM n`
     const before = workedBySqlite()
@@ -262,7 +262,7 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
         () => ended++,
         () => {},
       )
-    // As many run as may: only then is there something to be held up by. To start takes a tenth of that.
+    // Waits until as many run as may, because only then can they delay others. To start takes a tenth of that.
     const worked = () =>
       Math.max(
         0,
@@ -273,21 +273,21 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 30
     await expect.poll(worked, { timeout: 60_000 }).toBeGreaterThan(0.5)
     const one = await ask("POST", `/connections/${ids.bob}/query`, { sql: "SELECT a FROM t" }, { as: bob })
     expect(one.body.rows).toEqual([[1]])
-    // Of one person's, one runs at a time, and each takes all of its time: somebody else has not waited for them.
+    // One of a user's queries runs at a time, for its full time: another user has not waited for them.
     expect(ended, "of the six, how many came to their end before").toBeLessThan(3)
     enough.abort()
     await Promise.allSettled(endless)
     await expectOthersHadTheirTurn()
   })
 
-  test("whoever hangs up has stopped the query, long before its time is up", async () => {
+  test("disconnecting stops the query long before its time limit", async () => {
     const begin = () => {
       const leaving = new AbortController()
       const query = ask("POST", `/connections/${ids.postgres}/query`, { sql: recursion }, { signal: leaving.signal })
       query.catch(() => {})
       return leaving
     }
-    // One that began before it, and whose time is up before its own, goes on after it has gone.
+    // An older query, whose time limit ends sooner, still runs after this one has gone.
     const stays = begin()
     expect(await until((busy) => busy === 1)).toBe(true)
     const leaves = begin()

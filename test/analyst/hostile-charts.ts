@@ -1,6 +1,6 @@
 /**
- * Charts that somebody would write who wants script to run, a request to leave, or a page to hang. Each is tried against
- * the checker of the server and, as if that had let it through, against the frame that draws.
+ * Charts by an attacker who wants to run script, send a request, or hang a page. Each is tried against the checker of
+ * the server and, as if that had accepted it, against the frame that draws.
  */
 export interface HostileChart {
   readonly name: string
@@ -8,7 +8,7 @@ export interface HostileChart {
 }
 
 export const EVIL = "http://evil.example"
-/** What they would do if they could: seen in the console, in the requests, or in the global of wherever they ran. */
+/** The mark that a successful attack leaves: in the console, in the requests, or in a global variable. */
 export const CANARY = "pawl-canary"
 
 const values = [
@@ -260,7 +260,7 @@ export const hostileCharts: readonly HostileChart[] = [
   },
 ]
 
-/** Text that looks like more than it is: the checker lets it pass, and it is drawn as text. */
+/** Text that resembles script or markup: the checker accepts it, and it is drawn as text. */
 export const markupCharts: readonly HostileChart[] = [
   { name: "markup as title", spec: bars({ title: `<img src=x onerror="console.log('${CANARY}')">` }) },
   { name: "markup as description", spec: bars({ description: `"><script>console.log('${CANARY}')</script>` }) },
@@ -271,7 +271,7 @@ export const markupCharts: readonly HostileChart[] = [
   },
 ]
 
-/** What would make a browser work for ever, or take all of its memory. */
+/** Expressions that would keep a browser busy for ever, or use up its memory. */
 export const hugeCharts: readonly HostileChart[] = [
   ...Object.entries(slow).map(([name, expression]) => ({ name, spec: calculate(expression) })),
   {

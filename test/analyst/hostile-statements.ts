@@ -12,7 +12,7 @@ export function attemptsOf(name: string, fill: Readonly<Record<string, string>>)
   return lines.map((line) => line.replaceAll(/\{(\w+)\}/g, (whole, key: string) => fill[key] ?? whole))
 }
 
-/** What a folder holds, down to the last byte. */
+/** The names and bytes of all files in a folder. */
 export function stateOf(folder: string): string {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()
   return names
@@ -25,7 +25,7 @@ export function stateOf(folder: string): string {
     .join("\n")
 }
 
-/** Tries each, and says how it went: the code of a refusal, or `ran`. Anything else that is thrown breaks the test. */
+/** Runs each and returns its outcome: the code of a refusal, or `ran`. Any other error breaks the test. */
 export async function tryEach<T extends Target>(
   kind: DatabaseKind<T>,
   place: Omit<DatabaseUse<T>, "signal">,

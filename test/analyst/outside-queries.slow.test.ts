@@ -10,7 +10,7 @@ import type { UserId } from "../../core/protocol/ids.ts"
 import { stateOf } from "./hostile-statements.ts"
 
 interface Collection {
-  /** What makes each database. */
+  /** Statements that create each database. */
   readonly databases: Readonly<Record<string, readonly string[]>>
   readonly questions: readonly { readonly db: string; readonly sql: string }[]
 }
@@ -20,15 +20,15 @@ const there = existsSync(outside)
 const user = "user_ada" as UserId
 const { signal } = new AbortController()
 
-/** Passed over where the folder of material from outside is missing. */
-describe.runIf(there)("queries that others have written", { timeout: 180_000 }, () => {
+/** Skipped if the folder of external material is missing. */
+describe.runIf(there)("queries of public collections", { timeout: 180_000 }, () => {
   const makeRoot = () => {
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "outside-"))
     mkdirSync(join(root, "shared"))
     return root
   }
 
-  test("all 1,034 of the text-to-SQL collection run, and give what SQLite alone gives", async () => {
+  test("all 1,034 of the text-to-SQL collection run, and return the same as SQLite alone", async () => {
     const file = new URL("text-to-sql.json.gz", outside)
     const { databases, questions } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Collection
     const root = makeRoot()
@@ -56,7 +56,7 @@ describe.runIf(there)("queries that others have written", { timeout: 180_000 }, 
     expect(stateOf(root)).toBe(before)
   })
 
-  test("a real database answers, and is described", async () => {
+  test("a real database is queried and described", async () => {
     const root = makeRoot()
     copyFileSync(fileURLToPath(new URL("chinook.sqlite", outside)), join(root, "shared", "chinook.sqlite"))
     const before = stateOf(root)
@@ -87,7 +87,7 @@ describe.runIf(there)("queries that others have written", { timeout: 180_000 }, 
   })
 })
 
-/** A few rows everywhere: an empty table answers every query alike. */
+/** A few rows in each table: an empty table answers every query alike. */
 function fill(db: DatabaseSync): void {
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'").all()
   db.exec("PRAGMA foreign_keys = OFF")

@@ -7,7 +7,7 @@ import { PostgresTarget } from "../../core/protocol/databases/connections.ts"
 
 const hasPostgres = inject("engines").includes("postgres")
 
-test.runIf(hasPostgres)("a backend is looked after for so long and no longer, also where no answer comes", async () => {
+test.runIf(hasPostgres)("waiting for a backend to end stops at its time limit, also without an answer", async () => {
   const { hostname, port, pathname, username: user, password } = new URL(inject("postgresUrl"))
   const asked = Promise.withResolvers<void>()
   const server = createServer((near) => {
@@ -26,7 +26,7 @@ test.runIf(hasPostgres)("a backend is looked after for so long and no longer, al
   server.close()
 })
 
-test("a request to cancel ends also where whoever gets it goes on talking", async () => {
+test("a cancel request ends even if the server keeps sending", async () => {
   const server = createServer((near) => {
     const talking = setInterval(() => near.write("."), 50)
     near.on("error", () => {})
@@ -43,14 +43,14 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test.runIf(hasPostgres)("a backend that heard of no cancel is told to go, and no other one is", async () => {
+test.runIf(hasPostgres)("a backend that ignores a cancel request is terminated, and no other backend is", async () => {
   const { hostname: host, port, pathname, username: user, password, href } = new URL(inject("postgresUrl"))
   const database = pathname.slice(1)
   const target = PostgresTarget.parse({ kind: "postgres", host, port: Number(port), database, user, password })
   const link = { target, address: host, mostBytes: 100_000 }
   const { signal } = new AbortController()
   const busy = new pg.Client(href)
-  busy.on("error", () => {}) // it is told to go
+  busy.on("error", () => {}) // the backend is terminated
   await busy.connect()
   await busy.query("BEGIN")
   const [[process = "", began = ""] = []] = (
@@ -60,7 +60,7 @@ test.runIf(hasPostgres)("a backend that heard of no cancel is told to go, and no
     () => "slept",
     (error: { code?: string }) => error.code,
   )
-  // The number has been given to somebody else since: that one is left alone, and ours is gone.
+  // If the process id belongs to another backend now, that one is left alone and ours counts as gone.
   await seeGone(link, { process, began: "1.000000" }, signal)
   await seeGone(link, { process: "1", began }, signal)
   expect(await Promise.race([sleeping, Promise.resolve("still there")])).toBe("still there")

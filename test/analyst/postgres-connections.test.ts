@@ -52,7 +52,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
   })
   afterAll(() => kind.close())
 
-  test("the schema tells the values of an enumeration, also behind a list and a domain", async () => {
+  test("the schema lists the values of an enumeration, also of a list and of a domain", async () => {
     await admin.query("CREATE TYPE mood AS ENUM ('so so', 'it''s fine', 'Happy')")
     await admin.query("CREATE DOMAIN feeling AS mood")
     await admin.query("CREATE TABLE day (a mood NOT NULL, b mood[], c feeling, d text)")
@@ -72,7 +72,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
       (error: unknown) => codeOf(error) ?? String(error),
     )
 
-  test("values lose nothing on their way", async () => {
+  test("values arrive without loss", async () => {
     const { columns, rows } =
       await ask(`SELECT 9007199254740993::int8, 42::int8, 1.10::numeric, 'NaN'::float8, '-Infinity'::float4,
       0.1::float8, true, '\\x00ff'::bytea, '{"a": [1, null]}'::jsonb, '{"id": 12345678901234567890}'::json,
@@ -99,7 +99,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     })
   })
 
-  test("cells that are called JSON and are none are texts, however many there are", async () => {
+  test("cells of a JSON type without valid JSON are texts, however many there are", async () => {
     await admin.query("CREATE CAST (text AS json) WITHOUT FUNCTION")
     const worked = countWork()
     const open = `'"' || repeat('\\"', 30000)`
@@ -110,7 +110,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     expect(worked()).toBeLessThan(5000)
   })
 
-  test("is described with keys, comments and a few rows, cut where they are long", async () => {
+  test("is described with keys, comments and a few rows, truncated where they are long", async () => {
     const schema = await kind.introspect({ target, user, signal })
     const { markdown, tables, shown } = toMarkdown(schema)
     expect([tables, shown]).toEqual([4, 4])
@@ -125,7 +125,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     expect(markdown).not.toContain("x".repeat(61))
   })
 
-  test("is described also where its rows take long to look at", async () => {
+  test("is described also if reading its rows takes long", async () => {
     const slow = ["slow_1", "slow_2", "slow_3"]
     for (const table of slow)
       for (const sql of [
@@ -147,7 +147,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     }
   })
 
-  test("warns of each power of its role that no question needs, with what to do instead, and of none where there is none", async () => {
+  test("warns of each privilege of its role that no question needs, and how to remove it", async () => {
     expect(await kind.probe({ target, user, signal })).toEqual([])
     const role = `${name}_power`
     await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'the-password'`)
@@ -172,19 +172,19 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     await lenient.close()
   })
 
-  test("is refused to a superuser unless an operator lets them in", async () => {
+  test("is refused for a superuser unless the operator allows it", async () => {
     expect(await refusal(ask("SELECT 1", server))).toBe("superuser_refused")
     const lenient = postgresKind({ hosts: new OutboundPolicy(["127.0.0.1"]), superuserConnections: true })
     expect((await ask("SELECT current_user::text, session_user::text", server, lenient)).rows).toEqual([
       ["pg_read_all_data", server.user],
     ])
-    // Rows that a policy hides from the reader are not left out in silence.
+    // Rows that a policy hides from the reader are reported as missing.
     expect(await refusal(ask("SELECT * FROM private", server, lenient))).toBe("query_failed")
     expect((await ask("SELECT count(*) FROM private")).rows).toEqual([[2]])
     await lenient.close()
   })
 
-  test("ends with its query: nothing is kept from one to the next", async () => {
+  test("keeps no session state from one query to the next", async () => {
     const own = postgresKind({
       hosts: new OutboundPolicy(["127.0.0.1"]),
       superuserConnections: false,
@@ -199,7 +199,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     await own.close()
   })
 
-  test("says what the database says, and never the password", async () => {
+  test("passes on the database's error without the password", async () => {
     const told = (work: Promise<unknown>) => work.catch((error: Error) => error.message)
     expect(await told(ask("SELECT nothing FROM item"))).toContain('column "nothing" does not exist')
     const secret = "a-very-secret-password"
@@ -215,7 +215,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     expect(await refusal(ask("SELECT 1", { ...target, port: 1 }))).toBe("connection_failed")
   })
 
-  test("what it says about a statement is told word for word, whatever the password is", async () => {
+  test("passes on the error of a statement unchanged, even if the password occurs in it", async () => {
     await admin.query(`ALTER ROLE ${name} PASSWORD 'nothing'`)
     try {
       const message = await ask("SELECT nothing FROM item", { ...target, password: "nothing" }).catch(String)
@@ -223,7 +223,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     } finally {
       await admin.query(`ALTER ROLE ${name} PASSWORD 'the-password'`)
     }
-    // Nor can it be read off what is missing where somebody is not let in.
+    // A failed sign-in does not reveal the password by removing it from the message either.
     for (const [wrong, problem] of [
       [{ password: "user" }, "the user name or the password is wrong"],
       [{ database: "nowhere", password: "the-password" }, "there is no database of this name"],
@@ -232,7 +232,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     }
   })
 
-  test("takes nothing from this machine's environment and files", async () => {
+  test("ignores environment variables and files of this machine", async () => {
     const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "home-"))
     const file = join(folder, "pgpass")
     writeFileSync(file, `*:*:*:*:${target.password}\n`, { mode: 0o600 })
@@ -257,7 +257,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     }
   })
 
-  test("goes to the very address that was judged, and a name that changes its mind gains nothing", async () => {
+  test("connects to the checked address, also if the name resolves differently later", async () => {
     const reached: string[] = []
     const trap = createServer((socket: Socket) => {
       reached.push(socket.localAddress ?? "")
@@ -289,7 +289,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
       expect(await refusal(ask("SELECT 1", { ...rebound, host }, strict))).toBe("host_not_allowed")
     }
     expect(reached).toEqual([])
-    // And one that may be reached is reached by what was judged: nobody else knows this name.
+    // An allowed name is resolved once, by the policy's lookup: no other resolver knows it.
     let asked = 0
     const found = ((_host: string, _options: object, answer: (error: null, found: LookupAddress[]) => void) => {
       asked++
@@ -303,7 +303,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     await new Promise((done) => trap.close(done))
   })
 
-  test("to something that is no PostgreSQL ends soon, whatever it sends", async () => {
+  test("to a server that is not PostgreSQL ends soon, whatever it sends", async () => {
     const sends: readonly (Buffer | string)[] = [
       "HTTP/1.1 200 OK\r\n\r\n",
       Buffer.alloc(100, 0x52),
@@ -314,7 +314,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     }
   })
 
-  /** What is told of a server that answers in a way of its own. */
+  /** The error for a server that answers in an unusual way. */
   async function answered(answer: (asked: Buffer) => Buffer | string): Promise<string> {
     const odd = createServer((socket) => {
       socket.on("error", () => {})
@@ -331,7 +331,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     }
   }
 
-  test("to something that only pretends to be PostgreSQL breaks nothing", async () => {
+  test("survives a server that only pretends to be PostgreSQL", async () => {
     const message = (type: string, body: Buffer) => {
       const head = Buffer.from(`${type}0000`)
       head.writeInt32BE(body.length + 4, 1)
@@ -353,7 +353,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     for (const code of await Promise.all(told)) expect(code).toMatch(/^[a-z_]+$/)
   })
 
-  test("that is to be encrypted is not made in the clear", async () => {
+  test("is refused if it has to be encrypted and cannot be", async () => {
     expect(await refusal(ask("SELECT 1", { ...target, ssl: true }))).toBe("connection_failed")
     expect(await refusal(ask("SELECT 1", { ...target, ssl: "no-verify" }))).toBe("connection_failed")
   })

@@ -40,7 +40,7 @@ describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ crea
     return Number((await face.store.engine.query<{ n: number }>(sql, [user]))[0]?.n)
   }
 
-  test("are one's own, whole, and found under the connection they came through", async () => {
+  test("belong to one user, are complete, and are found under their connection", async () => {
     const { visitor: ada, user } = await enter("ada")
     const { visitor: bob } = await enter("bob")
     const { id, hash } = await keep(user, answer(["x"], [null], [{ deep: [1, { b: 1, a: 2 }] }]))
@@ -52,12 +52,12 @@ describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ crea
       expect([refused.status, refused.text]).toEqual([404, missing.text])
       expect((await ada.get(`/api/connections/${newId("conn")}/results/${id}${ending}`)).status).toBe(404)
     }
-    // The same result has the same hash, whoever keeps it; another has another.
+    // The same result has the same hash for every user; another result has another hash.
     expect((await keep(user, answer(["x"], [null], [{ deep: [1, { a: 2, b: 1 }] }]))).hash).toBe(hash)
     expect((await keep(user, answer(["y"]))).hash).not.toBe(hash)
   })
 
-  test("are bounded: of one person the newest, so many and so much, each cut where it is too long", async () => {
+  test("are limited to the newest of a user, by count and size, and each is truncated if it is too long", async () => {
     const { user } = await enter("cleo")
     const { user: other } = await enter("dan")
     const theirs = await keep(other)
@@ -81,13 +81,13 @@ describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ crea
     for (let n = 0; n < 3; n++) await add(12)
     expect(await countOf(user)).toBe(3) // a fourth of a thousand signs and a few more is too much
     expect(await face.store.results.find(other, theirs.id)).toBeDefined()
-    // Of those whose rows have gone the newest are remembered.
+    // Only the newest of the results without rows are stored.
     const rows = await engine.query("SELECT id FROM query_result WHERE person = ? AND size = 0", [user])
     expect(rows).toHaveLength(2)
     expect(await results.findExpired(user, first.id)).toBeUndefined()
   })
 
-  test("expire when they were not used for seven days, and say so, and how to run them again", async () => {
+  test("expire after seven days without use, and say how to run the query again", async () => {
     const DAY = 24 * 60 * 60_000
     const clock = new TurnedClock()
     await using place = await create()
@@ -116,7 +116,7 @@ describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ crea
       }
     }
     expect(await stored()).toBeLessThan(55_000)
-    // Neither another person nor another connection learns of it.
+    // Neither another user nor another connection can find it.
     const bob = await turned.as("bob")
     expect((await bob.get(path(unused))).status).toBe(404)
     expect((await ada.get(`/api/connections/${newId("conn")}/results/${unused.id}`)).status).toBe(404)
@@ -124,7 +124,7 @@ describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ crea
     expect((await ada.get(path(used))).status).toBe(410)
   })
 
-  test("go with their conversation, with their connection where they have none, and with their person", async () => {
+  test("are deleted with their conversation, with their connection if they have none, and with their user", async () => {
     const { visitor: eve, user } = await enter("eve")
     const conversation = await eve.begin()
     const inside = await keep(user, answer([1]), conversation)
@@ -152,7 +152,7 @@ describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ crea
   })
 })
 
-test("a file tells NULL from nothing, quotes what has to be, and runs nothing in a spreadsheet", () => {
+test("a file distinguishes NULL from empty text, quotes values, and runs nothing in a spreadsheet", () => {
   const columns = ["a", "=b", "c,d"].map((name) => ({ name, type: null }))
   const rows = [
     [null, "", 'say "hi"'],
@@ -174,7 +174,7 @@ test("a file tells NULL from nothing, quotes what has to be, and runs nothing in
   ])
 })
 
-test("no cell makes a file take longer than its length: what is nearly a number is read once", () => {
+test("exporting a cell takes linear time, also if it nearly is a number", () => {
   const cells = ["1".repeat(400_000), `${"1".repeat(200_000)}.${"1".repeat(200_000)}`, " ".repeat(400_000)]
   const rows = cells.map((cell) => [`-${cell}x`])
   const worked = countWork()
@@ -183,7 +183,7 @@ test("no cell makes a file take longer than its length: what is nearly a number 
   expect(worked()).toBeLessThan(1000) // a pattern with two ways to fit took minutes
 })
 
-test("a large file comes in portions, none much larger than the others", () => {
+test("a large file is streamed in chunks of similar size", () => {
   const rows = Array.from({ length: 20_000 }, (_, n) => [n, "x".repeat(100)])
   const portions = [
     ...toCsv(

@@ -15,7 +15,7 @@ const model = offlineModel([{ name: "ask_database", examples }])
 
 const newRoot = () => mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
 
-test("the sample database is the same for everybody, spans more than two years, and is left alone once it is there", async () => {
+test("the sample database is the same for every user, spans more than two years, and is not overwritten", async () => {
   const [one, two] = [newRoot(), newRoot()]
   await Promise.all([makeSample(one), makeSample(one), makeSample(two)])
   expect(readFileSync(join(one, SAMPLE_PATH)).equals(readFileSync(join(two, SAMPLE_PATH)))).toBe(true)
@@ -35,7 +35,7 @@ test("the sample database is the same for everybody, spans more than two years, 
   db.close()
 })
 
-describe.each(anyDatabase)("a newcomer without a model on $name", ({ create }) => {
+describe.each(anyDatabase)("a new user without a model on $name", ({ create }) => {
   let face: Face
   let ada: Visitor
   let root: string
@@ -69,7 +69,7 @@ describe.each(anyDatabase)("a newcomer without a model on $name", ({ create }) =
     expect((await bob.post("/api/connections/sample")).body.id).not.toBe(one.body.id)
   })
 
-  test("every question that is offered is answered with rows", async () => {
+  test("gets rows for every suggested question", async () => {
     for (const example of examples) {
       const { text, data } = await ask(example)
       expect(data?.rowCount, `${example}\n${text}`).toBeGreaterThan(0)
@@ -92,12 +92,12 @@ describe.each(anyDatabase)("a newcomer without a model on $name", ({ create }) =
       "SELECT round((SELECT sum(quantity * price_cents) FROM purchase_line) / 100.0 / count(*), 2) FROM purchase",
     ],
     ["how many customers are from Portugal", "SELECT count(*) FROM customer WHERE city IN ('Lisbon', 'Porto')"],
-  ])("%s is answered with what is in the tables", async (question, sql) => {
+  ])("%s is answered from the tables", async (question, sql) => {
     const { data } = await ask(question)
     expect(data.rows).toEqual([Object.values(shop.prepare(sql).get() ?? {})])
   })
 
-  test("a top of five has five, in order; a month has its own row", async () => {
+  test("a top five has five rows in order, and each month has a row", async () => {
     const top = await ask("top 5 products by revenue")
     const revenues = top.data.rows.map(([, revenue]: [string, number]) => revenue)
     expect(revenues).toHaveLength(5)
@@ -121,11 +121,11 @@ describe.each(anyDatabase)("a newcomer without a model on $name", ({ create }) =
     expect(data.rowCount).toBeGreaterThan(1)
   })
 
-  test("is told what is understood, and that another database has other tables", async () => {
+  test("learns which questions the offline model supports, and that another database has other tables", async () => {
     const { text, data } = await ask("Which of them would you marry?")
     expect(data).toBeUndefined()
     expect(text).toContain("I am the offline model")
-    // It knows no year of theirs, and says so rather than counting all.
+    // The sample has no rows of that year; the model says so rather than counting all.
     expect((await ask("how many customers did we have in 2025?")).text).toContain("I am the offline model")
     expect(text).toContain("top 5 products by revenue")
 

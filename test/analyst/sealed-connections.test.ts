@@ -8,7 +8,7 @@ import { Face, type Visitor } from "../support/server/face.ts"
 import { makeShop } from "./shop.ts"
 
 describe.each(databasesInTurn(import.meta.filename))("the secret of a connection on $name", ({ create }) => {
-  test("opens in its own row only: not in another of the same person, and not in another person's", async () => {
+  test("decrypts in its own row only: not in another one of the same user, and not in another user's", async () => {
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "sealed-"))
     mkdirSync(join(root, "shared"))
     for (const name of ["a.db", "b.db"]) makeShop(join(root, "shared", name))

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite"
 
-/** A file with a few people in it. */
+/** A SQLite file with a few customers. */
 export function makeShop(file: string): void {
   const db = new DatabaseSync(file)
   db.exec(`CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL, town TEXT);

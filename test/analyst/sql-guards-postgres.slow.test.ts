@@ -18,14 +18,17 @@ const all: PostgresGuards = { guard: true, oneStatement: true, readOnly: true, r
 const name = "walls"
 
 describe.runIf(inject("engines").includes("postgres"))("hostile statements of PostgreSQL", { timeout: 300_000 }, () => {
-  /** Of their own: what is looked at is all of it, its roles, databases and locks too, and other tests have some. */
+  /**
+   * A server of its own, because the test inspects all of it: its roles, databases and locks, and other tests have
+   * some.
+   */
   let postgres: Awaited<ReturnType<typeof openOwnPostgres>>
   let admin: pg.Client
   let folder: string
   let attempts: string[]
   let server: PostgresTarget
   let owner: PostgresTarget
-  /** How things stood before anybody tried anything: of what came after, a session of the last attack might still be part. */
+  /** The state before the first attack: a later one might include a session that the last attack left. */
   let untouched: string
 
   beforeAll(async () => {
@@ -72,7 +75,7 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
     return JSON.stringify(rows) + stateOf(folder)
   }
 
-  /** The server takes a moment to notice that the last connection is gone; where it is busy, longer. */
+  /** The server takes a moment to notice that the last connection is closed; longer if it is busy. */
   async function isHarmed(before: string, looks: number): Promise<boolean> {
     for (let look = 0; look < looks; look++) {
       if ((await stateNow()) === before) return false
@@ -116,7 +119,7 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
     ["a superuser whom the operator lets in", "readOnly", () => server],
     ["a superuser whom the operator lets in", "role", () => server],
   ]
-  /** Each of these takes a connection for each of two hundred statements: usually one of the two, by the seed. */
+  /** Each of these opens a connection for each of two hundred statements: usually the seed selects one of the two. */
   const turns = oneIn(2, ["guard", "harm"])
   const guard = ["the owner", "guard", () => owner] as const
 
@@ -127,8 +130,8 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
     },
   )
 
-  test("of a superuser change nothing without the guard, because a superuser is not let in", async () => {
-    // None gets as far as to be read: some, by the seed, show that as well as all.
+  test("of a superuser change nothing without the guard, because a superuser connection is refused", async () => {
+    // None is even parsed: a few, selected by the seed, show that as well as all.
     const tried = [...oneIn(8, attempts)]
     const { outcomes, harmed } = await attack(server, { guard: false }, { superuserConnections: false, tried })
     expect(outcomes.size).toBe(tried.length)
@@ -142,7 +145,7 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
     ["the guard and reading only", () => owner, { guard: false, readOnly: false }],
   ]
   test.each(turns.includes("harm") ? oneIn(3, tornDown) : [])(
-    "do harm without %s, or these tests would show nothing",
+    "do harm without %s, which shows that these tests detect harm",
     async (_, target, layers) => {
       // Two seconds: it does not go away.
       expect((await attack(target(), layers, { before: await stateNow(), looks: 40 })).harmed).toBe(true)
@@ -150,7 +153,7 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
   )
 })
 
-/** What the grammar cannot tell from a column and from a method that only reads. */
+/** The parser cannot distinguish these from a column and from a sampling method that only reads. */
 const BY_THE_SERVER = ["SELECT customer.write_customer FROM customer", "SELECT 1 FROM customer TABLESAMPLE evil (1)"]
 
 const SHOP = [
@@ -181,7 +184,7 @@ const STATE = `SELECT ${[
   hash("description", "pg_description d JOIN pg_class c ON c.oid = d.objoid AND relnamespace = 'public'::regnamespace"),
   hash("objid::text", "pg_locks WHERE locktype = 'advisory'"),
   hash("slot_name::text", "pg_replication_slots"),
-  // What a session leaves: itself, its locks, what it listens to and has set for others.
+  // State that a session leaves: itself, its locks, its subscriptions and its settings for others.
   hash("pid::text || state", "pg_stat_activity WHERE application_name = 'pawl' AND datname = current_database()"),
   hash("l.locktype || l.mode", "pg_locks l JOIN pg_stat_activity s USING (pid) WHERE s.application_name = 'pawl'"),
   hash("name || setting", "pg_file_settings"),

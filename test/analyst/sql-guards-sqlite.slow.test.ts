@@ -32,12 +32,12 @@ function makePlace() {
   return { folder, root, attempts, place: { target: { kind: "sqlite", path: "shop.db" } as const, user } }
 }
 
-/** What a process that has run something may still have of it: limits, folders, what is attached, what was counted. */
+/** State that a process may keep of an earlier statement: limits, folders, attached files, counters. */
 const SESSION = `SELECT changes(), total_changes(), last_insert_rowid(), length(hex(randomblob(2000000))), 'A' LIKE 'a',
   (SELECT json_group_array(schema || name || type || ncol) FROM (SELECT * FROM pragma_table_list ORDER BY schema, name)),
   (SELECT json_group_array(name) FROM customer)`
 
-/** Runs every attempt with these walls. Harm is a file that has changed, and a process that is not as it was. */
+/** Runs every attempt with these guards. Harm is a changed file, or a process whose state has changed. */
 async function attack(layers: SqliteGuards) {
   const { folder, root, attempts, place } = makePlace()
   const kind = sqliteKind({ root, layers })
@@ -66,9 +66,9 @@ describe("hostile statements of SQLite", { timeout: 180_000 }, () => {
     expect(await attack({ ...all, [layer]: false })).toMatchObject(NONE)
   })
 
-  test("do harm without two walls, or these tests would show nothing", async () => {
+  test("do harm without two guards, which shows that these tests detect harm", async () => {
     expect(await attack({ ...all, authorizer: false, readOnly: false })).toMatchObject({ files: true })
-    // Without the look at the text, each of the other two still holds by itself.
+    // Without the check of the text, each of the other two guards is enough.
     expect(await attack({ ...all, statement: false, authorizer: false })).toMatchObject(NONE)
     expect(await attack({ ...all, statement: false, readOnly: false })).toMatchObject(NONE)
   })

@@ -12,7 +12,7 @@ import { StoredUploads } from "../../packs/analyst/sqlite/stored-uploads.ts"
 import { CsvFiles } from "../../packs/analyst/csv/files.ts"
 import { StoredCsvFiles } from "../../packs/analyst/csv/stored-csv-files.ts"
 
-describe.each(databasesInTurn(import.meta.filename))("an upload that is put into the store, on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("an upload that moves into the store, on $name", ({ create }) => {
   async function open() {
     const store = await openStore({ url: (await create()).url, durability: "normal" })
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "csv-"))
@@ -43,7 +43,7 @@ describe.each(databasesInTurn(import.meta.filename))("an upload that is put into
     }
   }
 
-  test("is moved from where it was made to where it is read from", async () => {
+  test("is moved from where it was created to where it is read", async () => {
     await using opened = await open()
     await opened.place(opened.record)
     expect([await opened.rows(), existsSync(opened.made), opened.cached().length]).toEqual([
@@ -55,14 +55,14 @@ describe.each(databasesInTurn(import.meta.filename))("an upload that is put into
     expect(readFileSync(file?.local ?? "", "utf8")).toBe("a database")
   })
 
-  test("leaves nothing there where its connection is refused", async () => {
+  test("leaves nothing behind if its connection is refused", async () => {
     await using opened = await open()
     const refused = opened.place(() => Promise.reject(new Error("too many")))
     await expect(refused).rejects.toThrow("too many")
     expect([await opened.rows(), opened.cached()]).toEqual([{ files: 0, parts: 0 }, []])
   })
 
-  test("stays where only the answer was lost that its connection is recorded", async () => {
+  test("stays if only the answer that recorded its connection was lost", async () => {
     await using opened = await open()
     const lost = opened.place(async (stored) => {
       await opened.record(stored)

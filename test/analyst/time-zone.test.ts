@@ -32,14 +32,14 @@ describe.runIf(hasPostgres)("days in a PostgreSQL database", () => {
     ["Europe/Berlin", "2026-06-02"],
     ["America/New_York", "2026-06-01"],
     ["Asia/Tokyo", "2026-06-02"],
-  ])("are those of the person in %s", async (timeZone, day) => {
+  ])("are those of the user in %s", async (timeZone, day) => {
     expect(await query(DAY, timeZone)).toMatchObject({ rows: [[day]], timeZone })
     const { rows } = await query("SELECT current_setting('TimeZone'), created::text FROM visit", timeZone)
     expect(rows[0]?.[0]).toBe(timeZone)
     expect(new Date(String(rows[0]?.[1])).toISOString()).toBe(new Date(LATE).toISOString())
   })
 
-  test("are those of the database where nobody names a zone, or one that it does not know", async () => {
+  test("are those of the database if the zone is missing or unknown", async () => {
     const usual = await query("SELECT current_setting('TimeZone')")
     expect(usual.timeZone).toBe(usual.rows[0]?.[0])
     // JavaScript takes this old name, and PostgreSQL does not.
@@ -48,7 +48,7 @@ describe.runIf(hasPostgres)("days in a PostgreSQL database", () => {
     expect(await query(DAY, "'; DROP TABLE visit; --")).toMatchObject({ timeZone: usual.timeZone })
   })
 
-  test("are the person's in a change, too, and the same when it is applied", async () => {
+  test("are the user's also in a change, and the same when it is applied", async () => {
     const sql = "UPDATE visit SET id = 1 + 0, created = '2026-06-05 00:30' WHERE created::date = '2026-06-02'"
     const place = { ...open.place, timeZone: "Europe/Berlin" }
     expect((await open.rehearse(sql)).affected).toBe(0)
@@ -59,7 +59,7 @@ describe.runIf(hasPostgres)("days in a PostgreSQL database", () => {
     await open.target.rows(`UPDATE visit SET created = '${LATE}'`)
   })
 
-  test("a query may ask for the zone, for how it is run, and for nothing else of the server", async () => {
+  test("a query may read the time zone, and no other setting of the server", async () => {
     expect(await query("SHOW TimeZone", "Europe/Berlin")).toMatchObject({ rows: [["Europe/Berlin"]] })
     const { columns, rows } = await query("EXPLAIN SELECT * FROM visit WHERE id = 1")
     expect([columns, String(rows[0])]).toEqual([
@@ -90,8 +90,8 @@ describe.runIf(hasPostgres)("days in a PostgreSQL database", () => {
   })
 })
 
-describe.runIf(hasPostgres).each(anyDatabase)("asked in words on $name", ({ create }) => {
-  test("the model hears the person's zone, and so does whoever reads the answer", async () => {
+describe.runIf(hasPostgres).each(anyDatabase)("a question in plain words on $name", ({ create }) => {
+  test("both model calls get the user's time zone", async () => {
     const target = await changeTargets.postgres()
     for (const sql of SETUP) await target.rows(sql)
     const model = analystModel(says(DAY))

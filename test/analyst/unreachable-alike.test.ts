@@ -10,7 +10,7 @@ import type { UserId } from "../../core/protocol/ids.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/** This machine as if it were somebody else's: it may be reached, and nobody has listed it. */
+/** This machine as if it were a remote one: it is allowed, and not on the operator's list. */
 const hosts = {
   checkAddress() {},
   lookup: (
@@ -47,7 +47,7 @@ async function listening(serve: (socket: Socket) => void): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test("a closed port, a silent one and all that is not PostgreSQL are told alike, and after the same time", async () => {
+test("a closed port, a silent one and a server that is not PostgreSQL give the same error after the same time", async () => {
   const ports = {
     closed: 1,
     silent: await listening(() => {}),
@@ -59,7 +59,7 @@ test("a closed port, a silent one and all that is not PostgreSQL are told alike,
   const tries = Object.values(ports).flatMap((port) =>
     ([false, true, "no-verify"] as const).map(async (ssl) => ({ ...(await told(target(port, { ssl }))), early })),
   )
-  // In the order in which timers ring: nobody is answered before one that rings a little earlier than theirs.
+  // Timers fire in this order: no try ends before one that fires a little earlier than its own.
   void pause(UNREACHABLE_MS - 50).then(() => (early = false))
   const [first, ...others] = await Promise.all(tries)
   expect(first).toMatchObject({ code: "connection_failed", early: false })
@@ -68,7 +68,7 @@ test("a closed port, a silent one and all that is not PostgreSQL are told alike,
   for (const server of opened) server.close()
 })
 
-test("a server that has no encryption is never sent the password of a connection that wants some", async () => {
+test("a server without encryption never gets the password of a connection that requires it", async () => {
   const heard: Buffer[] = []
   const port = await listening((socket) => {
     socket.on("data", (bytes: Buffer) => {
@@ -82,7 +82,7 @@ test("a server that has no encryption is never sent the password of a connection
   for (const server of opened) server.close()
 })
 
-test.runIf(inject("postgresUrl") !== "")("what PostgreSQL itself answers is told as it is", async () => {
+test.runIf(inject("postgresUrl") !== "")("errors of PostgreSQL itself are passed on", async () => {
   const { port, pathname, username, password } = new URL(inject("postgresUrl"))
   const place = { database: pathname.slice(1), user: username, password }
   expect(await told(target(Number(port), place))).toMatchObject({ code: "ok" })

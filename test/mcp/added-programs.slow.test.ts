@@ -8,7 +8,7 @@ import { command } from "../support/processes/commands.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { calls, folder, provided } from "../terminal/terminal-world.ts"
 
-// Where bubblewrap cannot work, no program is started unless mcp.json says that it needs no sandbox.
+// Without a working bubblewrap a program is started only if mcp.json says that it needs no sandbox.
 const inSandbox = test.runIf(isReal)
 
 inSandbox("a program that pawl mcp add names is tried, and the agent of pawl chat has its tools", async () => {

@@ -13,15 +13,15 @@ import {
 type Asked = ElicitRequestFormParams | ElicitRequestURLParams
 type Answered = { readonly action: string; readonly content?: unknown }
 
-/** The two ways in which servers ask: over the stream of a call, or with a result that wants input. */
+/** The two ways in which servers ask: over the stream of a tool call, or with a result that requires input. */
 export type Age = "legacy" | "modern"
 
-/** A server of the official package whose tool `book` asks before it answers, and tells what it was told. */
+/** A server of the official package whose tool `book` asks before it answers, and returns the answers it got. */
 export class AskingServer implements AsyncDisposable {
-  /** What is asked, one after the other. */
+  /** The questions, asked one after another. */
   questions: readonly Asked[]
   calls = 0
-  /** Of the older age: it asks over the stream of the call, and not over that of the session. */
+  /** In the legacy protocol: whether it asks over the stream of the tool call, and not over that of the session. */
   isRelated = false
   readonly answers: Answered[] = []
   readonly #age: Age

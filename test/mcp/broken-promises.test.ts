@@ -12,7 +12,7 @@ import { type Play, PlayedServer, text } from "./played-server.ts"
 
 const outputSchema = { type: "object", properties: { id: { type: "string" } }, required: ["id"] }
 
-/** One write that a person agrees to, of a server that promises what its results are. */
+/** One approved write, at a server that declares a schema for its results. */
 async function oneWrite(play: Play) {
   await using place = await anyDatabase[0]!.create()
   await using server = await PlayedServer.open([{ name: "add", outputSchema }], play)
@@ -25,13 +25,13 @@ async function oneWrite(play: Play) {
   return { end, calls: server.calls.length, doubts: of(events, "in_doubt").length }
 }
 
-test("a write that was done is told as done, whatever its server had promised of its result", async () => {
+test("a write that was applied is reported as such, even if its result does not match the declared schema", async () => {
   expect(await oneWrite(() => text("Added."))).toMatchObject({
     ...{ end: { status: "ok", text: "Added." }, calls: 1, doubts: 0 },
   })
 })
 
-test("a write whose result is nested deeper than anybody can write it down is done, too", async () => {
+test("a write whose result is nested too deep to serialize is applied, too", async () => {
   const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`
   const play: Play = (_call, response, id) => {
     response.writeHead(200, { "content-type": "application/json" })
@@ -45,7 +45,7 @@ test("a write whose result is nested deeper than anybody can write it down is do
   })
 })
 
-test("a server without tools prints nothing where a program of ours may be speaking", async () => {
+test("a server without tools prints nothing to stdout, which a program may need for its protocol", async () => {
   await using place = await anyDatabase[0]!.create()
   await using server = await PlayedServer.open([{ name: "add" }])
   server.capabilities = { tools: undefined }
@@ -58,7 +58,7 @@ test("a server without tools prints nothing where a program of ours may be speak
   debug.mockRestore()
 })
 
-test("a server of the newer age whose tools say of headers what cannot be prints nothing of its words, and has the others", async () => {
+test("a server of the modern protocol whose tools declare invalid headers prints nothing of its text, and its other tools work", async () => {
   await using place = await anyDatabase[0]!.create()
   const properties = { a: { type: "string", "x-mcp-header": "\u001b]0;hello\u0007" } }
   const tools = [

@@ -13,7 +13,7 @@ const SAYS_SO = { ...ECHO, annotations: { idempotentHint: true } }
 
 type Given = Readonly<{ tool: PlayedTool; operator?: readonly string[]; person?: boolean }>
 
-describe.each(anyDatabase)("a write whose process dies before its end is on record, on $name", ({ create }) => {
+describe.each(anyDatabase)("a write whose process is killed before its end is recorded, on $name", ({ create }) => {
   test.each<[what: string, given: Given, state: string, times: number]>([
     ["says nothing of a second time", { tool: ECHO, operator: ["echo"] }, "in_doubt", 1],
     ["says that a second time changes nothing, and nobody agrees", { tool: SAYS_SO, operator: [] }, "in_doubt", 1],
@@ -50,7 +50,7 @@ describe.each(anyDatabase)("a write whose process dies before its end is on reco
 
 type Opened = Awaited<ReturnType<typeof openMcpWorld>>
 
-/** A server of the person's, and whether they agree that its tool may run again. */
+/** A user's server, and whether they allow its tool to be retried. */
 async function nameOwn(world: Opened, server: PlayedServer, agrees: boolean): Promise<void> {
   const { signal } = new AbortController()
   const given = { name: "notes", url: server.url, headers: {}, agents: ["test"], data: "private" as const }

@@ -9,12 +9,12 @@ import { PlayedServer } from "./played-server.ts"
 
 const DIG = { name: "dig", description: "Digs.", inputSchema: { type: "object", properties: {} } }
 
-describe.each(anyDatabase)("a call at an MCP server that a person cancels, on $name", ({ create }) => {
+describe.each(anyDatabase)("a call at an MCP server that a user cancels, on $name", ({ create }) => {
   test.each([
     ["read", "cancelled"],
     ["ask", "interrupted"],
   ] as const)(
-    "is over at once where it is to be %s, and its server is told, whether it listens or not",
+    "ends at once if it is to be %s, and its server is notified, whether it responds or not",
     async (rule, status) => {
       await using place = await create()
       const begun = Promise.withResolvers<void>()
@@ -24,7 +24,7 @@ describe.each(anyDatabase)("a call at an MCP server that a person cancels, on $n
       })
       const model = scripted(calls("mine__dig", {}), says("Done."))
       const named = servers({ mine: { url: server.url, data: "public", tools: { "*": rule } } })
-      // Time stands still: whatever waited for the server, or for a grace, would wait for ever.
+      // Time stands still: waiting for the server, or for a grace period, would take for ever.
       await using world = await openMcpWorld(named, { url: place.url, model, clock: new TurnedClock() })
       const { id } = await world.start("Dig.")
       const { runtime } = world.pawl

@@ -13,9 +13,9 @@ const ECHO = { name: "echo", description: "Says it again.", annotations: { idemp
 const LIST = { name: "list", description: "Lists them." }
 
 describe.each(databasesInTurn(import.meta.filename))(
-  "an MCP server of a person that they change, on $name",
+  "an MCP server of a user that they change, on $name",
   ({ create }) => {
-    test("keeps what was decided with another name and other headers, and sends nobody else's secrets", async () => {
+    test("keeps its rules when its name and headers change, and never sends another user's secrets", async () => {
       await using place = await create()
       await using server = await PlayedServer.open([ECHO], ({ headers }) =>
         text(`${headers["x-key"]} ${headers["x-more"]}`),
@@ -48,7 +48,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       expect(server.calls.map(({ headers: sent }) => [sent["x-key"], sent["x-more"]])).toEqual([["third", "second"]])
     })
 
-    test("is another server at another address: its tools are asked about again, and no secret goes there", async () => {
+    test("is another server at another address: its tools need approval again, and no secret is sent there", async () => {
       await using place = await create()
       await using server = await PlayedServer.open([ECHO, LIST])
       await using elsewhere = await PlayedServer.open([ECHO])
@@ -77,7 +77,7 @@ describe.each(databasesInTurn(import.meta.filename))(
         { tool: "echo", state: "changed", rule: "ask", again: false, before: { hash: "moved" } },
         { tool: "list", state: "changed" },
       ])
-      // What waited for a person was for the server before: it reaches neither.
+      // The pending proposals were for the previous server: they reach neither.
       await ada.post(`/api/agent/proposals/${waiting[0]?.id}/commit`)
       await face.pawl.runtime.rest(chat.id as ConversationId)
       expect([server.calls, elsewhere.calls, new Set(seen)]).toEqual([[], [], new Set([undefined])])
@@ -85,7 +85,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       expect(agreed.tools[0]).toMatchObject({ state: "agreed", again: false })
     })
 
-    test("whose tool changes is asked again whether that one may run again, and one that does not say so never may", async () => {
+    test("loses its permission to retry a tool that changes, and cannot get one for a tool without the hint", async () => {
       await using place = await create()
       await using server = await PlayedServer.open([ECHO, LIST])
       await using face = await Face.open({ url: place.url, model: scripted(), reach })
@@ -101,7 +101,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       expect((await decide(0, seen)).body.tools[0]).toMatchObject({ state: "agreed", again: false })
     })
 
-    test("is left as it is where it cannot be reached, and its sign-in ends where it moves", async () => {
+    test("is not changed if it cannot be reached, and its sign-in ends if its address changes", async () => {
       await using place = await create()
       await using there = await PlayedAuthority.open([ECHO])
       await using server = await PlayedServer.open([ECHO])

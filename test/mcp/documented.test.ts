@@ -58,6 +58,6 @@ test.each([
     /^a has the unknown field "trust"/,
   ],
   ["what is no JSON", "{", /not valid JSON/],
-])("%s is refused with its place", (_, text, says) => {
+])("%s is refused with its position", (_, text, says) => {
   expect(() => readServers(text, { ...environment, PAWL_TOKEN: "x" })).toThrow(says)
 })

@@ -7,7 +7,7 @@ import { of } from "../support/loop/checked-world.ts"
 import { openMcpWorld, servers } from "./mcp-world.ts"
 import { PlayedServer, text } from "./played-server.ts"
 
-/** What it says of itself counts where the operator agrees, and nowhere else. */
+/** The tool's `idempotentHint` counts only if the operator allows it. */
 const ADD = { name: "add", inputSchema: { type: "object", properties: {} }, annotations: { idempotentHint: true } }
 
 interface Rules {
@@ -15,7 +15,7 @@ interface Rules {
   readonly idempotent?: readonly string[]
 }
 
-/** A conversation in which a tool is used twice; what happens in between is the server's. */
+/** A conversation that uses a tool twice; a hook for the server runs in between. */
 async function usedTwice(server: PlayedServer, between: () => void, rules: Rules = {}) {
   await using place = await anyDatabase[0]!.create()
   const model = scripted(calls("notes__add", {}), says("One."), calls("notes__add", {}), says("Two."))
@@ -35,11 +35,11 @@ async function usedTwice(server: PlayedServer, between: () => void, rules: Rules
 
 const notFound = (response: ServerResponse) => void response.writeHead(404).end()
 
-test("a write over a connection that its server has forgotten is sent over a new one, once", async () => {
+test("a write over a session that its server has forgotten is sent over a new one, once", async () => {
   await using server = await PlayedServer.open([ADD])
   const forgets = () => {
     server.instead = (_request, response) => {
-      server.instead = undefined // after a restart it knows who shakes hands anew
+      server.instead = undefined // after a restart it can ask clients to initialize again
       notFound(response)
       return true
     }
@@ -53,7 +53,7 @@ test.each<[what: string, rules: Rules, expected: object]>([
   ["a write is in doubt, and not sent again", {}, { calls: 2, ends: ["ok"], doubts: 1 }],
   ["one that may be done twice is", { idempotent: ["add"] }, { calls: 3, ends: ["ok", "ok"], doubts: 0 }],
   ["a read is", { tools: { add: "read" } }, { calls: 3, ends: ["ok", "ok"], doubts: 0 }],
-])("of a call that was done, and of which a proxy says that nobody is there, %s", async (_what, rules, expected) => {
+])("a call that was applied, and that a proxy answers with 404, %s", async (_what, rules, expected) => {
   let lies = false
   await using server = await PlayedServer.open([ADD], (_call, response) => {
     if (!lies) return text("Added.")

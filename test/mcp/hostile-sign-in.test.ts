@@ -10,7 +10,7 @@ import { Face, type Visitor } from "../support/server/face.ts"
 const PROTECTED = "/.well-known/oauth-protected-resource/mcp"
 const AUTHORITY = "/.well-known/oauth-authorization-server"
 
-/** One server for all: each test has a person of its own. */
+/** One server for all: each test has a user of its own. */
 const clock = new TurnedClock()
 let face: Face
 let people = 0
@@ -84,7 +84,7 @@ test.each<[what: string, said: RegExp, lie: (there: PlayedAuthority) => void]>([
     (there) => there.instead.set(AUTHORITY, (usual) => ({ ...usual, authorization_endpoint: "http://a.example/" })),
   ],
   ["no metadata at all", /name it as a header/, (there) => there.instead.set(AUTHORITY, () => undefined)],
-])("a server with %s is not kept", async (_what, said, lie) => {
+])("a server with %s is not stored", async (_what, said, lie) => {
   await using met = await meet()
   lie(met.there)
   const { status, body } = await met.add()
@@ -99,7 +99,7 @@ test.each<[what: string, said: RegExp, answer: Record<string, string>]>([
   ["that is a refusal of another issuer", /not from where/, { iss: "https://bank.example", error: "access_denied" }],
   ["that is a refusal in its own words", /for a reason of its own/, { error: "<b>call 555-0100</b>", code: "" }],
   ["without a code", /without an answer/, { code: "" }],
-])("an answer %s brings no tokens, and is used up", async (_what, said, answer) => {
+])("an answer %s returns no tokens, and is used up", async (_what, said, answer) => {
   await using met = await meet()
   await met.add()
   const back = met.there.agree(await met.signIn(), answer)
@@ -110,7 +110,7 @@ test.each<[what: string, said: RegExp, answer: Record<string, string>]>([
   expect((await met.finish(back)).body.code).toBe("mcp_sign_in_not_begun")
 })
 
-test("a sign-in is finished with the state of the last one that was begun, within ten minutes", async () => {
+test("a sign-in is finished with the state of the latest one that was started, within ten minutes", async () => {
   await using met = await meet()
   await met.add()
   const [first, second] = [await met.signIn(), await met.signIn()]
@@ -121,7 +121,7 @@ test("a sign-in is finished with the state of the last one that was begun, withi
   expect((await met.finish(met.there.agree(await met.signIn()))).body).toMatchObject({ signIn: "done" })
 })
 
-test("of many that finish the same sign-in at once one does, and the code is exchanged once", async () => {
+test("of many requests that finish the same sign-in at once one succeeds, and the code is exchanged once", async () => {
   await using met = await meet()
   await met.add()
   const back = met.there.agree(await met.signIn())
@@ -134,7 +134,7 @@ test.each<[what: string, said: RegExp, tokens: object]>([
   ["of a kind that we cannot send", /of a kind/, { token_type: "DPoP" }],
   ["with the end of a line in them", /no token/, { access_token: "a\r\nx-admin: 1" }],
   ["that are none", /Signing in/, { access_token: 7 }],
-])("tokens %s are not kept", async (_what, said, tokens) => {
+])("tokens %s are not stored", async (_what, said, tokens) => {
   await using met = await meet()
   await met.add()
   met.there.instead.set("/token", (usual) => ({ ...usual, ...tokens }))
@@ -143,7 +143,7 @@ test.each<[what: string, said: RegExp, tokens: object]>([
   expect((await met.who.get("/api/mcp-servers")).body.items).toMatchObject([{ signIn: "needed" }])
 })
 
-test("one who gives out tokens and hangs is waited for ten seconds", async () => {
+test("a token endpoint that hangs is given up after ten seconds", async () => {
   await using met = await meet()
   await met.add()
   const asked = Promise.withResolvers<void>()
@@ -154,7 +154,7 @@ test("one who gives out tokens and hangs is waited for ten seconds", async () =>
   expect((await finishing).body.detail).toMatch(/did not answer within 10 seconds/)
 })
 
-test("a server that fails and repeats the token that it was sent does not have it told", async () => {
+test("a failing server that repeats the token it was sent does not leak it into the error", async () => {
   await using met = await meet()
   await met.add()
   await met.finish(met.there.agree(await met.signIn()))
@@ -169,12 +169,12 @@ test("a server that fails and repeats the token that it was sent does not have i
   expect([status, body.detail]).toEqual([502, expect.stringContaining("No good: Bearer [hidden]")])
 })
 
-test("who signs in again while tokens are refused stays signed in", async () => {
+test("a user who signs in again while tokens are refused stays signed in", async () => {
   await using met = await meet()
   await met.add()
   await met.finish(met.there.agree(await met.signIn()))
   const serve = met.there.server.instead
-  // What is renewed now is refused as well.
+  // Renewed tokens are refused as well.
   met.there.accepted.clear()
   met.there.instead.set("/token", (usual) => (met.there.accepted.clear(), usual))
   let refused = 0
@@ -192,7 +192,7 @@ test("who signs in again while tokens are refused stays signed in", async () => 
   expect((await met.who.get("/api/mcp-servers")).body.items).toMatchObject([{ signIn: "done" }])
 })
 
-test("a server that asks for more than was allowed is told of in a sentence, and the next sign-in asks for both", async () => {
+test("a server that requires more scopes is reported in a sentence, and the next sign-in requests both", async () => {
   await using met = await meet()
   await met.add()
   await met.finish(met.there.agree(await met.signIn()))
@@ -210,7 +210,7 @@ test("a server that asks for more than was allowed is told of in a sentence, and
   expect(new URL(await met.signIn()).searchParams.get("scope")).toBe("notes notes:write")
 })
 
-test("a server that takes only programs that it knows says so, and a client id is sent where it was given", async () => {
+test("a server that accepts only registered clients says so, and a configured client id is sent", async () => {
   await using met = await meet()
   met.there.instead.set(AUTHORITY, ({ registration_endpoint: _none, ...usual }) => usual)
   await met.add()

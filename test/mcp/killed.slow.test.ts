@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 180_000 })
 
 const TOOLS = ["dig", "look"].map((name) => ({ name, description: "Does it." }))
 
-/** A server over its input and output, which writes down each effect and then says no more of it. */
+/** A server over stdin and stdout, which records each effect and then does not answer. */
 const silentProgram = (counted: string) => `
 import { appendFileSync } from "node:fs"
 import { createInterface } from "node:readline"
@@ -28,7 +28,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 })
 `
 
-/** Calls the tool that the person names, and says something when it has a result. */
+/** Calls the tool that the user names, and answers once it has a result. */
 const provider = () =>
   ProviderServer.open((response, { body }) => {
     const messages = body.messages as { role: string; content: unknown }[]
@@ -37,7 +37,7 @@ const provider = () =>
     streamHead(response).end(isDone ? chatReply("All done.") : call(wanted))
   })
 
-test("a write over MCP is done at most once, and asked about, wherever kill -9 falls; a read is made again", async () => {
+test("a write over MCP is applied at most once, and in doubt wherever kill -9 falls; a read is repeated", async () => {
   await using model = await provider()
   const environment = settings(model)
   const counted = join(environment.PAWL_DATA, "counted")
@@ -56,7 +56,7 @@ test("a write over MCP is done at most once, and asked about, wherever kill -9 f
     const { body } = await ada.get("/api/agent/proposals")
     return body.items.find((each: { conversationId: string }) => each.conversationId === id)
   }
-  /** What a person agreed to, and what is under way when the process dies. */
+  /** Starts a call, approves it if it is a write, and runs `before` ahead of the approval. */
   const begin = async (tool: string, before = () => {}): Promise<string> => {
     const id = await ada.begin()
     await ada.say(id, `Use ${tool}.`)
@@ -75,7 +75,7 @@ test("a write over MCP is done at most once, and asked about, wherever kill -9 f
   }
   const digs = () => server.calls.filter(({ name }) => name === "dig").length
 
-  // Before it is sent: its server has forgotten the session, and is being greeted anew.
+  // Before it is sent: its server has forgotten the session, and the client initializes again.
   const greeted = Promise.withResolvers<void>()
   const first = await begin("mine__dig", () => {
     let isForgotten = false
@@ -94,7 +94,7 @@ test("a write over MCP is done at most once, and asked about, wherever kill -9 f
   await isInDoubt(first)
   expect(digs()).toBe(0)
 
-  // After the effect, before anybody was told of it; and a read that is under way beside it.
+  // After the effect, before any answer; and a read that runs at the same time.
   const under = { dig: Promise.withResolvers<void>(), look: Promise.withResolvers<void>() }
   server.play = ({ name }) => {
     under[name as "dig" | "look"].resolve()
@@ -117,14 +117,14 @@ test("a write over MCP is done at most once, and asked about, wherever kill -9 f
   expect(JSON.stringify(read.messages)).toContain("look again")
   expect(server.calls.map(({ name }) => name)).toEqual(["dig", "look", "look"])
 
-  // The same at a program of this machine, which dies with us.
+  // The same at a local program, which dies with us.
   const third = await begin("silent__dig")
   await expect.poll(() => readFileSync(counted, "utf8"), { timeout: 60_000 }).toBe("dug\n")
   await pawl.kill()
   await pawl.comeBack()
   await isInDoubt(third)
 
-  // A person says what became of it, and it goes on; nothing was done twice.
+  // The user resolves the doubt, and the run continues; nothing was applied twice.
   await ada.post(`/api/agent/proposals/${doubtful}/resolve`, { choice: "done" })
   const settled = await until(
     async () => (await ada.get(`/api/conversations/${second}`)).body,

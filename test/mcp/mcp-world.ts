@@ -11,7 +11,7 @@ import { asMasterKey, fixedKeys } from "../../core/store/people/master-keys.ts"
 import { openStore, type Store } from "../../core/store/store.ts"
 import { openWorld, type World, type WorldOptions } from "../support/loop/world.ts"
 
-/** The same for every life: what one has sealed the next one opens. */
+/** The same after every restart: a secret that one process encrypts the next one decrypts. */
 const masterKeys = fixedKeys(asMasterKey(Buffer.alloc(32, "mcp")))
 
 export type Entry = Readonly<Record<string, unknown>>
@@ -31,12 +31,12 @@ export const servers = (entries: Readonly<Record<string, Entry>>): McpServer[] =
   )
 
 export interface McpPlace {
-  /** Where programs have their folders and are looked for; only for those who start some. */
+  /** The data folder of programs and the path to find them; only for tests that start some. */
   readonly dataFolder?: string
   readonly path?: string
-  /** Which private addresses people may name. */
+  /** Which private addresses users may name. */
   readonly reaches?: readonly string[] | false
-  /** What a person's files may take. */
+  /** The limit for a user's files. */
   readonly bytesOfFiles?: number
 }
 
@@ -57,7 +57,7 @@ export async function openMcpWorld(
   const close = world[Symbol.asyncDispose].bind(world)
   return Object.assign(world, {
     mcp,
-    /** The one that they are kept in. */
+    /** The store that contains them. */
     mcpStore: store,
     async [Symbol.asyncDispose]() {
       await close()

@@ -5,7 +5,7 @@ import { scripted } from "../../core/models/scripted/model.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
-test("a server that nobody has named an MCP server for loads nothing of what speaks with one", async () => {
+test("a server without an MCP server configured loads no MCP package", async () => {
   const loaded: string[] = []
   using _hooks = asDisposable(
     registerHooks({

@@ -26,7 +26,7 @@ async function commit(world: World, id: ConversationId): Promise<void> {
 }
 
 describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ create }) => {
-  test("are shown under their server's name, and a call waits for a person", async () => {
+  test("are shown under their server's name, and a call waits for approval", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO], ({ arguments: { words } }) =>
       text(`You said ${String(words)}.`),
@@ -52,7 +52,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     expect(world.problems).toEqual([])
   })
 
-  test("run unasked where the operator says that they only read, and not because they say so themselves", async () => {
+  test("run without approval if the operator declares them as reads, whatever they declare themselves", async () => {
     await using place = await create()
     const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true }
     await using server = await PlayedServer.open([ECHO, { ...ECHO, name: "Look-Up", annotations }])
@@ -66,7 +66,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     expect((await world.proposals(id)).map(({ proposed }) => proposed.tool)).toEqual(["notes__look_up"])
   })
 
-  test("are not shown where they are switched off, and those that write not where a conversation is read-only", async () => {
+  test("are not shown if they are switched off, and writes not in a read-only conversation", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO, { ...ECHO, name: "list" }, { ...ECHO, name: "drop" }])
     const model = scripted(calls("notes__drop", { words: "a" }), says("."))
@@ -78,7 +78,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     expect(server.calls).toEqual([])
   })
 
-  test("get what the file says in their headers, and what they tell of it is hidden", async () => {
+  test("get the configured headers, whose secrets are hidden in results", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO], ({ headers }) =>
       text(`I was sent ${headers["x-key"] as string}`),
@@ -93,7 +93,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     expect(await ends(world, id)).toMatchObject([{ status: "ok", text: "I was sent [hidden]" }])
   })
 
-  test("stay the same for a conversation, also where its process died and their server is away", async () => {
+  test("stay the same for a conversation, also if its process was killed and their server is away", async () => {
     await using place = await create()
     const entry = { data: "public", tools: { "*": "read" } }
     const named = servers({ notes: { ...entry, url: "http://127.0.0.1:9/mcp" } })
@@ -119,7 +119,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     expect((await joined(world, id)).length).toBe(1)
   })
 
-  test("are asked about again when what their server says of them changes, and the others go on", async () => {
+  test("need approval again when their description changes, and the other tools still run", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     await using server = await PlayedServer.open([ECHO, { ...ECHO, name: "list" }])
@@ -143,7 +143,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     expect(shown(model, -1 + model.received.length)).toEqual(["notes__list"])
     expect(JSON.stringify(model.received)).not.toContain("id_rsa")
 
-    // Somebody has looked at it, and agrees to what it is now.
+    // The user has read the new description, and approves it.
     const pins = await world.store.mcpPins.read("=notes")
     const { seen } = pins.find(({ tool }) => tool === "echo")!
     expect(await world.store.mcpPins.agree("=notes", "echo", { hash: "something else" })).toBe(false)
@@ -152,7 +152,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     expect(shown(model, -1 + model.received.length)).toEqual(["notes__echo", "notes__list"])
   })
 
-  test("leave a write in doubt whose server dies over it, and cost a read one call", async () => {
+  test("leave a write in doubt if their server fails during it, and a read costs one call", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO, { ...ECHO, name: "list" }], (_, response) => {
       response.destroy()
@@ -170,7 +170,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     expect(server.calls.length).toBe(2)
   })
 
-  test("whose process dies over a call are in doubt where they write, and called once", async () => {
+  test("are in doubt if they write and their process is killed during a call, and called once", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
     const named = servers({ notes: { url: server.url } })
@@ -191,7 +191,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     expect(server.calls.length).toBe(1)
   })
 
-  test("are given up when their time is over, and told to stop", async () => {
+  test("are given up after their time limit, and cancelled", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     const called = Promise.withResolvers<void>()

@@ -14,8 +14,8 @@ const SECRET = "a-token-of-ada's-own"
 const ECHO = { name: "echo", description: "Says it again.", annotations: { readOnlyHint: true } }
 const reach = new OutboundPolicy(["127.0.0.1"])
 
-describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on $name", ({ create }) => {
-  test("are added with a secret that no answer contains, and used by that person's agents alone", async () => {
+describe.each(databasesInTurn(import.meta.filename))("MCP servers of users, on $name", ({ create }) => {
+  test("are added with a secret that no answer contains, and used only by that user's agents", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO], ({ headers }) => text(`Hello, ${headers.authorization ?? ""}`))
     const model = scripted(says("Nothing."), calls("notes__echo", {}), says("Done."))
@@ -92,7 +92,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     expect((await ada.get("/api/mcp-servers?limit=2")).body).toMatchObject({ items: [{}, {}], nextCursor: "b" })
   })
 
-  test("whose list of tools is another one each time keep few that are gone, however many were agreed to", async () => {
+  test("whose list of tools always differs keep few removed ones, however many were approved", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
     await using face = await Face.open({ url: place.url, model: scripted(), reach })
@@ -110,7 +110,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     expect(tools.map(({ tool }: { tool: string }) => tool)).toContain("echo")
   })
 
-  test("whose tools change are held back until their person agrees to what they have seen", async () => {
+  test("whose tools change are held back until their user approves what they have read", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
     await using face = await Face.open({ url: place.url, model: scripted(), reach })
@@ -135,7 +135,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     ])
   })
 
-  test("are not kept where they cannot be reached, and never at an address that people may not reach", async () => {
+  test("are not stored if they cannot be reached, and never at an address that users may not use", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
     await using face = await Face.open({ url: place.url, model: scripted() })
@@ -144,7 +144,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     expect([refused.status, refused.body.code]).toEqual([400, "host_not_allowed"])
     expect(refused.body.detail).toMatch(/not a public address/)
     expect(server.methods).toEqual([])
-    // A name that nobody knows and one of a private place are told alike; an operator's own server that is away is not.
+    // An unknown name and one of a private address give the same error; an operator's own server that is away does not.
     const unknown = await ada.post("/api/mcp-servers", { name: "notes", url: "https://notes.invalid/mcp" })
     expect([unknown.status, unknown.body.code]).toEqual([400, "host_not_allowed"])
     const clear = { name: "notes", url: "http://notes.example/mcp", headers: { "X-Key": "k" } }
@@ -152,7 +152,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     expect((await ada.get("/api/mcp-servers")).body.items).toEqual([])
   })
 
-  test("whose address people may reach no more are not called, and what was agreed to is answered with why", async () => {
+  test("whose address users may no longer use are not called, and an approved call is answered with the reason", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
     const told = async () => {
@@ -174,7 +174,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     expect(server.calls).toEqual([])
   })
 
-  test("and those of the operator are distinguished: only an admin agrees to what changed in these", async () => {
+  test("and those of the operator are distinguished: only an admin approves changes in these", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
     const { readServers } = await import("../../core/tools/mcp/server-list.ts")

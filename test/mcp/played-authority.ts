@@ -5,20 +5,20 @@ type Json = Record<string, unknown>
 type Answer = Json | "hang" | "endless" | { readonly redirect: string } | undefined
 
 /**
- * An MCP server that wants a sign-in, and the server that gives out its tokens, on one port: standard where nothing is said,
- * and in whatever way a test has it lie. A code is exchanged once; a token for renewing is used up by the next.
+ * An MCP server that requires a sign-in, and the authorization server that issues its tokens, on one port: by the
+ * standard unless a test replaces an answer. A code is exchanged once; each renewal replaces the refresh token.
  */
 export class PlayedAuthority implements AsyncDisposable {
   readonly server: PlayedServer
-  /** Tokens that the MCP server takes. */
+  /** Tokens that the MCP server accepts. */
   readonly accepted = new Set<string>()
-  /** Every request beside those for the MCP server, as `GET /path`. */
+  /** Every request except those for the MCP server, as `GET /path`. */
   readonly asked: string[] = []
   /** Forms that came to the token endpoint. */
   readonly exchanged: Record<string, string>[] = []
-  /** In place of what is said at a path, or added to it. */
+  /** Replaces or extends the answer at a path. */
   readonly instead = new Map<string, (usual: Json) => Answer | Promise<Answer>>()
-  /** In seconds; undefined says nothing of it. */
+  /** In seconds; undefined leaves it out of the answer. */
   expiresIn: number | undefined
   challenge: string | undefined
   #count = 0
@@ -37,7 +37,7 @@ export class PlayedAuthority implements AsyncDisposable {
     return new URL(this.server.url).origin
   }
 
-  /** As a person does who says yes: where the browser is sent back to. */
+  /** Consents as a user does: returns the address that the browser is redirected to. */
   agree(url: string, more: Record<string, string> = {}): URL {
     const asked = new URL(url).searchParams
     const back = new URL(asked.get("redirect_uri") ?? "")
@@ -61,7 +61,7 @@ export class PlayedAuthority implements AsyncDisposable {
       return true
     }
     this.asked.push(`${request.method} ${pathname}`)
-    // Whoever comes with a browser says yes at once.
+    // Every browser consents at once.
     if (pathname === "/authorize") {
       const location = this.agree(`${this.base}${request.url}`).href
       response.writeHead(302, { location }).end()

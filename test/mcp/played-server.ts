@@ -23,27 +23,27 @@ interface Received {
   readonly params: Omit<PlayedCall, "headers">
 }
 
-/** What a call is answered with: a result, or whatever else is done with the response. */
+/** The answer to a tool call: a result, or "played" if the test writes the response itself. */
 export type Play = (
   call: PlayedCall,
   response: ServerResponse,
   id: unknown,
 ) => object | "played" | Promise<object | "played">
 
-/** An MCP server over HTTP that does as it is told, good or bad, in this process. */
+/** An MCP server over HTTP in this process whose behaviour, good or bad, a test sets. */
 export class PlayedServer implements AsyncDisposable {
   readonly calls: PlayedCall[] = []
   /** Every request that came, by its JSON-RPC method. */
   readonly methods: string[] = []
-  /** How often something was answered that it had asked itself. */
+  /** How many of its own requests were answered. */
   answers = 0
   tools: readonly PlayedTool[]
   play: Play
-  /** Answers instead, where it gives something back. */
+  /** Answers in its place if it returns something. */
   instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
   /** Requests of this method are never answered. */
   silentAbout: string | undefined
-  /** What it says that it can do beside its tools. */
+  /** The capabilities it declares apart from its tools. */
   capabilities: object = {}
   /** Answers requests that are neither for the list nor for a call. */
   other: ((method: string, params: Readonly<Record<string, unknown>>) => object | undefined) | undefined

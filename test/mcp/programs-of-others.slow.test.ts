@@ -13,7 +13,7 @@ import { openMcpWorld, servers } from "./mcp-world.ts"
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":")
 
-/** A server of others from npm, which sees this folder and changes nothing in it. */
+/** A third-party server from npm, which can read this folder and change nothing in it. */
 const program = (name: string) => ({
   command: process.execPath,
   args: [join(root, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`)],
@@ -21,11 +21,11 @@ const program = (name: string) => ({
   sandbox: isReal,
 })
 
-describe.each(anyDatabase)("programs of others, in a sandbox where there is one, on $name", ({ create }) => {
+describe.each(anyDatabase)("third-party programs, in a sandbox if there is one, on $name", ({ create }) => {
   test("are used through the gate: everything, memory and sequential-thinking", async () => {
     await using place = await create()
     const dataFolder = mkdtempSync(join(tmpdir(), "pawl-mcp-"))
-    // In the sandbox that is a folder of its own; without, everybody's.
+    // In the sandbox that is a folder of its own; without one, the shared folder.
     const memory = join(isReal ? "/tmp" : dataFolder, "memory.json")
     const named = servers({
       everything: { ...program("everything"), data: "public", tools: { "*": "read" } },
@@ -46,8 +46,8 @@ describe.each(anyDatabase)("programs of others, in a sandbox where there is one,
     )
     await using world = await openMcpWorld(named, { url: place.url, model, dataFolder, path })
     const { id } = await world.start("Use them all.", { maxIterations: 20 })
-    // What it says of a step may be read together with its result, when nobody listens any more: on a busy machine that
-    // happens to a few steps, and so there are many.
+    // A step may be read together with its result, when the client no longer listens: on a busy machine that happens to
+    // a few steps, and so there are many.
     const progress = world.seen(id, (live) => live.type === "tool_progress" && live.done !== undefined)
     await world.pawl.runtime.rest(id)
     expect(await progress).toMatchObject({ total: 20 })

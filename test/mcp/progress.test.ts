@@ -20,7 +20,7 @@ const named = (url: string, more: object = {}) =>
   servers({ mine: { url, data: "public", tools: { "*": "read" }, ...more } })
 const tokenOf = (call: PlayedCall) => (call as unknown as { _meta?: { progressToken?: unknown } })._meta?.progressToken
 
-/** A call that tells how far it is as the test says, and ends when that says so. */
+/** A call that reports progress when the test says so, and ends likewise. */
 class Digging {
   readonly #response: ServerResponse
   readonly #id: unknown
@@ -48,7 +48,7 @@ class Digging {
   }
 }
 
-/** A run whose one call is under way. */
+/** A run whose one call is running. */
 async function dig(url: string, given: { clock?: TurnedClock; more?: object } = {}) {
   const begun = Promise.withResolvers<Digging>()
   const server = await PlayedServer.open([DIG], (call, response, id) => {
@@ -72,7 +72,7 @@ async function dig(url: string, given: { clock?: TurnedClock; more?: object } = 
 
 const isProgress = (live: Live) => live.type === "tool_progress"
 
-/** What somebody is shown who watches from the beginning. */
+/** The stream of a client that watches from the beginning. */
 function watch({ pawl, store }: World, id: ConversationId) {
   const source = { journal: store.journal, bus: pawl.ports.bus, clock: pawl.ports.clock }
   const subscription = new Subscription(source, { id, after: { position: 0, offset: 0 }, runStart: 0 })
@@ -96,8 +96,8 @@ function watch({ pawl, store }: World, id: ConversationId) {
   }
 }
 
-describe.each(anyDatabase)("how far a call at an MCP server is, on $name", ({ create }) => {
-  test("is shown to whoever watches, without what hides in it, and stands in no journal", async () => {
+describe.each(anyDatabase)("the progress of a call at an MCP server, on $name", ({ create }) => {
+  test("is streamed without hidden characters and secrets, and is not in the journal", async () => {
     await using place = await create()
     await using scene = await dig(place.url)
     const { world, id, digging } = scene
@@ -119,7 +119,7 @@ describe.each(anyDatabase)("how far a call at an MCP server is, on $name", ({ cr
     expect([ended.state, ended.progress]).toEqual(["ok", undefined])
     const told = watched.frames.filter(({ type }) => type === "tool_progress")
     expect(told.length).toBe(2)
-    // It moves nobody: its id is that of the row before it.
+    // It does not advance the stream position: its id is that of the row before it.
     const before = watched.frames[watched.frames.indexOf(told[0]!) - 1]
     expect(told.map((frame) => frame.id)).toEqual([before?.id, before?.id])
     watched.close()
@@ -128,7 +128,7 @@ describe.each(anyDatabase)("how far a call at an MCP server is, on $name", ({ cr
     expect(world.problems).toEqual([])
   })
 
-  test("is shown now and then, however often it is told, and what was told last counts", async () => {
+  test("is streamed at intervals, however often it is sent, and always ends with the last report", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     await using scene = await dig(place.url, { clock })
@@ -141,7 +141,7 @@ describe.each(anyDatabase)("how far a call at an MCP server is, on $name", ({ cr
     digging.tell("much", "Done soon.")
     digging.tell(301, "Last.")
     const ended = world.seen(id, (live) => live.type === "events" && live.events.some((row) => row.type === "tool_end"))
-    // All of it has come when the server has heard us again.
+    // All of it has arrived once the stream has the last report.
     await expect.poll(async () => (await clock.turn(250), heard.at(-1))).toMatchObject({ text: "Last.", done: 301 })
     expect(heard.length).toBeLessThan(10)
     expect(heard.every((live) => live.type === "tool_progress" && live.text.length <= 200)).toBe(true)
@@ -149,7 +149,7 @@ describe.each(anyDatabase)("how far a call at an MCP server is, on $name", ({ cr
     await ended
   })
 
-  test("gives it no more time, even where it never ends", async () => {
+  test("gives it no more time, even if it never ends", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     await using scene = await dig(place.url, { clock, more: { timeoutSeconds: 40 } })

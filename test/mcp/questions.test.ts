@@ -29,7 +29,7 @@ const form = (fields: number) => ({
 
 const named = ({ url }: AskingServer, more: object = {}) => servers({ inn: { url, data: "public", ...more } })
 const reads = { tools: { "*": "read" } }
-/** Calls the tool, and is content once there is a result. */
+/** Calls the tool, and answers once there is a result. */
 const book = () =>
   scripted(always(({ history }) => (history.at(-1)?.role === "user" ? calls("inn__book", {}) : says("Done."))))
 const ends = async (world: World, id: ConversationId) => of(await world.events(id), "tool_end")
@@ -38,7 +38,7 @@ const steps = async (world: World, id: ConversationId) =>
 
 type Asked = Question & { readonly at: ConversationId }
 
-/** The next question that comes up in a conversation. */
+/** The next question in a conversation. */
 async function asked(world: World, id: ConversationId, known: readonly string[] = []): Promise<Asked> {
   const find = async () => {
     const open = (await steps(world, id))
@@ -63,9 +63,9 @@ const decline: Given = { action: "decline" }
 const reply = (world: World, { id: questionId, at: id }: Asked, answer: Given) =>
   world.pawl.runtime.submit(id, { type: "answer", questionId, by: world.user, ...answer })
 
-describe.each(anyDatabase)("what a server asks in the middle of a call, on $name", ({ create }) => {
+describe.each(anyDatabase)("a question of a server in the middle of a call, on $name", ({ create }) => {
   test.each<Age>(["legacy", "modern"])(
-    "is put to the person, and the first answer goes back to it (%s)",
+    "is shown to the user, and the first answer goes back to the server (%s)",
     async (age) => {
       await using place = await create()
       await using server = await AskingServer.open(age, WHEN, WHEN)
@@ -98,19 +98,16 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
     },
   )
 
-  test.each<Age>(["legacy", "modern"])(
-    "is cancelled at once where nobody is there who could answer (%s)",
-    async (age) => {
-      await using place = await create()
-      await using server = await AskingServer.open(age, WHEN)
-      await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
-      const id = await world.begin("Book.")
-      expect(server.answers).toMatchObject([{ action: "cancel" }])
-      expect(await steps(world, id)).toEqual([])
-    },
-  )
+  test.each<Age>(["legacy", "modern"])("is cancelled at once in an unattended conversation (%s)", async (age) => {
+    await using place = await create()
+    await using server = await AskingServer.open(age, WHEN)
+    await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
+    const id = await world.begin("Book.")
+    expect(server.answers).toMatchObject([{ action: "cancel" }])
+    expect(await steps(world, id)).toEqual([])
+  })
 
-  test("is waited for five minutes, which neither the call nor the run is charged for", async () => {
+  test("is waited for five minutes, which count neither for the call nor for the run", async () => {
     await using place = await create()
     await using server = await AskingServer.open("legacy", WHEN)
     const clock = new TurnedClock()
@@ -130,7 +127,7 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
     expect(run!.workedMs).toBeLessThan(5000)
   })
 
-  test("is gone with its process: a write is in doubt, a read asks anew, and an answer that comes late is refused", async () => {
+  test("ends with its process: a write is in doubt, a read asks again, and a late answer is refused", async () => {
     await using place = await create()
     await using server = await AskingServer.open("legacy", WHEN)
     for (const more of [{}, reads]) {
@@ -178,7 +175,7 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
     expect((await world.load(id)).calls.some(({ question }) => question)).toBe(false)
   })
 
-  test("is of the call over whose stream it comes, where two are at work", async () => {
+  test("belongs to the call over whose stream it comes if two are running", async () => {
     await using place = await create()
     await using server = await AskingServer.open("legacy", WHEN)
     server.isRelated = true
@@ -189,7 +186,7 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
     expect(server.answers).toMatchObject([{ action: "decline" }, { action: "decline" }])
   })
 
-  test("is asked five times in a call and no more, and nobody is asked what does not fit", async () => {
+  test("is asked five times in a call and no more, and a malformed one is never shown", async () => {
     await using place = await create()
     const url = (address: string) => ({ mode: "url" as const, message: "Look.", elicitationId: "1", url: address })
     await using server = await AskingServer.open(
@@ -234,7 +231,7 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
     },
   )
 
-  test("is declined as a whole by a person who declines a part, and counts once of five", async () => {
+  test("is declined as a whole by a user who declines a part, and counts once of five", async () => {
     await using place = await create()
     const long = { message: "All of it.", requestedSchema: form(13) }
     await using server = await AskingServer.open("legacy", long, long, long, long, long, WHEN)
@@ -256,7 +253,7 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
   test.each<[age: Age, status: string]>([
     ["legacy", "ok"],
     ["modern", "error"],
-  ])("that cannot be shown is reported to the server and to the person (%s)", async (age, status) => {
+  ])("that cannot be shown is reported to the server and to the user (%s)", async (age, status) => {
     await using place = await create()
     const towns = Array.from({ length: 51 }, (_, at) => `Town ${at}`)
     const properties = { where: { type: "string" as const, enum: towns } }
@@ -278,7 +275,7 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
     expect(await steps(world, id)).toEqual([])
   })
 
-  test("shows nothing that hides, moves a cursor or was told in confidence", async () => {
+  test("shows no hidden characters, cursor codes or secrets", async () => {
     await using place = await create()
     const hidden = "\u001b[2J\u001b]8;;https://evil.example\u0007Your password?\u202e\u200b\u200b"
     await using server = await AskingServer.open("legacy", {
@@ -296,7 +293,7 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
 })
 
 describe.each(anyDatabase)("over HTTP, on $name, a question", ({ create }) => {
-  test("is answered once, by its person, with what was asked for", async () => {
+  test("is answered once, by its user, with the requested fields", async () => {
     await using place = await create()
     await using server = await AskingServer.open("modern", WHEN)
     await using face = await Face.open({ url: place.url, model: book(), mcp: named(server, reads) })
@@ -336,14 +333,15 @@ describe.each(anyDatabase)("over HTTP, on $name, a question", ({ create }) => {
   })
 })
 
-describe.each(databasesInTurn(import.meta.filename))("a question whose process dies, on $name,", ({ create }) => {
-  // After the sixth write the call has begun: then the question, the answer in the inbox, what it was, and the result.
+describe.each(databasesInTurn(import.meta.filename))("a question whose process is killed, on $name,", ({ create }) => {
+  // After the sixth write the call has started: then the question, the answer in the inbox, the recorded answer, and
+  // the result.
   const fatal = [7, 8, 9, 10].flatMap((at) => [
     { at, when: "before" as const },
     { at, when: "after" as const },
   ])
 
-  test("is never answered into nowhere, and its call is made once", async () => {
+  test("never loses an answer, and its call is sent once", async () => {
     await using place = await create()
     const became: string[] = []
     for (const death of fatal) {

@@ -10,8 +10,8 @@ const ECHO = { name: "echo", description: "Says it again." }
 const given = (url: string) => ({ name: "notes", url, headers: {}, agents: ["test"], data: "private" as const })
 const { signal } = new AbortController()
 
-describe.each(databasesInTurn(import.meta.filename))("an MCP server of a person, on $name", ({ create }) => {
-  test("that was removed at another node does not come back by being looked at here", async () => {
+describe.each(databasesInTurn(import.meta.filename))("an MCP server of a user, on $name", ({ create }) => {
+  test("that was removed at another node does not come back when this node inspects it", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
     const options = { url: place.url, model: scripted(), reaches: ["127.0.0.1"], clock: new TurnedClock() }
@@ -25,7 +25,7 @@ describe.each(databasesInTurn(import.meta.filename))("an MCP server of a person,
     expect(await here.store.engine.query("SELECT tool FROM mcp_tool", [])).toEqual([])
   })
 
-  test("whose tool has changed is agreed to and decided about in one: nothing runs under the rule of before", async () => {
+  test("approves a changed tool and sets its rule in one step: nothing runs under the previous rule", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
     await using world = await openMcpWorld([], { url: place.url, model: scripted(), reaches: ["127.0.0.1"] })

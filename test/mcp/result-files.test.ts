@@ -28,7 +28,7 @@ const named = (url: string, more: object = {}) =>
 const drawn = async (world: World, id: ConversationId) => of(await world.events(id), "tool_end").at(-1)!
 const later = () => Date.now() + 49 * 60 * 60_000
 
-/** What a run whose tool answers this has kept, and what its model was shown. */
+/** The files that a run has stored for a tool result with this content, and what its model received. */
 async function oneResult(url: string, content: readonly object[]) {
   await using server = await PlayedServer.open([DRAW], () => ({ content }))
   const model = drawing()
@@ -42,8 +42,8 @@ async function oneResult(url: string, content: readonly object[]) {
   return { end, files, bytes, shown: turn.role === "tool" ? turn.shown : undefined }
 }
 
-describe.each(anyDatabase)("what an MCP server brings beside words, on $name", ({ create }) => {
-  test("is kept as files of the conversation, by what they are and not by what they are said to be", async () => {
+describe.each(anyDatabase)("files in the results of an MCP server, on $name", ({ create }) => {
+  test("are stored in the conversation, with the type of their bytes and not the declared one", async () => {
     await using place = await create()
     const content = [
       { type: "text", text: "Here." },
@@ -68,7 +68,7 @@ describe.each(anyDatabase)("what an MCP server brings beside words, on $name", (
     expect(end.text).toContain("[A link to more: http://127.0.0.1:1/secret. It was not followed.]")
   })
 
-  test("is shown to a model that sees, after the results, and told to it in words where it cannot be seen", async () => {
+  test("go to a model with vision after the results, and are described if they cannot be sent", async () => {
     await using place = await create()
     const long = `Chapter one.\n${"It was a dark night. ".repeat(500)}`
     const text = { type: "resource", resource: { uri: "book://one.txt", text: long } }
@@ -80,7 +80,7 @@ describe.each(anyDatabase)("what an MCP server brings beside words, on $name", (
     expect(end.text).not.toContain("Chapter one")
   })
 
-  test("is bounded in number, and neither takes a person's room nor holds what its server was told", async () => {
+  test("are limited in number and to the user's storage, and contain none of the server's secrets", async () => {
     await using place = await create()
     const pictures = Array.from({ length: 12 }, (_, at) => image(png(at + 1, 1)))
     const { files, end } = await oneResult(place.url, pictures)
@@ -100,7 +100,7 @@ describe.each(anyDatabase)("what an MCP server brings beside words, on $name", (
     expect(text).toContain("not kept: there is no more room for files of tools")
   })
 
-  test("is not shown again where a provider did not take it, and the conversation goes on", async () => {
+  test("are not sent again if a provider refused them, and the conversation continues", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([DRAW], () => ({ content: [image(PICTURE)] }))
     const refused = fails("provider_error", { retriable: false, refusesRequest: true })
@@ -119,7 +119,7 @@ describe.each(anyDatabase)("what an MCP server brings beside words, on $name", (
     expect((await world.load(id)).run?.status).toBe("completed")
   })
 
-  test("does not give another name to a file that its person has sent", async () => {
+  test("does not rename a file that its user has uploaded", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([DRAW], () => ({ content: [image(PICTURE)] }))
     await using world = await openMcpWorld(named(server.url), { url: place.url, model: drawing() })
@@ -136,7 +136,7 @@ describe.each(anyDatabase)("what an MCP server brings beside words, on $name", (
 })
 
 describe.each(databasesInTurn(import.meta.filename))("a file of a result, on $name", ({ create }) => {
-  test("stays as long as its conversation, also past the sweep, and goes with it", async () => {
+  test("stays as long as its conversation, also past the sweep, and is deleted with it", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([DRAW], () => ({ content: [image(PICTURE)] }))
     await using world = await openMcpWorld(named(server.url), { url: place.url, model: drawing() })
@@ -149,7 +149,7 @@ describe.each(databasesInTurn(import.meta.filename))("a file of a result, on $na
   })
 
   test.each(["before", "after"] as const)(
-    "is there %s a process dies over its result, or is swept up",
+    "is there %s a process is killed during its result, or is swept up",
     async (when) => {
       await using place = await create()
       await using server = await PlayedServer.open([DRAW], () => ({ content: [image(PICTURE)] }))

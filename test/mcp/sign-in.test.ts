@@ -20,7 +20,7 @@ const reach = new OutboundPolicy(["127.0.0.1"])
 const ECHO = { name: "echo", description: "Says it again." }
 const [one] = anyDatabase
 
-/** A conversation whose model calls the tool once, and what came of that. */
+/** A conversation whose model calls the tool once, and its result. */
 async function use(face: Face, who: Pick<Visitor, "post">): Promise<{ status: string; text: string } | undefined> {
   const { body } = await who.post("/api/conversations", { agent: "test", mode: "auto" })
   await who.post(`/api/conversations/${body.id}/messages`, { text: "Use it." })
@@ -29,7 +29,7 @@ async function use(face: Face, who: Pick<Visitor, "post">): Promise<{ status: st
   return events.find(({ type }) => type === "tool_end") as { status: string; text: string } | undefined
 }
 
-/** The browser of a person at a server with a port. */
+/** A user's browser at a server with a port. */
 async function browserAt(there: Awaited<ReturnType<typeof openServer>>, name: string) {
   const sent = { origin: there.url, "sec-fetch-site": "same-origin", "content-type": "application/json" }
   const ask = async (method: string, path: string, body?: unknown, headers = {}) =>
@@ -44,7 +44,7 @@ async function browserAt(there: Awaited<ReturnType<typeof openServer>>, name: st
     ask(method, path, body, { cookie, "x-pawl-session": pageSecret })
 }
 
-test("a person signs in to another Pawl by its own door, once, and the tools are theirs alone", async () => {
+test("a user signs in to another Pawl with its own sign-in, once, and only they have its tools", async () => {
   await using there = await openServer({ database: one!, model: scripted() })
   await using place = await one!.create()
   const again = () => [calls("other__list_agents", {}), says("Done.")]
@@ -65,7 +65,7 @@ test("a person signs in to another Pawl by its own door, once, and the tools are
     const { redirectTo } = (await given.json()) as { redirectTo: string }
     return { asked, answer: new URL(redirectTo).search.slice(1) }
   }
-  // In another browser, also of the same person, and by somebody else it is as one that never was.
+  // In another browser, also of the same user, and by another user it is like one that never existed.
   const stolen = await consent(await signIn())
   expect((await bob.post("/api/mcp-sign-in", { answer: stolen.answer })).body.code).toBe("mcp_sign_in_not_begun")
   expect((await elsewhere.post("/api/mcp-sign-in", { answer: stolen.answer })).body.code).toBe("mcp_sign_in_not_begun")
@@ -76,7 +76,7 @@ test("a person signs in to another Pawl by its own door, once, and the tools are
     ...{ response_type: "code", code_challenge_method: "S256", resource: `${there.url}/mcp` },
     ...{ scope: "read chat", redirect_uri: "http://localhost/mcp-sign-in/callback" },
   })
-  // Whoever tries with somebody else's uses nothing up.
+  // A try with another user's answer does not use it up.
   expect((await bob.post("/api/mcp-sign-in", { answer })).body.code).toBe("mcp_sign_in_not_begun")
   const done = await ada.post("/api/mcp-sign-in", { answer })
   expect(done.body).toMatchObject({ name: "other", signIn: "done" })
@@ -85,7 +85,7 @@ test("a person signs in to another Pawl by its own door, once, and the tools are
   expect((await bob.get("/api/mcp-servers")).body.items).toEqual([])
   expect(await use(face, ada)).toMatchObject({ status: "ok" })
 
-  // Taken back over there: one call is lost, and everybody is told what to do.
+  // Revoked at the other server: one call fails, and its error says what to do.
   const { items } = (await (await adaThere("GET", "/api/tokens")).json()) as { items: { id: string; name: string }[] }
   expect(items.map(({ name }) => name)).toEqual(["Pawl"])
   await adaThere("DELETE", `/api/tokens/${items[0]?.id}`)
@@ -93,8 +93,8 @@ test("a person signs in to another Pawl by its own door, once, and the tools are
   expect((await ada.get("/api/mcp-servers")).body.items).toMatchObject([{ name: "other", signIn: "ended" }])
 })
 
-describe.each(databasesInTurn(import.meta.filename))("tokens of people at MCP servers, on $name", ({ create }) => {
-  test("are sealed to their row, renewed before they end by one of all nodes, and hidden", async () => {
+describe.each(databasesInTurn(import.meta.filename))("tokens of users at MCP servers, on $name", ({ create }) => {
+  test("are encrypted for their row, renewed before they expire by one of all nodes, and hidden", async () => {
     await using place = await create()
     await using there = await PlayedAuthority.open([ECHO], ({ headers }) => text(`Hello, ${headers.authorization}`))
     let shift = 0
@@ -120,7 +120,7 @@ describe.each(databasesInTurn(import.meta.filename))("tokens of people at MCP se
     expect(there.exchanged[1]).toMatchObject({ resource: there.server.url, client_id: "pawl-there" })
   })
 
-  test("stay where the answer to a renewal is lost, and end where it is refused", async () => {
+  test("stay if the answer to a renewal is lost, and end if it is refused", async () => {
     await using place = await create()
     await using there = await PlayedAuthority.open([ECHO])
     const model = scripted(...[1, 2, 3].flatMap(() => [calls("notes__echo", {}), says(".")]))
@@ -132,7 +132,7 @@ describe.each(databasesInTurn(import.meta.filename))("tokens of people at MCP se
     expect(await use(face, ada)).toMatchObject({ status: "error", text: expect.stringMatching(/could not be renewed/) })
     expect((await ada.get("/api/mcp-servers")).body.items).toMatchObject([{ signIn: "done" }])
     there.instead.delete("/token")
-    // It has been renewed over there after all, and takes the old one no more.
+    // The server has renewed it after all, and no longer accepts the old one.
     expect(await use(face, ada)).toMatchObject({ status: "error", text: expect.stringMatching(/signs in to it again/) })
     expect((await ada.get("/api/mcp-servers")).body.items).toMatchObject([{ signIn: "ended" }])
     await signedIn(ada, there, false)
@@ -141,7 +141,7 @@ describe.each(databasesInTurn(import.meta.filename))("tokens of people at MCP se
   })
 })
 
-test("of a server of the operator each person has a sign-in of their own, and nobody uses another's", async () => {
+test("for a server of the operator each user has a sign-in of their own, which no other user can use", async () => {
   await using place = await one!.create()
   await using there = await PlayedAuthority.open([ECHO], ({ headers }) =>
     text(`You are ${headers.authorization?.slice(-1)}`),
@@ -155,7 +155,7 @@ test("of a server of the operator each person has a sign-in of their own, and no
   expect((await ada.get("/api/mcp-servers")).body.items).toMatchObject([{ by: "operator", signIn: "needed" }])
   await signedIn(ada, there, false)
   const [token] = there.accepted
-  // What is offered is known to all; who has not signed in is told so, by the call that met it.
+  // Every user sees which tools there are; without a sign-in the call says that one is needed.
   expect(await use(face, bob)).toMatchObject({
     status: "error",
     text: expect.stringMatching(/until the person signs in/),
@@ -169,7 +169,7 @@ test("of a server of the operator each person has a sign-in of their own, and no
   )
 })
 
-test("tokens are renewed while the master key is changed, and are not lost; in another row they open for nobody", async () => {
+test("tokens are renewed while the master key is rotated, and are not lost; no other row can decrypt them", async () => {
   await using place = await one!.create()
   const [first, second] = [asMasterKey(Buffer.alloc(32, "a")), asMasterKey(Buffer.alloc(32, "b"))]
   const store = await openStore({ url: place.url, masterKeys: fixedKeys(first, second) })
@@ -183,7 +183,7 @@ test("tokens are renewed while the master key is changed, and are not lost; in a
   for await (const _ of rotateSecrets(store.engine, { to: second, from: first }));
   const renewed = { ...signIn, challenge: { scope: "renewed" } }
   expect(await store.mcpSignIns.put(ada, "=notes", renewed, read.version)).toBe(true)
-  // Who has read before that, and who would renew as well, come too late.
+  // A client that has read before that, and one that would renew as well, come too late.
   expect(await store.mcpSignIns.put(ada, "=notes", signIn, read.version)).toBe(false)
   expect(await store.mcpSignIns.put(ada, "=notes", signIn, "none")).toBe(false)
   expect(await store.mcpSignIns.claim(ada, "=notes", { version: read.version, until: Date.now() })).toBe(false)
@@ -194,7 +194,7 @@ test("tokens are renewed while the master key is changed, and are not lost; in a
   await store[Symbol.asyncDispose]()
 })
 
-test("tokens that were given out once are kept, also where the store fails first, or its answer is lost", async () => {
+test("tokens that were issued once are stored, also if the store fails first, or its answer is lost", async () => {
   await using place = await one!.create()
   const masterKeys = fixedKeys(asMasterKey(Buffer.alloc(32, "a")))
   const store = await openStore({ url: place.url, masterKeys })
@@ -219,7 +219,7 @@ test("tokens that were given out once are kept, also where the store fails first
   await store[Symbol.asyncDispose]()
 })
 
-test("where the world can read who we are, that document is our name", async () => {
+test("if the server has a public address, its metadata document is the client id", async () => {
   await using place = await one!.create()
   await using there = await PlayedAuthority.open([ECHO])
   const path = "/.well-known/oauth-authorization-server"
@@ -236,7 +236,7 @@ test("where the world can read who we are, that document is our name", async () 
   expect(there.asked).not.toContain("POST /register")
 })
 
-/** Adds the server, or goes on with it, and signs in as its person does. */
+/** Adds the server unless it exists, and signs in as its user does. */
 async function signedIn(who: Visitor, there: PlayedAuthority, isNew = true): Promise<void> {
   if (isNew) await who.post("/api/mcp-servers", { name: "notes", url: there.server.url, agents: ["test"] })
   const { body } = await who.post("/api/mcp-servers/notes/sign-in", {})

@@ -2,11 +2,11 @@ import { PlayedServer, text } from "./played-server.ts"
 
 type Status = "working" | "completed" | "failed" | "cancelled"
 
-/** A server whose one tool, `dig`, is a task: it works until somebody says that it is done. */
+/** A server whose one tool, `dig`, is a task: it works until the test sets its status. */
 export class TaskServer implements AsyncDisposable {
   readonly played: PlayedServer
   readonly tasks = new Map<string, Status>()
-  /** What a new task is. */
+  /** The status of a new task. */
   begins: Status = "completed"
   ttl: number | null = null
   readonly #waiting: { readonly method: string; readonly resolve: () => void }[] = []

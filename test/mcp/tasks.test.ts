@@ -13,7 +13,7 @@ import { TaskServer } from "./task-server.ts"
 const named = (server: TaskServer, more: object = {}) =>
   servers({ mine: { url: server.played.url, data: "public", ...more } })
 const reads = { tools: { "*": "read" } }
-/** Calls the tool, and is content once there is a result. */
+/** Calls the tool, and answers once there is a result. */
 const dig = () =>
   scripted(always(({ history }) => (history.at(-1)?.role === "user" ? calls("mine__dig", {}) : says("Done."))))
 const rows = async (world: World, id: ConversationId) =>
@@ -25,7 +25,7 @@ async function commit(world: World, id: ConversationId): Promise<void> {
   for (const { proposed } of open) await world.decide(id, proposed.id, "commit")
 }
 
-/** Lets the time pass in which a server is asked now and then, until nothing is at work any more. */
+/** Advances the clock by polling intervals until nothing runs any more. */
 async function passing(clock: TurnedClock, world: World, id: ConversationId): Promise<void> {
   let isOver = false
   const rest = world.pawl.runtime.rest(id).finally(() => (isOver = true))
@@ -37,7 +37,7 @@ async function passing(clock: TurnedClock, world: World, id: ConversationId): Pr
 }
 
 describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
-  test("are called as such, and their id is on record before anybody waits for them", async () => {
+  test("are called as tasks, and their id is recorded before they are waited for", async () => {
     await using place = await create()
     await using server = await TaskServer.open()
     await using world = await openMcpWorld(named(server, reads), { url: place.url, model: dig() })
@@ -48,7 +48,7 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
     expect(world.problems).toEqual([])
   })
 
-  test("may take longer than a run may work, and are asked for as often as they say", async () => {
+  test("may take longer than the limit of a run, and are polled as often as they request", async () => {
     await using place = await create()
     await using server = await TaskServer.open()
     server.begins = "working"
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
     const { id } = await world.start("Dig.")
     await server.next("tasks/get")
     const asked = server.count("tasks/get")
-    await clock.turn(400) // it wants a second between two
+    await clock.turn(400) // it requires a second between two
     expect(server.count("tasks/get")).toBe(asked)
     await clock.leap(600_000)
     server.tasks.set("task-1", "completed")
@@ -67,7 +67,7 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "completed" })
   })
 
-  test("that never end cost one call: a write is in doubt, a read an error, and each is told to stop", async () => {
+  test("that never end fail one call: a write is in doubt, a read an error, and each is cancelled", async () => {
     await using place = await create()
     await using server = await TaskServer.open()
     server.begins = "working"
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
     expect(server.count("tools/call")).toBe(2)
   })
 
-  test("are waited for no longer than their server keeps them", async () => {
+  test("are waited for no longer than their server stores them", async () => {
     await using place = await create()
     await using server = await TaskServer.open()
     Object.assign(server, { begins: "working", ttl: 5000 })
@@ -122,7 +122,7 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
     expect(await ends(world, id)).toMatchObject([{ status: "cancelled" }])
   })
 
-  test("go on where a process ends in good order, and are not cancelled for that", async () => {
+  test("continue if a process shuts down, and are not cancelled by that", async () => {
     await using place = await create()
     await using server = await TaskServer.open()
     server.begins = "working"
@@ -144,7 +144,7 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
     expect(server.count("tools/call")).toBe(1)
   })
 
-  test("of a server that knows no tasks any more are in doubt where they write, and not called a second time", async () => {
+  test("of a server that no longer supports tasks are in doubt if they write, and not called a second time", async () => {
     await using place = await create()
     await using server = await TaskServer.open()
     server.begins = "working"
@@ -165,7 +165,7 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
     expect((await world.load(id)).calls).toMatchObject([{ state: "in_doubt" }])
   })
 
-  test("that their server has forgotten are in doubt where they write, and called again where they only read", async () => {
+  test("that their server has forgotten are in doubt if they write, and called again if they only read", async () => {
     await using place = await create()
     await using server = await TaskServer.open()
     for (const more of [{}, reads]) {
@@ -194,14 +194,14 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
   })
 })
 
-describe.each(databasesInTurn(import.meta.filename))("a task whose process dies, on $name", ({ create }) => {
-  // The decision is the fifth write; then that it begins, what it keeps, and its result.
+describe.each(databasesInTurn(import.meta.filename))("a task whose process is killed, on $name", ({ create }) => {
+  // The decision is the fifth write; then the start, the task id, and the result.
   const fatal = [5, 6, 7, 8].flatMap((at) => [
     { at, when: "before" as const },
     { at, when: "after" as const },
   ])
 
-  test("is begun once, whichever write was the last; and once its id is on record, nothing is in doubt", async () => {
+  test("starts once, whichever write was the last; once its id is recorded, nothing is in doubt", async () => {
     await using place = await create()
     const became: string[] = []
     for (const death of fatal) {
@@ -227,7 +227,7 @@ describe.each(databasesInTurn(import.meta.filename))("a task whose process dies,
       expect(server.count("tools/call"), `write ${death.at}`).toBeLessThanOrEqual(1)
       expect(world.problems).toEqual([])
     }
-    // Between the call and its id on record nobody can know; from there on the task is asked.
+    // Between the call and the record of its id the outcome is unknown; from there on the task is polled.
     expect(became.map((each) => each.split(": ")[1])).toEqual([
       ...["ok", "ok", "ok", "in_doubt"],
       ...["in_doubt", "ok", "ok", "ok"],

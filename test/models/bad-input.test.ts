@@ -9,7 +9,7 @@ import { read, write } from "../support/loop/tools.ts"
 
 const MEGABYTE = 1024 * 1024
 
-/** Has all these tools called in one reply, in auto mode, and tells what became of each. */
+/** Has the model call all these tools in one reply, in auto mode, and returns the result of each. */
 async function callAll(create: TestDatabase["create"], tools: readonly Tool[], input: CallInput = {}) {
   await using database = await create()
   const called = tools.map(({ name }): [string, CallInput] => [name, input])
@@ -23,7 +23,7 @@ async function callAll(create: TestDatabase["create"], tools: readonly Tool[], i
   return { results, conversation, result: results[0]! }
 }
 
-/** A read and a write for each of these, named after it, that run like it. */
+/** A read and a write for each of these, named after it, that return its answer. */
 function eachKind<T>(cases: Readonly<Record<string, T>>, run: (value: T) => Promise<Answer> | Answer): Tool[] {
   return Object.entries(cases).flatMap(([name, value]) => [
     read(`read_${name}`, () => run(value)),
@@ -42,7 +42,7 @@ const sly = {
 }
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a reply in which everything is wrong gets one result for each call, and the run goes on", async () => {
+  test("a reply full of faulty calls gets one result for each call, and the run continues", async () => {
     await using database = await create()
     const name = "x".repeat(10_000)
     const model = scripted(
@@ -80,7 +80,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["", "All."])
   })
 
-  test("an empty reply ends the run and says so, and the next message works", async () => {
+  test("an empty reply ends the run with an error, and the next message works", async () => {
     await using database = await create()
     const model = scripted(finishes("stop"), says("Sorry."))
     await using world = await openChecked({ url: database.url, model })
@@ -95,7 +95,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     ["refused before its first word", replies(thinks("Hm"), finishes("refused")), "refused"],
     ["of thinking alone", replies(thinks("Hm"), finishes("stop")), "empty_reply"],
     ["of blanks", replies(thinks("Hm"), says(" \n"), finishes("stop")), "empty_reply"],
-  ])("a reply %s ends the run and says why, and no provider ever sees it", async (_, reply, reason) => {
+  ])("a reply %s ends the run with the reason, and is sent to no provider", async (_, reply, reason) => {
     await using database = await create()
     const model = scripted(reply, says("Sorry."))
     await using world = await openChecked({ url: database.url, model })
@@ -106,7 +106,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(model.received[1]?.history.map(({ role }) => role)).toEqual(["user", "user"])
   })
 
-  test("calls that nobody asked for are dropped with the thinking that led to them", async () => {
+  test("calls after the last iteration are dropped with the thinking that led to them", async () => {
     await using database = await create()
     const refuses = replies(thinks("I answer"), says("Yes."), thinks("I look once more"), calls("look"))
     const model = scripted(calls("look"), refuses, says("Again."))
@@ -118,7 +118,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   })
 
   test.each(["limit", "refused"] as const)(
-    "a reply that ends with %s is kept, and the run says why it ended",
+    "a reply that ends with %s is stored, and the run says why it ended",
     async (finish) => {
       await using database = await create()
       await using world = await openChecked({
@@ -132,25 +132,25 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   )
 
   describe("a tool", () => {
-    test("that answers 20 MB shows the model the first of it and says that it was cut", async () => {
+    test("that returns 20 MB shows the model the start of it and says that it was truncated", async () => {
       const { result } = await callAll(create, [read("look", () => answer("é".repeat(20 * MEGABYTE)))])
       expect(result.status).toBe("ok")
       expect(result.text.length).toBeLessThan(51_000)
       expect(result.text).toMatch(/^é+\n\[Cut: the first 50000 of 20971520 characters\./)
     })
 
-    test("may say how much of it the model sees, and is never cut inside a sign", async () => {
+    test("may set how much of it the model gets, and is never truncated inside a character", async () => {
       const { result } = await callAll(create, [read("look", () => answer("👋".repeat(10)), { maxOutput: 5 })])
       expect(result.text).toMatch(/^👋👋\ufffd\n\[Cut: the first 5 of 20/)
     })
 
-    test("that answers 20 MB of data keeps a mark in its place", async () => {
+    test("that returns 20 MB of data stores a mark in its place", async () => {
       const rows = Array.from({ length: 20 }, () => "x".repeat(MEGABYTE))
       const { result } = await callAll(create, [read("look", () => answer("Many rows.", { data: { rows } }))])
       expect(result).toMatchObject({ status: "ok", text: "Many rows.", data: { truncated: true } })
     })
 
-    test("that answers data or state which cannot be kept has its words told all the same", async () => {
+    test("that returns data or state which cannot be stored still sends its text", async () => {
       const extras: Record<string, { data?: unknown; state?: Record<string, unknown> }> = {
         circular_data: { data: circle },
         deep_data: { data: deep },
@@ -171,7 +171,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(conversation.state).toEqual({})
     })
 
-    test("that answers nonsense is said to be defective", async () => {
+    test("that returns an invalid result is reported as defective", async () => {
       const answers: Record<string, unknown> = {
         nothing: undefined,
         null: null,
@@ -190,7 +190,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
         expect([status, text]).toEqual(["error", expect.stringMatching(/gave no answer/)])
     })
 
-    test("that throws anything at all is one result", async () => {
+    test("that throws any value is one result", async () => {
       const thrown: Record<string, unknown> = {
         nothing: undefined,
         no_prototype: Object.create(null),
@@ -224,7 +224,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(results).toMatchObject(Array(2).fill({ status: "error", text: expect.stringContaining("boom") }))
     })
 
-    test("that cannot show what it would do is not run; one that shows it badly is shown as the worst", async () => {
+    test("that cannot preview its write does not run; a malformed preview counts as the most dangerous", async () => {
       await using database = await create()
       const previews: Record<string, unknown> = {
         no_summary: { action: "safe_create" },
@@ -250,7 +250,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       ])
     })
 
-    test("sees a hostile __proto__ neither as its argument's nor as everybody's", async () => {
+    test("never gets a hostile __proto__, neither in its arguments nor on all objects", async () => {
       const seen: unknown[] = []
       const loose = defineTool({
         ...read("look", (input) => (seen.push(input), answer("Looked."))),
@@ -269,7 +269,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
 
 // Not every database would refuse it.
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a tool that answers what cannot be stored is mended, everywhere in its answer", async () => {
+  test("a tool result with text that cannot be stored is repaired, everywhere in it", async () => {
     const bad = "a\0b\ud83d"
     const mended = "a\ufffdb\ufffd"
     const odd = answer(bad, { data: { [bad]: [bad] }, state: { [bad]: bad } })

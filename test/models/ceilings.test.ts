@@ -48,7 +48,7 @@ const spentIn = async ({ engine }: Store) =>
   Number((await engine.query<{ n: number }>("SELECT coalesce(sum(cost), 0) AS n FROM usage", []))[0]?.n) / 1_000_000
 
 describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ create }) => {
-  test("for three lets exactly three of twenty that come at once, on two nodes, reach the model", async () => {
+  test("for three lets exactly three of twenty concurrent requests, on two nodes, reach the model", async () => {
     await using database = await create()
     const gate = Promise.withResolvers<void>()
     const model = new Priced({ gate: gate.promise })
@@ -72,7 +72,7 @@ describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ cr
     expect([await heldIn(one.store), await spentIn(one.store)]).toEqual([0, 3 * COST])
   }, 120_000)
 
-  test("is about what calls have cost, not about what was set aside for them", async () => {
+  test("counts what calls have cost, not what was reserved for them", async () => {
     await using database = await create()
     await using opened = await open({ ...database, dailyUsd: ONE_CALL })
     const { world, store, model } = opened
@@ -83,7 +83,7 @@ describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ cr
     expect([await heldIn(store), await spentIn(store)]).toEqual([0, Math.round(3 * COST * 1e6) / 1e6])
   })
 
-  test("that is passed ends the run with what to do, sends nothing, and is over with the day", async () => {
+  test("that is exceeded ends the run with instructions, sends nothing, and ends with the day", async () => {
     await using database = await create()
     const clock = new TurnedClock(Date.UTC(2026, 5, 1, 23, 59))
     await using opened = await open({ ...database, dailyUsd: 0.33, clock })
@@ -103,7 +103,7 @@ describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ cr
     expect(model.requests).toHaveLength(2)
   })
 
-  test("for a run ends one that goes on for ever", async () => {
+  test("for a run ends an endless one", async () => {
     await using database = await create()
     await using opened = await open({ ...database, runUsd: ONE_CALL })
     const { world, model } = opened
@@ -120,7 +120,7 @@ describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ cr
     ["own keys", { paidBy: "own" }],
     ["own keys of unknown price", { paidBy: "own", price: null }],
     ["what is free", { price: { input: 0, output: 0 } }],
-  ])("does not hold for %s", async (_what, pricing) => {
+  ])("does not apply to %s", async (_what, pricing) => {
     await using database = await create()
     await using opened = await open({ ...database, dailyUsd: 0, runUsd: 0, ...pricing })
     const id = await opened.world.begin("Hello.")
@@ -128,7 +128,7 @@ describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ cr
     expect(opened.model.requests).toMatchObject([expect.not.objectContaining({ maxOutputTokens: expect.anything() })])
   })
 
-  test("does not count what a person's own keys have paid for in the same run or on the same day", async () => {
+  test("does not count what a user's own keys have paid for in the same run or on the same day", async () => {
     await using database = await create()
     await using store = await openStore({ url: database.url })
     const budget = new SqlBudget(store.engine, { dailyUsd: ONE_CALL, runUsd: ONE_CALL, now: () => systemClock.now() })
@@ -142,7 +142,7 @@ describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ cr
     await expect(budget.reserve(call)).rejects.toMatchObject({ code: "over_budget" })
   })
 
-  test("refuses shared keys for a model whose price nobody knows", async () => {
+  test("refuses shared keys for a model of unknown price", async () => {
     await using database = await create()
     await using opened = await open({ ...database, dailyUsd: 1000, price: null })
     const id = await opened.world.begin("Hello.")
@@ -150,7 +150,7 @@ describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ cr
     expect(opened.model.requests).toEqual([])
   })
 
-  test("takes a provider that does not count for the worst case", async () => {
+  test("assumes the worst case for a provider that reports no usage", async () => {
     await using database = await create()
     const usage = { inputTokens: null, outputTokens: null }
     await using opened = await open({ ...database, dailyUsd: ONE_CALL * 1.5, usage })
@@ -160,7 +160,7 @@ describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ cr
     expect(await errorOf(opened.world, id as never)).toMatchObject({ code: "over_budget" })
   })
 
-  test("counts a reply that was cancelled by what was read and written of it", async () => {
+  test("counts the input and the received output of a cancelled reply", async () => {
     await using database = await create()
     const gate = Promise.withResolvers<void>()
     await using opened = await open({ ...database, dailyUsd: ONE_CALL, gate: gate.promise })
@@ -176,13 +176,13 @@ describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ cr
     expect(await heldIn(store)).toBe(0)
   })
 
-  test("is not eaten up by the dead: what they set aside is let go of when their run goes on, or after a while", async () => {
+  test("releases the reservations of failed nodes when their run continues, or after a while", async () => {
     await using database = await create()
     const noon = Date.UTC(2026, 5, 1, 12)
     const clock = new TurnedClock(noon)
     const gate = Promise.withResolvers<void>()
     const mortal = new Mortal()
-    // Time stands still for the dead.
+    // Time stands still for the failed node.
     const still = new TurnedClock(noon)
     const dead = await open({
       ...database,
@@ -203,7 +203,7 @@ describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ cr
     expect((await alive.world.load(id)).run?.status).toBe("completed")
     expect(await heldIn(alive.store)).toBe(0)
 
-    // One that nobody ever continues.
+    // The reservation of a run that never continues.
     const sql = "INSERT INTO reservation (conversation, id, person, cost, expires_at) VALUES (?, ?, ?, ?, ?)"
     const values = ["conv_gone", "hold_gone", alive.world.user, 400_000, clock.now() + 240_000]
     await alive.store.engine.change({ type: "statements", statements: [{ sql, values }] })

@@ -44,7 +44,7 @@ describe("without a chosen model the default is", () => {
     expect(await registry({ lmStudioEndpoint: down, vllmEndpoint: server.url }).defaultName()).toBe("vllm/qwen3-8b")
   })
 
-  test("to be chosen only if no endpoint answers: the error names each and what is wrong with it", async () => {
+  test("is undefined only if no endpoint answers: the error names each and its fault", async () => {
     const none = registry({ vllmEndpoint: "http://127.0.0.1:9" })
     await expect(none.defaultName()).rejects.toMatchObject({
       code: "no_model_selected",
@@ -57,7 +57,7 @@ describe.each(databases)("the model of a new conversation on $name", ({ create }
   const open = async (url: string, models: object) =>
     Face.open({ url, model: scripted(), personal: models, providerCalls: { retry: { retries: 0 } } })
 
-  test("is what the page suggests, and answers at once with one usable provider", async () => {
+  test("is the one that the page suggests, and answers at once with one usable provider", async () => {
     await using database = await create()
     await using server = await listing("qwen3-8b")
     await using face = await open(database.url, { vllmEndpoint: server.url })
@@ -71,7 +71,7 @@ describe.each(databases)("the model of a new conversation on $name", ({ create }
     ["in a conversation", (id) => ["POST", `/api/conversations/${id}/model`, { name: "vllm/b" }]],
     ["with other settings", (id) => ["PATCH", `/api/conversations/${id}`, { model: "vllm/b" }]],
     ["before the first one", () => ["PUT", "/api/models/default", { name: "vllm/b" }]],
-  ])("is the one that the person chose last %s, on every way in", async (_how, choosing) => {
+  ])("is the one that the user chose last %s, through every API", async (_how, choosing) => {
     await using database = await create()
     await using server = await listing("a", "b")
     await using face = await open(database.url, { vllmEndpoint: server.url, defaultModel: "vllm/a" })
@@ -94,7 +94,7 @@ describe.each(databases)("the model of a new conversation on $name", ({ create }
     expect((await (await without.as("ada")).get("/api/models")).body.default).toBe("openai/gpt-5.6-sol")
   })
 
-  test("is the one that the person chose last in this client, and Settings has a default for all", async () => {
+  test("is the one that the user chose last in this client, and Settings has a default for all", async () => {
     await using database = await create()
     await using server = await listing("a", "b", "c")
     await using face = await open(database.url, { vllmEndpoint: server.url, defaultModel: "vllm/a" })
@@ -117,7 +117,7 @@ describe.each(databases)("the model of a new conversation on $name", ({ create }
     expect((await page.get("/api/models")).body).toMatchObject({ default: "vllm/a", chosenDefault: null })
   })
 
-  test("is said to replace the one that the person chose last if that one cannot be used", async () => {
+  test("is reported as a replacement if the model that the user chose last cannot be used", async () => {
     await using database = await create()
     await using server = await listing("a")
     {

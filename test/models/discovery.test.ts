@@ -5,7 +5,7 @@ import { scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
-/** An Ollama with one model that takes no tools; whatever else it is asked is an error. */
+/** An Ollama with one model that does not support tools; any other request is an error. */
 const ollama = () =>
   openLists((response, { path }) => {
     const pages: Record<string, unknown> = {
@@ -19,8 +19,8 @@ const ollama = () =>
     response.writeHead(pages[path] ? 200 : 500).end(JSON.stringify(pages[path] ?? {}))
   })
 
-describe.each(anyDatabase)("what endpoints say on $name", ({ create }) => {
-  test("is waited for by no server that closes", async () => {
+describe.each(anyDatabase)("answers of endpoints on $name", ({ create }) => {
+  test("do not delay a server that shuts down", async () => {
     await using database = await create()
     const left = Promise.withResolvers<void>()
     await using server = await openLists((response) => response.once("close", left.resolve))
@@ -31,7 +31,7 @@ describe.each(anyDatabase)("what endpoints say on $name", ({ create }) => {
     await left.promise
   })
 
-  test("stands in the list of models with where it is from, and a model without tools is refused before it is asked", async () => {
+  test("are listed with their provider, and a model without tools is refused before any request", async () => {
     await using database = await create()
     await using server = await ollama()
     await using face = await Face.open({
@@ -40,7 +40,7 @@ describe.each(anyDatabase)("what endpoints say on $name", ({ create }) => {
     })
     const ada = await face.as("ada", "read", "chat")
 
-    // Whoever does not wait is told at once what is known, and that somebody is asked.
+    // A client that does not wait gets the known models at once, and that an endpoint is being asked.
     const first = ModelList.parse((await ada.get("/api/models")).body)
     expect(first.endpoints).toMatchObject([{ provider: "ollama", state: "asking", models: 0, answeredAt: null }])
     const { status, body } = await ada.get("/api/models?wait=5")

@@ -6,7 +6,7 @@ import { ModelRegistry } from "../../core/models/registry.ts"
 import { type FormatReply, formatReplies } from "./format-replies.ts"
 import { isLong } from "../support/sizes.ts"
 
-/** Of cuts every so manieth is made; all of them, where there is time. */
+/** Tests only each seventeenth cut; long runs test all. */
 const EVERY = isLong ? 1 : 17
 
 type End = "properly" | "cut" | "broken"
@@ -29,7 +29,7 @@ function fetchOf(body: Buffer, size: number, end: End): typeof globalThis.fetch 
 const modelOf = ({ model, settings }: FormatReply, fetch: typeof globalThis.fetch): Promise<Model> =>
   new ModelRegistry(settings("http://provider.example"), { fetch, retry: { retries: 0 } }).get(model)
 
-/** What came of it; without a finish where it was refused as broken. */
+/** The text, thinking and calls of a reply; without a finish if it was refused as broken. */
 async function play(reply: FormatReply, fetch: typeof globalThis.fetch) {
   const outcome = { text: "", thinking: "", calls: [] as [string, string][], finish: null as string | null }
   try {
@@ -56,7 +56,7 @@ describe.each(formatReplies)("a reply of $name", (reply) => {
   })
 
   test.each(["cut", "broken"] as const)(
-    "that is %s is never taken for a finished one, unless all of it had come",
+    "that is %s never counts as finished, unless all of it had come",
     async (end) => {
       const { body, expected } = reply
       let refused = 0
@@ -65,7 +65,7 @@ describe.each(formatReplies)("a reply of $name", (reply) => {
         const outcome = await play(reply, fetchOf(body.subarray(0, at), 997, end))
         if (outcome.finish === null) refused++
         else expect([at, outcome]).toEqual([at, expected])
-        // What was shown before the cut is the beginning of what would have come.
+        // The text shown before the cut is the start of the whole text.
         expect(expected.text.startsWith(outcome.text)).toBe(true)
       }
       expect(refused).toBeGreaterThan(places.length / 2)

@@ -2,7 +2,7 @@ import { converseStream, converseUsage } from "../../core/models/providers/strea
 import { sse } from "../../core/models/providers/server.fixture.ts"
 import type { ModelSettings } from "../../core/models/providers/settings.ts"
 
-/** A reply as its provider documents it, byte by byte, and what must come of it. */
+/** A reply as its provider documents it, byte by byte, and the expected result. */
 export interface FormatReply {
   readonly name: string
   readonly model: string
@@ -16,7 +16,7 @@ export interface FormatReply {
   readonly settings: (url: string) => ModelSettings
 }
 
-/** Not only one byte each: a cut may fall into the middle of a letter. */
+/** Not only one byte each: a cut may fall into the middle of a character. */
 const WORDS = "Größe: 3 µm – naïve 😀"
 const CALLS = [
   ["find", '{"q":"köln"}'],
@@ -69,7 +69,7 @@ const called = (name: string, text: string) => ({ function: { name, arguments: t
 interface Chat {
   readonly chunks: readonly (readonly [delta: object, finish: string | null, more?: object])[]
   readonly more?: object
-  /** What comes before the first event. */
+  /** The bytes before the first event. */
   readonly before?: string
 }
 
@@ -81,7 +81,7 @@ function chatReply({ chunks, more = {}, before = "" }: Chat): Buffer {
   return Buffer.from(before + sse(...events, "[DONE]"))
 }
 
-/** Mistral hands each call over whole, with an id of nine letters, in the chunk that also says why it ends. */
+/** Mistral sends each call whole, with an id of nine letters, in the chunk that also says why it ends. */
 const mistralReply = chatReply({
   chunks: [
     [{ role: "assistant", content: "" }, null],
@@ -100,7 +100,7 @@ const mistralReply = chatReply({
   ],
 })
 
-/** Groq says how long it took under a name of its own, thinks under `reasoning`, and begins with an empty word. */
+/** Groq sends its timing under a name of its own, thinks under `reasoning`, and starts with an empty text. */
 const groqReply = chatReply({
   more: { system_fingerprint: "fp_1", x_groq: { id: "req_1" } },
   chunks: [
@@ -113,7 +113,7 @@ const groqReply = chatReply({
   ],
 })
 
-/** xAI hands calls over whole, too, and counts in every chunk what it has written so far. */
+/** xAI sends calls whole, too, and counts in every chunk what it has written so far. */
 const xaiReply = chatReply({
   more: { system_fingerprint: "fp_1", usage },
   chunks: [
@@ -124,7 +124,10 @@ const xaiReply = chatReply({
   ],
 })
 
-/** OpenRouter sends comments while it waits, writes arguments in pieces, and tells its own and another's reason to end. */
+/**
+ * OpenRouter sends comments while it waits, streams arguments in pieces, and reports its own and the provider's finish
+ * reason.
+ */
 const openrouterReply = chatReply({
   before: ": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n",
   more: { provider: "Anthropic" },

@@ -28,7 +28,7 @@ const SEEN = `wing⟨${ORDER.length + BITS.length} hidden characters⟩tip`
 
 const noWeb: Web = { fetch: async () => Promise.reject(new Error("There is no web here.")) }
 
-/** Everything that a model was ever sent, of which this much was seen to hide something. */
+/** Checks every request to the model for hidden characters, and that this many were made visible. */
 function expectNothingHidden({ received }: ScriptedModel): void {
   const words = ({ request: { system, history } }: { readonly request: ModelRequest }) => [system, history]
   const sent = JSON.stringify(received.map(words))
@@ -36,8 +36,8 @@ function expectNothingHidden({ received }: ScriptedModel): void {
   expect(sent.match(/\p{Default_Ignorable_Code_Point}+/gu)).toBeNull()
 }
 
-describe.each(anyDatabase)("what hides itself in words from outside does not reach the model, on $name", (database) => {
-  test("as the result or the failure of a tool, also in a later life", async () => {
+describe.each(anyDatabase)("hidden characters in external text do not reach the model, on $name", (database) => {
+  test("in the result or the failure of a tool, also after a restart", async () => {
     await using place = await database.create()
     const tools = [
       read("look", () => answer(HIDING)),
@@ -62,7 +62,7 @@ describe.each(anyDatabase)("what hides itself in words from outside does not rea
     expect(results.map(({ text }) => text.includes(SEEN))).toEqual([true, true, true, true])
   })
 
-  test("as a passage of a document", async () => {
+  test("in a passage of a document", async () => {
     await using place = await database.create()
     const [clock, embedder] = [new TurnedClock(), new WordEmbedder()]
     let library: SqlLibrary | undefined
@@ -81,7 +81,7 @@ describe.each(anyDatabase)("what hides itself in words from outside does not rea
     expectNothingHidden(model)
   })
 
-  test("as a cell, and as the name of a column, of a person's database", async () => {
+  test("in a cell, and in a column name, of a user's database", async () => {
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "hiding-"))
     mkdirSync(join(root, "shared"))
     using planes = new DatabaseSync(join(root, "shared", "planes.db"))
@@ -97,7 +97,7 @@ describe.each(anyDatabase)("what hides itself in words from outside does not rea
     expectNothingHidden(model)
   })
 
-  test("as a row on a device", async () => {
+  test("in a row on a device", async () => {
     const model = scripted(calls("list_tasks"), says("Done."))
     await using server = await openServer({ database, model })
     const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]

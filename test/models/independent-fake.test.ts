@@ -12,7 +12,7 @@ import { isOver, readFrames } from "../support/server/stream.ts"
 const event = (data: object, name?: string) =>
   Buffer.from(`${name ? `event: ${name}\n` : ""}data: ${JSON.stringify(data)}\n\n`)
 
-/** How each tells in the middle of a stream that it cannot go on, which the fake does not know how to. */
+/** How each provider reports an error in the middle of a stream, which the fake does not support. */
 const telling: readonly (readonly [path: RegExp, bytes: Buffer])[] = [
   [/chat\/completions/, event({ error: { message: "Sorry, no more.", type: "server_error", code: 503 } })],
   [/responses/, event({ type: "error", code: "server_error", message: "Sorry, no more.", param: null }, "error")],
@@ -33,7 +33,7 @@ function halfOf(bytes: Buffer): Buffer {
   return bytes.subarray(0, ends[Math.floor(ends.length / 2)])
 }
 
-/** A model of each dialect that we speak, at an address where somebody else's idea of its provider listens. */
+/** A model for each wire format, at the address of a third-party fake of its provider. */
 const models = {
   "chat completions": "vllm/m",
   "OpenAI's responses": "azure/gpt",
@@ -51,11 +51,11 @@ const find = defineTool({
   run: ({ q }) => answer(`Found ${q}.`),
 })
 
-describe.each(anyDatabase)("a run with a provider that others have made up, on $name", ({ create }) => {
+describe.each(anyDatabase)("a run with a third-party fake of a provider, on $name", ({ create }) => {
   const mock = new LLMock({ port: 0, chunkSize: 5 })
   let face: Face
   let ada: Visitor
-  /** So many of the next replies are broken off by an error that their stream tells. */
+  /** How many of the next replies are interrupted by an error in their stream. */
   let broken = 0
   const fetching: typeof fetch = async (input, init) => {
     const response = await fetch(input, init)
@@ -102,57 +102,57 @@ describe.each(anyDatabase)("a run with a provider that others have made up, on $
       return { run: body.run, messages: body.messages, last: body.messages.at(-1)?.content }
     }
 
-    test("brings its words", async () => {
+    test("streams its text", async () => {
       expect(await say("words")).toMatchObject({ run: { status: "completed" }, last: "Größe und naïve Wörter." })
     })
 
-    test("makes two calls at once, and each result comes back to it", async () => {
+    test("makes two calls at once, and each gets its own result", async () => {
       const { run, messages, last } = await say("both")
       expect([run.status, last]).toEqual(["completed", "There are both."])
       expect(JSON.stringify(messages)).toMatch(/Found a\..*Found b\./)
     })
 
-    test("goes on after a call with arguments that do not fit", async () => {
+    test("continues after a call with invalid arguments", async () => {
       const { run, messages, last } = await say("badly")
       expect([run.status, last]).toEqual(["completed", "I asked badly."])
       expect(JSON.stringify(messages)).not.toContain("Found")
     })
 
-    test("fails at once where the request is refused", async () => {
+    test("fails at once if the request is refused", async () => {
       mock.nextRequestError(400, { message: "That is not how it is done.", type: "invalid_request_error" })
       const { run } = await say("words")
       expect(run).toMatchObject({ status: "failed", error: { code: "provider_error" } })
     })
 
-    test.each([429, 529])("waits after a %i, and then goes on", async (status) => {
+    test.each([429, 529])("waits after a %i, and then continues", async (status) => {
       mock.nextRequestError(status, {
         message: "Later.",
         type: status === 429 ? "rate_limit_error" : "overloaded_error",
       })
       const before = Date.now()
       expect(await say("words")).toMatchObject({ run: { status: "completed" } })
-      // It said with `Retry-After` how long.
+      // Its `Retry-After` said how long.
       if (status === 429) expect(Date.now() - before).toBeGreaterThanOrEqual(950)
     })
 
-    /** All that a watcher is sent of a run. */
+    /** All frames that a client gets of a run. */
     const watch = async (text: string) => {
       const id = await ada.begin({ model, agent: "test" })
       const sent = { body: { text }, headers: { accept: "text/event-stream" } }
       return readFrames(await ada.send("POST", `/api/conversations/${id}/messages`, sent), isOver)
     }
 
-    test("begins its reply anew where the stream told an error amid it, before everybody's eyes", async () => {
+    test("restarts its reply, visibly to clients, if the stream reports an error in the middle", async () => {
       broken = 1
       const frames = await watch("at length")
-      // Said only where words were seen before it: else it would have been asked for again without a word about it.
+      // Emitted only if text was visible before: otherwise the retry is silent.
       expect(frames.find(({ type }) => type === "restarted")?.data).toMatchObject({ because: "provider" })
       const replies = frames.filter(({ type, data }) => type === "message" && data.message.role === "assistant")
       expect(replies.map(({ data }) => data.message.content)).toEqual(["A long answer that comes in many pieces."])
       expect(frames.at(-1)).toMatchObject({ type: "done", data: { status: "completed" } })
     })
 
-    test("ends with what its provider said where each stream tells an error", async () => {
+    test("ends with the provider's error if each stream reports one", async () => {
       broken = 3
       const frames = await watch("at length")
       broken = 0
@@ -164,7 +164,7 @@ describe.each(anyDatabase)("a run with a provider that others have made up, on $
       expect("A long answer that comes in many pieces.".startsWith(kept[0]?.data.message.content)).toBe(true)
     })
 
-    test("is never whole where its reply was cut each time", async () => {
+    test("is never complete if its reply was cut each time", async () => {
       const { run, messages } = await say("always cut")
       expect(run).toMatchObject({ status: "failed", error: { code: "provider_error" } })
       const said = messages.filter(({ role }: { role: string }) => role === "assistant")

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 
-test("the key that somebody brings changes nothing of what others are told, whatever it is", async () => {
+test("a user's key does not affect the results of other users, whatever it is", async () => {
   const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
   await using server = new PawlProcess(["serve"], settings)
   const url = (await server.says(/listening on (\S+)/))[1] ?? ""

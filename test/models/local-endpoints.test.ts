@@ -7,7 +7,7 @@ import { databases } from "../support/databases.ts"
 import { Face, type FaceOptions } from "../support/server/face.ts"
 
 const MODEL = "qwen3:8b"
-/** Who signs in with the link that `pawl serve` prints. */
+/** A user who signs in with the link that `pawl serve` prints. */
 const OPERATOR: Scope[] = ["read", "chat", "approve", "manage", "admin"]
 
 /** A model server on this machine, as LM Studio and Ollama are. */
@@ -87,7 +87,7 @@ describe.each(databases)("a model server on the same machine, on $name", ({ crea
     expect(local.connections).toBe(0)
   })
 
-  test("opens no other address to the operator: neither private networks, nor clouds, nor a name that leads here", async () => {
+  test("opens no other address to the operator: neither private networks, nor clouds, nor a name that resolves to this machine", async () => {
     await using database = await create()
     const leadsHere = (_host: string, _options: object, answer: (error: null, found: object[]) => void) =>
       answer(null, [{ address: "127.0.0.1", family: 4 }])

@@ -51,7 +51,7 @@ test("the setting turns the search off, or names other addresses", () => {
   expect(localModelServers(["http://localhost:8080/"])).toEqual(["http://localhost:8080"])
 })
 
-describe.each(databases)("a person without a provider on $name", ({ create }) => {
+describe.each(databases)("a user without a provider on $name", ({ create }) => {
   test("is offered the model server of this machine, connects it if they may, and gets its model", async () => {
     await using database = await create()
     await using ollama = await playLocalServer("ollama", "qwen3:8b")
@@ -72,7 +72,7 @@ describe.each(databases)("a person without a provider on $name", ({ create }) =>
     expect(said.body.run).toMatchObject({ status: "completed", model: "ollama/qwen3:8b" })
   })
 
-  test("is offered none if the operator has set a provider or a model, or other machines reach the server", async () => {
+  test("gets no offer if the operator has set a provider or a model, or other machines reach the server", async () => {
     await using database = await create()
     await using ollama = await playLocalServer("ollama", "qwen3:8b")
     const alternatives = [

@@ -11,17 +11,17 @@ import { COST, PRICE, USAGE } from "../support/loop/priced.ts"
 import { read } from "../support/loop/tools.ts"
 import { openWorld, type WorldOptions } from "../support/loop/world.ts"
 
-/** Has `think` called twice at once for what a person says, answers inside it, and then says what it was told. */
+/** Calls `think` twice at once for a message, answers inside it, and then repeats the results. */
 class Thinker implements Model {
   readonly name = "thinker"
   readonly provider = "test"
   readonly contextTokens = 100_000
   readonly price = PRICE
   readonly requests: ModelRequest[] = []
-  /** How many were at work inside tools at once. */
+  /** The highest number of concurrent replies inside tools. */
   most = 0
   #inside = 0
-  /** What the inner replies wait for. */
+  /** The inner replies wait for this promise. */
   hold: Promise<unknown> | undefined
 
   async *stream(request: ModelRequest): AsyncGenerator<ReplyPart> {
@@ -72,7 +72,7 @@ async function open(url: string, options: { runUsd?: number; between?: WorldOpti
 }
 
 describe.each(anyDatabase)("a model inside a tool on $name", ({ create }) => {
-  test("is on the same bill: in the journal, in the run, and in what is summed up", async () => {
+  test("is counted in the same usage: in the journal, in the run, and in the totals", async () => {
     await using database = await create()
     await using opened = await open(database.url)
     const { world, model, spent } = opened
@@ -89,11 +89,11 @@ describe.each(anyDatabase)("a model inside a tool on $name", ({ create }) => {
       { step: "asked_model" },
     ])
     expect(await spent()).toEqual({ calls: 4, cost: 4 * COST, held: 0 })
-    // What is set aside is one sum a conversation: the second waits for the first.
+    // A conversation has one reservation at a time: the second call waits for the first.
     expect(model.most).toBe(1)
   })
 
-  test("is under the same ceiling: what may not be paid is not asked", async () => {
+  test("is under the same ceiling: a call over it is not sent", async () => {
     await using database = await create()
     // Enough for the first reply and one call inside; a call may cost a third of a dollar.
     await using opened = await open(database.url, { runUsd: 0.328 + COST * 1.5 })
@@ -105,7 +105,7 @@ describe.each(anyDatabase)("a model inside a tool on $name", ({ create }) => {
     expect(await spent()).toEqual({ calls: 2, cost: 2 * COST, held: 0 })
   })
 
-  test("is stopped by a cancel, leaves nothing in the journal, and is charged for what it read", async () => {
+  test("is stopped by a cancel, leaves nothing in the journal, and is charged for its input", async () => {
     await using database = await create()
     await using opened = await open(database.url)
     const { world, model, spent } = opened
@@ -123,7 +123,7 @@ describe.each(anyDatabase)("a model inside a tool on $name", ({ create }) => {
     never.resolve()
   })
 
-  test("survives a death at any write: the run ends, each call has one result, nothing stays set aside", async () => {
+  test("survives a crash at any write: the run ends, each call has one result, no reservation stays", async () => {
     for (let at = 1; at < 20; at++) {
       await using database = await create()
       const death: Death = { at, when: at % 2 ? "before" : "after" }

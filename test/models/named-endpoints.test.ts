@@ -68,13 +68,13 @@ describe("an endpoint with a name", () => {
     expect(server.received[0]?.body).not.toHaveProperty("stream_options")
   })
 
-  test("has the price and the context that the operator gave it, and else none", async () => {
+  test("has the price and the context that the operator set, and no other", async () => {
     const registry = registryAt("http://127.0.0.1:9")
     expect(await registry.get("large")).toMatchObject({ price: { input: 1, output: 4 }, contextTokens: 64_000 })
     expect(await registry.get("acme/other")).toMatchObject({ price: null, contextTokens: 128_000 })
   })
 
-  test("says what to set where a variable is missing, and is not asked", async () => {
+  test("names the missing variable, and gets no request", async () => {
     const registry = registryAt("http://127.0.0.1:9", { ACME_KEY: KEY })
     await expect(registry.get("large")).rejects.toMatchObject({ code: "not_configured" })
     await expect(registry.get("large")).rejects.toThrow("set ACME_TENANT")
@@ -95,7 +95,7 @@ describe.each(anyDatabase)("endpoints with names on $name", ({ create }) => {
       ...{ personal: { endpoints }, providerCalls: { retry: { retries: 0 } } },
     })
 
-  test("are listed and used like any other, and nobody brings a key of their own for them", async () => {
+  test("are listed and used like any other, and a user cannot set a key for them", async () => {
     await using database = await create()
     await using server = await answering()
     await using face = await open(database.url, endpointsAt(server.url, { ACME_KEY: KEY }))
@@ -116,13 +116,13 @@ describe.each(anyDatabase)("endpoints with names on $name", ({ create }) => {
     expect(models[0]).toMatchObject({ name: "acme/org/large", provider: "acme", aliases: ["large"], available: false })
     const id = await ada.begin({ model: "strict/m", agent: "test" })
     expect((await ada.say(id, "Hello.")).body.run.status).toBe("completed")
-    // Somebody who brought a key for something else has them as well.
+    // A user with a key for another provider can use them as well.
     await ada.put("/api/providers/openai", { apiKey: "own", baseUrl: server.url })
     expect((await ada.say(id, "Again.")).body.run.status).toBe("completed")
     expect(server.received.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
   })
 
-  test("are not there where the operator's means serve nobody", async () => {
+  test("are not listed if shared keys are switched off", async () => {
     await using database = await create()
     await using face = await open(database.url, endpointsAt("http://127.0.0.1:9"), false)
     const ada = await face.as("ada")
@@ -130,7 +130,7 @@ describe.each(anyDatabase)("endpoints with names on $name", ({ create }) => {
     expect((await ada.post("/api/conversations", { model: "acme/org/large" })).body.code).toBe("unknown_model")
   })
 
-  test("keep what their headers hold to themselves, whatever an endpoint quotes", async () => {
+  test("keep the values of their headers secret, whatever an endpoint quotes", async () => {
     await using database = await create()
     await using server = await ProviderServer.open((response, { headers, path }) => {
       const said = `Who is ${headers["x-tenant"]} with ${headers.authorization} (${KEY.slice(0, 12)}…)?`

@@ -4,8 +4,8 @@ import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { write } from "../support/loop/tools.ts"
 
-describe.each(anyDatabase)("the model that answers is named on $name", (database) => {
-  test("by a conversation that chose none: where it begins, is read, listed, changed, forked and fed", async () => {
+describe.each(anyDatabase)("the name of the answering model on $name", (database) => {
+  test("is reported by a conversation without a chosen model: created, read, listed, changed, forked and in the feed", async () => {
     await using server = await openServer({ database, model: scripted(says("One.")) })
     const ada = await server.visitor("ada")
     const { body: begun } = await ada.post("/api/conversations", { agent: "test" })
@@ -26,7 +26,7 @@ describe.each(anyDatabase)("the model that answers is named on $name", (database
     expect(peer.events()[0]?.data).toMatchObject({ conversations: [expected, expected] })
   })
 
-  test("and by one that chose it, which says so", async () => {
+  test("is reported by a conversation with a chosen model, which says so", async () => {
     await using server = await openServer({ database, model: scripted() })
     const ada = await server.visitor("ada")
     const { body } = await ada.post("/api/conversations", { agent: "test", model: "scripted" })
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("the model that answers is named on $name", (database
     expect((await ada.get("/api/conversations")).body.items).toMatchObject([{ model: "scripted", modelChosen: true }])
   })
 
-  test("by a run: while it works, while it waits, when it is over, and in the list", async () => {
+  test("is reported by a run: while it works, while it waits, when it is over, and in the list", async () => {
     const script = scripted(calls("change", { q: "a" }), says("Done."), fails("refused"), hangs("Well, "))
     await using server = await openServer({ database, model: script, tools: [write("change")] })
     const ada = await server.visitor("ada")
@@ -44,7 +44,7 @@ describe.each(anyDatabase)("the model that answers is named on $name", (database
     await ada.post(`/api/agent/proposals/${paused.proposals[0].id}/commit`)
     await ada.post(`/api/conversations/${id}/resume`)
     expect((await ada.get(`/api/runs/${paused.run.id}`)).body).toMatchObject({ status: "completed", model: "scripted" })
-    // Nobody answered this one: no model is said to have.
+    // This message has no answer yet, so no model is reported.
     await ada.say(id, "again")
     using peer = await server.socket("ada")
     peer.send({ type: "chat_request", message: "wait", context: { conversationId: id as never } })

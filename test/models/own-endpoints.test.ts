@@ -27,8 +27,8 @@ const endpointAt = (baseUrl: string) => ({
   models: [{ id: "org/large", contextTokens: 64_000, price: { input: 1, output: 4 } }],
 })
 
-describe.each(anyDatabase)("an endpoint of one's own on $name", ({ create }) => {
-  test("is added, listed without its secrets, used, changed and forgotten, and is nobody else's", async () => {
+describe.each(anyDatabase)("a user's own endpoint on $name", ({ create }) => {
+  test("is added, listed without its secrets, used, changed and deleted, and invisible to other users", async () => {
     await using database = await create()
     await using server = await answering()
     await using face = await open(database.url)
@@ -63,7 +63,7 @@ describe.each(anyDatabase)("an endpoint of one's own on $name", ({ create }) => 
     for (const secret of [KEY, HEADER]) expect(told).not.toContain(secret.slice(0, 12))
   })
 
-  test("that moves takes neither key nor headers along", async () => {
+  test("keeps neither key nor headers when its address changes", async () => {
     await using database = await create()
     await using before = await answering()
     await using after = await answering()
@@ -83,7 +83,7 @@ describe.each(anyDatabase)("an endpoint of one's own on $name", ({ create }) => 
     expect(before.received[0]?.headers).toMatchObject({ authorization: "Bearer new", "x-other": "1" })
   })
 
-  test("is refused where it makes no sense, without its secrets being repeated", async () => {
+  test("is refused if it is invalid, without repeating its secrets", async () => {
     await using database = await create()
     const operators = [{ name: "acme", kind: "openai", baseUrl: "https://models.example/v1" }]
     await using face = await open(database.url, { reach: new OutboundPolicy(), operators })
@@ -123,7 +123,7 @@ describe.each(anyDatabase)("an endpoint of one's own on $name", ({ create }) => 
     expect((await reader.ask("PATCH", "/api/providers/mine", { body: { models: [] } })).status).toBe(403)
   })
 
-  test("is reached under the same rule with every call, not only when it is stored", async () => {
+  test("is checked by the same rule with every call, not only when it is stored", async () => {
     await using database = await create()
     await using server = await answering()
     const answers = ["8.8.8.8", "127.0.0.1"]
@@ -137,7 +137,7 @@ describe.each(anyDatabase)("an endpoint of one's own on $name", ({ create }) => 
     expect(server.connections).toBe(0)
   })
 
-  test("stays its person's where the operator takes its name, and is no reason to use the operator's if it is lost", async () => {
+  test("stays its user's if the operator takes its name, and losing it does not fall back to the operator's", async () => {
     await using database = await create()
     await using theirs = await answering()
     await using operators = await answering()
@@ -161,7 +161,7 @@ describe.each(anyDatabase)("an endpoint of one's own on $name", ({ create }) => 
     expect((await ada.get("/api/providers/acme")).body).toMatchObject({ operatorOnly: true })
   })
 
-  test("is exported by its name, without its secrets, and erased with its person", async () => {
+  test("is exported by its name, without its secrets, and erased with its user", async () => {
     await using database = await create()
     await using face = await open(database.url)
     const ada = await face.as("ada")

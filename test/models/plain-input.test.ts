@@ -5,7 +5,7 @@ import { calls, says, scripted, type ScriptedReply } from "../../core/testing.ts
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
-describe.each(anyDatabase)("arguments as small models write them on $name", ({ create }) => {
+describe.each(anyDatabase)("loosely typed arguments of small models on $name", ({ create }) => {
   const open = async (...script: ScriptedReply[]) => {
     const database = await create()
     const model = scripted(...script)
@@ -29,7 +29,7 @@ describe.each(anyDatabase)("arguments as small models write them on $name", ({ c
   }
   const meant = { task_id: "Buy milk", priority: "high", assignees: ["Ben"], is_approved: false }
 
-  test("are shown, agreed to and run as they were understood; the model sees what it wrote", async () => {
+  test("are shown, approved and applied as they were understood; the model gets what it wrote", async () => {
     await using world = await open(calls("update_task", loose), says("Done."))
     const { ada, face, model, workspace } = world
     const id = (await ada.begin()) as ConversationId
@@ -37,7 +37,7 @@ describe.each(anyDatabase)("arguments as small models write them on $name", ({ c
     expect(proposals[0]).toMatchObject({ arguments: meant, diff: { after: { priority: "high", assignee: ["Ben"] } } })
     expect((await ada.post(`/api/agent/proposals/${proposals[0].id}/commit`)).body.status).toBe("applied")
     await face.pawl.runtime.rest(id)
-    // Nothing was said of the date, and nothing took it away.
+    // The arguments leave out the date, so it stays.
     expect(await workspace.select("tasks")).toMatchObject([
       {
         priority: "high",
@@ -54,7 +54,7 @@ describe.each(anyDatabase)("arguments as small models write them on $name", ({ c
     expect((await ada.get("/api/agent/audit")).body.items).toMatchObject([{ arguments: meant }])
   })
 
-  test("that a person has changed afterwards are told as changed by them", async () => {
+  test("that a user has edited are reported as changed by them", async () => {
     await using world = await open(calls("update_task", loose), says("Done."))
     const id = (await world.ada.begin()) as ConversationId
     const { proposals } = (await world.ada.say(id, "go")).body
@@ -66,7 +66,7 @@ describe.each(anyDatabase)("arguments as small models write them on $name", ({ c
     expect(JSON.stringify(world.model.received[1]?.history.at(-1))).toContain("The person changed the arguments")
   })
 
-  test("near names are told: of a tool, an argument, a choice and a row", async () => {
+  test("errors suggest similar names: of a tool, an argument, a choice and a row", async () => {
     const wrong: [string, Record<string, unknown>][] = [
       ["creat_task", { title: "x" }],
       ["create_task", { titel: "x" }],

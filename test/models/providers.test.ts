@@ -32,8 +32,8 @@ const open = ({ url, settings = {}, sharedKeys = true, reach = new OutboundPolic
 const answering = () => ProviderServer.open((response) => streamHead(response).end(chatReply("Hi")))
 const keysSeen = (server: ProviderServer) => server.received.map(({ headers }) => headers.authorization)
 
-describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
-  test("are stored, told only as configured, replaced as a whole, and forgotten", async () => {
+describe.each(anyDatabase)("a user's own keys on $name", ({ create }) => {
+  test("are stored, shown only as configured, replaced as a whole, and deleted", async () => {
     await using database = await create()
     await using face = await open(database)
     const ada = await face.as("ada")
@@ -63,7 +63,7 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     expect((await ada.get("/api/providers/openai")).body).toEqual(nothing)
   })
 
-  test("are refused where they make no sense, without being repeated", async () => {
+  test("are refused if they are invalid, without being repeated", async () => {
     await using database = await create()
     await using face = await open({ ...database, reach: new OutboundPolicy() })
     const ada = await face.as("ada")
@@ -103,7 +103,7 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     expect((await reader.delete("/api/providers/openai")).status).toBe(403)
   })
 
-  test("may be several, of which only what is secret is never told again", async () => {
+  test("may have several fields, and only the secret ones are never returned", async () => {
     await using database = await create()
     await using server = await ProviderServer.open((response) => response.writeHead(400).end("{}"))
     const settings = { awsAccessKeyId: "AKIDSHARED", awsSecretAccessKey: SHARED, awsRegion: "us-east-1" }
@@ -125,7 +125,7 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     expect(server.received[0]?.headers.authorization).toMatch(/Credential=AKIDOWN\/\d+\/eu-west-1\//)
   })
 
-  test("serve that person's runs from the next call on; others use the operator's", async () => {
+  test("serve that user's runs from the next call on; others use the operator's", async () => {
     await using database = await create()
     await using server = await answering()
     const settings = { openaiApiKey: SHARED, openaiBaseUrl: server.url }
@@ -143,7 +143,7 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     expect(keysSeen(server)).toEqual([SHARED, "own-1", SHARED, "own-2", SHARED].map((key) => `Bearer ${key}`))
   })
 
-  test("and addresses never meet the operator's: each is used with what came with it", async () => {
+  test("and addresses are never mixed with the operator's: each is used with its own", async () => {
     await using database = await create()
     await using theirs = await answering()
     await using operators = await answering()
@@ -160,7 +160,7 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     expect(keysSeen(operators)).toEqual(["Bearer own-key"])
   })
 
-  test("are the only ones where the operator has switched the shared ones off", async () => {
+  test("are the only ones if the operator has switched the shared ones off", async () => {
     await using database = await create()
     await using server = await answering()
     const settings = { openaiApiKey: SHARED, openaiBaseUrl: server.url }
@@ -175,7 +175,7 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     expect([refused.body.code, refused.text.includes(SHARED)]).toEqual(["not_configured", false])
   })
 
-  test("that cannot be opened any more are no reason to use the operator's", async () => {
+  test("that can no longer be decrypted do not fall back to the operator's", async () => {
     await using database = await create()
     await using server = await answering()
     const settings = { openaiApiKey: SHARED, openaiBaseUrl: server.url }
@@ -197,7 +197,7 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     expect(server.received).toEqual([])
   })
 
-  test("an address that leads inside by the time of the call is refused then, and the run says why", async () => {
+  test("an address that has become private by the time of the call is refused then, and the run says why", async () => {
     await using database = await create()
     await using server = await answering()
     const answers = ["8.8.8.8", "127.0.0.1"]
@@ -217,7 +217,7 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
 describe.each(anyDatabase)("a stored key on $name", ({ name, create }) => {
   test("leaves no trace: not in answers, events, logs, nor on the disk", async () => {
     await using database = await create()
-    // A provider that tells everybody what it was sent, in every way it can.
+    // A provider that repeats the key it was sent, in every way it can.
     await using server = await ProviderServer.open((response, { headers, path }) => {
       const said = `Incorrect API key provided: ${headers.authorization ?? headers["x-api-key"]} (${CANARY.slice(0, 12)}...)`
       if (!path.startsWith("/200")) {
@@ -259,7 +259,7 @@ describe.each(anyDatabase)("a stored key on $name", ({ name, create }) => {
   })
 })
 
-/** All that the database keeps, as text: its files, log included, or every row of every table. */
+/** All that the database stores, as text: its files, log included, or every row of every table. */
 async function everyByte({ store: { engine } }: Face, name: string, url: string): Promise<string> {
   if (name === "sqlite") {
     const folder = dirname(url.slice("file:".length))

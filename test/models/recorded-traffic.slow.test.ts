@@ -8,7 +8,9 @@ import { ProviderServer } from "../../core/models/providers/server.fixture.ts"
 import { ModelRegistry } from "../../core/models/registry.ts"
 import { isLong, seedOf } from "../support/sizes.ts"
 
-/** A real reply of a real provider: `resp` is what came over the wire, `exp` what must come out of our model layer. */
+/**
+ * A real reply of a real provider: `resp` is the bytes of the response, `exp` the expected output of our model layer.
+ */
 interface Recording {
   readonly file: string
   readonly i: number
@@ -38,8 +40,8 @@ function readRecordings(): Recording[] {
 }
 
 /**
- * The one expectation that is wrong in itself. This provider repeats the whole name of a tool with every delta; `exp`
- * strings the repetitions together to a tool that nobody declared. Ours must be the name that the request declares.
+ * The one wrong expectation. This provider repeats the whole name of a tool with every delta; `exp` concatenates the
+ * repetitions to a tool that is not declared. Ours must be the name that the request declares.
  */
 const mistake = {
   index: recordings.findIndex(({ file, i }) => file.endsWith("/test_tools_streaming_variant_a.yaml") && i === 0),
@@ -62,31 +64,31 @@ function expectedOf({ exp, resp }: Recording): Outcome {
   return { text, tools: [...tools], finish }
 }
 
-/** Two of these gateways' streams never say why they finish. They are whole all the same, and marked as done. */
+/** Two of these gateways' streams have no finish reason. They are complete nevertheless, and marked as done. */
 function withoutReason(hasCalls: boolean, resp: string): string | null {
   if (!resp.trimEnd().endsWith("\ndata: [DONE]")) return null
   return hasCalls ? "calls" : "unknown"
 }
 
-/** Where a recording is cut off: so many places, evenly over its length. */
+/** The number of positions at which a recording is cut, evenly over its length. */
 const PLACES = isLong ? 60 : 6
-/** The recordings are taken in so many parts where all at once are too many. */
+/** The recordings are split into this many parts, because all at once are too many. */
 const PARTS = 24
 const SEED = seedOf("PAWL_TRAFFIC_SEED")
 const chosen = (parts: ReturnType<typeof sliced>) =>
   isLong ? parts : parts.filter(([part]) => part === SEED % parts.length)
 
-/** How a body goes over the wire; `size` is also the most that one chunk holds when it reaches the adapter. */
+/** How a body is sent; `size` is also the most that one chunk has when it reaches the adapter. */
 const pieces = [
   { name: "whole", size: Number.POSITIVE_INFINITY, slices: 1 },
   { name: "in 61-byte writes", size: 61, slices: 6 },
   // Some 35 s of one core for the seven million bytes, nearly all of it in the streams of the adapters: the usual run
-  // takes a part of them, which the seed chooses, and the long one all.
+  // takes a part of them, which the seed selects, and the long one all.
   { name: "in 1-byte writes", size: 1, slices: PARTS },
 ]
 
 describe.skipIf(recordings.length === 0)("recorded traffic", () => {
-  test("is all there", () => {
+  test("is complete", () => {
     expect(recordings).toHaveLength(359)
   })
 
@@ -104,7 +106,7 @@ describe.skipIf(recordings.length === 0)("recorded traffic", () => {
     })
   }
 
-  test("is wrong in one place only, and there against its own request", () => {
+  test("is wrong in one place only, where it contradicts its own request", () => {
     const recording = recordings[mistake.index] as Recording
     expect(recording.exp.tools).toEqual([mistake.expected])
     expect(requestOf(recording).tools.map((tool) => tool.name)).toEqual([mistake.declared[0]])
@@ -118,7 +120,7 @@ describe.skipIf(recordings.length === 0)("recorded traffic", () => {
     test.each([
       ["by an end that looks clean", (response: ServerResponse) => response.end()],
       ["by a broken connection", (response: ServerResponse) => response.destroy()],
-    ])("%s is never taken for a finished answer, unless all of it had come", async (_, cut) => {
+    ])("%s never counts as a finished answer, unless all of it had come", async (_, cut) => {
       await using server = await ProviderServer.open((response, { path }) => {
         const at = Number(/\/cut(\d+)\//.exec(path)?.[1])
         response.writeHead(200, { "content-type": "text/event-stream" })
@@ -136,7 +138,7 @@ describe.skipIf(recordings.length === 0)("recorded traffic", () => {
       expect(broken).toBeGreaterThan(places.length / 2)
     })
 
-    test("by us, in the middle, ends at once, here and at the provider", async () => {
+    test("by us, in the middle, ends at once, at both ends", async () => {
       const closed = Promise.withResolvers<void>()
       await using server = await ProviderServer.open((response, { path }) => {
         response.on("close", closed.resolve)
@@ -156,14 +158,14 @@ describe.skipIf(recordings.length === 0)("recorded traffic", () => {
     async (_kind, _content, index) => {
       let ended = Promise.withResolvers<void>()
       await using server = await ProviderServer.open((response, { path }) => {
-        // The end comes a moment after the answer: whoever hangs up in between has to connect anew.
+        // The end comes a moment after the answer: a client that disconnects in between has to reconnect.
         response.write(bodyAt(path), () => setTimeout(() => response.end(() => ended.resolve()), 20))
       })
       const recording = recordings[index] as Recording
       const model = await modelFor(recording, { server, index })
       for (let turn = 0; turn < 5; turn++) {
         expect(await play(model, requestOf(recording))).toEqual(expectedOf(recording))
-        // It has left; a turn or two later it is read here, however busy the machine is.
+        // It has been sent; a turn or two later this process reads it, however busy the machine is.
         await ended.promise
         await new Promise((resolve) => setTimeout(resolve, 60))
         ended = Promise.withResolvers<void>()
@@ -177,7 +179,7 @@ test.runIf(recordings.length === 0)("recorded traffic", ({ skip }) => {
   skip("passed over: there is no ../shared/outside/provider-streams.jsonl.gz beside this repository")
 })
 
-/** To the letter. */
+/** Compared exactly. */
 function isExpected(recording: Recording, outcome: Outcome): boolean {
   return JSON.stringify(outcome) === JSON.stringify(expectedOf(recording))
 }
@@ -253,7 +255,7 @@ function write(response: ServerResponse, body: Buffer, size: number): void {
   socket?.end(Buffer.concat([...chunks, Buffer.from("0\r\n\r\n")]))
 }
 
-/** Node hands on together what arrives together; this takes it apart again, so that each read brings `size` bytes. */
+/** Node joins chunks that arrive together; this splits them again, so that each read returns `size` bytes. */
 function cutUp(body: ReadableStream<Uint8Array>, size: number): void {
   const reader = body.getReader()
   let bytes = new Uint8Array()
@@ -284,14 +286,14 @@ async function inParallel<Item, Result>(items: readonly Item[], work: (item: Ite
   return results
 }
 
-/** The places of all recordings, in so many parts of about one size. */
+/** The indexes of all recordings, in this many parts of similar size. */
 function sliced(count: number): (readonly [number, number[]])[] {
   return Array.from({ length: count }, (_, slice) => {
     return [slice, recordings.flatMap((_, index) => (index % count === slice ? [index] : []))] as const
   })
 }
 
-/** Of each kind the shortest recording that speaks and the shortest that calls. */
+/** For each kind the shortest recording with text and the shortest with calls. */
 function examples(): (readonly [kind: string, content: string, index: number])[] {
   const lengthAt = (index: number) => (recordings[index] as Recording).resp.length
   return ["chat", "responses", "anthropic"].flatMap((kind) => {

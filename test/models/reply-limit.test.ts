@@ -8,8 +8,8 @@ import { read } from "../support/loop/tools.ts"
 
 const limits = { replyCharacters: 1000 }
 
-describe.each(anyDatabase)("on $name, a reply that is longer than a reply may be", ({ create }) => {
-  test("is kept up to there, to the letter as it was shown, and says so", async () => {
+describe.each(anyDatabase)("on $name, a reply over the length limit", ({ create }) => {
+  test("is stored up to the limit, exactly as it was shown, and says so", async () => {
     await using database = await create()
     const model = scripted(says("\u{1f44b}".repeat(5000), { chunks: 77 }), says("Yes."))
     await using world = await openChecked({ url: database.url, model, limits })
@@ -27,7 +27,7 @@ describe.each(anyDatabase)("on $name, a reply that is longer than a reply may be
     expect((await repliesOf(world, id)).at(-1)).toBe("Yes.")
   })
 
-  test("never ends by itself, and is told to stop", async () => {
+  test("that never ends is aborted", async () => {
     await using database = await create()
     let stopped = false
     async function* endless(): AsyncGenerator<ReplyPart> {
@@ -44,7 +44,7 @@ describe.each(anyDatabase)("on $name, a reply that is longer than a reply may be
     expect((await repliesOf(world, id))[0]).toHaveLength(1000)
   })
 
-  test("loses the thinking or the call that did not fit, whole; what stood before it holds", async () => {
+  test("loses the thinking or the call that did not fit, whole; what came before it stays", async () => {
     await using database = await create()
     const model = scripted(
       replies(thinks("x".repeat(2000)), says("never heard")),

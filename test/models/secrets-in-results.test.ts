@@ -9,9 +9,9 @@ import { read, write } from "../support/loop/tools.ts"
 const KEY = "sk-operator-0123456789"
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("what stands in JSON by chance, or is cut out of it, breaks nothing: each call has its result", async () => {
+  test("a secret that occurs in JSON by chance, or is cut out of it, breaks nothing: each call has its result", async () => {
     await using database = await create()
-    // As letters these stand across the signs of JSON, and behind an escape.
+    // Without its punctuation JSON would contain these across values, and behind an escape.
     const secrets = ['{"kind":"table"', "nabcdefghijkl", '":"nothing to see"}']
     const data = { kind: "table", text: "\nabcdefghijkl", [KEY]: [{ says: "nothing to see" }], deep: { key: KEY } }
     const tools = [
@@ -33,14 +33,14 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(JSON.stringify(await world.events(id))).not.toContain(KEY)
   })
 
-  test("a secret of the server that a tool has found is neither told to the model nor kept", async () => {
+  test("a server secret in a tool result is neither sent to the model nor stored", async () => {
     await using database = await create()
     const found = { text: `x\nOPENAI_API_KEY=${KEY}\ny`, data: { environment: [{ value: KEY }] } }
     const tools = [
       read("finds", () => answer(found.text, { data: found.data })),
       read("fails", () => failed(`401 for ${KEY}`)),
       read("throws", () => Promise.reject(new Error(`no such key: ${KEY}`))),
-      // Where the answer is cut, a half of it would be left.
+      // Truncation would leave a half of the key.
       read("long", () => answer("a".repeat(50_000 - 8) + KEY)),
       write("changes", () => answer(`wrote ${KEY}`, { change: { before: null, after: { text: KEY } } })),
     ]

@@ -22,7 +22,7 @@ test.each([
   expect(costOf(price, usage)).toBe(cost)
 })
 
-describe.each(databases)("counts that are none, on $name", ({ create }) => {
+describe.each(databases)("invalid token counts, on $name", ({ create }) => {
   const odd: [sent: Usage, told: Usage][] = [
     [
       { inputTokens: 12.5, outputTokens: 3 },
@@ -42,7 +42,7 @@ describe.each(databases)("counts that are none, on $name", ({ create }) => {
     ],
   ]
 
-  test("cost no reply: it is on record with those that are counts, and its model was asked once", async () => {
+  test("fail no reply: it is recorded with the valid ones, and its model was asked once", async () => {
     await using database = await create()
     const script = odd.map(([usage]) => replies(says("Hi."), finishes("stop", usage)))
     const model = Object.assign(scripted(...script), { price: null })
@@ -66,7 +66,7 @@ describe.each(anyDatabase)("usage on $name", ({ create }) => {
     unpricedCalls: 0,
   })
 
-  test("is told by run, model, day and conversation, to the one who caused it", async () => {
+  test("is reported by run, model, day and conversation, only to the user who caused it", async () => {
     await using database = await create()
     const clock = new TurnedClock(Date.UTC(2026, 2, 1, 23, 59))
     await using face = await Face.open({ ...database, model: new Priced(), tools: [read("look")], clock })
@@ -110,7 +110,7 @@ describe.each(anyDatabase)("usage on $name", ({ create }) => {
     expect((await ada.get("/api/usage")).body.totals).toEqual(used(1))
   })
 
-  test("without a known price has tokens and no cost; a model that does not say is left out", async () => {
+  test("without a known price has tokens and no cost; a model that reports none is left out", async () => {
     await using database = await create()
     await using face = await Face.open({ ...database, model: new Priced({ price: null, paidBy: "own" }) })
     const ada = await face.as("ada")
@@ -126,7 +126,7 @@ describe.each(anyDatabase)("usage on $name", ({ create }) => {
     expect((await eve.get("/api/usage")).body.totals.calls).toBe(0)
   })
 
-  test("is asked for by days that are days, and not by the century", async () => {
+  test("is queried by valid days, and not by the century", async () => {
     await using database = await create()
     await using face = await Face.open({ ...database, model: new Priced() })
     const ada = await face.as("ada")
@@ -137,7 +137,7 @@ describe.each(anyDatabase)("usage on $name", ({ create }) => {
   })
 
   const faults = [1, 2, 3, 4].flatMap((at) => (["before", "after", "lost"] as const).map((when) => [at, when] as const))
-  test.each(faults)("and journal agree whatever happens at write %i (%s)", async (at, when) => {
+  test.each(faults)("and the journal agree whatever happens at write %i (%s)", async (at, when) => {
     await using database = await create()
     const options = { ...database, tools: [read("look")], leaseSeconds: 0.1 }
     {

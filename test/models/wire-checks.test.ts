@@ -26,7 +26,7 @@ const [RESULTS, CALLS] = [
 ]
 const has = (item: Json, names: readonly string[]) => typeof item === "object" && names.some((name) => name in item)
 
-/** Every list of the messages, with what stands in it made into something else. */
+/** Every list of the messages, with its content changed. */
 function inLists(value: unknown, change: (list: Json[]) => Json[]): unknown {
   if (Array.isArray(value)) return change(value as Json[]).map((item) => inLists(item, change))
   if (typeof value !== "object" || value === null) return value
@@ -43,7 +43,7 @@ const without = (is: (item: Json) => boolean) => (body: Json) => {
   return inLists(body, (list) => list.filter((item) => done || !(done = is(item))))
 }
 
-/** Places of what fits exchange what stands in them. */
+/** Swaps the contents of the matching elements. */
 const reversed = (is: (item: Json) => boolean) => (body: Json) => {
   const found: Json[] = []
   inLists(body, (list) => (found.push(...list.filter((item) => is(item))), list))
@@ -59,7 +59,7 @@ const withMessages = (body: Json, messages: Json[]) => {
   return { ...body, [name]: messages }
 }
 
-/** What no provider takes, or at least one does not. */
+/** Faults that no provider accepts, or at least one refuses. */
 const faults: Readonly<Record<string, (body: Json) => unknown>> = {
   "a result is lost": without(isResult),
   "a call is lost, and its result is not": without(isCall),
@@ -89,7 +89,7 @@ const faults: Readonly<Record<string, (body: Json) => unknown>> = {
   "nobody has said anything": (body) => withMessages(body, []),
 }
 
-/** Where nothing but their ids tells results apart. */
+/** Faults for formats in which only ids distinguish results. */
 const faultsOfIds: typeof faults = {
   "two results stand in each other's place": reversed(isResult),
   "an id is used twice": rewritten(/call_2/g, "call_1"),
@@ -109,13 +109,13 @@ describe.each(wireModels)("a request to %s", (model) => {
     await collect(await models.get(model, "" as never), { system: "S", history, tools, toolChoice: "auto" })
   })
 
-  test("as we send it is taken", () => {
+  test("in our format is accepted", () => {
     expect(problemOf({ model, body })).toBeUndefined()
   })
 
   // Gemini's have no ids, and Mistral's are not ours.
   const own = /google|mistral/.test(model) ? {} : faultsOfIds
-  test.each(Object.entries({ ...faults, ...own }))("is refused where %s", (_, plant) => {
+  test.each(Object.entries({ ...faults, ...own }))("is refused if %s", (_, plant) => {
     const broken = plant(body)
     expect(broken).not.toEqual(body)
     expect(problemOf({ model, body: broken })).toBeDefined()

@@ -21,8 +21,8 @@ function isFlagged({ passage, answer }: Claim): boolean {
   return citations.some(({ problem, figures, differs }) => problem ?? figures ?? differs)
 }
 
-// The rules were written with `tuned` in view. Nobody looks at single sentences of `held-out` to change a rule: its numbers
-// say what the check is worth on sentences that it has not seen. A sentence that should be looked at moves to `tuned`.
+// The rules were written with `tuned` in view. No single sentence of `held-out` may be used to change a rule: its
+// scores show how the check does on unseen sentences. A sentence that is to be inspected moves to `tuned`.
 test.each(["tuned", "held-out"])("of the %s sentences most wrong ones are flagged and hardly any true one", (name) => {
   const claims = read(name)
   const [right, wrong] = [claims.filter(({ isTrue }) => isTrue), claims.filter(({ isTrue }) => !isTrue)]

@@ -20,7 +20,7 @@ describe.each(anyDatabase)("collections over HTTP on $name", ({ create }) => {
   const made = async (name: string) => (await ada.post("/api/collections", { name })).body.id as string
   const add = (id: string, body: object) => ada.post(`/api/collections/${id}/documents`, body)
 
-  /** Polls, as a page does, until the document is what it should be. */
+  /** Polls, as a page does, until the document is in the expected state. */
   async function ready(path: string): Promise<Record<string, unknown>> {
     for (;;) {
       const { body } = await ada.get(path)
@@ -61,7 +61,7 @@ describe.each(anyDatabase)("collections over HTTP on $name", ({ create }) => {
     expect((await ada.delete(`/api/collections/${id}`)).status).toBe(404)
   })
 
-  test("a PDF comes as base64; one that cannot be read is answered and listed with its reason", async () => {
+  test("a PDF is sent as base64; an unreadable one is answered and listed with its reason", async () => {
     const id = await made("PDFs")
     const pdf = smallPdf(["Page one says stall."]).toString("base64")
     expect((await add(id, { name: "a.pdf", content: pdf, encoding: "base64" })).body).toMatchObject({
@@ -79,7 +79,7 @@ describe.each(anyDatabase)("collections over HTTP on $name", ({ create }) => {
     ).toContain("failed")
   })
 
-  test("base64 may be broken into lines, and a megabyte of spaces in it keeps nobody waiting", async () => {
+  test("base64 may have line breaks, and a megabyte of spaces in it delays no other request", async () => {
     const id = await made("Spaces")
     const content = Buffer.from("Words of a file.")
       .toString("base64")
@@ -91,7 +91,7 @@ describe.each(anyDatabase)("collections over HTTP on $name", ({ create }) => {
     expect(worked()).toBeLessThan(3000)
   })
 
-  test("hostile names and contents are refused or kept as what they are", async () => {
+  test("hostile names and contents are refused or stored unchanged", async () => {
     const id = await made("Odd")
     for (const name of [
       "../../etc/passwd",
@@ -116,7 +116,7 @@ describe.each(anyDatabase)("collections over HTTP on $name", ({ create }) => {
     expect((await ada.post("/api/collections/search", { query: '" OR *' })).status).toBe(200)
   })
 
-  test("while the embedder does not answer, passages are found by their words, and it is said so", async () => {
+  test("while the embedder is down, search uses words only and says so", async () => {
     const id = await made("Down")
     await add(id, { name: "a.txt", content: "Ospreys fish." })
     embedder.failure = () => new Error("down")

@@ -22,7 +22,7 @@ interface Cranfield {
 const collectionFile = join(import.meta.dirname, "..", "..", "..", "shared", "outside", "cranfield.json.gz")
 const vectorsFile = join(import.meta.dirname, "..", "fixtures", "cranfield-vectors.bin")
 const there = existsSync(collectionFile)
-/** Embeds everything anew, which takes ten minutes, and writes the file of vectors. */
+/** Computes all embeddings again, which takes ten minutes, and writes the file of vectors. */
 const fresh = process.env.PAWL_CRANFIELD === "fresh"
 const HOW_TO = `other texts are embedded than those in cranfield-vectors.bin, or by another embedder: write it anew with
   PAWL_CRANFIELD=fresh npx vitest run --project slow test/research/cranfield.slow.test.ts   (ten minutes), and put the new figures into docs/reference/documents.md`
@@ -30,7 +30,7 @@ const MAX_MISSING = 5
 const AT_ONCE = 8
 const SAMPLE = isLong ? 24 : 3
 
-/** What FTS5 with Porter's stems does alone, over whole abstracts. */
+/** The score of FTS5 with Porter's stemmer alone, over whole abstracts. */
 const FULL_TEXT = 0.377
 const CLEARLY = 0.02
 /** Another version of PostgreSQL or SQLite may rank a little differently. */
@@ -40,13 +40,13 @@ const embedder = new KeptEmbedder(fresh ? undefined : vectorsFile)
 const { signal } = new AbortController()
 afterAll(() => embedder.close())
 
-// What is asked of PostgreSQL here is asked of it by the tests of the library too; how well it ranks, the long run measures.
-// Nothing but a change of the search changes how well it finds: one run in four measures that, by the seed.
+// The tests of the library send the same queries to PostgreSQL; long runs measure how well it ranks. Only a change of
+// the search changes the scores: one run in four measures them.
 const isMeasured = fresh || oneIn(4, [true, false, false, false])[0] === true
 describe.runIf(there && isMeasured).each(anyDatabase)(
   "1,400 abstracts and 225 questions on $name",
   ({ name, create }) => {
-    test("are found better by words and meaning together than by words alone, as the docs say", async () => {
+    test("words and meaning together find better passages than words alone, as the docs say", async () => {
       const { documents, queries, relevance } = JSON.parse(
         gunzipSync(readFileSync(collectionFile)).toString(),
       ) as Cranfield
@@ -93,7 +93,7 @@ describe.runIf(there && isMeasured).each(anyDatabase)(
       const partly = await measure({ words: true, meaning: true })
       await embedAll()
       if (!fresh) expect(embedder.missing.length, HOW_TO).toBeLessThanOrEqual(MAX_MISSING)
-      // Beside the others it is a figure of the documents and no more: the long run holds them to it.
+      // In usual runs the docs state this score without a test; long runs test it.
       const meaning = isLong || fresh ? await measure({ words: false, meaning: true }) : Number.NaN
       const both = await measure({ words: true, meaning: true })
       const shown = [words, meaning, both, partly].map((figure) => figure.toFixed(3))
@@ -116,8 +116,8 @@ describe.runIf(there && isMeasured).each(anyDatabase)(
 )
 
 test.runIf(there && !fresh && isMeasured)(
-  "the vectors in the file, made in floats, are those that the local embedder makes of these texts in bytes, nearly",
-  { timeout: 600_000 }, // seconds for each text where the machine has other things to do
+  "the float vectors in the file nearly equal those that the local embedder computes of these texts in bytes",
+  { timeout: 600_000 }, // seconds for each text on a busy machine
   async () => {
     const sample = embedder.sample(SAMPLE)
     expect(sample.length, HOW_TO).toBe(SAMPLE)
@@ -132,11 +132,11 @@ test.runIf(there && fresh)("the vectors are written", async () => {
 })
 
 test.skipIf(there)(
-  "Cranfield's collection, which is no part of this repository, is not here: nothing was measured",
+  "without Cranfield's collection, which is not part of this repository, nothing is measured",
   () => {},
 )
 
-/** By words, by meaning, by both: the line of the table about this engine. */
+/** By words, by meaning, by both: this engine's row of the table. */
 function figuresInDocs(engine: string): number[] {
   const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "reference", "documents.md"), "utf8")
   const [, line] =

@@ -19,7 +19,7 @@ const texts = {
 const quiet = { info() {}, warn() {}, error() {} }
 
 describe.each(databasesInTurn(import.meta.filename))(
-  "passages in languages that put no space between words, on $name",
+  "passages in languages without spaces between words, on $name",
   ({ create }) => {
     let store: Store
     let library: SqlLibrary
@@ -63,12 +63,12 @@ describe.each(databasesInTurn(import.meta.filename))(
       ["angles", "en"],
     ])("%s is found", async (query, source) => expect((await found(query))[0]).toBe(source))
 
-    test("what is nowhere is not found, and no sign of a question is taken for anything but a letter", async () => {
+    test("text that does not occur is not found, and operators in a query are plain characters", async () => {
       expect(await found("天気予報")).toEqual([])
       expect(await found('天"気* OR 予:* | (')).toEqual([])
     })
 
-    test("what is replaced or removed is not found any more", async () => {
+    test("replaced and removed passages are no longer found", async () => {
       const { id } = await keep("passing", "量子計算機の話。")
       expect(await found("量子")).toEqual(["passing"])
       await keep("passing", "別の話。")
@@ -78,7 +78,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       expect(await found("別の話")).not.toContain("passing")
     })
 
-    test("what was put in before there was such a search is found after the next look, and looked at once", async () => {
+    test("passages from before this index existed are found after the next indexing, and indexed once", async () => {
       await keep("old", "昔の文書。")
       const forget = "UPDATE passage SET grams = NULL WHERE text LIKE '昔%'"
       await store.engine.change({ type: "statements", statements: [{ sql: forget, values: [] }] })

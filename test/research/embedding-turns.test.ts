@@ -9,7 +9,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 
 const log = { info() {}, warn() {}, error() {} }
 
-/** One of those who share a database and make vectors of what waits in it. */
+/** One of the processes that share a database and compute its pending vectors. */
 class Node {
   readonly embedder = new WordEmbedder()
   readonly library: SqlLibrary
@@ -38,7 +38,7 @@ class Node {
   }
 }
 
-describe.each(databasesInTurn(import.meta.filename))("vectors of what waits, on $name", ({ name, create }) => {
+describe.each(databasesInTurn(import.meta.filename))("pending vectors, on $name", ({ name, create }) => {
   async function setUp() {
     const place = await create()
     const clock = new TurnedClock()
@@ -60,7 +60,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of what waits, on 
     }
   }
 
-  /** Turns the clock until it is so: the others look again every two seconds. */
+  /** Advances the clock until the condition holds: the other processes poll every two seconds. */
   async function until(isSo: () => boolean, clock: TurnedClock): Promise<void> {
     while (!isSo()) {
       await clock.turn(2000)
@@ -68,7 +68,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of what waits, on 
     }
   }
 
-  test("are made in turns: one with many documents does not hold up one with one", async () => {
+  test("are computed in turns: a user with many documents does not delay one with a single document", async () => {
     await using world = await setUp()
     const { a, ada, bob } = world
     for (let i = 0; i < 60; i++) await a.add(ada, `ada ${i}`)
@@ -78,7 +78,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of what waits, on 
     expect(a.embedder.seen.findIndex((text) => text.includes("bob"))).toBeLessThan(20)
   })
 
-  test("are made once, however many processes make them", async () => {
+  test("are computed once, however many processes do", async () => {
     await using world = await setUp()
     const { a, b, ada, bob } = world
     for (let i = 0; i < 40; i++) await a.add(i % 2 ? ada : bob, `paper ${i}`)
@@ -89,7 +89,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of what waits, on 
     expect(await a.library.vectors.waitingCount()).toBe(0)
   })
 
-  test("of what a killed process had begun are made by another when its time is up, and not before", async () => {
+  test("that a killed process had claimed are computed by another once the claim expires, and not before", async () => {
     await using world = await setUp()
     const { a, b, ada, clock } = world
     await a.add(ada, "paper")
@@ -101,14 +101,14 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of what waits, on 
     expect(await b.library.vectors.waitingCount()).toBe(0)
   })
 
-  test("that one leaves when it stops, and those of what came in elsewhere, are made by another at its next look", async () => {
+  test("of a process that stops, or added by another process, are computed at the next poll", async () => {
     await using world = await setUp()
     const { a, b, ada, clock } = world
     const held = Promise.withResolvers<void>()
     a.embedder.held = held.promise
     await a.add(ada, "paper")
     a.start()
-    await vi.waitFor(() => expect(a.embedder.asked).toBe(1)) // without turning the clock: what it has claimed stays so
+    await vi.waitFor(() => expect(a.embedder.asked).toBe(1)) // without advancing the clock: its claim stays valid
     await b.start().settled()
     expect(b.embedder.asked).toBe(0)
     const closing = a.indexer!.close()
@@ -120,7 +120,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of what waits, on 
       return b.embedder.seen.length
     }
     expect(await look()).toBe(1)
-    await a.add(ada, "another") // its process has no indexer: nobody is told
+    await a.add(ada, "another") // its process has no indexer: no process is notified
     expect(await look()).toBe(2)
   })
 })

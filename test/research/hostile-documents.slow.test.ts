@@ -6,12 +6,12 @@ import { hostileDocumentsOf } from "./hostile-documents.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
 import { WatchedServer } from "../support/processes/watched-server.ts"
 
-/** Promise 12: nothing that is sent delays `/healthz` by more than a second. */
+/** Promise 12: no upload delays `/healthz` by more than a second. */
 const MAX_MS = 1000
-/** Of what grows with the square of a document, a quarter of the greatest shows it as well. */
+/** Cost that grows with the square of a document shows with a quarter of the largest size as well. */
 const PART = isLong ? 1 : 1 / 4
 
-describe.each(anyDatabase)("documents that would keep a server busy, on $name", ({ name: engine, create }) => {
+describe.each(anyDatabase)("documents that are expensive to process, on $name", ({ name: engine, create }) => {
   let server: WatchedServer
   let url: string
   let token: string
@@ -40,7 +40,7 @@ describe.each(anyDatabase)("documents that would keep a server busy, on $name", 
     ...hostileDocumentsOf(PART),
     ["megabytes of words", "j.txt", () => "The flow over a plate. ".repeat(360_000 * PART), "added"] as const,
   ]
-  test.each(oneIn(5, documents))("%s keep nobody waiting", async (_what, name, content, became) => {
+  test.each(oneIn(5, documents))("%s do not delay other requests", async (_what, name, content, became) => {
     const { status, body } = await ask(`/collections/${collection}/documents`, {
       name,
       content: content(),

@@ -1,6 +1,6 @@
 type HostileDocument = readonly [what: string, name: string, content: () => string, became: "added" | "failed"]
 
-/** Made to keep whoever reads them busy, and what becomes of them: eight megabytes each, or a part of that. */
+/** Documents that are expensive to read, with the expected outcome: eight megabytes each, or a part of that. */
 export const hostileDocumentsOf = (part: number): readonly HostileDocument[] => [
   [
     "tags that close nothing",

@@ -29,7 +29,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of indexes, on $name
   })
   afterAll(() => store[Symbol.asyncDispose]())
 
-  /** A process that begins: nothing in memory. `rows` counts vectors that it has read one by one. */
+  /** A new process: nothing in memory. `rows` counts vectors that it has read one by one. */
   function begin(of: Store = store) {
     const read = { rows: 0 }
     const query: Engine["query"] = async <Row>(sql: string, values: readonly unknown[]) => {
@@ -61,7 +61,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of indexes, on $name
     await indexer.close()
   }
 
-  /** By meaning alone, and until the file that follows is written. */
+  /** By meaning alone, and until the resulting file is written. */
   const found = async (library: SqlLibrary, user: UserId, word: string) => {
     const vector = { embedder: embedder.name, numbers: [...embedder.vectorOf(word)] }
     const passages = await library.search(user, { text: "", limit: 3, vector })
@@ -87,7 +87,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of indexes, on $name
   const editionOf = async (id: string) =>
     (await store.engine.query<{ edition: string }>("SELECT edition FROM document WHERE id = ?", [id]))[0]!.edition
 
-  test("a process that begins reads the file, and of the rows only those that came since", async () => {
+  test("a new process reads the file, and only the newer rows", async () => {
     const { user, collection, first } = await fill()
     expect(first[0]).toBe("comet")
     const second = begin()
@@ -101,13 +101,13 @@ describe.each(databasesInTurn(import.meta.filename))("files of indexes, on $name
     expect(third.read.rows).toBe(1)
   })
 
-  test("a file that was cut off anywhere, changed anywhere or is of another version is passed over, and made anew", async () => {
+  test("a file that was truncated or changed anywhere, or has another version, is ignored and written again", async () => {
     const { user, file, first } = await fill()
     const whole = readFileSync(file)
     const cuts = Array.from({ length: 12 }, (_, i) => Math.floor((whole.length * i) / 12)).concat(whole.length - 1, 5)
     const faults: (() => void)[] = [
       ...cuts.map((length) => () => truncateSync(file, length)),
-      // In the magic, the length of the head, the head, and each of the parts.
+      // In the magic, the length of the header, the header, and each of the sections.
       ...[3, 13, 16, 40, whole.length - 40, whole.length >> 1, whole.length - 1].map((at) => () => {
         const torn = Buffer.from(whole)
         torn[at]! ^= 1
@@ -134,7 +134,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of indexes, on $name
       "there are fewer vectors",
       "DELETE FROM passage_vector WHERE document IN (SELECT id FROM document WHERE title = 'anvil') AND collection = ?",
     ],
-  ])("a file that does not fit the database is passed over: %s", async (_, sql) => {
+  ])("a file that does not match the database is ignored: %s", async (_, sql) => {
     const { user, collection } = await fill()
     await store.engine.change({ type: "statements", statements: [{ sql, values: [collection] }] })
     const { library, read } = begin()
@@ -142,9 +142,9 @@ describe.each(databasesInTurn(import.meta.filename))("files of indexes, on $name
     expect(read.rows).toBeGreaterThanOrEqual(WORDS.length - 1)
   })
 
-  test("what is removed or replaced leaves the file at once, and an erased person's files go", async () => {
+  test("removed and replaced passages leave the file at once, and an erased user's files are deleted", async () => {
     const { library, user, collection, file } = await fill()
-    // The document of the newest vector, by which a file is known, and another one.
+    // The document of the newest vector, which identifies a file, and another one.
     const newest = "SELECT document FROM passage_vector WHERE collection = ? ORDER BY version DESC LIMIT 1"
     const [row] = await store.engine.query<{ document: string }>(newest, [collection])
     const documents = (await library.documents(user, collection, { limit: 50 })).items
@@ -158,7 +158,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of indexes, on $name
     expect([existsSync(file), await inFiles(editions[0]!), await inFiles(editions[1]!)]).toEqual([true, false, true])
     const next = begin()
     await found(next.library, user, "comet")
-    expect(next.read.rows).toBeLessThanOrEqual(1) // it is known by one that is still there; the row that goes later is read
+    expect(next.read.rows).toBeLessThanOrEqual(1) // it is identified by one that is still there; the row that is deleted later is read
     await add(library, { user, collection, word: "something else", source: other.source })
     expect(await inFiles(editions[1]!)).toBe(false)
     await embedAll(library)
@@ -169,19 +169,19 @@ describe.each(databasesInTurn(import.meta.filename))("files of indexes, on $name
     expect(existsSync(file)).toBe(false)
   })
 
-  test("what a killed process did not remove any more is gone before the next one makes vectors, with what it left half written", async () => {
+  test("rows that a killed process did not remove are deleted before the next one computes vectors, with its unfinished files", async () => {
     const { library, user, collection, file } = await fill()
     const [document] = (await library.documents(user, collection, { limit: 1 })).items
     const edition = await editionOf(document!.id)
     const before = await readFile(file)
     await library.removeDocument(user, collection, document!.id)
-    await writeFile(file, before) // as if it had died between the commit and this
+    await writeFile(file, before) // as if it had been killed between the commit and this
     await writeFile(`${file}.part`, before.subarray(0, 1000))
     await embedAll(begin().library)
     expect([await inFiles(edition), existsSync(`${file}.part`)]).toEqual([false, false])
   })
 
-  test("two processes at one folder: what one removes the other does not write down again", async () => {
+  test("two processes at one folder: one does not write again what the other removes", async () => {
     const { library, user, collection, file } = await fill()
     const other = begin()
     await found(other.library, user, "comet")
@@ -194,7 +194,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of indexes, on $name
     expect([existsSync(file), await inFiles(edition)]).toEqual([true, false])
   })
 
-  test("another node has files of its own, reads none of what is gone, and loses them within ten minutes", async () => {
+  test("another node has files of its own, reads nothing that is deleted, and removes it from them within ten minutes", async () => {
     if (name !== "postgres") return // a file of SQLite is for one machine
     const cacheFolder = await mkdtemp(join(tmpdir(), inject("testRun"), "index-cache-"))
     await using other = await openStore({ url, durability: "normal", clock, cacheFolder })

@@ -13,7 +13,7 @@ import { Face, type Visitor } from "../support/server/face.ts"
 import { readFrames } from "../support/server/stream.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 
-/** Embeds a portion when it is told to. */
+/** Embeds a batch with each step of the test. */
 class SteppedEmbedder extends WordEmbedder {
   #steps = 0
   #wake = () => {}
@@ -35,7 +35,7 @@ class SteppedEmbedder extends WordEmbedder {
 const sections = (count: number) =>
   Array.from({ length: count }, (_, i) => `# Part ${i}\n\nWhat stands in part ${i}.`).join("\n\n")
 
-describe.each(anyDatabase)("how far documents are, on $name", ({ create }) => {
+describe.each(anyDatabase)("the progress of documents, on $name", ({ create }) => {
   let face: Face
   let ada: Visitor
   const embedder = new SteppedEmbedder()
@@ -51,7 +51,7 @@ describe.each(anyDatabase)("how far documents are, on $name", ({ create }) => {
   const add = (id: string, name: string, parts: number) =>
     ada.post(`/api/collections/${id}/documents`, { name, content: sections(parts) })
 
-  /** Looks, as a page does, until it is so. */
+  /** Polls, as a page does, until the condition holds. */
   async function seen(id: string, isSo: (collection: CollectionView) => boolean): Promise<CollectionView> {
     for (;;) {
       const { body } = await ada.get(`/api/collections/${id}`)
@@ -66,7 +66,7 @@ describe.each(anyDatabase)("how far documents are, on $name", ({ create }) => {
     return seen(id, embedded(least))
   }
 
-  test("passages are counted, time is told once it was measured, and when all is done nothing is left to tell", async () => {
+  test("passages are counted, the time left is reported once measured, and finished work has no progress", async () => {
     const id = await made("Long")
     expect((await ada.get(`/api/collections/${id}`)).body.progress).toBeUndefined()
     await add(id, "long.md", 200)
@@ -84,7 +84,7 @@ describe.each(anyDatabase)("how far documents are, on $name", ({ create }) => {
     expect((await step(id, 200)).progress).toBeUndefined()
   })
 
-  test("what keeps it from going on is told with when it is tried again, and is over when it goes on", async () => {
+  test("a problem is reported with the time of the next attempt, and disappears when the work continues", async () => {
     const id = await made("Troubled")
     embedder.failure = () => failure("overloaded", { provider: "The embedder" })
     await add(id, "troubled.md", 3)
@@ -101,7 +101,7 @@ describe.each(anyDatabase)("how far documents are, on $name", ({ create }) => {
     expect((await seen(id, embedded(3))).progress).toBeUndefined()
   })
 
-  test("what is no error of ours is not told to people", async () => {
+  test("internal errors are not shown to users", async () => {
     const id = await made("Secret")
     embedder.failure = () => new Error("postgres://root:hunter2@db")
     await add(id, "secret.md", 1)
@@ -114,7 +114,7 @@ describe.each(anyDatabase)("how far documents are, on $name", ({ create }) => {
     await seen(id, embedded(1))
   })
 
-  test("the feed tells of it every two seconds, to its person alone, and that it is over", async () => {
+  test("the feed sends it every two seconds, to its user alone, and sends that it is over", async () => {
     const id = await made("Fed")
     const isOver = (seenFrames: readonly { type: string; data: { collections?: unknown[] } }[]) =>
       seenFrames.some(({ type, data }) => type === "ingest" && data.collections?.length === 0)
@@ -145,13 +145,13 @@ describe.each(anyDatabase)("how far documents are, on $name", ({ create }) => {
   })
 })
 
-/** A document of a hundred passages, as a process beside the server keeps it. */
+/** A document of a hundred passages, as a process next to the server stores it. */
 const document = {
   ...{ source: "a", kind: "text" as const, title: "a", authors: [], date: null, hash: "a", text: "x".repeat(100) },
   passages: Array.from({ length: 100 }, (_, i) => ({ start: i, end: i + 1, headings: [] })),
 } as const
 
-test("whoever watches is told of documents that another process is at work on", async () => {
+test("a client that watches is notified of documents that another process works on", async () => {
   const { url } = await anyDatabase[0]!.create()
   await using store = await openStore({ url, durability: "normal" })
   const [clock, embedder] = [new TurnedClock(), new WordEmbedder()]
@@ -173,7 +173,7 @@ test("whoever watches is told of documents that another process is at work on", 
 })
 
 describe.each(shared)("two servers on one $name", ({ create }) => {
-  test("the feed at the one tells that a document was read in at the other, however short it is", async () => {
+  test("the feed of one node reports a document that another node has ingested, however short it is", async () => {
     await using place = await create()
     const clock = new TurnedClock()
     await using one = await Face.open({ url: place.url, model: scripted(), embedder: new WordEmbedder() })
@@ -190,7 +190,7 @@ describe.each(shared)("two servers on one $name", ({ create }) => {
     await expect.poll(counted).toContain("library")
     for (let ms = 0; !isTold && ms < 30_000; ms += 100) {
       await clock.turn(100)
-      await two.store.engine.query("SELECT 1", []) // by then most of what was asked has been answered
+      await two.store.engine.query("SELECT 1", []) // by then most requests have been answered
     }
     expect(isTold).toBe(true)
     await feed
@@ -199,7 +199,7 @@ describe.each(shared)("two servers on one $name", ({ create }) => {
 
 const userOf = async ({ store }: Pick<Face, "store">) => (await store.people.ensure("ada", 0)).id
 
-test("what a killed server had begun with goes on at once when it starts again, from where it was", async () => {
+test("work of a killed server continues at once when it starts again, from where it was", async () => {
   const { url } = await databases.find(({ name }) => name === "sqlite")!.create()
   const clock = new TurnedClock()
   const embedder = new WordEmbedder()
@@ -212,10 +212,10 @@ test("what a killed server had begun with goes on at once when it starts again, 
     await library.keep(user, collection, document)
     const [claimed] = await library.vectors.claim(user, 64)
     await library.vectors.keep([{ ...claimed!, vectors: Array.from({ length: 64 }, () => embedder.vectorOf("x")) }])
-    // It dies with the rest in its hands: a claim is not given back.
+    // It is killed while it holds the rest: a claim is not released.
     expect(await library.vectors.claim(user, 64)).toHaveLength(1)
     const beside = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
-    await beside.vectors.releaseStale() // another part of a process that lives takes nothing away
+    await beside.vectors.releaseStale() // another part of a live process claims nothing of it
     expect(await beside.vectors.claim(user, 64)).toEqual([])
   }
   await using store = await openStore({ url, durability: "normal", clock })

@@ -24,7 +24,7 @@ const { signal } = new AbortController()
 const bytes = (text: string) => Buffer.from(text)
 
 describe("passages", () => {
-  test("hold every word once, in order, within their size, and never cross a heading", () => {
+  test("contain every word once, in order, within their size, and never cross a heading", () => {
     const word = fc.constantFrom(
       "a",
       "wing. ",
@@ -61,7 +61,7 @@ describe("passages", () => {
     )
   })
 
-  test("end with a paragraph where one ends in their second half, else with a sentence", () => {
+  test("end at a paragraph if one ends in their second half, else at a sentence", () => {
     const [first, second] = ["One sentence. Another one here.", "A third that is long enough to fill it. And more."]
     const text = `${first}\n\n${second}`
     const whole = [{ headings: [], start: 0, end: text.length }]
@@ -72,7 +72,7 @@ describe("passages", () => {
     expect(cut(25)[0]).toBe("One sentence.")
   })
 
-  test("end with a sentence also where nothing stands between two", () => {
+  test("end at a sentence also without a space between two", () => {
     const text = "これは一つの文です。これはもう一つの文です。最後の文はここにあります。"
     const cut = cutPassages(text, [{ headings: [], start: 0, end: text.length }], { most: 26, least: 5 })
     expect(cut.map(({ start, end }) => text.slice(start, end))).toEqual([
@@ -82,7 +82,7 @@ describe("passages", () => {
   })
 })
 
-test("Markdown is taken as it stands, with its headings, its front matter and without what is in a fence", () => {
+test("Markdown is stored unchanged, with its headings, its front matter and without what is in a fence", () => {
   const text = `---\ntitle: "Wings"\ndate: 2024-05-01\nauthors: [Ada B., Cy]\n---\nBefore.\n\n# One\nText.\n\n\`\`\`sh\n# no heading\n\`\`\`\n## Two\nMore.\n# Three\nEnd.\n`
   const { sections, title, authors, date } = readMarkdown(text)
   expect({ title, authors, date }).toEqual({ title: "Wings", authors: ["Ada B.", "Cy"], date: "2024-05-01" })
@@ -90,7 +90,7 @@ test("Markdown is taken as it stands, with its headings, its front matter and wi
   expect(sections.map(({ start, end }) => text.slice(start, end)).join("")).toBe(text.slice(text.indexOf("Before")))
 })
 
-test("of a page the text is left: no script, style, navigation or form, and entities as what they mean", () => {
+test("a page is reduced to its text: no script, style, navigation or form, and decoded entities", () => {
   const html = `<html><head><title>Wings &amp; lift</title><meta name="citation_author" content="Ada"><style>x{}</style></head>
     <body><nav>Home <a href=x>About</a></nav><script>steal()</script><h1>Lift</h1><p>It   grows<br>with <b>angle</b>.
     <ul><li>one<li>two</ul><h2>Stall</h2><p>Then it &lt;falls&gt;.</p><form>Subscribe</form><footer>2024</footer></body></html>`
@@ -103,7 +103,7 @@ test("of a page the text is left: no script, style, navigation or form, and enti
   expect(sections.map(({ headings }) => headings)).toEqual([["Lift"], ["Lift", "Stall"]])
 })
 
-test("a page of a million open tags, brackets or marks keeps nobody waiting", () => {
+test("a page of a million open tags, brackets or marks delays no other request", () => {
   const worked = countWork()
   expect(() => readHtml("<div>".repeat(1_000_000))).toThrow("nested too deep")
   readHtml(`<p>${"<".repeat(1_000_000)}`)
@@ -112,7 +112,7 @@ test("a page of a million open tags, brackets or marks keeps nobody waiting", ()
   expect(worked()).toBeLessThan(5000)
 })
 
-test("a line, a front matter or an entry that is a megabyte of spaces keeps nobody waiting", () => {
+test("a line, a front matter or an entry that is a megabyte of spaces delays no other request", () => {
   const worked = countWork()
   const spaces = " ".repeat(1_000_000)
   const paper = { id: "2401.00001", title: `Wings${spaces}x`, abstract: "Lift." }
@@ -129,7 +129,7 @@ test("a line, a front matter or an entry that is a megabyte of spaces keeps nobo
 
 describe("a PDF", () => {
   let bomb: Buffer | undefined
-  const bombOf300 = () => (bomb ??= pdfBomb(300)) // which takes most of a second to pack
+  const bombOf300 = () => (bomb ??= pdfBomb(300)) // packing it takes most of a second
   const read = async (pdf: Uint8Array, options: ReaderOptions = {}, until = signal) => {
     const reader = new DocumentReader(options)
     try {
@@ -139,7 +139,7 @@ describe("a PDF", () => {
     }
   }
 
-  test("is read page by page, with what it says of itself", async () => {
+  test("is read page by page, with its metadata", async () => {
     const pdf = smallPdf(
       ["Lift grows with angle.", "Then it stalls."],
       "/Title(On Wings)/Author(Ada B.)/CreationDate(D:20240501)",
@@ -152,7 +152,7 @@ describe("a PDF", () => {
     ])
   })
 
-  test("whose authors are a megabyte of spaces keeps nobody waiting", async () => {
+  test("whose authors are a megabyte of spaces delays no other request", async () => {
     const pdf = smallPdf(["Lift."], `/Author(Ada B. ; Cy,${" ".repeat(300_000)}x${" ".repeat(300_000)}x)`)
     let longest = 0
     let worked = countWork()
@@ -184,7 +184,7 @@ describe("a PDF", () => {
     await expect(wordy).rejects.toMatchObject({ message: expect.stringContaining("more text") })
   }, 120_000)
 
-  test("that nobody waits for any more is given up at once", async () => {
+  test("whose caller gives up is given up at once", async () => {
     const giveUp = new AbortController()
     const reading = read(bombOf300(), {}, giveUp.signal)
     setTimeout(() => giveUp.abort(new Error("gone")), 200)
@@ -192,7 +192,7 @@ describe("a PDF", () => {
   })
 })
 
-describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
+describe.each(anyDatabase)("an ingested file on $name", ({ create }) => {
   let store: Store
   let library: SqlLibrary
   let librarian: Librarian
@@ -213,7 +213,7 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
   })
   afterAll(() => store[Symbol.asyncDispose]())
 
-  test("becomes a document of its kind, is skipped when it comes again, and replaced when it has changed", async () => {
+  test("becomes a document of its kind, is skipped if it is sent again, and replaced if it has changed", async () => {
     expect(await ingest("a/wings.md", "# Wings\n\nLift.")).toMatchObject({
       added: 1,
       items: [{ kind: "markdown", title: "Wings", source: "a/wings.md", passages: 1 }],
@@ -242,7 +242,7 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
     expect((await library.search(user, { text: "café", limit: 1 }))[0]?.source).toBe("old.txt")
   })
 
-  test("says which of its pages have no text, and no more when they have", async () => {
+  test("names its pages without text, until they have some", async () => {
     const pages = ["Lift grows.", "", "Then it stalls."]
     expect(await ingest("scan.pdf", smallPdf(pages))).toMatchObject({
       added: 1,
@@ -254,7 +254,7 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
     })
   })
 
-  test("is papers where it is lines of arXiv's, each by its number", async () => {
+  test("contains papers if it is lines of arXiv's, each with its number", async () => {
     const lines = [
       {
         id: "2401.00001",
@@ -279,7 +279,7 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
     expect(await ingest("arxiv.jsonl", lines.join("\n"))).toMatchObject({ added: 0, unchanged: 2 })
   })
 
-  test("is given up where line after line is no paper, but not for a few among many", async () => {
+  test("is given up if line after line is not a paper, but not for a few among many", async () => {
     const wrong = await ingest("wrong.jsonl", '{"event": "click"}\n'.repeat(1000))
     expect(wrong.failed).toBeLessThan(100)
     expect(wrong.items.at(-1)).toMatchObject({
@@ -292,20 +292,20 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
     expect(await ingest("mixed.jsonl", mixed)).toMatchObject({ added: 180, failed: 90 })
   })
 
-  test("stops with the library's own trouble, told once, also while the next line is waited for", async () => {
+  test("stops at a failure of the library, reported once, also while it waits for the next line", async () => {
     const broken = new Proxy(library, {
       get: (_, key) => (key === "keep" ? () => Promise.reject(new Error("full")) : library[key as keyof SqlLibrary]),
     })
     async function* slowly() {
       yield JSON.stringify({ id: "a", title: "T", abstract: "Words." })
-      await new Promise((resolve) => setTimeout(resolve, 20)) // an unhandled rejection is told in between
+      await new Promise((resolve) => setTimeout(resolve, 20)) // an unhandled rejection would be reported in between
       yield JSON.stringify({ id: "b", title: "T", abstract: "Words." })
     }
     const lines = new Librarian(broken, new WordEmbedder()).ingestLines({ user, collection, signal }, slowly(), "x")
     await expect(lines.next()).rejects.toThrow("full")
   })
 
-  /** The longest that this thread has worked without a turn for others, in milliseconds, while something was awaited. */
+  /** The longest time for which this thread did not yield, in milliseconds, while the work was awaited. */
   async function longestTurn(work: Promise<unknown>): Promise<number> {
     let longest = 0
     let worked = countWork()
@@ -320,11 +320,11 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
   }
 
   const words = () => "The flow over a plate. ".repeat(isLong ? 360_000 : 90_000)
-  // Of all of these a server is asked by hostile-documents.slow.test.ts; here the usual run reads one that becomes a document
+  // hostile-documents.slow.test.ts sends all of these to a server; here the usual run reads one that becomes a document
   // and one that does not.
   const hostile = hostileDocuments.filter(([, name]) => isLong || name === "c.html" || name === "e.md")
   test.each([...hostile, ["megabytes of words", "long.txt", words, "added"] as const])(
-    "is read elsewhere and put away in portions, also where it is %s",
+    "is read in another process and stored in batches, also if it is %s",
     async (_what, name, content, became) => {
       const given = Buffer.from(content())
       const ingesting = librarian.ingest({ user, collection, signal }, { name, bytes: given })
@@ -335,7 +335,7 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
     },
   )
 
-  test("that its reader does not survive, or not in time, is a failure of that document alone", async () => {
+  test("that crashes its reader, or takes too long, is a failure of that document alone", async () => {
     const dying = programOf(`
       process.on("message", () => process.kill(process.pid, "SIGKILL"))
       process.send("ready")`)
@@ -379,7 +379,7 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
     expect(log.lines).toEqual([])
   })
 
-  test("is listed as failed where it cannot be read, and the next one is taken", async () => {
+  test("is listed as failed if it cannot be read, and the next one is ingested", async () => {
     expect(await ingest("broken.pdf", "%PDF-1.4 no")).toMatchObject({
       failed: 1,
       items: [{ status: "failed", reason: expect.stringContaining("PDF") }],

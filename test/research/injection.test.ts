@@ -21,7 +21,7 @@ const noteIt = calls("note", { q: "PIN 1234" })
 const sendIt = calls("web_search", { query: "PIN 1234" })
 
 describe.each(anyDatabase)("a research agent whose model obeys what it reads, on $name", ({ create }) => {
-  /** Has the model do this, and tells what came of it. */
+  /** Has the model do this, and returns the effects. */
   async function obeyed(mode: "confirm" | "auto", script: readonly Script[]) {
     await using place = await create()
     const [clock, embedder] = [new TurnedClock(), new WordEmbedder()]
@@ -53,30 +53,30 @@ describe.each(anyDatabase)("a research agent whose model obeys what it reads, on
     const open = await world.proposals(id)
     const proposals = open.map(({ proposed, status }) => [proposed.tool, status])
     const asked = open.map(({ proposed: { summary, action, sends = false } }) => [summary, action, sends])
-    // What was applied has a proposal too, and a row that names it and who agreed.
+    // An applied write has a proposal too, and an audit row that names it and who approved it.
     const applied = (await auditRows(world)).map(({ tool, proposal_id, decided_by }) => [
       ...[tool, proposal_id.startsWith("prop_"), decided_by],
     ])
     return { sent, written, proposals, applied, asked }
   }
 
-  test.each(["confirm", "auto"] as const)("writes nothing that was not proposed, in mode %s", async (mode) => {
+  test.each(["confirm", "auto"] as const)("writes nothing without a proposal, in mode %s", async (mode) => {
     const waits = { written: [], proposals: [["note", "pending"]], applied: [] }
     expect(await obeyed(mode, [document, noteIt])).toMatchObject({ sent: [], ...waits })
     const both = await obeyed(mode, [page, document, noteIt])
     expect(both).toMatchObject({ sent: ["wings"], ...waits })
-    // Nothing private is there yet: the mode decides, and what it decides is a proposal on record.
+    // The context contains no private data yet: the mode decides, and its decision is recorded as a proposal.
     const agreed = { written: ["PIN 1234"], proposals: [], applied: [["note", true, "policy"]] }
     expect(await obeyed(mode, [page, noteIt])).toMatchObject({ sent: ["wings"], ...(mode === "auto" ? agreed : waits) })
   })
 
-  test.each(["confirm", "auto"] as const)("sends no words of a document unseen, in mode %s", async (mode) => {
+  test.each(["confirm", "auto"] as const)("sends no text of a document without approval, in mode %s", async (mode) => {
     const waits = { written: [], proposals: [["web_search", "pending"]], applied: [] }
     expect(await obeyed(mode, [document, sendIt])).toMatchObject({ sent: [], ...waits })
     expect(await obeyed(mode, [page, document, sendIt])).toMatchObject({ sent: ["wings"], ...waits })
   })
 
-  test("is shown to send what it would send, in words, and to overwrite nothing", async () => {
+  test("shows the text that it would send, and that it overwrites nothing", async () => {
     const { asked } = await obeyed("confirm", [document, sendIt])
     expect(asked).toEqual([['Search the web with SearXNG for "PIN 1234"', "safe_create", true]])
     const papers = calls("arxiv_search", { query: "PIN 1234", from: "2024" })

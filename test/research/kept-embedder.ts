@@ -4,18 +4,18 @@ import { MiniLmEmbedder } from "../../labs/minilm/embedder.ts"
 import type { Embedder } from "../../core/protocol/workspace.ts"
 import { toUnit } from "../../core/shared/vectors/unit.ts"
 
-/** Of the SHA-256 of a text: enough that a few thousand texts share none. */
+/** Bytes of a text's SHA-256: enough that a few thousand texts have no collision. */
 const HASH_BYTES = 8
 
 /**
- * The local embedder with its vectors kept in a file: ten minutes of embedding are a second of reading. A byte a number:
- * the nearest to a kept vector is the fresh one, at a cosine of 0.9999. What is not in the file is embedded afresh.
+ * The local embedder with its vectors stored in a file: reading takes a second, embedding ten minutes. A number has one
+ * byte: the nearest to a stored vector is the fresh one, at a cosine of 0.9999. Texts missing from the file are embedded.
  *
- * The file: a line of JSON with the embedder's name and how many vectors there are, then for each the hash of its text and
- * its numbers.
+ * The file starts with a line of JSON: the embedder's name and the number of vectors. For each vector follow the hash of
+ * its text and its numbers.
  */
 export class KeptEmbedder implements Embedder {
-  // Two threads: making the file takes minutes.
+  // Two threads: computing the file takes minutes.
   readonly #locals = [new MiniLmEmbedder(), new MiniLmEmbedder()] as const
   readonly #kept: ReadonlyMap<string, Float32Array>
   readonly #fresh = new Map<string, Promise<Float32Array>>()
@@ -31,7 +31,7 @@ export class KeptEmbedder implements Embedder {
     for (const text of texts) this.#asked.add(text)
     const unknown = texts.filter((text) => !this.#kept.has(hashOf(text)) && !this.#fresh.has(text))
     const made = this.embedAfresh(unknown, signal)
-    made.catch(() => {}) // whoever waits for one of them is told
+    made.catch(() => {}) // the caller of each vector gets the rejection
     for (const [index, text] of unknown.entries()) {
       const vector = made.then((vectors) => vectors[index]!)
       vector.catch(() => {})
@@ -40,7 +40,7 @@ export class KeptEmbedder implements Embedder {
     return Promise.all(texts.map(async (text) => this.#kept.get(hashOf(text)) ?? (await this.#fresh.get(text)!)))
   }
 
-  /** By the local embedder, whatever the file says. */
+  /** By the local embedder, whatever the file contains. */
   async embedAfresh(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     const turns = this.#locals.length
     const shares = await Promise.all(
@@ -54,12 +54,12 @@ export class KeptEmbedder implements Embedder {
     return texts.map((_, index) => shares[index % turns]![Math.floor(index / turns)]!)
   }
 
-  /** Texts that were asked for and were not in the file. */
+  /** Requested texts that were not in the file. */
   get missing(): readonly string[] {
     return [...this.#fresh.keys()]
   }
 
-  /** Some of the texts in the file that were asked for: from the shortest to the longest, evenly. */
+  /** Some of the requested texts in the file: from the shortest to the longest, evenly. */
   sample(count: number): string[] {
     const known = [...this.#asked].filter((text) => this.#kept.has(hashOf(text)))
     const byLength = known.sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
@@ -76,7 +76,7 @@ export class KeptEmbedder implements Embedder {
 
   close = () => Promise.all(this.#locals.map((local) => local.close()))
 
-  /** Nothing of it where another embedder made it. */
+  /** Empty if another embedder computed the file. */
   #read(file: Buffer): Map<string, Float32Array> {
     const end = file.indexOf("\n")
     const head = JSON.parse(file.toString("utf8", 0, end)) as { embedder: string; dimensions: number; vectors: number }
@@ -98,7 +98,7 @@ const hashOf = (text: string) =>
     .digest("hex")
     .slice(0, 2 * HASH_BYTES)
 
-/** The largest number is 127; the length, which is 1, is not kept. */
+/** The largest number is 127; the length, which is 1, is not stored. */
 function toBytes(vector: Float32Array): Buffer {
   const largest = vector.reduce((most, number) => Math.max(most, Math.abs(number)), 0)
   const numbers = Int8Array.from(vector, (number) => (largest === 0 ? 0 : Math.round((number / largest) * 127)))

@@ -21,10 +21,10 @@ function documentOf(source: string, text: string, more: Partial<ReadDocument> = 
   return { ...common, hash: `hash of ${text}`, text, passages, ...more }
 }
 
-/** So long that it is written in several transactions. */
+/** Long enough to be written in several transactions. */
 const long = (word: string) => `${word} stands here among others. `.repeat(1500)
 
-test("of words that are in too many passages, the rarest are looked for, and two at least", () => {
+test("if all words are in too many passages, the rarest are searched, and two at least", () => {
   const counts = [
     { word: "flow", passages: 900 },
     { word: "ogive", passages: 5 },
@@ -85,7 +85,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await library.progress(ada)).toBeUndefined()
   })
 
-  test("another embedder makes all vectors anew, and the old ones go after a day", async () => {
+  test("another embedder computes all vectors again, and the old ones are deleted after a day", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Change")
     const { id: document } = await library.keep(ada, id, documentOf("a.txt", "Swallows."))
@@ -109,7 +109,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     await index() // for the tests that follow
   })
 
-  test("what was kept is listed, read and found, and nobody else finds it", async () => {
+  test("a stored document is listed, read and found, and invisible to other users", async () => {
     const [ada, bob] = [await person("ada"), await person("bob")]
     const { id } = await library.createCollection(ada, "Birds")
     const text = "Kingfishers dive.\n\nThey eat 🐟 and insects near slow rivers."
@@ -147,7 +147,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     await expect(library.removeCollection(bob, id)).rejects.toMatchObject({ code: "not_found" })
   })
 
-  test("the same again is skipped, another content takes its place, and nothing of the old is left", async () => {
+  test("an unchanged document is skipped, a changed one replaces the old one, and nothing of that is left", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Notes")
     const first = await library.keep(ada, id, documentOf("a.txt", long("heron")))
@@ -155,7 +155,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await library.keep(ada, id, documentOf("a.txt", long("heron")))).toEqual({ id: first.id, kept: "unchanged" })
     const before = (await search(ada, "heron"))[0]!
     expect(await library.keep(ada, id, documentOf("a.txt", long("stork")))).toEqual({ id: first.id, kept: "replaced" })
-    expect(await search(ada, "heron")).toEqual([]) // neither by words nor by a vector that is in memory still
+    expect(await search(ada, "heron")).toEqual([]) // neither by words nor by a vector that is still in memory
     expect((await search(ada, "stork"))[0]?.text).toContain("stork")
     expect(await library.passage(ada, before.id)).toBeUndefined()
     await index()
@@ -167,7 +167,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await search(ada, "stork")).toHaveLength(10)
   })
 
-  test("while a document is replaced, readers find the one before or the one after, whole", async () => {
+  test("while a document is replaced, readers find the old or the new one, complete", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Swap")
     await library.keep(ada, id, documentOf("a.txt", long("heron")))
@@ -177,7 +177,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     const seen = new Set<string>()
     while (!done) {
       await new Promise((resolve) => setImmediate(resolve))
-      // One after the other: once the new one is found, the one before is not.
+      // In sequence: once the new one is found, the old one is not.
       const storks = await library.search(ada, { text: "stork", limit: 3 })
       const herons = await library.search(ada, { text: "heron", limit: 3 })
       seen.add(`${herons.length > 0} ${storks.length > 0}`)
@@ -186,7 +186,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await library.search(ada, { text: "heron", limit: 3 })).toEqual([])
   })
 
-  test("a process that dies while it writes leaves nothing that is found, and what it left is cleared away", async () => {
+  test("a process that is killed while it writes leaves nothing that is found, and the rest is cleaned up", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Death")
     let left = 0
@@ -216,7 +216,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await count("passage", ada)).toBe(passages)
   })
 
-  test("vectors are made where a dead process stopped, each once", async () => {
+  test("vectors are computed from where a killed process stopped, each once", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Resume")
     const { id: document } = await library.keep(ada, id, documentOf("a.txt", long("owl")))
@@ -232,7 +232,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await search(ada, "owl")).toHaveLength(10)
   })
 
-  test("a passage that the embedder cannot take holds up no other, and is found by its words", async () => {
+  test("a passage that the embedder refuses delays no other, and is found by its words", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Poison")
     await library.keep(ada, id, documentOf("a.txt", "Poison ivy."))
@@ -245,7 +245,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect((await search(ada, "poison"))[0]?.title).toBe("a.txt")
   })
 
-  test("dates and collections narrow both kinds of search", async () => {
+  test("dates and collections filter both kinds of search", async () => {
     const ada = await person("ada")
     const [one, two] = [await library.createCollection(ada, "One"), await library.createCollection(ada, "Two")]
     for (const date of ["2023", "2024-02", "2024-12-31", null]) {
@@ -262,7 +262,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await found({})).toHaveLength(5)
   })
 
-  test("the passages that have a word are counted, up to a limit", async () => {
+  test("the passages with a word are counted, up to a limit", async () => {
     const ada = await person("ada")
     const one = await library.createCollection(ada, "Counted")
     for (const name of ["a", "b", "c"]) await library.keep(ada, one.id, documentOf(name, `Gulls and ${name}lks.`))
@@ -276,7 +276,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await counted(2)).toEqual([2, 1, 0])
   })
 
-  test("any text is a safe question", async () => {
+  test("any text is a safe query", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Any")
     await library.keep(ada, id, documentOf("a", "Plain words about falcons."))
@@ -303,7 +303,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await library.search(ada, { text: 'falcon* OR "x', limit: 5 })).toHaveLength(1)
   })
 
-  test("documents and collections that are deleted are gone at once, and their rows soon", async () => {
+  test("deleted documents and collections are gone at once, and their rows soon", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Gone")
     await expect(library.createCollection(ada, "Gone")).rejects.toMatchObject({ code: "name_taken" })
@@ -321,7 +321,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     await expect(library.removeCollection(ada, id)).rejects.toMatchObject({ code: "not_found" })
   })
 
-  test("what could not be read is listed with its reason, and never at the cost of what was", async () => {
+  test("an unreadable file is listed with its reason, and never replaces a readable one", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Failed")
     const bad = { source: "x.pdf", kind: "pdf", title: "x.pdf", hash: "h", reason: "it is encrypted" } as const
@@ -334,7 +334,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await library.document(ada, document)).toMatchObject({ status: "ingesting", reason: null })
   })
 
-  test("of several who send the same file at once, all succeed and one document stands there", async () => {
+  test("several concurrent uploads of the same file all succeed and make one document", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Race")
     const kept = await Promise.all(["a", "b", "c", "a"].map((word) => library.keep(ada, id, documentOf("same", word))))
@@ -344,13 +344,13 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await count("passage", ada)).toBe(1)
   })
 
-  test("a file that becomes this content while it is looked for is not taken away", async () => {
+  test("a file that gets this content during the search for it is not removed", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Race")
     const { id: document } = await library.keep(ada, id, documentOf("same", "before"))
     let begun = false
     const query: typeof store.engine.query = async (sql, values) => {
-      // Somebody else brings it between the look for its name and that for its content.
+      // Another client adds it between the query for its name and that for its content.
       if (!begun && sql.includes("x.hash = ?")) {
         begun = true
         await library.keep(ada, id, documentOf("same", "after"))
@@ -363,7 +363,7 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     expect(await library.collection(ada, id)).toMatchObject({ documents: 1, passages: 1 })
   })
 
-  test("a person who is erased takes all of it along, and an export shows it", async () => {
+  test("erasing a user deletes all of it, and an export contains it", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Mine")
     await library.keep(ada, id, documentOf("a", "Wrens."))

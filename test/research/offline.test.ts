@@ -57,7 +57,7 @@ test.each(databasesInTurn(import.meta.filename))(
     const bound = citations.filter(({ problem }) => problem === undefined)
     expect(bound.length).toBeGreaterThan(0)
     expect(bound.every(({ quote, span }) => quote && span)).toBe(true)
-    // What only looks like a source is flagged, and no judge was asked.
+    // Text that only resembles a source is flagged, and no model was asked.
     expect(citations.filter(({ problem }) => problem).map(({ marker }) => marker)).toEqual(
       citations.some(({ marker }) => marker === "psg_made_up") ? ["psg_made_up"] : [],
     )

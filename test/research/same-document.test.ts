@@ -10,7 +10,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 
 const { signal } = new AbortController()
 
-describe.each(anyDatabase)("a document is its bytes, on $name", ({ create }) => {
+describe.each(anyDatabase)("a document is identified by its bytes, on $name", ({ create }) => {
   let store: Store
   let library: SqlLibrary
   let librarian: Librarian
@@ -43,13 +43,13 @@ describe.each(anyDatabase)("a document is its bytes, on $name", ({ create }) => 
     await store[Symbol.asyncDispose]()
   })
 
-  test("under another name it is the one that is there", async () => {
+  test("under another name it is the existing one", async () => {
     const first = await ingest("a/wings.md", "# Wings\n\nLift.")
     expect(await ingest("elsewhere/copy.md", "# Wings\n\nLift.")).toEqual({ id: first.id, became: "unchanged" })
     expect(await sources()).toEqual(["a/wings.md"])
   })
 
-  test("in another collection, or another person's, it is another one", async () => {
+  test("in another collection, or another user's, it is another one", async () => {
     const first = await ingest("wings.md", "# Wings\n\nLift.")
     collection = await library.ensureCollection(user, "Others")
     const second = await ingest("wings.md", "# Wings\n\nLift.")
@@ -57,7 +57,7 @@ describe.each(anyDatabase)("a document is its bytes, on $name", ({ create }) => 
     expect(second.id).not.toBe(first.id)
   })
 
-  test("is read as what took its place, where that came while it was read", async () => {
+  test("is read from its replacement if that came while it was read", async () => {
     const { id } = await ingest("wings.md", "# Wings\n\nLift.")
     const { engine } = store
     const { query } = engine
@@ -77,14 +77,14 @@ describe.each(anyDatabase)("a document is its bytes, on $name", ({ create }) => 
     expect(window?.text).toContain("Drag")
   })
 
-  test("what has changed takes the place of what was there under its name", async () => {
+  test("a changed document replaces the one under its name", async () => {
     const first = await ingest("wings.md", "# Wings\n\nLift.")
     expect(await ingest("wings.md", "# Wings\n\nDrag.")).toEqual({ id: first.id, became: "replaced" })
     expect((await ingest("copy.md", "# Wings\n\nLift.")).became).toBe("added")
     expect(await sources()).toEqual(["copy.md", "wings.md"])
   })
 
-  test("what has become the same as another one is that one, and what it was is gone", async () => {
+  test("a document that becomes equal to another one is that one, and the old one is gone", async () => {
     const first = await ingest("one.md", "# One\n\nLift.")
     await ingest("two.md", "# Two\n\nDrag.")
     expect(await ingest("two.md", "# One\n\nLift.")).toEqual({ id: first.id, became: "replaced" })
@@ -93,14 +93,14 @@ describe.each(anyDatabase)("a document is its bytes, on $name", ({ create }) => 
     expect((await library.collection(user, collection))?.documents).toBe(1)
   })
 
-  test("what was known by a name from before is taken over with the new one", async () => {
+  test("an upload with an old name is found under the new one", async () => {
     const { id } = await ingest("wings.md", "# Wings\n\nLift.")
     const moved = await ingest("/home/ada/wings.md", "# Wings\n\nDrag.", { formerly: "wings.md" })
     expect(moved).toEqual({ id, became: "replaced" })
     expect(await sources()).toEqual(["/home/ada/wings.md"])
   })
 
-  test("several who bring the same bytes under other names at once make one document of them", async () => {
+  test("several concurrent uploads of the same bytes under different names make one document", async () => {
     const names = Array.from({ length: 6 }, (_, i) => `copy${i}.md`)
     const others = new Librarian(
       new SqlLibrary(store.engine, { clock: new TurnedClock(), embedder: "none" }),

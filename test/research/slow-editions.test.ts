@@ -14,7 +14,7 @@ const HOURS = 2 * 60 * 60_000
 const { signal } = new AbortController()
 const silent = { info() {}, warn() {}, error() {} }
 
-/** So long that it is written in several transactions. */
+/** Long enough to be written in several transactions. */
 const TEXT = "Kites stand here among others. ".repeat(2000)
 
 function longDocument(): ReadDocument {
@@ -31,7 +31,7 @@ interface World extends AsyncDisposable {
   readonly collection: CollectionId
 }
 
-describe.each(databasesInTurn(import.meta.filename))("what is written of a document, on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("the stored parts of a document, on $name", ({ create }) => {
   const open = async (): Promise<World> => {
     const place = await create()
     const clock = new TurnedClock()
@@ -48,7 +48,7 @@ describe.each(databasesInTurn(import.meta.filename))("what is written of a docum
     }
   }
 
-  /** All of it can be read and found, and nothing is there beside it. */
+  /** Checks that all of it can be read and found, and that there is nothing else. */
   const expectWhole = async ({ store, library, ada, collection }: World) => {
     const [document] = (await library.documents(ada, collection, { limit: 5 })).items
     const { passages } = longDocument()
@@ -59,7 +59,7 @@ describe.each(databasesInTurn(import.meta.filename))("what is written of a docum
     expect(window?.text.length).toBe(TEXT.length)
   }
 
-  test("is there once and whole, where the machine slept for hours in the middle of it", async () => {
+  test("are there once and complete, if the machine slept for hours in the middle of it", async () => {
     await using world = await open()
     const { store, clock, library, ada, collection } = world
     const { change } = store.engine
@@ -80,7 +80,7 @@ describe.each(databasesInTurn(import.meta.filename))("what is written of a docum
     await expectWhole(world)
   })
 
-  test("stays where it came to count in the moment in which it was to be cleared away", async () => {
+  test("stay if the document became current at the moment in which they were to be cleaned up", async () => {
     await using world = await open()
     const { store, clock, library, ada, collection } = world
     const { change, query } = store.engine
@@ -108,7 +108,7 @@ describe.each(databasesInTurn(import.meta.filename))("what is written of a docum
     await expectWhole(world)
   })
 
-  test("by others is found while much of somebody's is cleared away", async () => {
+  test("of other users are found while much data of one user is cleaned up", async () => {
     await using world = await open()
     const { store, clock, library, ada, collection } = world
     const gone = Array.from({ length: 120 }, (_, n) => `('ed_gone${n}', '${ada}', 'gone', 0)`).join(", ")

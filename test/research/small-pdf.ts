@@ -11,7 +11,7 @@ export function smallPdf(pages: readonly string[], info = ""): Buffer {
   )
 }
 
-/** Text at a place of a page, from its lower left corner, in points. `hex` are codes of a font, as they are. */
+/** Text at a position of a page, from its lower left corner, in points. `hex` are codes of a font, as they are. */
 export interface Placed {
   readonly x: number
   readonly y: number
@@ -19,11 +19,11 @@ export interface Placed {
   readonly hex?: string
   readonly size?: number
   readonly font?: string
-  /** Upright, from below. */
+  /** Upright, from bottom to top. */
   readonly turned?: boolean
 }
 
-/** A PDF whose pages have text where it is put, in the order it is written down; `fonts` are objects by their names. */
+/** A PDF whose pages have text at given positions, in the order of the list; `fonts` are objects by their names. */
 export function placedPdf(
   pages: readonly (readonly Placed[])[],
   {
@@ -59,7 +59,7 @@ export const unicodeFont =
   `/FontDescriptor<</Type/FontDescriptor/FontName/Foreign/Flags 4/FontBBox[0 -200 1000 900]/ItalicAngle 0/Ascent 800/Descent -200` +
   `/CapHeight 700/StemV 80>>>>]>>`
 
-/** A few kilobytes that become hundreds of megabytes of nothing. */
+/** A few kilobytes that expand to hundreds of megabytes of nothing. */
 export function pdfBomb(megabytes: number): Buffer {
   const content = deflateSync(Buffer.alloc(megabytes * 1024 * 1024, "1 0 0 1 0 0 cm "), { level: 1 })
   const head = Buffer.from(`<</Length ${content.length}/Filter/FlateDecode>>stream\n`)

@@ -75,8 +75,8 @@ const redirecting =
 const run = (tool: Tool, input: object) =>
   tool.run(input, context) as Promise<{ status: string; text: string; data?: { kind: string; sources: Source[] } }>
 
-describe("the way out", () => {
-  test("leads to no private address: not by name, number or redirect, whatever the setting lets in", async () => {
+describe("outbound requests", () => {
+  test("reach no private address: not by name, number or redirect, whatever the setting allows", async () => {
     const closed = new WebClient(new OutboundPolicy())
     for (const url of [
       base,
@@ -103,7 +103,7 @@ describe("the way out", () => {
     expect(seen.every(({ url }) => url === "/start")).toBe(true)
   })
 
-  test("says why a host was not reached, and speaks of private hosts only where its address is one", async () => {
+  test("say why a host was not reached, and mention private hosts only if its address is one", async () => {
     const failing = (code: string) => {
       const error = Object.assign(new Error(`getaddrinfo ${code} search.example`), { code })
       return ((_: string, __: object, answer: (error: Error, found: []) => void) => answer(error, [])) as never
@@ -138,13 +138,13 @@ describe("the way out", () => {
     })
     const { private: _, ...others } = all
     expect(Object.values(others).filter((words) => words.includes("PRIVATE_HOSTS"))).toEqual([])
-    // Of a place that somebody else leads to nothing is told: which names there are inside is not theirs to find out.
+    // The error for a redirect reveals nothing about its target: a remote page must not find out internal names.
     handle = redirecting("http://inside.example/")
     const led = new WebClient(new OutboundPolicy(["127.0.0.1"], failing("ENOTFOUND")))
     await expect(led.fetch({ url: base }, signal)).rejects.toMatchObject({ code: "host_not_allowed" })
   })
 
-  test("follows a few redirects, and takes a key to no other host", async () => {
+  test("follow a few redirects, and send a key to no other host", async () => {
     handle = (request, response) => (request.url === "/a" ? redirecting("/b", 307) : saying("there"))(request, response)
     const headers = { authorization: "Bearer secret" }
     expect(await web.fetch({ url: `${base}/a`, headers }, signal)).toMatchObject({ url: `${base}/b`, text: "there" })
@@ -183,12 +183,12 @@ describe("the way out", () => {
     ["text/html; charset=utf-16", Buffer.from("<p>Der Bär."), "Der Bär."],
     ["text/html; charset=nonsense", Buffer.from('<meta charset="utf-16">Der Bär.'), "Der Bär."],
     ["application/json", Buffer.from('"Der Bär."'), "Der Bär."],
-  ])("is read in the encoding that its header names, else the page itself: %s", async (type, body, text) => {
+  ])("decode a page with the encoding of its header, else of the page itself: %s", async (type, body, text) => {
     handle = (_, response) => void response.writeHead(200, { "content-type": type }).end(body)
     expect((await web.fetch({ url: base }, signal)).text).toContain(text)
   })
 
-  test("takes no more than it may: not of a long answer, nor of one that unpacks to one, nor of one that never ends", async () => {
+  test("read no more than the limit: not of a long answer, nor of one that unpacks to one, nor of an endless one", async () => {
     handle = saying("x".repeat(5000))
     expect(await web.fetch({ url: base, mostBytes: 1000 }, signal)).toMatchObject({ text: "x".repeat(1000), cut: true })
     handle = (_, response) =>
@@ -203,7 +203,7 @@ describe("the way out", () => {
       code: "web_unreachable",
       message: expect.stringContaining("within 0.3 s"),
     })
-    handle = () => {} // not even a head
+    handle = () => {} // not even a header
     await expect(web.fetch({ url: base, seconds: 0.2 }, signal)).rejects.toMatchObject({ code: "web_unreachable" })
     handle = (_, response) => void response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip")
     await expect(web.fetch({ url: base }, signal)).rejects.toMatchObject({ code: "web_unreachable" })
@@ -213,7 +213,7 @@ describe("the way out", () => {
 describe("web_search", () => {
   const searching = (setting: WebSearchSetting) => webSearch(createSearchProvider(setting, web, reader)!)
 
-  test("reads DuckDuckGo's page: addresses as they are, no advertisement, nothing that is no address", async () => {
+  test("reads DuckDuckGo's page: decoded addresses, no advertisement, and only valid addresses", async () => {
     handle = saying(RESULTS)
     const { status, text, data } = await run(searching({ provider: "duckduckgo", url: `${base}/html/` }), {
       query: "vision & more",
@@ -244,7 +244,7 @@ describe("web_search", () => {
     ],
     ["tavily", { results: [{ title: "T", url: "https://e.org/", content: "D" }] }],
     ["searxng", { results: [{ title: "T", url: "https://e.org/", content: "D" }] }],
-  ])("asks %s in its own way", async (provider, answer) => {
+  ])("asks %s with its own API", async (provider, answer) => {
     handle = saying(JSON.stringify(answer))
     const { data } = await run(searching({ provider, key: "k-secret", url: `${base}/s` } as WebSearchSetting), {
       query: "q",
@@ -260,7 +260,7 @@ describe("web_search", () => {
     ["no JSON", saying("<html>")],
     ["a page without end", saying("<div>".repeat(300_000))],
     ["a hang-up", (request) => void request.socket.destroy()],
-  ])("answers with a clear error after %s, and the run goes on", async (_, faulty) => {
+  ])("returns a clear error after %s, and the run continues", async (_, faulty) => {
     handle = faulty
     for (const provider of ["duckduckgo", "searxng"] as const) {
       const { status, text } = await run(searching({ provider, url: base } as WebSearchSetting), { query: "q" })
@@ -269,7 +269,7 @@ describe("web_search", () => {
     }
   })
 
-  test("a search or arXiv that limits our rate is asked once, and the model is told when it makes sense again", async () => {
+  test("a search or arXiv that limits our rate is asked once, and the model learns when to try again", async () => {
     handle = saying("{}", 429, { "retry-after": "7200" })
     const brave = searching({ provider: "brave", key: "k", url: base })
     const arxiv = arxivSearch(new WebClient(new OutboundPolicy(["127.0.0.1"])), reader, base)
@@ -283,7 +283,7 @@ describe("web_search", () => {
     expect(seen).toHaveLength(2)
   })
 
-  test("an answer is read in another process: one that it does not survive is told, and nothing else happens", async () => {
+  test("an answer is parsed in another process: a crash of it is reported, and nothing else happens", async () => {
     const dying = programOf(`
       process.on("message", () => process.kill(process.pid, "SIGKILL"))
       process.send("ready")`)
@@ -311,7 +311,7 @@ describe("web_search", () => {
   })
 })
 
-test("arxiv_search asks for words and dates, and reads papers", async () => {
+test("arxiv_search accepts words and dates, and reads papers", async () => {
   handle = saying(ATOM)
   const { data } = await run(arxivSearch(web, reader, `${base}/api`), {
     query: 'object AND "detection") OR all:x',
@@ -338,14 +338,14 @@ test.each([
   ["2024-02", "2024-02", "202402010000 TO 202402292359"],
   ["2023-02", "2023-02-30", "202302010000 TO 202302282359"],
   ["2024-05-31", "2024-04", "202405310000 TO 202404302359"],
-])("arxiv_search from %s to %s asks for days that there are", async (from, to, asked) => {
+])("arxiv_search from %s to %s uses valid days", async (from, to, asked) => {
   handle = saying(ATOM)
   await run(arxivSearch(web, reader, `${base}/api`), { query: "x", from, to })
   expect(new URL(seen[0]!.url, base).searchParams.get("search_query")).toBe(`all:x AND submittedDate:[${asked}]`)
 })
 
 describe.each(databasesInTurn(import.meta.filename))("tools over collections on $name", ({ create }) => {
-  test("find, read and summarize; what they bring is from outside, so with private data nothing leaves unseen", async () => {
+  test("find, read and summarize; their results taint the context, so that with private data nothing is sent without approval", async () => {
     handle = saying(RESULTS)
     const clock = new TurnedClock()
     const embedder = new WordEmbedder()
@@ -396,7 +396,7 @@ describe.each(databasesInTurn(import.meta.filename))("tools over collections on 
       (event): event is EventOf<"tool_end"> => event.type === "tool_end",
     )
     const [abstracts, searched, chunks, window, summary, ...rest] = ends
-    // Abstracts are everybody's, so what was found there may be looked for elsewhere; files are the person's own.
+    // Abstracts are public, so their text may be searched on the web; files are the user's own.
     expect(abstracts).toMatchObject({ status: "ok", brings: "outside", data: { sources: [{ title: "On lift" }] } })
     expect(chunks).toMatchObject({ status: "ok", brings: "both", data: { kind: "sources" } })
     const { sources } = chunks!.data as { sources: Source[] }
@@ -410,15 +410,15 @@ describe.each(databasesInTurn(import.meta.filename))("tools over collections on 
     expect(window?.text).toContain(`Continue with read_document {"document_id": "${found.id}", "start": 12000}`)
     expect(summary).toMatchObject({ status: "ok", text: expect.stringContaining("It is about lift.") })
     expect(searched).toMatchObject({ status: "ok", brings: "outside" })
-    expect(rest).toEqual([]) // the second search waits for a person
+    expect(rest).toEqual([]) // the second search waits for approval
     const proposals = await world.proposals(id)
     expect(proposals.map(({ proposed }) => proposed.tool)).toEqual(["web_search"])
     expect(seen.filter(({ url: asked }) => asked.includes("secret"))).toEqual([])
   })
 })
 
-describe.each(databasesInTurn(import.meta.filename))("whose words they are, on $name", ({ create }) => {
-  test("is told by what a document is, not by its name; and the same id means the same words", async () => {
+describe.each(databasesInTurn(import.meta.filename))("the taint of documents, on $name", ({ create }) => {
+  test("follows from a document's content, not its name; and an id always identifies the same text", async () => {
     const clock = new TurnedClock()
     const embedder = new WordEmbedder()
     await using store = await openStore({ url: (await create()).url, durability: "normal", clock })
@@ -455,7 +455,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose words they are, on $
       expect((await use("read_document", { document_id: id })).taint, name).toBe(taint)
     }
     expect((await use("retrieve_chunks", { query: "lift", collection: "none" })).taint).toBe("private")
-    // Nothing found is another thing where nobody could look for what it means.
+    // The message for no match differs if the search could not use meaning.
     embedder.failure = () => new Error("away")
     expect((await use("retrieve_chunks", { query: "zebra" })).text).toMatch(/^No passage matches[^]*by words only/)
     embedder.failure = undefined
@@ -469,7 +469,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose words they are, on $
   })
 })
 
-test("a page that is found with other words has another id", async () => {
+test("a page that is found with other text has another id", async () => {
   const tool = webSearch(createSearchProvider({ provider: "searxng", url: base }, web, reader)!)
   const idOf = async (content: string) => {
     handle = saying(JSON.stringify({ results: [{ title: "T", url: "https://e.org/", content }] }))

@@ -12,7 +12,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 const old = (word: string) => `${word} stood here before. `.repeat(20)
 const fresh = (word: string) => `${word} stands here anew. `.repeat(30)
 
-/** One of two who share a database. Its embedder has what it was given, and answers when it is told to. */
+/** One of two nodes that share a database. The test controls when its embedder answers. */
 class Node {
   readonly embedder = new WordEmbedder()
   readonly library: SqlLibrary
@@ -39,7 +39,7 @@ class Node {
 }
 
 describe.each(databasesInTurn(import.meta.filename))(
-  "two who make vectors of the same passages, on $name",
+  "two nodes that compute vectors of the same passages, on $name",
   ({ name, create }) => {
     test.each([
       ["nothing changes", "one after the other"],
@@ -50,7 +50,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       ["one document is replaced", "at once"],
       ["one document is deleted and added again", "one after the other"],
       ["one document is deleted and added again", "at once"],
-    ] as const)("keep each vector once, and none of what is gone: %s, and they answer %s", async (change, order) => {
+    ] as const)("store each vector once, none of deleted texts: %s, and they answer %s", async (change, order) => {
       await using place = await create()
       await using store = await openStore({ url: place.url, durability: "normal" })
       // A file of SQLite has one owner: there both work through it.
@@ -62,7 +62,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       for (const word of ["wing", "soup", "moon"]) await keep(keeper, { user, collection }, word, old(word))
 
       const nodes = [new Node(store, clock), new Node(second ?? store, clock)] as const
-      // One of them takes it all, and is so slow that its time is up: then the other begins with the same.
+      // One of them claims all, and is so slow that its claim expires: then the other starts with the same.
       let both = false
       void Promise.all(nodes.map(({ given }) => given)).then(() => (both = true))
       while (!both) {
@@ -75,16 +75,16 @@ describe.each(databasesInTurn(import.meta.filename))(
       if (change.includes("deleted")) await keeper.removeDocument(user, collection, soup.id)
       if (change.includes("replaced") || change.includes("again"))
         await keep(keeper, { user, collection }, "soup", fresh("soup"))
-      // Cleared away already when the vectors of what is gone come: nobody would clear them away a second time.
+      // The passages are already deleted when their vectors arrive: no later cleanup would delete these.
       await deleteEditions(store.engine, clock.now(), new AbortController().signal)
       if (order === "at once") await Promise.all(nodes.map((node) => node.settle()))
       else for (const node of nodes) await node.settle()
-      // What came after one of them had looked for the last time is found when it is told, as it is in one process.
+      // A node finds passages that were added after its last poll once it is notified, as in one process.
       for (const { indexer } of nodes) indexer.wake()
       for (const { indexer } of nodes) await indexer.settled()
       for (const { indexer } of nodes) await indexer.close()
 
-      // Being refused is no trouble, and no row is left to the key of the table.
+      // A refused write is no error, and the key of the table does not have to refuse a row.
       expect(nodes.flatMap(({ problems }) => problems)).toEqual([])
       const passages = await store.engine.query<{ edition: string; ordinal: number }>(
         `SELECT passage.edition, passage.ordinal FROM passage

@@ -24,14 +24,14 @@ const documentsOf = async (who: Visitor, name = "Papers") =>
   `/api/collections/${(await who.post("/api/collections", { name })).body.id}/documents`
 const paper = (content: string, name = "paper.pdf") => ({ name, content, encoding: "base64" })
 
-test("a paper with many pictures, of nearly 24 MB, is taken", async () => {
+test("a paper with many pictures, of nearly 24 MB, is accepted", async () => {
   const pictures = `%${"x".repeat(22 * MB)}\n`
   const pdf = smallPdf(["Page one says stall."], pictures).toString("base64")
   expect((await ada.post(path, paper(pdf))).body).toMatchObject({ added: 1, items: [{ title: "paper.pdf" }] })
   expect((await ada.post("/api/collections/search", { query: "stall" })).body.items).toHaveLength(1)
 })
 
-test("others get their turn while a large body is looked through", async () => {
+test("other requests run while a large body is parsed", async () => {
   let turns = 0
   let isOver = false
   const count = () => {
@@ -46,7 +46,7 @@ test("others get their turn while a large body is looked through", async () => {
   expect(turns).toBeGreaterThan(30)
 })
 
-test("no turn is long, whatever stands behind the end of the digits", async () => {
+test("no turn is long, whatever follows the end of the digits", async () => {
   let longest = 0
   let isOver = false
   let worked = countWork()
@@ -61,14 +61,14 @@ test("no turn is long, whatever stands behind the end of the digits", async () =
   isOver = true
   measure()
   expect(status).toBe(400)
-  expect(longest).toBeLessThan(1000) // where all of it is looked through in one go, three seconds
+  expect(longest).toBeLessThan(1000) // parsing all of it in one go takes three seconds
 })
 
-test.each(["A===", "AAAA=AAA", "AA?A", "AAA-"])("what is no base64 is refused: %s", async (content) => {
+test.each(["A===", "AAAA=AAA", "AA?A", "AAA-"])("invalid base64 is refused: %s", async (content) => {
   expect((await ada.post(path, paper(content))).status).toBe(400)
 })
 
-test("a body that is larger is refused by a sentence that says what to do, also where it does not say how large it is", async () => {
+test("a larger body is refused with instructions, also without a declared length", async () => {
   const { status, body } = await ada.post(path, paper("A".repeat(33 * MB)))
   expect([status, body.code]).toEqual([413, "upload_too_large"])
   expect(body.detail).toMatch(/32 MB.*`pawl ingest`/)
@@ -79,14 +79,14 @@ test("a body that is larger is refused by a sentence that says what to do, also 
   expect(sent).toBeLessThan(40)
 })
 
-test("four large bodies of a person are read at a time, and they are in nobody else's way", async () => {
+test("four large bodies of a user are read at a time, and they do not block other users", async () => {
   const held = Array.from({ length: 4 }, () => new Sender())
   const under = held.map(({ stream }) => sending(ada, path, stream))
   await Promise.all(held.map(({ pulled }) => pulled))
   const refused = await sending(ada, path, new Sender().stream)
   expect([refused.status, await refused.json()]).toMatchObject([429, { code: "too_many_uploads" }])
   expect(refused.headers.get("retry-after")).toBe("5")
-  // A small one says that it is.
+  // A small one declares its length.
   const small = JSON.stringify({ name: "a.md", content: "Small ones go on." })
   expect((await ada.post(path, small, { "content-length": `${small.length}` })).status).toBe(201)
   const other = new Sender()
@@ -100,10 +100,10 @@ test("four large bodies of a person are read at a time, and they are in nobody e
   expect((await sending(ada, path, after.stream)).status).toBe(201)
 })
 
-test("small bodies are bounded by the bytes that they say together, of one person and of all", async () => {
+test("small bodies are limited by their declared bytes in total, of one user and of all", async () => {
   const size = 8 * MB
   const held: Sender[] = []
-  /** Says how long it is, and then takes its time. */
+  /** Declares its length, and then takes its time. */
   const hold = async (who: Visitor, to: string) => {
     const sender = new Sender()
     const answer = who.send("POST", to, { body: sender.stream, headers: { "content-length": `${size}` } })
@@ -117,21 +117,21 @@ test("small bodies are bounded by the bytes that they say together, of one perso
   expect(own?.headers.get("retry-after")).toBe("5")
   const bobs = await documentsOf(bob, "Small papers")
   const others = [await hold(bob, bobs), await hold(bob, bobs)]
-  // Half of what was free is left for whoever comes next.
+  // Half of the free space is left for the next user.
   const full = (await hold(bob, bobs)).refused
   expect([full?.status, await full?.json()]).toMatchObject([503, { code: "uploads_full" }])
   expect(full?.headers.get("retry-after")).toBe("5")
   for (const [i, each] of held.entries()) each.end(paper("QUJD", `small ${i}.txt`))
   const answers = await Promise.all([...adas, ...others].map(({ answer }) => answer))
   expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(201))
-  // What has been answered has left its place.
+  // An answered request has released its space.
   const after = await hold(ada, path)
   expect(after.refused).toBeUndefined()
   held.at(-1)?.end(paper("QUJD", "after.txt"))
   expect((await after.answer).status).toBe(201)
 })
 
-/** A body that comes when it is told to. */
+/** A body that arrives when the test sends it. */
 class Sender {
   readonly #pulled = Promise.withResolvers<void>()
   readonly #body = Promise.withResolvers<string>()

@@ -6,7 +6,7 @@ import { routes } from "../../core/protocol/routes/index.ts"
 import type { Env, Caller } from "../../core/server/auth/credentials.ts"
 import { serveRoute } from "../../core/server/request/serve-route.ts"
 
-/** A file is read at once, and then waits to be taken in until it is told to go on. */
+/** A file is read at once, and then waits to be ingested until the test releases it. */
 class Desk {
   readonly #app = new Hono<Env>()
   readonly #held: (() => void)[] = []
@@ -29,7 +29,7 @@ class Desk {
     })
   }
 
-  /** Sends a file that does not say how large it is. Tells its status where it is refused, else that it waits. */
+  /** Sends a file without a declared length. Returns its status if it is refused, else that it waits. */
   async bring(person: string): Promise<number | "waits"> {
     this.#arrived = Promise.withResolvers<void>()
     const body = JSON.stringify({ name: "a.md", content: "Words." })
@@ -51,7 +51,7 @@ const bringing = async (desk: Desk, person: string, times: number) => {
   return seen
 }
 
-test("a file keeps its place until it has been taken in, not only until it has been read", async () => {
+test("a file holds its slot until it has been ingested, not only until it has been read", async () => {
   const desk = new Desk()
   expect(await bringing(desk, "usr_ada", 5)).toEqual(["waits", "waits", "waits", "waits", 429])
   await desk.finishAll()
@@ -59,7 +59,7 @@ test("a file keeps its place until it has been taken in, not only until it has b
   await desk.finishAll()
 })
 
-test("a few people cannot take all places, and all of them together take no more than there are", async () => {
+test("a few users cannot take all slots, and all of them together take no more than there are", async () => {
   const desk = new Desk()
   await bringing(desk, "usr_ada", 10)
   expect(await bringing(desk, "usr_bob", 10)).toContain("waits")

@@ -12,7 +12,7 @@ import { openServer } from "../support/server/socket.ts"
 const postgres = databases.find(({ name }) => name === "postgres") as (typeof databases)[number]
 const ways: Away[] = ["refusing", "57P03"]
 
-/** What an upgrade is answered that is none. */
+/** The answer to a WebSocket upgrade that is refused. */
 async function refusedUpgrade(url: string, headers: Record<string, string>) {
   const socket = new WebSocket(`${url.replace("http", "ws")}/api/ws`, { headers })
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -25,7 +25,7 @@ async function refusedUpgrade(url: string, headers: Record<string, string>) {
   return { status: response.statusCode, code: told.code, retryAfter: response.headers["retry-after"] }
 }
 
-/** Frames of a stream up to the end of its run that holds these words. */
+/** Frames of a stream up to the end of the run that contains this text. */
 async function heard(stream: AsyncIterable<UnknownFrame>, words: string): Promise<string[]> {
   const ids: string[] = []
   let spoken = false
@@ -69,7 +69,7 @@ describe.runIf(postgres)("while PostgreSQL is away", { timeout: 120_000 }, () =>
   }
 
   test.each(ways)(
-    "(%s) a socket is refused with 503 and when to come again, and opens when it is back",
+    "(%s) a WebSocket upgrade is refused with 503 and Retry-After, and succeeds when it is back",
     async (away) => {
       await using server = await open()
       const authorization = { authorization: `Bearer ${server.token}` }
@@ -85,7 +85,7 @@ describe.runIf(postgres)("while PostgreSQL is away", { timeout: 120_000 }, () =>
   )
 
   test.each(ways)(
-    "(%s) a socket that was open hears store_unavailable for what it asks, stays, and is served after",
+    "(%s) an open WebSocket gets store_unavailable for its requests, stays open, and is served afterwards",
     async (away) => {
       await using server = await open()
       const id = await server.ada.begin()
@@ -93,7 +93,7 @@ describe.runIf(postgres)("while PostgreSQL is away", { timeout: 120_000 }, () =>
       await server.ada.say(id, "one")
       const told = (words: string) => peer.until(() => JSON.stringify(peer.events(id)).includes(words))
       peer.send({ type: "attach", conversationId: id, after: "0" })
-      // Up to its end: an attachment that is still read from the store when that fails ends with it, and comes no more.
+      // Waits for the end: an attachment that is still being read when the store fails would end with it.
       await told("You said 1.")
       await told('"type":"done"')
       await server.wire.leave(away)
@@ -107,7 +107,7 @@ describe.runIf(postgres)("while PostgreSQL is away", { timeout: 120_000 }, () =>
   )
 
   test.each(["sse", "socket"] as const)(
-    "a client's stream over %s that was open goes on by itself, with nothing missing or twice",
+    "an open client stream over %s resumes by itself, without a missing or repeated event",
     async (kind) => {
       await using server = await open()
       const { token, url: baseUrl } = server
@@ -129,7 +129,7 @@ describe.runIf(postgres)("while PostgreSQL is away", { timeout: 120_000 }, () =>
   )
 
   test.each(["sse", "socket"] as const)(
-    "a client that begins to watch over %s while it is away is told everything when it is back",
+    "a client that subscribes over %s while it is away gets every event when it is back",
     async (kind) => {
       await using server = await open()
       const { token, url: baseUrl } = server
@@ -148,7 +148,7 @@ describe.runIf(postgres)("while PostgreSQL is away", { timeout: 120_000 }, () =>
   )
 
   test.each(ways)(
-    "(%s) a sign-in link is refused with 503, is not spent by it, and a signed-in browser is not signed out",
+    "(%s) a sign-in link is refused with 503 without being used up, and a signed-in browser stays signed in",
     async (away) => {
       await using server = await open()
       const link = await linkFor(server.face, "ada")

@@ -33,7 +33,7 @@ describe.runIf(postgres)("while PostgreSQL is away", () => {
   }
 
   test.each<Away>(["refusing", "57P03", "53300"])(
-    "(%s) every route answers 503 with Retry-After, whoever asks, and all is well when it is back",
+    "(%s) every route answers 503 with Retry-After to every caller, and recovers when it is back",
     { timeout: 120_000 },
     async (away) => {
       const { database, wire, url } = await open()
@@ -43,7 +43,7 @@ describe.runIf(postgres)("while PostgreSQL is away", () => {
       const ada = await face.as("ada", ...scopes)
       const id = await ada.begin()
       const browser = await Browser.of(face, "ada")
-      // The one who is known already: their request gets as far as the handler.
+      // The caller whose session is already loaded: their request reaches the handler.
       await using near = await openStore({ url: database.url })
       const { people, sessions, credentials } = near
       await using known = await Face.open({ url, model: model(), instead: { people, sessions, credentials } })
@@ -60,7 +60,7 @@ describe.runIf(postgres)("while PostgreSQL is away", () => {
           const { status, headers, text } = reply
           const named = status === 503 && codeOf(reply)[1] === "store_unavailable" && headers.has("retry-after")
           if (named && !text.includes("10.0.0") && !text.includes("ECONN")) handled += caller === asKnown ? 1 : 0
-          // Who is known already is also told what needs no store: that an id is none, or what there is in memory.
+          // This caller also gets answers that need no store: that an id is malformed, or what is in memory.
           else if (status >= 500 || (caller !== asKnown && route.needs !== "nobody"))
             odd.push(`${route.name}: ${status} ${text.slice(0, 120)}`)
         }
@@ -74,7 +74,7 @@ describe.runIf(postgres)("while PostgreSQL is away", () => {
   )
 
   test(
-    "one that takes connections and says nothing makes nobody ready, within seconds",
+    "if it accepts connections and does not answer, readyz fails within seconds",
     {
       timeout: 120_000,
     },
@@ -92,16 +92,16 @@ describe.runIf(postgres)("while PostgreSQL is away", () => {
     },
   )
 
-  // A standby that has not been told about us yet, or a database that is being put back.
+  // A standby that does not know our role yet, or a database that is being restored.
   test.each<Away>(["28P01", "3D000"])(
-    "(%s) one that lets nobody in is away too, to readers and writers",
+    "(%s) if it refuses all connections, reads and writes get store_unavailable too",
     async (away) => {
       const { database, wire, url } = await open()
       await using _database = database
       await using _wire = wire
       await using store = await openStore({ url })
       await wire.leave(away)
-      await store.people.hasTokens().catch(() => {}) // finds the connection from before broken
+      await store.people.hasTokens().catch(() => {}) // finds the previous connection broken
       await expect(store.people.hasTokens()).rejects.toMatchObject({ code: "store_unavailable" })
       await expect(store.people.ensure("ada", 1)).rejects.toMatchObject({ code: "store_unavailable" })
       await wire.comeBack()
@@ -109,16 +109,16 @@ describe.runIf(postgres)("while PostgreSQL is away", () => {
     },
   )
 
-  test("one that has become a standby is left: the next change goes to whoever takes it", async () => {
+  test("if it has become a standby, its session is closed, and the next write goes to the new primary", async () => {
     await using database = await create()
     await using store = await openStore({ ...database, connections: 1 })
-    // As after a failover behind one address: a session from before only reads, and one that is begun now may write.
+    // As after a failover behind one address: an old session only reads, and a new one may write.
     await store.engine.query("SET default_transaction_read_only = on", [])
     await expect(store.people.ensure("ada", 1)).rejects.toMatchObject({ code: "store_unavailable" })
     expect(await store.people.ensure("ada", 1)).toBeTruthy()
   })
 
-  test("a database that forgets with a power cut is noticed at readyz, under full durability only", async () => {
+  test("readyz reports a database that may lose commits on a power cut, under full durability only", async () => {
     await using database = await create()
     const name = new URL(database.url).pathname.slice(1)
     {

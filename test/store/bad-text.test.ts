@@ -13,7 +13,7 @@ import { message } from "../support/loop/world.ts"
 const unstorable = ["a\0b", "half \ud83d", "\udc4b half"]
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("a message that cannot be stored is refused and nothing of it is kept", async () => {
+  test("a message that cannot be stored is refused, and nothing of it is stored", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: scripted(says("Hi."), says("Ho.")) })
     const refused = { code: "unstorable_text", status: 400 }
@@ -27,7 +27,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.load(id)).history.at(-2)).toEqual({ role: "user", text: "Hello 👋🏽?" })
   })
 
-  test("a message without words is refused", async () => {
+  test("a message without text is refused", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: scripted(says("Hi.")) })
     const id = await world.begin("Hello?")
@@ -54,7 +54,7 @@ describe.each(databases)("on $name", ({ create }) => {
     ["a title", (title) => ({ type: "settings", title })],
   ]
 
-  test.each(words)("%s that cannot be stored is refused, and the conversation is as it was", async (_what, input) => {
+  test.each(words)("%s that cannot be stored is refused, and the conversation is unchanged", async (_what, input) => {
     await using asked = await openAsked(create)
     const { world, id, proposal, note } = asked
     const before = await world.types(id)
@@ -67,7 +67,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(note.written).toEqual(["new"])
   })
 
-  test("a title that cannot be stored begins no conversation", async () => {
+  test("a title that cannot be stored creates no conversation", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: scripted() })
     for (const title of unstorable) {
@@ -77,7 +77,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await world.store.engine.query("SELECT id FROM conversations", [])).toEqual([])
   })
 
-  test("text that looks like an escape is kept to the letter", async () => {
+  test("text that resembles an escape is stored unchanged", async () => {
     await using database = await create()
     const text = "\\u0000 \\ud83d \u2028 \ufffd \ufeff 👋🏽 é e\u0301 \u0001"
     await using world = await openChecked({ url: database.url, model: scripted(says(text)) })
@@ -87,7 +87,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.load(id)).history).toMatchObject([{ text }, { parts: [{ text }] }])
   })
 
-  test("a model that thinks, speaks and calls with what cannot be stored is mended", async () => {
+  test("model output that cannot be stored is repaired: thinking, text and tool calls", async () => {
     await using database = await create()
     const bad = "a\0b\ud83d"
     const model = scripted(
@@ -112,7 +112,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await resultsOf(world, id))[1]?.text).toBe(mended)
   })
 
-  test("a preview with what cannot be stored is mended, and can be committed", async () => {
+  test("a preview that cannot be stored is repaired, and can be committed", async () => {
     await using database = await create()
     const bad = "a\0b\ud83d"
     let ran = 0

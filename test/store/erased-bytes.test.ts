@@ -12,11 +12,11 @@ import { sweepErased } from "../../core/server/routes/account/retention.ts"
 import { openStore, type Store } from "../../core/store/store.ts"
 import { Face } from "../support/server/face.ts"
 
-/** One word that stands nowhere else; in other cases too, and as the index over words stems it. */
+/** A word that occurs in no other text; in upper case too, and as the full-text index stems it. */
 const WORD = "quixotryzebrafalk"
 const NODE = "node_of_rows"
 
-/** Every file below a folder that holds the word, in whatever part of it. */
+/** Every file below a folder that contains the word anywhere. */
 async function holding(folder: string): Promise<string[]> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true })
   const found = files
@@ -28,7 +28,7 @@ async function holding(folder: string): Promise<string[]> {
   return (await Promise.all(found)).flat().sort()
 }
 
-/** A row of the person in every table that can hold something of theirs, with the word in each column of text. */
+/** A row of the user in every table that can store personal data, with the word in each text column. */
 async function fillEveryTable({ engine }: Store, user: string): Promise<string[]> {
   const [{ key: person } = { key: 0 }] = await engine.query<{ key: number }>("SELECT key FROM person WHERE id = ?", [
     user,
@@ -41,11 +41,11 @@ async function fillEveryTable({ engine }: Store, user: string): Promise<string[]
     "conversation key": conversation?.key,
     "conversation id": conversation?.id,
   }
-  // Some rows hang on a process.
+  // Some rows belong to a process.
   const node = { sql: "INSERT INTO node (id, beats, locked) VALUES (?, 1, 0)", values: [NODE] }
   await engine.change({ type: "statements", statements: [node] })
   const filled: string[] = []
-  // Runs are found by events: each is a row of a commit, or is not there, and what a real one says is made longer.
+  // Runs are found by events: each is a row of a commit, or is missing, and the test lengthens the text of a real one.
   const words = `${WORD} run error_message ${"lorem ".repeat(500)}`
   const longer = "UPDATE run SET error_message = ? WHERE conversation = ?"
   const statements = [{ sql: longer, values: [words, conversation?.key], mustChange: true }]
@@ -58,7 +58,7 @@ async function fillEveryTable({ engine }: Store, user: string): Promise<string[]
     const values = columns.map(({ name, type }) => {
       if (name === column) return owner[names]
       if (name === "node") return NODE
-      // Whose a row is, where its owner is another column: the same person, as in every row that a commit writes.
+      // Some tables have their owner in another column: the same user, as in every row that a commit writes.
       if (name === "person") return type === "TEXT" ? user : person
       if (name === "user_id") return user
       return type === "TEXT"
@@ -83,7 +83,7 @@ function open(folder: string): Promise<Face> {
   return Face.open({ url: `file:${join(folder, "pawl.db")}`, model, sqliteRoot: join(folder, "databases") })
 }
 
-/** Somebody who has worked here for a while: words in every table, changed and deleted ones among them, and a file. */
+/** A user with some history: text in every table, changed and deleted rows among it, and a file. */
 async function settle(face: Face) {
   const ada = await face.as("ada", ...scopes)
   const id = await ada.begin({ title: `${WORD} title` })
@@ -104,7 +104,7 @@ async function settle(face: Face) {
   return ada
 }
 
-test("after somebody is erased no file holds a word of theirs: at the answer, after a stop, after the next start", async () => {
+test("after a user is erased no file contains their word: at the answer, after a stop, after the next start", async () => {
   const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "erased-"))
   {
     await using face = await open(folder)
@@ -113,7 +113,7 @@ test("after somebody is erased no file holds a word of theirs: at the answer, af
     await bob.begin({ title: "I stay" })
     expect(await holding(folder)).toContain("pawl.db-wal")
     expect((await ada.ask("DELETE", "/api/me")).status).toBe(204)
-    // What another process reads now is what it would find after kill -9.
+    // Another process reads what it would find after kill -9.
     expect(await holding(folder)).toEqual([])
     expect((await bob.get("/api/conversations")).body.items).toHaveLength(1)
   }
@@ -123,7 +123,7 @@ test("after somebody is erased no file holds a word of theirs: at the answer, af
   expect(await holding(folder)).toEqual([])
 })
 
-test("an erasure that breaks off before it is recorded has taken nothing; one that breaks off after it is finished later", async () => {
+test("an erasure that is interrupted before it is recorded deletes nothing; one interrupted later is finished later", async () => {
   const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "erased-"))
   const uploads = async () => (await holding(folder)).filter((name) => !name.startsWith("pawl.db"))
   const gone = new Error("the process is gone")
@@ -145,7 +145,7 @@ test("an erasure that breaks off before it is recorded has taken nothing; one th
   expect(await holding(folder)).toEqual([])
 })
 
-test("a file from before what is deleted was overwritten is made anew, once", async () => {
+test("a file that was created without secure_delete is rewritten once", async () => {
   const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "erased-"))
   const file = join(folder, "pawl.db")
   await (await openStore({ url: `file:${file}` }))[Symbol.asyncDispose]()
@@ -160,7 +160,7 @@ test("a file from before what is deleted was overwritten is made anew, once", as
   expect(await holding(folder)).toEqual([])
 })
 
-test("a conversation that is deleted leaves none of its words either", async () => {
+test("a deleted conversation leaves none of its text either", async () => {
   const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "erased-"))
   await using face = await Face.open({ url: `file:${join(folder, "pawl.db")}`, model: scripted(always(says("ok"))) })
   const ada = await face.as("ada")

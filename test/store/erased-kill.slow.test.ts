@@ -8,14 +8,14 @@ import { Visitor } from "../support/server/face.ts"
 
 vi.setConfig({ testTimeout: 240_000 })
 
-/** One word that stands nowhere else. */
+/** A word that occurs in no other text. */
 const WORD = "quixotryzebrafalk"
 
-/** Every file below the data folder that holds the word. */
+/** Every file below the data folder that contains the word. */
 async function holding(folder: string): Promise<string[]> {
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((file) => file.isFile())
   const found = files.map(async ({ parentPath, name }) => {
-    // One that is gone meanwhile holds nothing.
+    // A file that has been deleted since contains nothing.
     const bytes = await readFile(join(parentPath, name)).catch(() => Buffer.alloc(0))
     return bytes.toString("latin1").toLowerCase().includes(WORD) ? [name] : []
   })
@@ -28,7 +28,7 @@ async function start(environment: Record<string, string>) {
   return { server, url: url as string }
 }
 
-/** A server with somebody whose word is in a conversation, a note, a library, an uploaded table and what is found by meaning. */
+/** A server and a user whose word is in a conversation, a note, a library, an uploaded table and the embeddings. */
 async function settled() {
   const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_SQLITE_ROOT: "" }
   environment.PAWL_SQLITE_ROOT = join(environment.PAWL_DATA, "databases")
@@ -49,7 +49,7 @@ async function settled() {
   return { environment, folder: environment.PAWL_DATA, token, server, ada, url, id }
 }
 
-test.concurrent("kill -9 right after somebody was erased: no file holds a word of theirs, then and after the next start", async () => {
+test.concurrent("kill -9 right after a user was erased: no file contains their word, then and after the next start", async () => {
   const { environment, folder, server, url, token } = await settled()
   const headers = { authorization: `Bearer ${token}` }
   const answer = await fetch(`${url}/api/me`, { method: "DELETE", headers })
@@ -64,11 +64,11 @@ test.concurrent("kill -9 right after somebody was erased: no file holds a word o
   expect(`${told.stdout}${told.stderr}`.toLowerCase()).not.toContain(WORD)
 })
 
-// Where in the erasure it dies is chance, here and on every machine; what must hold is the same for all of it. Usually one
-// of them by the seed; all in the long run.
+// When the erasure is killed is random on every machine; the same must hold at each moment. Usually the seed selects
+// one; long runs test all.
 const MOMENTS = [0, 3, 8, 20, 60]
 test.concurrent.for(isLong ? MOMENTS : [MOMENTS[seedOf("PAWL_KILL_SEED") % 5]!])(
-  "kill -9 %i ms into the erasure: after the next start it is all there, or it is finished",
+  "kill -9 %i ms into the erasure: after the next start all data is there, or the erasure is finished",
   async (ms, { expect }) => {
     const { environment, folder, server, url, token, id } = await settled()
     const headers = { authorization: `Bearer ${token}` }

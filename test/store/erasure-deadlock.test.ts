@@ -11,7 +11,7 @@ const postgres = databases.find(({ name }) => name === "postgres")
 const WAITS = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 describe.runIf(postgres)("on postgres", () => {
-  test("whoever is erased while a model call of theirs sets money aside does not wait for it and it for them", async () => {
+  test("erasing a user and reserving money for their model call do not deadlock", async () => {
     await using database = await postgres!.create()
     await using store = await openStore({ url: database.url })
     const { id: user } = await store.people.ensure("ada", 1)
@@ -20,7 +20,7 @@ describe.runIf(postgres)("on postgres", () => {
     try {
       await client.query("INSERT INTO budget (person) VALUES ($1)", [user])
       await client.query("INSERT INTO reservation VALUES ('conv_1', 'hold_1', $1, 1, 1)", [user])
-      // What SqlBudget does, in its order, with the erasure in between.
+      // The statements of SqlBudget, in its order, with the erasure in between.
       await client.query("BEGIN")
       await client.query("UPDATE budget SET person = person WHERE person = $1", [user])
       const erased = store.retention.erasePerson(user)
@@ -33,7 +33,7 @@ describe.runIf(postgres)("on postgres", () => {
     }
   })
 
-  test("of a conversation that is being erased no result of a query is kept", async () => {
+  test("no query result of a conversation is stored while it is erased", async () => {
     await using database = await postgres!.create()
     await using store = await openStore({ url: database.url })
     const { id: user } = await store.people.ensure("ada", 1)
@@ -44,7 +44,7 @@ describe.runIf(postgres)("on postgres", () => {
     const client = new pg.Client(database.url)
     await client.connect()
     try {
-      // The erasure has to wait for this, when it has gone through the results.
+      // The erasure has to wait for this once it has deleted the results.
       await client.query("INSERT INTO message_file_use VALUES ('file_1', $1, 'msg_1', $2, 1)", [id, user])
       await client.query("BEGIN; SELECT 1 FROM message_file_use FOR UPDATE")
       const erased = store.retention.eraseConversation(user, id)

@@ -19,7 +19,7 @@ import { Face } from "../support/server/face.ts"
 
 const SIZE = partitionedEvent.size
 const inRange = (range: number) => `FOR VALUES FROM ('${range * SIZE}') TO ('${(range + 1) * SIZE}')`
-/** What a new database has: the first range, the next one, and the rest. */
+/** The partitions of a new database: the first range, the next one, and the default. */
 const NEW = [
   `event_0 FOR VALUES FROM (MINVALUE) TO ('${SIZE}')`,
   `event_1 FOR VALUES FROM ('${SIZE}') TO ('${2 * SIZE}')`,
@@ -238,7 +238,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client
 }
 
-/** Whether it came to its end. Nothing that its process sends after its death reaches the database. */
+/** Whether it finished. Nothing that its process sends after it was killed reaches the database. */
 async function addUntil(url: string, death: { fatal: number; when: string }): Promise<boolean> {
   const pool = new PostgresPool({ url, connections: 1 })
   const dying = { use: (work, patience) => pool.use((client) => work(mortal(client, death)), patience) } as PostgresPool

@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 180_000 })
 
 const failingFsync = fileURLToPath(new URL("./failing-fsync.ts", import.meta.url))
 
-test("after a failed fsync nothing is accepted, the server says why, drains and ends; the next start is sound", async () => {
+test("after a failed fsync the server refuses writes, names the cause, drains and exits; the next start is sound", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
   const token = await tokenFor(environment)
   await using server = new PawlProcess(["serve"], { ...environment, NODE_OPTIONS: `--import=${failingFsync}` })
@@ -37,13 +37,11 @@ test("after a failed fsync nothing is accepted, the server says why, drains and 
   expect((await again.post("/api/conversations", {})).status).toBe(201)
 })
 
-/** A name space of its own, in which anybody may mount something; not every machine allows it. */
+/** A mount namespace in which an unprivileged user may mount; not every machine allows it. */
 const mayMount =
   canRun("unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt") && canRun("nsenter", "--preserve-credentials", "-V")
 
-test("on a file system that is really full the server reads on, says so, and heals without a restart", async ({
-  skip,
-}) => {
+test("on a full file system the server still reads, reports it, and recovers without a restart", async ({ skip }) => {
   skip(!mayMount, "this machine lets nobody mount a file system in a name space of their own")
   const data = dataFolder()
   const mounted = `mount -t tmpfs -o size=2m tmpfs "${data}" && exec "${process.execPath}" "${launcher}" "$@"`

@@ -1,8 +1,8 @@
-/** Loaded before `pawl`: after SIGUSR2 every fsync of the log fails, as on a disk that has died. */
+/** Loaded before `pawl`: after SIGUSR2 every fsync of the log fails, as on a broken disk. */
 import fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 
-// In its place from the beginning: whoever asks for it when it is loaded keeps what it was given.
+// Installed from the start, because a module that imports it keeps its first value.
 const { fdatasync } = fs
 let hasDied = false
 const dying = (fd: number, callback: (error: Error | null) => void) => {

@@ -34,7 +34,7 @@ async function withFiles() {
   }
 }
 
-test("a backup holds the files that its database names, and opens as what was backed up", async () => {
+test("a backup contains the files that its database names, and opens like the original", async () => {
   await using world = await withFiles()
   const { store, ada, to, folder } = world
   const files = store.messageFiles
@@ -59,7 +59,7 @@ test("a backup holds the files that its database names, and opens as what was ba
   expect((await bytesOf(restored.messageFiles, ada, good.id)).equals(large("g").bytes as Buffer)).toBe(true)
 })
 
-test("without the folder that it needs, or with another one, there is no backup at all", async () => {
+test("without its folder, or with another one, there is no backup at all", async () => {
   await using world = await withFiles()
   expect(await world.copy(undefined)).toEqual({ files: 0, bytes: 0, unreadable: 0 })
   rmSync(world.to)

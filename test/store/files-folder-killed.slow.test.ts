@@ -13,7 +13,7 @@ const DAY = 24 * 60 * 60_000
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
   test(
-    "after kill -9 in the middle of uploads all that was acknowledged is whole, and nothing else is left",
+    "after kill -9 in the middle of uploads every acknowledged file is complete, and nothing else is left",
     { timeout: 120_000 },
     async () => {
       await using database = await create()
@@ -31,7 +31,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       await using store = await openStore({ url: database.url, clock, filesFolder: folder })
       const [{ user } = { user: "" as UserId }] = [...kept.values()]
       const conversation = "conv_x" as never
-      // They would be swept up too, for nobody has named them for a day.
+      // A sweep would delete them too, because no message has named them for a day.
       const all = await store.engine.query<{ id: FileId }>("SELECT id FROM message_file WHERE hash IS NOT NULL", [])
       await store.engine.change({
         type: "statements",

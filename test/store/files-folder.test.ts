@@ -46,7 +46,7 @@ describe.each(databases)("on $name", ({ create }) => {
         return store.messageFiles
       },
       person: async (name: string) => (await store.people.ensure(name, clock.now())).id,
-      /** The same database with another folder, or with none. */
+      /** The same database with another folder, or without one. */
       async again(filesFolder?: string) {
         await store[Symbol.asyncDispose]()
         store = await openStore({ url: database.url, durability: "normal", clock, filesFolder })
@@ -59,7 +59,7 @@ describe.each(databases)("on $name", ({ create }) => {
   }
 
   test.skipIf(process.platform !== "linux")(
-    "a folder that cannot be made anywhere is refused, and not tried for ever",
+    "a folder that cannot be created is refused, and not retried for ever",
     async () => {
       await using database = await create()
       const opening = openStore({ url: database.url, durability: "normal", filesFolder: "/proc/pawl/files" })
@@ -70,12 +70,12 @@ describe.each(databases)("on $name", ({ create }) => {
     },
   )
 
-  test("one is made where its parents are not there either", async () => {
+  test("a folder is created with its missing parents", async () => {
     await using world = await open(join(newFolder(), "not", "there"))
     expect(statSync(world.folder).mode & 0o777).toBe(0o700)
   })
 
-  test("a large file lies in the folder, under a name that says nothing and for nobody else to read; a small one in rows", async () => {
+  test("a large file is in the folder, under a random name and private; a small one is in rows", async () => {
     await using world = await open()
     const { store, files, folder } = world
     const [ada, bob] = [await world.person("ada"), await world.person("bob")]
@@ -99,42 +99,38 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(namesIn(folder)).toHaveLength(2)
   })
 
-  test(
-    "of an upload that dies at any step nothing is seen, and nothing is left after a sweep",
-    { timeout: 60_000 },
-    async () => {
-      await using world = await open()
-      const { store, files, folder, clock } = world
-      const ada = await world.person("ada")
-      const file = large("k")
-      let deaths = 0
-      for (const when of ["before", "after"] as const) {
-        for (let at = 1; ; at++) {
-          const life = mortal(at, when)
-          const dying = await filesOver(store, { engine: life.engine(store.engine), disk: life.disk(folderDisk) })
-          await dying.keep(ada, file, MOST).catch(() => {})
-          if (!life.isDead()) break
-          deaths++
-          // Either it is there and whole, or it is not there at all.
-          const sql = "SELECT id FROM message_file WHERE hash IS NOT NULL"
-          const [seen] = await store.engine.query<{ id: never }>(sql, [])
-          if (seen) expect((await bytesOf(files, ada, seen.id)).equals(file.bytes)).toBe(true)
-          const { id } = await files.keep(ada, file, MOST)
-          expect((await bytesOf(files, ada, id)).equals(file.bytes)).toBe(true)
-          clock.shift(2 * HOUR)
-          await files.sweep()
-          expect([namesIn(folder).length, await placesOf(store)]).toEqual([1, namesIn(folder)])
-          await files.remove(ada, id)
-          expect([namesIn(folder), await placesOf(store)]).toEqual([[], []])
-        }
-        clock.shift(2 * DAY)
+  test("an upload that is killed at any step is not visible, and a sweep removes it", { timeout: 60_000 }, async () => {
+    await using world = await open()
+    const { store, files, folder, clock } = world
+    const ada = await world.person("ada")
+    const file = large("k")
+    let deaths = 0
+    for (const when of ["before", "after"] as const) {
+      for (let at = 1; ; at++) {
+        const life = mortal(at, when)
+        const dying = await filesOver(store, { engine: life.engine(store.engine), disk: life.disk(folderDisk) })
+        await dying.keep(ada, file, MOST).catch(() => {})
+        if (!life.isDead()) break
+        deaths++
+        // Either it is there and complete, or it is not there at all.
+        const sql = "SELECT id FROM message_file WHERE hash IS NOT NULL"
+        const [seen] = await store.engine.query<{ id: never }>(sql, [])
+        if (seen) expect((await bytesOf(files, ada, seen.id)).equals(file.bytes)).toBe(true)
+        const { id } = await files.keep(ada, file, MOST)
+        expect((await bytesOf(files, ada, id)).equals(file.bytes)).toBe(true)
+        clock.shift(2 * HOUR)
         await files.sweep()
+        expect([namesIn(folder).length, await placesOf(store)]).toEqual([1, namesIn(folder)])
+        await files.remove(ada, id)
+        expect([namesIn(folder), await placesOf(store)]).toEqual([[], []])
       }
-      expect(deaths).toBeGreaterThanOrEqual(10)
-    },
-  )
+      clock.shift(2 * DAY)
+      await files.sweep()
+    }
+    expect(deaths).toBeGreaterThanOrEqual(10)
+  })
 
-  test("of a removal that dies at any step the rest is done by the next sweep, of whichever node", async () => {
+  test("a removal that is killed at any step is finished by the next sweep of any node", async () => {
     await using world = await open()
     const { store, files, folder } = world
     const ada = await world.person("ada")
@@ -157,7 +153,7 @@ describe.each(databases)("on $name", ({ create }) => {
     }
   })
 
-  test("a sweep takes nothing that another node is just writing, however old it looks", async () => {
+  test("a sweep deletes nothing that another node is writing, however old it looks", async () => {
     await using world = await open()
     const { store, folder } = world
     const ada = await world.person("ada")
@@ -173,7 +169,7 @@ describe.each(databases)("on $name", ({ create }) => {
     const files = await filesOver(store, { disk: agedFile })
     const { id } = await files.keep(ada, large("w"), MOST)
     expect(await bytesOf(files, ada, id)).toHaveLength(LARGE)
-    // And one that comes to an end while the folder is being listed.
+    // And an upload that finishes while the folder is being listed.
     const mark = (await readMark(folder))!
     const place = new BytesFolder(folder, mark)
     const late = Object.assign(Object.create(place) as BytesFolder, {
@@ -187,7 +183,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(namesIn(folder)).toHaveLength(2)
   })
 
-  test("an upload that stood still until it was swept up is done anew, or leaves nothing", async () => {
+  test("an upload that paused until a sweep deleted it is written again, or leaves nothing", async () => {
     await using world = await open()
     const { store, folder, clock } = world
     const ada = await world.person("ada")
@@ -214,7 +210,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(namesIn(folder)).toEqual(await placesOf(store))
   })
 
-  test("what no row knows goes when it is a day old, and what is not ours stays", async () => {
+  test("a file without a row is deleted after a day, and a foreign file stays", async () => {
     await using world = await open()
     const { files, folder } = world
     const [orphan, part, fresh] = ["a", "b", "c"].map((digit) => digit.repeat(32))
@@ -231,7 +227,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(namesIn(folder)).toEqual(["A".repeat(32), fresh, "d".repeat(32), "notes.txt"])
   })
 
-  test("a file that is missing, damaged or another one is told in words, and costs no other", async () => {
+  test("a missing, damaged or replaced file is reported in words, and affects no other", async () => {
     await using world = await open()
     const { store, files, folder } = world
     const ada = await world.person("ada")
@@ -240,7 +236,7 @@ describe.each(databases)("on $name", ({ create }) => {
     const [row] = await store.engine.query<{ place: string }>("SELECT place FROM file_place WHERE file = ?", [id])
     const path = join(folder, row!.place)
     const secret = join(newFolder(), "secret")
-    writeFileSync(secret, Buffer.alloc(LARGE, "d")) // the same bytes: who follows the link would not notice
+    writeFileSync(secret, Buffer.alloc(LARGE, "d")) // the same bytes: following the link would go unnoticed
     const faults: [string, () => void][] = [
       ["was changed", () => writeFileSync(path, Buffer.alloc(LARGE, "e"))],
       ["was changed", () => writeFileSync(path, Buffer.alloc(LARGE - 1, "d"))],
@@ -249,7 +245,7 @@ describe.each(databases)("on $name", ({ create }) => {
       ["is missing from the folder", () => rmSync(path, { recursive: true })],
       ["heck that its disk is mounted", () => renameSync(join(folder, MARK_FILE), join(folder, "moved"))],
     ]
-    expect(await bytesOf(files, ada, id)).toHaveLength(LARGE) // known as good until then
+    expect(await bytesOf(files, ada, id)).toHaveLength(LARGE) // considered good until then
     for (const [words, plant] of faults) {
       plant()
       let given = 0
@@ -278,7 +274,7 @@ describe.each(databases)("on $name", ({ create }) => {
     ).toBe(true)
   })
 
-  test("a name in the database that is none of ours leads nowhere", async () => {
+  test("an invalid name in the database leads nowhere", async () => {
     await using world = await open()
     const { store, files, folder } = world
     const ada = await world.person("ada")
@@ -293,7 +289,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(namesIn(folder)).toHaveLength(1)
   })
 
-  test("where the disk is full or the folder away nothing is kept, and both are told", async () => {
+  test("a full disk or a missing folder stores nothing, and both are reported", async () => {
     await using world = await open()
     const { store, folder } = world
     const ada = await world.person("ada")
@@ -324,7 +320,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await placesOf(store)).toEqual([])
   })
 
-  test("with a conversation or a person go the bytes; those of a folder that is away, when it is back", async () => {
+  test("deleting a conversation or a user deletes the bytes; those of a missing folder, when it is back", async () => {
     await using world = await open()
     const { store, files, folder } = world
     const ada = await world.person("ada")
@@ -351,7 +347,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect([namesIn(folder), await placesOf(store)]).toEqual([[], []])
   })
 
-  test("with the setting off what is there is told, new files lie in rows, and with it on again all is as before", async () => {
+  test("without the setting, files of the folder are reported and new ones go to rows; with it again all are read", async () => {
     await using world = await open()
     const ada = await world.person("ada")
     const kept = await world.files.keep(ada, large("o"), MOST)
@@ -369,7 +365,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(namesIn(world.folder)).toHaveLength(1)
   })
 
-  test("a folder that is not the one of this database is refused at the start, and says what to do", async () => {
+  test("the folder of another database is refused at the start, with instructions", async () => {
     const elsewhere = newFolder()
     await using another = await open(elsewhere)
     await using world = await open()
@@ -380,7 +376,7 @@ describe.each(databases)("on $name", ({ create }) => {
       )
     expect(another.folder).toBe(elsewhere)
     expect(await refusal(elsewhere)).toContain("belongs to another database")
-    // As a node that shares the database and not the disk.
+    // Like a node that shares the database and not the disk.
     const own = newFolder()
     expect(await refusal(own)).toContain("pawl-files is missing")
     writeFileSync(
@@ -391,14 +387,14 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await refusal(join(own, "nothing"))).toContain("Check that its disk is mounted")
     symlinkSync(world.folder, join(own, "link"))
     expect(await refusal(join(own, "link"))).toBe("opened")
-    // What the refusal says to begin anew with does it.
+    // The command in the refusal fixes it.
     const fresh = newFolder()
     const [, line] = /`echo (\S+ \S+) > [^`]*\/pawl-files`/.exec(await refusal(fresh)) ?? []
     writeFileSync(join(fresh, MARK_FILE), `${line}\n`)
     expect(await refusal(fresh)).toBe("opened")
   })
 
-  test("of two nodes that start at once with a folder of their own one is refused; with the same one both begin", async () => {
+  test("of two nodes that start at once with different folders one is refused; with the same folder both start", async () => {
     await using database = await create()
     const start = (filesFolder: string) =>
       openStore({ url: database.url, durability: "normal", clock: new TurnedClock(), filesFolder })
@@ -408,7 +404,7 @@ describe.each(databases)("on $name", ({ create }) => {
     const apart = await Promise.allSettled([start(newFolder()), start(newFolder())])
     expect(apart.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"])
     const winner = apart.find((each) => each.status === "fulfilled")!.value
-    // It died after the mark was on the disk, and before the database had it.
+    // It was killed after the mark was on the disk, and before the database had it.
     await winner.engine.change({
       type: "statements",
       statements: [{ sql: "UPDATE files_folder SET folder_mark = NULL", values: [] }],

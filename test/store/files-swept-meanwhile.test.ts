@@ -13,7 +13,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 
 const DAY_AND_MORE = 25 * 60 * 60_000
 
-/** The engine, with something that happens between what a sweep has seen and the first of its changes that is like this. */
+/** The engine, with a hook between the reads of a sweep and its first change that matches. */
 function meanwhile(engine: Engine, like: RegExp, happens: () => Promise<unknown>): Engine {
   let left = 1
   const change = async (operation: Parameters<Engine["change"]>[0]) => {
@@ -39,7 +39,7 @@ async function open(url: string) {
 }
 
 describe.each(databases)("a sweep on $name", ({ create }) => {
-  test("leaves a file that a message names just then", async () => {
+  test("leaves a file that a message names at that moment", async () => {
     await using database = await create()
     await using world = await open(database.url)
     const { store, ada, file, use } = world
@@ -49,7 +49,7 @@ describe.each(databases)("a sweep on $name", ({ create }) => {
     expect(await world.isThere(file)).toBe(true)
   })
 
-  test("leaves a use that is noted again just then, as by a message that is sent late", async () => {
+  test("leaves a use that is recorded again at that moment, as by a retried message", async () => {
     await using database = await create()
     await using world = await open(database.url)
     const { store, ada, file, use } = world
@@ -61,7 +61,7 @@ describe.each(databases)("a sweep on $name", ({ create }) => {
     expect(await store.engine.query("SELECT file FROM message_file_use", [])).toHaveLength(1)
   })
 
-  test("leaves an upload whose last bytes come just then", async () => {
+  test("leaves an upload that finishes at that moment", async () => {
     await using database = await create()
     await using world = await open(database.url)
     const { store, file } = world
@@ -74,7 +74,7 @@ describe.each(databases)("a sweep on $name", ({ create }) => {
     expect(await world.isThere(file)).toBe(true)
   })
 
-  test("leaves what a recorded message names, however old it is", async () => {
+  test("leaves a file that a recorded message names, however old it is", async () => {
     await using database = await create()
     await using world = await open(database.url)
     const { store, ada, file, use } = world
@@ -88,7 +88,7 @@ describe.each(databases)("a sweep on $name", ({ create }) => {
   })
 })
 
-/** One conversation in whose journal this message stands. */
+/** One conversation whose journal contains this message. */
 async function record(store: Store, user: UserId, { conversation: id, message }: Required<FileUse>) {
   const conversation = emptyConversation(id, user)
   const started = { type: "conversation_started", agent: "test", model: null, provider: null } as const
@@ -100,8 +100,11 @@ async function record(store: Store, user: UserId, { conversation: id, message }:
 const postgres = databases.find(({ name }) => name === "postgres")
 const WAITS = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
-describe.runIf(postgres)("on postgres, of two that are at it at once", () => {
-  /** Does what one of them does, holds it open until the other waits for it, or has not waited, and commits. */
+describe.runIf(postgres)("on postgres, when two run at once", () => {
+  /**
+   * Executes the statements of one of them, keeps its transaction open until the other waits for it or has passed, and
+   * commits.
+   */
   async function during<T>(url: string, statements: readonly [string, readonly unknown[]][], other: () => Promise<T>) {
     const client = new pg.Client(url)
     await client.connect()
@@ -136,7 +139,7 @@ describe.runIf(postgres)("on postgres, of two that are at it at once", () => {
     expect(await world.isThere(file)).toBe(true)
   })
 
-  test("a message waits for the sweep that is about to take its file, and is told that it is gone", async () => {
+  test("a message waits for the sweep that is about to delete its file, and learns that it is gone", async () => {
     await using database = await postgres!.create()
     await using world = await open(database.url)
     const { store, ada, file, use } = world

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 const postgres = databases.find(({ name }) => name === "postgres") as (typeof databases)[number]
 const SAYS_SO = /synchronous_commit is off/
 
-/** A database with a role of its own, so that what is set for either concerns no other test. */
+/** A database with a role of its own, so that the settings of either affect no other test. */
 async function ownRole() {
   const database = await postgres.createEmpty()
   const name = new URL(database.url).pathname.slice(1)
@@ -41,7 +41,7 @@ interface Heard {
   readonly ready: { readonly status: number; readonly says: boolean }
 }
 
-/** What the commands themselves say about it, asked as an operator would. */
+/** The output of the commands about it, as an operator sees it. */
 async function ask(environment: Record<string, string>): Promise<Heard> {
   const { code, stdout } = await command(["doctor"], environment)
   const doctor = { code, says: SAYS_SO.test(stdout), names: /^wrong +synchronous_commit/m.test(stdout) }
@@ -58,16 +58,16 @@ const SILENT = { doctor: { says: false, names: false }, start: false, ready: { s
 
 describe.runIf(postgres)("a PostgreSQL that acknowledges before it has written", () => {
   test.concurrent.each(["role", "database"] as const)(
-    "is noticed by doctor, at the start and by readyz where it is set for the %s",
+    "is reported by doctor, at the start and by readyz if it is set for the %s",
     async (where) => {
       await using owned = await ownRole()
       const { environment, asAdmin, name, role } = owned
-      // What one is asked before, the other is asked after: as it comes, and as it is reset to.
+      // One runs before, the other after: with the default, and after a reset to it.
       if (where === "role") expect(await ask(environment)).toMatchObject(SILENT)
       const what = where === "role" ? `ROLE ${role}` : `DATABASE ${name}`
       await asAdmin(`ALTER ${what} SET synchronous_commit = off`)
       expect(await ask(environment)).toEqual(NOTICED)
-      // Who has said that it is meant hears nothing.
+      // An operator who has confirmed the setting gets no warning.
       if (where === "role")
         return expect(await ask({ ...environment, PAWL_DURABILITY: "normal" })).toMatchObject(SILENT)
       await asAdmin(`ALTER ${what} RESET synchronous_commit`)

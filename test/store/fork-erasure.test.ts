@@ -20,7 +20,7 @@ describe.each(databases)("on $name", ({ create }) => {
     const id = await world.begin("milk", { mode: "auto" })
     const [begun] = of(await world.events(id), "tool_start")
     const workspace = world.store.workspaceOf(world.user)
-    // Also from where it was begun and not ended: there a person may still choose to try it again.
+    // Also from the position where the tool call started and did not end: there a user may still retry it.
     for (const position of [begun!.position, (await world.load(id)).position]) {
       const made = await fork(world.pawl.ports, id, position)
       expect(of(await world.events(made.id), "tool_end")).toHaveLength(1)

@@ -8,7 +8,7 @@ import { calls } from "../../core/models/scripted/script.ts"
 
 const sqlite = databases[0]!
 
-/** SQLite's own limit on the size of the file gives the very error that a full disk gives, at the very same place. */
+/** SQLite's own limit on the size of the file raises the same error as a full disk, in the same place. */
 class Disk {
   readonly #face: Face
 
@@ -17,7 +17,7 @@ class Disk {
   }
 
   async fill(): Promise<void> {
-    // Not below what there is: so far nothing is refused, only every new page.
+    // Not below the current size: existing pages can be written, new ones cannot.
     await this.#face.store.engine.query("PRAGMA max_page_count = 1", [])
   }
 
@@ -28,7 +28,7 @@ class Disk {
 
 const LONG = "x".repeat(20_000)
 
-test("a full disk refuses writes by that name, lets people read, and heals by itself", async () => {
+test("a full disk refuses writes with its own error, serves reads, and recovers by itself", async () => {
   await using database = await sqlite.create()
   await using face = await Face.open({ url: database.url, model: scripted(always(says("Hello."))) })
   const ada = await face.as("ada")
@@ -51,7 +51,7 @@ test("a full disk refuses writes by that name, lets people read, and heals by it
   expect((await ada.get(`/api/conversations/${id}`)).body.messages).toHaveLength(4)
 })
 
-test("a run that meets a full disk tries again until there is space, and loses nothing", async () => {
+test("a run that meets a full disk retries until there is space, and loses nothing", async () => {
   await using database = await sqlite.create()
   const held = new Held()
   const model = scripted(calls(["look", {}]), always(says(LONG)))

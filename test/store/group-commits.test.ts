@@ -9,7 +9,7 @@ import { many, openMany } from "./many-conversations.ts"
 const ODD_ONE = 3
 const WAITS = { connect: 1000, silence: 1000 }
 
-describe.each(databases.filter(({ name }) => name === "postgres"))("commits of one moment on $name", ({ create }) => {
+describe.each(databases.filter(({ name }) => name === "postgres"))("concurrent commits on $name", ({ create }) => {
   const open = async (settings: Parameters<typeof openMany>[1] = {}) => openMany(await create(), settings)
 
   test.each(["step", "settings"] as const)(
@@ -25,7 +25,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     },
   )
 
-  test("are one transaction where they claim conversations that rest, and where they begin them", async () => {
+  test("are one transaction if they claim idle conversations, and if they create them", async () => {
     await using store = await open()
     const all = await store.begin(12, "resting")
     expect(await store.transactionsAt(1), "the first one, and the others").toBe(2)
@@ -37,7 +37,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     for (const each of all) expect(await store.wordsIn(each)).toEqual([`claimed ${each.id}`])
   })
 
-  test("are as many as come, and of one conversation they stay in order", async () => {
+  test("are batched as they come, and those of one conversation stay in order", async () => {
     await using store = await open()
     const all = await store.begin(50)
     const words = Array.from({ length: 8 }, (_, index) => `${index}`)
@@ -48,7 +48,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     expect(await store.transactionsAt(2)).toBeLessThan(10)
   })
 
-  test("leave out one whose lease another node has by now, and the others are done", async () => {
+  test("leave out one whose lease another node has claimed, and the others are written", async () => {
     await using store = await open()
     const all = await store.begin(8)
     await store.query("UPDATE conversation SET fence = fence + 1, owner = 'another' WHERE id = ?", [idOf(all)])
@@ -56,7 +56,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     expect(await store.written()).toBe(7)
   })
 
-  test("leave out one whose place another has taken, and the others are done", async () => {
+  test("leave out one whose position is taken, and the others are written", async () => {
     await using store = await open()
     const all = await store.begin(8)
     const insert = `INSERT INTO event (conversation, position, type, version, at)
@@ -68,7 +68,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     ])
   })
 
-  test("leave out one that takes from its inbox what has changed, and the others have taken theirs", async () => {
+  test("leave out one whose inbox has changed, and the others consume theirs", async () => {
     await using store = await open()
     const all = await store.begin(8)
     for (const { id } of all) await store.journal.addToInbox(id, message("words"))
@@ -86,17 +86,17 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     expect(await store.written()).toBe(7)
   })
 
-  test("cost only the one that brings what cannot be stored", async () => {
+  test("fail only the one with text that cannot be stored", async () => {
     await using store = await open()
     const all = await store.begin(8)
     const outcomes = await Promise.all(all.map((each, index) => store.write(each, index === ODD_ONE ? "a\0b" : "ab")))
-    // They went together: whoever was tried again has a transaction of its own.
+    // They were one batch: each retry has a transaction of its own.
     expect(await store.transactionsAt(2)).toBe(7)
     expect(outcomes).toEqual(exceptOne("store_unavailable"))
     expect(await store.written()).toBe(7)
   })
 
-  test("do not wait for one that somebody else holds, and it is done when it is let go of", async () => {
+  test("do not wait for one whose row another session holds, and it is written once the row is released", async () => {
     await using store = await open()
     const all = await store.begin(8)
     await using holder = await store.holding([idOf(all)])
@@ -111,7 +111,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     expect(await store.written()).toBe(8)
   })
 
-  test("go on also while more conversations than commits are sent at once are held by somebody else", async () => {
+  test("proceed also while another session holds more conversations than commits are sent at once", async () => {
     await using store = await open()
     const all = await store.begin(8)
     const held = all.slice(0, 6)
@@ -128,7 +128,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     expect(await store.written()).toBe(8)
   })
 
-  test("let nobody go to rest whose inbox something comes into just now", async () => {
+  test("keep the lease of a conversation whose inbox gets a message at that moment", async () => {
     await using store = await open()
     const all = await store.begin(8)
     await using holder = await store.holding([idOf(all)])
@@ -141,7 +141,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     expect(resting).toEqual(exceptOne(false))
   })
 
-  test("let nobody go to rest whose inbox something has come into, whenever it comes", async () => {
+  test("keep the lease of a conversation whose inbox has a message, whenever it arrives", async () => {
     await using store = await open()
     await using second = await openMany(store, {})
     for (let round = 0; round < 10; round++) {
@@ -157,20 +157,21 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     expect(await store.written()).toBe(200)
   })
 
-  test("begin a conversation once, also where two of them would begin it", async () => {
+  test("create a conversation once, also if two of them would create it", async () => {
     await using store = await open()
     await store.begin(1)
     const ids = ["conv_a", "conv_b", "conv_a", "conv_c"]
     expect((await store.beginAll(ids)).filter(Boolean)).toHaveLength(3)
     expect(await store.query(LETTERS)).toEqual(["conv_a", "conv_b", "conv_c"].map((id) => ({ id })))
-    // The second of the two goes beside the others, and may be the first to begin it: these are one transaction all the same.
+    // The second of the two is sent next to the others, and may be the first to create it: they are still one
+    // transaction.
     const others = `SELECT count(DISTINCT e.xmin::text) AS n FROM event e JOIN conversation c ON c.key = e.conversation
       WHERE c.id IN ('conv_b', 'conv_c')`
     expect(await store.query(others)).toEqual([{ n: 1 }])
     expect(await store.transactionsAt(1)).toBeLessThan(4)
   })
 
-  test("begin conversations in the order of their ids, or nodes that begin the same would wait for each other", async () => {
+  test("create conversations in the order of their ids, so that nodes that create the same ones do not deadlock", async () => {
     await using store = await open()
     await store.begin(1)
     const ids = Array.from("hdbfgace", (letter) => `conv_${letter}`)
@@ -178,7 +179,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     expect(await store.query(LETTERS)).toEqual(ids.toSorted().map((id) => ({ id })))
   })
 
-  test("of two nodes over the same conversations are each done once", async () => {
+  test("of two nodes on the same conversations are each written once", async () => {
     await using store = await open()
     await using second = await openMany(store, {})
     const nodes = [store.otherNode(), second.otherNode()]
@@ -201,7 +202,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     expect(await store.query(GAPS)).toEqual([])
   })
 
-  test("whose answer is lost are unknown to each, and none is written again", async () => {
+  test("have an unknown outcome each if the answer is lost, and none is written again", async () => {
     await using database = await create()
     await using wire = new AwayPostgres(database.url)
     await using store = await openMany({ url: await wire.open() }, { waits: WAITS })
@@ -210,16 +211,16 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("commits of o
     const outcomes = Promise.all(all.map((each) => store.outcome(each, "words that arrive")))
     await using looker = await openMany(database, {})
     await expect.poll(() => looker.written()).toBe(8)
-    // Whoever would try again could.
+    // A connection for a retry would be available.
     wire.answerNewOnes()
     expect(await outcomes).toEqual(many(8, "store_unavailable"))
     expect([await looker.written(), await looker.transactionsAt(2)]).toEqual([8, 1])
-    // From now on the truth is on the disk, where each has its words once.
+    // From now on the data on the disk counts, where each has its text once.
     const again = await Promise.all(all.map(({ id }) => store.journal.load(id)))
     expect(again.map(({ position }) => position)).toEqual(many(8, 2))
   })
 
-  test("whose connection breaks are unknown to each, and are not there twice", async () => {
+  test("have an unknown outcome each if the connection breaks, and are not written twice", async () => {
     await using database = await create()
     await using wire = new AwayPostgres(database.url)
     await using store = await openMany({ url: await wire.open() }, { waits: WAITS })

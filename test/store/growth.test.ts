@@ -16,7 +16,7 @@ import { message } from "../support/loop/world.ts"
 const TURNS = 300
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("what a turn sends to the store is as little at the end of a long conversation as at its start", async () => {
+  test("a turn sends as little to the store at the end of a long conversation as at its start", async () => {
     await using database = await create()
     await using store = await openStore({ url: database.url, durability: "normal" })
     let sent = 0
@@ -62,7 +62,7 @@ describe.each(databases)("on $name", ({ create }) => {
       await pawl.runtime.rest(id)
       bytes.push(sent)
     }
-    // The usual one of several: with one or another of them the node also gives its sign of life.
+    // The most frequent of several: some of them also include the node's heartbeat.
     const usual = (turns: number[]) => turns.sort((a, b) => a - b)[turns.length >> 1] as number
     const [early, late] = [usual(bytes.slice(1, 10)), usual(bytes.slice(-9))]
     expect(late / early).toBeLessThan(1.05) // positions and times have a few digits more

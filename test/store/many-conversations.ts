@@ -67,7 +67,7 @@ export class ManyConversations implements AsyncDisposable {
     return first ? [first, ...(await this.#create(rest, how))] : []
   }
 
-  /** Whether each could be begun under this id. */
+  /** Whether each could be created under this id. */
   async beginAll(ids: readonly string[]): Promise<boolean[]> {
     const { id: user } = await this.#store.people.ensure("ada", START)
     const each = ids.map((id) => this.#create([emptyConversation(id as ConversationId, user)], "held"))
@@ -91,12 +91,12 @@ export class ManyConversations implements AsyncDisposable {
     return this.journal.append(each, stage(each, [event], START), { release: false, ...how })
   }
 
-  /** True, or the code of why not. */
+  /** True, or the code of the refusal. */
   outcome(each: Conversation, words = "words"): Promise<boolean | string> {
     return this.append(each, "step", words).catch((error: { code: string }) => error.code)
   }
 
-  /** The same past the fold, which would mend the words first. */
+  /** The same without the state, which would repair the text first. */
   write(each: Conversation, words: string): Promise<boolean | string> {
     const { key, fence } = bookkeepingOf(each)
     const [lease, node, now] = ["hold", this.#node.id, START] as const
@@ -120,12 +120,12 @@ export class ManyConversations implements AsyncDisposable {
     return events.slice(1).map((event) => ("step" in event ? event.step : "title" in event ? event.title : undefined))
   }
 
-  /** How many events there are beside the first ones. */
+  /** The number of events after the first ones. */
   written(): Promise<number> {
     return this.#count("SELECT count(*) AS n FROM event WHERE position > 1")
   }
 
-  /** How many transactions have written the events that have this place in their conversations. */
+  /** How many transactions have written the events at this position of their conversations. */
   transactionsAt(position: number): Promise<number> {
     return this.#count(`SELECT count(DISTINCT xmin::text) AS n FROM event WHERE position = ${position}`)
   }
@@ -135,7 +135,7 @@ export class ManyConversations implements AsyncDisposable {
     return row?.n ?? 0
   }
 
-  /** Somebody else who holds these conversations, as whoever writes to them does. */
+  /** Another session that locks these conversations, as a writer does. */
   async holding(ids: readonly string[]) {
     const client = new pg.Client(this.url)
     await client.connect()

@@ -40,7 +40,7 @@ describe.each(databases)("on $name", ({ create }) => {
     }
   }
 
-  test("the same bytes twice are one file of a person, and another's is theirs", async () => {
+  test("the same bytes twice are one file of a user, and another user has a separate one", async () => {
     await using world = await open()
     const { store, files, person } = world
     const [ada, bob] = [await person("ada"), await person("bob")]
@@ -57,7 +57,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await count(store, "message_file_part")).toBe(6)
   })
 
-  test("a person keeps no more than there is room for", async () => {
+  test("a user cannot store more than the limit", async () => {
     await using world = await open()
     const ada = await world.person("ada")
     await world.files.keep(ada, file(Buffer.alloc(700, "a")), 1000)
@@ -67,7 +67,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await count(world.store, "message_file")).toBe(1)
   })
 
-  test("what no message names is gone after a day, and what one names stays", async () => {
+  test("a file that no message names is deleted after a day, and a named one stays", async () => {
     await using world = await open()
     const { store, files, clock, person } = world
     const ada = await person("ada")
@@ -78,7 +78,7 @@ describe.each(databases)("on $name", ({ create }) => {
     }
     const said = message("Look.")
     await files.use(ada, { conversation, message: said.id }, [used])
-    // Noted, and then the process died before the message was.
+    // Recorded, and then the process was killed before the message was.
     await files.use(ada, { conversation, message: newId("msg", ada) }, [lost])
     await store.journal.addToInbox(conversation, said)
     clock.shift(23 * HOUR)
@@ -94,7 +94,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await count(store, "message_file_part")).toBe(1)
   })
 
-  test("an upload that was cut off is seen by nobody, and swept up", async () => {
+  test("an interrupted upload is visible to no one, and is swept up", async () => {
     await using world = await open()
     const { store, files, clock, person } = world
     const ada = await person("ada")
@@ -113,7 +113,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect([await count(store, "message_file"), await count(store, "message_file_part")]).toEqual([0, 0])
   })
 
-  test("a use that is noted again counts from then, so that a message that is sent late keeps its file", async () => {
+  test("a use that is recorded again counts from then, so that a retried message keeps its file", async () => {
     await using world = await open()
     const { store, files, clock, person } = world
     const ada = await person("ada")
@@ -130,7 +130,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await files.find(ada, id)).toBeUndefined()
   })
 
-  test("with a conversation go the files that nothing else uses", async () => {
+  test("deleting a conversation deletes the files that nothing else uses", async () => {
     await using world = await open()
     const { store, files, person } = world
     const ada = await person("ada")
@@ -155,7 +155,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await count(store, "message_file_use")).toBe(0)
   })
 
-  test("a person takes the bytes along, and leaves none behind", async () => {
+  test("erasing a user deletes the bytes, too", async () => {
     await using world = await open()
     const { store, files, person } = world
     const ada = await person("ada")

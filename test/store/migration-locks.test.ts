@@ -12,14 +12,15 @@ const addsIndex = { name: "999_by_name", index: { name: "herd_name", table: "her
 const IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'herd_name'::regclass"
 
 describe.each(databases.filter(({ name }) => name === "postgres"))("next to clients that use $name", ({ create }) => {
-  test("a migration waits for a long reader, and nobody waits behind it", async () => {
+  test("a migration waits for a long reader, and other clients do not wait for the migration", async () => {
     await using herd = await openHerd(create)
     const { engine, reader } = herd
     await reader.query("BEGIN")
     await reader.query("SELECT * FROM herd")
     const { log, told } = listening("migration_waits")
     const done = migrate(engine, { known: [...migrations, addsColumn], log })
-    // Either of these may come while the lock is waited for: it is let go of in seconds, the reader's own never.
+    // Either of these may run while the migration waits for its lock: it gives up within seconds and retries, the
+    // reader keeps its own.
     expect(await engine.query("SELECT name FROM herd", [])).toEqual([{ name: "bella" }])
     expect(await told).toMatchObject({ migrations: ["998_colour"] })
     expect(await engine.query("SELECT name FROM herd", [])).toEqual([{ name: "bella" }])
@@ -34,7 +35,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("next to clie
     await reader.query("BEGIN")
     await reader.query("INSERT INTO herd (name) VALUES ('clara')")
     const done = migrate(engine, { known: [...migrations, addsIndex] })
-    // It waits for the one that writes, and keeps none that comes after it.
+    // It waits for the transaction that writes, and blocks none that comes after it.
     await expect.poll(() => engine.query("SELECT 1 FROM pg_class WHERE relname = 'herd_name'", [])).toHaveLength(1)
     const insert = { sql: "INSERT INTO herd (name) VALUES ('doris')", values: [] }
     await engine.change({ type: "statements", statements: [insert] })
@@ -44,18 +45,18 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("next to clie
     expect(await migrate(engine, { known: [...migrations, addsIndex] })).toEqual([])
   })
 
-  test("an index that a crash has left half-built is built anew", async () => {
+  test("an index that a crash has left incomplete is rebuilt", async () => {
     await using herd = await openHerd(create)
     const { engine, reader } = herd
     await reader.query("INSERT INTO herd (name) VALUES ('bella')")
-    // Fails over the two that have one name, and leaves what it has made behind.
+    // Fails because two rows have the same name, and leaves an invalid index.
     await expect(reader.query("CREATE UNIQUE INDEX CONCURRENTLY herd_name ON herd (name)")).rejects.toThrow("herd_name")
     expect(await engine.query(IS_VALID, [])).toEqual([{ indisvalid: false }])
     expect(await migrate(engine, { known: [...migrations, addsIndex] })).toEqual(["999_by_name"])
     expect(await engine.query(IS_VALID, [])).toEqual([{ indisvalid: true }])
   })
 
-  test("one that was built and not noted down is noted down", async () => {
+  test("an index that was built and not recorded is recorded", async () => {
     await using herd = await openHerd(create)
     const { engine } = herd
     const dying = { ...engine, change: (() => Promise.reject(new Error("died"))) as Engine["change"] }
@@ -65,7 +66,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("next to clie
     expect(await migrate(engine, options)).toEqual(["999_by_name", "998_colour"])
   })
 
-  test("of two nodes that come to build the same index, each finds it whole", async () => {
+  test("two nodes that build the same index both find it complete", async () => {
     await using herd = await openHerd(create)
     const { engine } = herd
     const options = { known: [...migrations, addsIndex] }
@@ -75,7 +76,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("next to clie
   })
 })
 
-/** A database with a table of our own, and somebody else who is connected to it. */
+/** A database with a table for the test, and another client that is connected to it. */
 async function openHerd(create: () => Promise<{ url: string } & AsyncDisposable>) {
   const database = await create()
   const engine = openPostgres({ url: database.url, durability: "normal", connections: 4 })
@@ -93,7 +94,7 @@ async function openHerd(create: () => Promise<{ url: string } & AsyncDisposable>
   }
 }
 
-/** A log, and what it is told first under this name. */
+/** A log, and the fields of the first entry with this name. */
 function listening(name: string): { log: Log; told: Promise<Record<string, unknown>> } {
   const { promise: told, resolve } = Promise.withResolvers<Record<string, unknown>>()
   const hear: Log["warn"] = (event, fields) => void (event === name && resolve(fields))

@@ -6,13 +6,13 @@ import { openOwnPostgres } from "../support/processes/own-postgres.ts"
 import { isLong } from "../support/sizes.ts"
 import { Face } from "../support/server/face.ts"
 
-/** How often it restarts while it is asked; in the long run four times. */
+/** How often it restarts while requests run; four times in long runs. */
 const ROUNDS = isLong ? 4 : 2
 const runs = databases.some(({ name }) => name === "postgres")
 
 describe.runIf(runs)("while PostgreSQL restarts", { timeout: 180_000 }, () => {
-  // The fast way, where sessions are told, and the one of a crash.
-  test.each(["SIGINT", "SIGQUIT"] as const)("(%s) no answer is a 500, and afterwards all are good", async (signal) => {
+  // The fast shutdown, which notifies sessions, and the one like a crash.
+  test.each(["SIGINT", "SIGQUIT"] as const)("(%s) no answer is a 500, and later all succeed", async (signal) => {
     await using own = await openOwnPostgres()
     await using face = await Face.open({ url: own.url, durability: "full", model: scripted(always(says("Hello."))) })
     const ada = await face.as("ada")
@@ -48,7 +48,7 @@ describe.runIf(runs)("while PostgreSQL restarts", { timeout: 180_000 }, () => {
     const bad = [...answers.keys()].filter((told) => told !== "good" && told !== "503 store_unavailable")
     expect(bad).toEqual([])
     expect(answers.has("503 store_unavailable")).toBe(true)
-    // A run whose commit was lost on the way tries again after seconds, and words wait behind it.
+    // A run whose commit was lost retries after seconds, and messages wait behind it.
     await expect.poll(async () => (await ada.say(id, "hello")).body.run?.status).toBe("completed")
   })
 })

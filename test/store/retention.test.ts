@@ -14,17 +14,17 @@ const DAY = 24 * 60 * 60 * 1000
 const tablesOf = async ({ engine }: Store): Promise<string[]> => {
   const sql =
     engine.name === "sqlite"
-      ? // An index over words is made of tables there; it follows its own by triggers.
+      ? // A full-text index consists of tables there; triggers update it with its table.
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'passage_words%' AND name NOT LIKE 'passage_grams%'"
-      : // The parts of a table are erased with it.
+      : // The partitions of a table are erased with it.
         "SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition"
   return (await engine.query<{ name: string }>(sql, [])).map(({ name }) => name)
 }
 
-/** How many rows each table has that could hold something of somebody. */
+/** The number of rows in each table that can contain data of a user. */
 async function countRows({ engine }: Store): Promise<Record<string, number>> {
   const found: Record<string, number> = {}
-  // But for the count of what was changed, which a node brings up to date when it looks at the others, and sums of bytes.
+  // Except the count of changed rows, which a node updates when it reads the others, and sums of bytes.
   const counts = ["news", "storage_use"]
   const tables = personalTables.map(({ table }) => table).filter((table) => !counts.includes(table))
   for (const table of [...tables, "conversation"]) {
@@ -35,7 +35,7 @@ async function countRows({ engine }: Store): Promise<Record<string, number>> {
   return found
 }
 
-/** Rows whose conversation is gone. */
+/** Rows whose conversation is deleted. */
 async function orphans({ engine }: Store): Promise<string[]> {
   const keyed = personalTables.filter(({ names }) => names === "conversation key")
   const found = await Promise.all(
@@ -49,7 +49,7 @@ async function orphans({ engine }: Store): Promise<string[]> {
 
 const createsTask = () => scripted(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
 
-/** A conversation in which something was proposed, approved and done. */
+/** A conversation in which a write was proposed, approved and applied. */
 async function withATask(face: Face, name: string) {
   const who = await face.as(name)
   const id = await who.begin({ title: `${name}'s` })
@@ -60,14 +60,14 @@ async function withATask(face: Face, name: string) {
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("every table of the schema is erased with its person or conversation, or says why not", async () => {
+  test("every table of the schema is erased with its user or conversation, or states why not", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted() })
     const named = new Set([...personalTables.map(({ table }) => table), ...Object.keys(otherTables)])
     expect((await tablesOf(face.store)).sort()).toEqual([...named].sort())
   })
 
-  test("a conversation that is deleted is gone with everything in it, like one that never was", async () => {
+  test("a deleted conversation is gone with everything in it, like a missing one", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: createsTask() })
     const { who: ada, id, proposal, run } = await withATask(face, "ada")
@@ -76,7 +76,7 @@ describe.each(databases)("on $name", ({ create }) => {
 
     const deleted = await ada.ask("DELETE", `/api/conversations/${id}`)
     expect([deleted.status, deleted.text]).toEqual([204, ""])
-    // The task is in the person's list, not in the conversation.
+    // The task is in the user's list, not in the conversation.
     expect(await countRows(face.store)).toEqual({ token: 1, task: 1, workspace: 1 })
     for (const path of [`/api/conversations/${id}`, `/api/runs/${run}`, `/api/agent/proposals/${proposal}`]) {
       const { status, text } = await ada.get(path)
@@ -87,7 +87,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await ada.get("/api/conversations")).body.items).toEqual([])
   })
 
-  test("nobody deletes what is somebody else's, or without the scope", async () => {
+  test("a user cannot delete another user's data, or anything without the scope", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted() })
     const ada = await face.as("ada")
@@ -99,7 +99,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await ada.get(`/api/conversations/${id}`)).status).toBe(200)
   })
 
-  test("what is at work is stopped first: a write ends, a read is told, and who watches is let go", async () => {
+  test("running tool calls are stopped first: a write finishes, a read is aborted, and streams are closed", async () => {
     await using database = await create()
     const [reading, writing] = [new Held(), new Held()]
     const model = scripted(calls(["look", {}]), calls(["pay", {}]), always(says("Yes.")))
@@ -130,7 +130,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(face.logged).toEqual([])
   })
 
-  test("a writer that has not noticed writes into nobody else's conversation", async () => {
+  test("a writer that has not noticed the deletion writes into no other conversation", async () => {
     await using database = await create()
     const [first, second] = [new Held(), new Held()]
     const runs = [first.run, second.run]
@@ -140,10 +140,10 @@ describe.each(databases)("on $name", ({ create }) => {
     const { id } = await world.start("look")
     await first.begun
     await expect.poll(() => world.types(id)).toContain("tool_start")
-    // As another node would: nobody here is told.
+    // As another node would: this one is not notified.
     expect(await world.store.retention.eraseConversation(world.user, id)).toBe(true)
     const bob = await world.store.people.ensure("bob", Date.now())
-    // It has come exactly as far as the other one, under the same writer: only its key tells them apart.
+    // It has the same position as the other one, and the same writer: only its key distinguishes them.
     const other = await world.pawl.runtime.begin({ user: bob.id, agent: "test" }, message("look"))
     await second.begun
     await expect.poll(() => world.types(other.id)).toContain("tool_start")
@@ -158,7 +158,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(world.problems).toEqual([])
   })
 
-  test("words and a deletion at the same time leave nothing behind, whoever comes first", async () => {
+  test("messages and a deletion at the same time leave nothing behind, in any order", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted(always(says("Yes."))) })
     const ada = await face.as("ada")
@@ -180,7 +180,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(face.logged).toEqual([])
   })
 
-  test("a person is deleted with everything, and others keep theirs", async () => {
+  test("a user is deleted with everything, and others keep theirs", async () => {
     await using database = await create()
     const model = scripted(
       calls("create_task", { title: "Buy milk" }),
@@ -201,7 +201,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await again.get("/api/export")).text).not.toContain("Feed cat")
   })
 
-  test("what was under way while its person was erased is erased after them, and a day later their row goes too", async () => {
+  test("data of work that ran while its user was erased is erased later, and a day later their row goes too", async () => {
     await using database = await create()
     const clock = new TurnedClock()
     await using world = await openWorld({ url: database.url, model: scripted(always(says("Yes."))), clock })
@@ -210,7 +210,7 @@ describe.each(databases)("on $name", ({ create }) => {
     await world.begin("hello")
     expect(await store.retention.erasePerson(ada)).toBe(true)
     expect(await store.retention.erasePerson(ada)).toBe(false)
-    // A request that had found out who is asking before that.
+    // A request that had identified its user before that.
     const { id } = await world.pawl.runtime.begin({ user: ada, agent: "test" }, message("too late"))
     await world.pawl.runtime.rest(id)
     const write = { action: "insert", table: "tasks", data: { title: "too late" } } as const
@@ -228,7 +228,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await store.engine.query("SELECT * FROM erased_person", [])).toEqual([])
   })
 
-  test("an export has everything of the person and nothing of others, and no secret", async () => {
+  test("an export has all data of the user and none of others, and no secret", async () => {
     await using database = await create()
     const model = scripted(
       calls("create_task", { title: "Feed cat" }),
@@ -273,7 +273,7 @@ describe.each(databases)("on $name", ({ create }) => {
 })
 
 test.each(personalTables.filter(({ exported }) => typeof exported !== "string"))(
-  "an export comes to the end of $table, however long it is",
+  "an export reads $table to the end, however long it is",
   async ({ table, column, names, exported }) => {
     await using database = await databases[0]!.create()
     await using world = await openWorld({ url: database.url, model: scripted() })
@@ -299,7 +299,7 @@ test.each(personalTables.filter(({ exported }) => typeof exported !== "string"))
   },
 )
 
-test("an export is made as fast as it is read, and no further when nobody reads any more", async () => {
+test("an export is generated as fast as it is read, and stops when the client disconnects", async () => {
   await using database = await databases[0]!.create()
   let made = 0
   let ended = false
@@ -322,7 +322,7 @@ test("an export is made as fast as it is read, and no further when nobody reads 
   expect(ended).toBe(true)
 })
 
-test("an export gives others their turns while it reads from a database that answers at once", async () => {
+test("an export yields to other requests while it reads from a database that answers at once", async () => {
   const sqlite = databases.find(({ name }) => name === "sqlite")
   await using database = await sqlite!.create()
   await using face = await Face.open({ url: database.url, model: scripted() })
@@ -340,6 +340,6 @@ test("an export gives others their turns while it reads from a database that ans
   for await (const line of face.store.retention.exportOf(person!.id)) length += JSON.stringify(line).length
   clearImmediate(counting)
   expect(length).toBeGreaterThan(10_000_000)
-  // Without a turn of its own it would be none, however long it takes.
+  // Without yielding there would be none, however long it takes.
   expect(turns).toBeGreaterThan(0)
 })

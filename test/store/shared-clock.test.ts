@@ -9,14 +9,14 @@ import { TurnedClock } from "../support/loop/world.ts"
 
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000]
 
-/** A database with a clock of its own, which goes by the same time and is so far ahead of this machine's. */
+/** A database with a clock of its own, which is this much ahead of this machine's. */
 class Database {
   readonly serverTime = "now"
   readonly machine = new TurnedClock()
   aheadMs = 0
   asked = 0
   isAway = false
-  /** How long a question takes to arrive, and an answer to come back. */
+  /** How long a query takes to arrive, and an answer to come back. */
   there: () => Promise<void> = async () => {}
   back: () => Promise<void> = async () => {}
 
@@ -39,7 +39,7 @@ class Database {
 }
 
 describe("the clock that nodes share", () => {
-  test("tells the database's time, and what has passed since, whatever the machine's time of day does", async () => {
+  test("returns the database's time plus the time since, whatever the machine's time of day does", async () => {
     const database = new Database()
     database.machine.shift(HOUR)
     database.aheadMs = 5 * SECOND
@@ -50,7 +50,7 @@ describe("the clock that nodes share", () => {
     expect([clock.now(), monotonicOf(clock)]).toEqual([database.now, database.machine.monotonic()])
   })
 
-  test("follows the database where that is set, or is another after a failover, within a minute", async () => {
+  test("follows the database within a minute if its clock is set, or another one takes over", async () => {
     const database = new Database()
     using clock = await database.open()
     for (const aheadMs of [40, -40, HOUR, -HOUR]) {
@@ -68,16 +68,16 @@ describe("the clock that nodes share", () => {
     database.machine.shift(HOUR)
     database.aheadMs += HOUR
     clock.now()
-    await setImmediate() // by then it has been told
+    await setImmediate() // by then the clock has the answer
     expect([clock.now(), database.asked]).toEqual([database.now, 2])
-    // From then on the two clocks of the machine are held against each other as they were then.
+    // From then on the difference between the two clocks of the machine is compared with its value at that time.
     clock.now()
     await database.machine.turn(5 * SECOND)
     clock.now()
     expect(database.asked).toBe(2)
   })
 
-  test("a machine that slept while it was told the time asks again", async () => {
+  test("asks again if the machine slept while the answer was on its way", async () => {
     const database = new Database()
     using clock = await database.open()
     database.back = async () => {
@@ -87,11 +87,11 @@ describe("the clock that nodes share", () => {
     }
     await database.machine.turn(MINUTE)
     clock.now()
-    await setImmediate() // by then it has been told
+    await setImmediate() // by then the clock has the answer
     expect(clock.now()).toBe(database.now)
   })
 
-  test("asks at most once a second for a drift that stays while the database is away, and time goes on", async () => {
+  test("asks at most once a second for a drift that stays while the database is away, and the clock still advances", async () => {
     const database = new Database()
     using clock = await database.open()
     await database.machine.turn(SECOND)
@@ -110,7 +110,7 @@ describe("the clock that nodes share", () => {
     expect(database.asked).toBe(1 + 11)
   })
 
-  test("goes on asking after an answer that failed", async () => {
+  test("asks again after an answer that failed", async () => {
     const database = new Database()
     using clock = await database.open()
     database.isAway = true
@@ -129,7 +129,7 @@ describe("the clock that nodes share", () => {
     expect(clock.now()).toBe(database.now)
   })
 
-  test("passes a slow answer over that may only be wrong itself, and takes one that cannot", async () => {
+  test("ignores a slow answer if only the answer may be wrong, and accepts it if the clock must be", async () => {
     const database = new Database()
     using clock = await database.open()
     const slow = async () => {
@@ -148,13 +148,13 @@ describe("the clock that nodes share", () => {
     expect([clock.now(), database.asked]).toEqual([database.now + 2 * SECOND, 3])
   })
 
-  test("takes a slow answer where nothing is known, until there is a better one", async () => {
+  test("accepts a slow answer if nothing is known, until there is a better one", async () => {
     const database = new Database()
     const takes = (ms: number) => () => database.machine.turn(ms)
     ;[database.there, database.back] = [takes(SECOND), takes(2 * SECOND)]
     using clock = await database.open()
     expect(clock.now()).toBe(database.now - 500)
-    // Slow too, but less so: what is known may still be true, and this is more likely to be.
+    // Slow too, but less so: the known time may still be right, and this one is more likely to be.
     ;[database.there, database.back] = [takes(750), takes(750)]
     await database.machine.turn(MINUTE + 2 * SECOND)
     expect(clock.now()).toBe(database.now)
@@ -168,13 +168,13 @@ describe("the clock that nodes share", () => {
     expect([now(), monotonic(), machine()]).toEqual([database.now, database.now - HOUR, database.machine.now()])
   })
 
-  test("cannot be opened where the database does not answer", async () => {
+  test("cannot be opened if the database does not answer", async () => {
     const database = new Database()
     database.isAway = true
     await expect(database.open()).rejects.toThrow("away")
   })
 
-  test("asks no more when it is closed, neither by itself nor for a drift", async () => {
+  test("asks no more once it is closed, neither by itself nor for a drift", async () => {
     const database = new Database()
     const clock = await database.open()
     clock[Symbol.dispose]()
@@ -187,7 +187,7 @@ describe("the clock that nodes share", () => {
 describe.each(databases)("a store on $name", ({ name, create }) => {
   const shares = name === "postgres"
 
-  test("goes by the database's clock where that has one, and tells how wrong the machine's is", async () => {
+  test("uses the database's clock if it has one, and reports the error of the machine's", async () => {
     await using database = await create()
     const machineClock = new TurnedClock(Date.now() - HOUR)
     await using store = await openStore({ ...database, durability: "normal", machineClock })
@@ -198,7 +198,7 @@ describe.each(databases)("a store on $name", ({ name, create }) => {
     await store.node.heartbeat()
     const [listed] = await store.nodes.read()
     expect(listed && Math.round(listed.aheadMs / HOUR)).toBe(shares ? -1 : undefined)
-    // Whoever slept may have been taken for dead, and only the machine's own time of day tells.
+    // A node that slept may have been considered failed, and only the machine's own time of day shows it.
     const beats = async () => (await store.engine.query<{ beats: number }>("SELECT beats FROM node", []))[0]?.beats
     await store.node.alive()
     expect(await beats()).toBe(1)
@@ -208,7 +208,7 @@ describe.each(databases)("a store on $name", ({ name, create }) => {
   })
 
   test.runIf(shares)(
-    "a device is handed over by the time of the database, also where what is known of it is old",
+    "a device changes its owner by the time of the database, also if its cached state is old",
     async () => {
       await using database = await create()
       // As after a sleep: monotonic time has stood still since the store was opened.
@@ -230,7 +230,7 @@ describe.each(databases)("a store on $name", ({ name, create }) => {
     },
   )
 
-  test("takes a clock that it is given as it is", async () => {
+  test("uses a clock that is passed to it unchanged", async () => {
     await using database = await create()
     const clock = new TurnedClock()
     await using store = await openStore({ ...database, durability: "normal", clock })

@@ -12,11 +12,11 @@ import { slownessOf } from "../support/worked.ts"
 
 const postgres = databases.find(({ name }) => name === "postgres") as (typeof databases)[number]
 const model = () => scripted(always(says("Hello.")))
-/** A fifth of the usual: nothing here depends on it but how long it takes. */
+/** A fifth of the default: it changes only how long the tests take. */
 const waits = { connect: 2000, silence: 2000 }
 /**
- * What is asked is answered within this: a silence that is borne, a new connection that is tried, and a busy machine. One
- * after the other, all that is asked at once would take twice as long.
+ * Requests are answered within this: a tolerated silence, an attempt to connect, and a busy machine. In sequence,
+ * concurrent requests would take twice as long.
  */
 const BORNE_MS = waits.silence + waits.connect + 16_000
 
@@ -33,8 +33,8 @@ async function silentOne() {
   }
 }
 
-describe.runIf(postgres)("a PostgreSQL that falls silent and cuts no connection", { timeout: 180_000 }, () => {
-  test.concurrent("is 503 store_unavailable for whoever asks, and all is well as soon as new connections are answered", async ({
+describe.runIf(postgres)("a PostgreSQL that stops answering and closes no connection", { timeout: 180_000 }, () => {
+  test.concurrent("answers 503 store_unavailable to every request, and recovers once new connections are answered", async ({
     expect,
   }) => {
     await using place = await silentOne()
@@ -58,7 +58,7 @@ describe.runIf(postgres)("a PostgreSQL that falls silent and cuts no connection"
     expect((await ada.say(id, "three")).body.run.status).toBe("completed")
   })
 
-  test.concurrent("what was done before its answer was lost is done once, and goes on by itself", async ({
+  test.concurrent("applies a write once if its answer was lost, and the run continues by itself", async ({
     expect,
   }) => {
     await using place = await silentOne()
@@ -77,12 +77,12 @@ describe.runIf(postgres)("a PostgreSQL that falls silent and cuts no connection"
     const told = async () => (await ada.get(path)).body.items.map(({ content }: { content: string }) => content)
     const all = ["one", "Hello.", "words that arrive", "Hello."]
     await expect.poll(told, { timeout: 60_000 }).toEqual(all)
-    // Who says it again, as one does who was told 503, is told about the run that there is.
+    // A client that retries after a 503 gets the run that exists.
     expect((await say()).body.run.status).toBe("completed")
     expect(await told()).toEqual(all)
   })
 
-  test.concurrent("work that takes as long as there is data is not taken for it, other work is", async ({ expect }) => {
+  test.concurrent("does not time out while rows arrive, and does otherwise", async ({ expect }) => {
     await using database = await postgres.create()
     await using store = await openStore({ url: database.url, waits })
     const slow = { type: "statements", statements: [{ sql: "SELECT pg_sleep(3)", values: [] }] } as const
@@ -92,12 +92,12 @@ describe.runIf(postgres)("a PostgreSQL that falls silent and cuts no connection"
     )
     const done = store.engine.change({ ...slow, patience: "long" }).then(({ ok }) => ok)
     expect(await Promise.all([refused, done])).toEqual(["store_unavailable", true])
-    // Rows that keep coming are no silence, however long they take.
+    // Rows that keep arriving are no silence, however long they take.
     const rows = await store.engine.query("SELECT pg_sleep(0.5), repeat('x', 100000) FROM generate_series(1, 6)", [])
     expect(rows).toHaveLength(6)
   })
 
-  test.concurrent("rows that a cut off change holds are free again by themselves", async ({ expect }) => {
+  test.concurrent("releases the rows that an interrupted change holds", async ({ expect }) => {
     await using place = await silentOne()
     await using far = await openStore({ url: place.url, waits })
     await using near = await openStore({ url: place.database.url })
@@ -131,7 +131,7 @@ describe.runIf(postgres)("a PostgreSQL that falls silent and cuts no connection"
   })
 
   test.concurrent.for(["idle", "asked"] as const)(
-    "does not keep a server (%s) that is told to end",
+    "does not prevent a server (%s) from shutting down",
     async (how, { expect }) => {
       await using place = await silentOne()
       const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: place.url, PAWL_PORT: "0" }

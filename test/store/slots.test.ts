@@ -15,7 +15,7 @@ import { connect, Machine } from "../support/server/device.ts"
 import { openServer, Peer } from "../support/server/socket.ts"
 import { idsIn, lookAtIds, nothingLooked, ownedKinds, type OwnedRow, rowsOfPeople } from "./stored-ids.ts"
 
-/** Calls the tool that was named last; says something where that was done. */
+/** Calls the tool that the last message names, and answers after its result. */
 function replyTo({ history }: ModelRequest) {
   const last = history.at(-1)
   const words = last?.role === "user" ? last.text : ""
@@ -30,14 +30,14 @@ async function open(database: TestDatabase) {
   const model = {
     ...{ name: "priced", provider: "test", contextTokens: 200_000, price: PRICE, paidBy: "shared" as const },
     async *stream(request: ModelRequest, signal: AbortSignal) {
-      // Here, because what is set aside for a call is gone when the call is over.
+      // Now, because the reservation of a call is deleted when the call is over.
       if (!looked.kinds.has("hold")) await lookAtIds(server.face.store, looked)
       for await (const part of inner.stream(request, signal))
         yield part.type === "finish" ? { ...part, usage: USAGE } : part
     },
   }
   const look = read("look", (input, context) => {
-    // A question that nobody answers: it is gone with its call.
+    // A question without an answer: it is deleted with its call.
     void context.lasting?.ask?.({ server: "s", tool: "look", message: "Where?", fields: [] }).catch(() => {})
     return held.get(context.user)!.run(input, context)
   })
@@ -47,7 +47,7 @@ async function open(database: TestDatabase) {
 
 type World = Awaited<ReturnType<typeof open>>
 
-/** Everything that a person can have here, by the doors that people use. Ends while something is under way. */
+/** Creates every kind of data that a user can have, through the API. Ends while a tool call is running. */
 async function liveFully({ server, held }: World, name: string) {
   const { face, url } = server
   const token = await server.tokenFor(name)
@@ -83,7 +83,7 @@ async function liveFully({ server, held }: World, name: string) {
   expect((await who.post("/api/files", "On the sorting of pigeons.", { "content-type": "text/plain" })).status).toBe(
     201,
   )
-  // Not by its door, which would ask the server.
+  // Not through the API, which would ask the server.
   const target = { url: "https://mcp.example/notes", headers: {}, isPublic: false }
   await face.store.ownMcpServers.create(user, { id: newId("mcp", user), name: "notes", agents: ["workspace"], target })
   const { ticket } = (await who.post("/api/auth/ticket")).body as { ticket: string }
@@ -108,11 +108,11 @@ async function liveFully({ server, held }: World, name: string) {
 }
 
 describe.each(anyDatabase)("on $name", (database) => {
-  test("whatever a person has tells their slot: every id in every column of every row that is theirs", async () => {
+  test("every id in every column of a user's rows contains their slot", async () => {
     const world = await open(database)
     await using server = world.server
     const { store } = server.face
-    // Somebody from before there were slots.
+    // A user from before there were slots.
     const old = `user_${newId("node").slice("node_".length)}` as UserId
     const bob = await store.people.ensure("bob", Date.now())
     const rename = { sql: "UPDATE person SET id = ? WHERE id = ?", values: [old, bob.id] }
@@ -138,7 +138,7 @@ describe.each(anyDatabase)("on $name", (database) => {
 })
 
 describe.each(databases)("on $name", (database) => {
-  test("a commit of a conversation changes rows of its person and of nobody else, in eight tables", async () => {
+  test("a commit of a conversation changes only rows of its user, in eight tables", async () => {
     const world = await open(database)
     await using server = world.server
     const { store } = server.face
@@ -150,12 +150,12 @@ describe.each(databases)("on $name", (database) => {
   })
 })
 
-test("every table that is not by person has its place in docs/reference/scaling.md", async () => {
+test("every table that is not by user is listed in docs/reference/scaling.md", async () => {
   const page = await readFile(join(import.meta.dirname, "../../docs/reference/scaling.md"), "utf8")
   expect(Object.keys(otherTables).filter((table) => !page.includes(`\`${table}\``))).toEqual([])
 })
 
-/** A write that is agreed to, and words that wait behind others: all that a commit can bring. */
+/** An approved write, and messages that wait behind others: all that a commit can contain. */
 async function workALittle({ server, held }: World, name: string): Promise<UserId> {
   const who = await server.visitor(name)
   const { id: user } = (await who.get("/api/auth/me")).body.user as { id: UserId }
@@ -175,7 +175,7 @@ async function workALittle({ server, held }: World, name: string): Promise<UserI
   return user
 }
 
-/** The tables in which commits change something, and whose rows they change there. */
+/** The tables in which commits change rows, and the users of these rows. */
 function watchCommits({ engine }: Store): ReadonlyMap<string, ReadonlySet<string>> {
   const changed = new Map<string, Set<string>>()
   const change = engine.change.bind(engine) as (operation: Operation) => Promise<never>
@@ -189,7 +189,7 @@ function watchCommits({ engine }: Store): ReadonlyMap<string, ReadonlySet<string
       if (!was.has(text) || !is.has(text)) changed.set(table, (changed.get(table) ?? new Set()).add(whose))
     return outcome
   }
-  // One after the other, so that what differs afterwards was changed by this one.
+  // In sequence, so that this commit changed every row that differs afterwards.
   vi.spyOn(engine, "change").mockImplementation((operation: Operation) => {
     const turn = last.then(() => watched(operation))
     last = turn.catch(() => {})

@@ -8,7 +8,7 @@ import { Face, type Visitor } from "../support/server/face.ts"
 
 const MEGABYTE = 1024 * 1024
 
-test("each counted table refuses what a full storage has no room for, or says why it never does", () => {
+test("each counted table refuses rows over the storage limit, or states why it never does", () => {
   const refusing = countedTables.filter(({ refuses }) => refuses !== undefined).map(({ table }) => table)
   const others = countedTables.map(({ table }) => table).filter((table) => !refusing.includes(table))
   expect(others.sort()).toEqual(Object.keys(neverRefused).sort())
@@ -18,7 +18,7 @@ describe.each(databases)("on $name", ({ create }) => {
   const idOf = async (visitor: Visitor) => (await visitor.get("/api/auth/me")).body.user.id as UserId
   const note = (title: string, bytes: number) => ({ title, content: "x".repeat(bytes) })
 
-  test("a note that does not fit is refused with the limit, what takes most and what to do; deleting makes room", async () => {
+  test("a note that does not fit is refused with the limit, the largest items and what to do; deleting makes room", async () => {
     await using database = await create()
     const model = scripted(always(says("ok")))
     await using face = await Face.open({ url: database.url, model, personBytes: MEGABYTE })
@@ -48,7 +48,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(face.logged).toEqual([])
   })
 
-  test("with a full storage nothing new is begun, and what is under way ends as it would have", async () => {
+  test("with a full storage nothing new starts, and running work ends as usual", async () => {
     await using database = await create()
     const held = new Held()
     const look = read("look", held.run)
@@ -88,7 +88,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(face.logged).toEqual([])
   })
 
-  test("with a full storage a conversation's settings stay as they are, but its mode can be narrowed", async () => {
+  test("with a full storage a conversation's settings cannot change, but its mode can be narrowed", async () => {
     await using database = await create()
     const model = scripted(calls("write_thing"), always(says("Done.")))
     const tools = [write("write_thing")]
@@ -123,7 +123,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(face.logged).toEqual([])
   })
 
-  test("with a full storage a person creates no tokens, and can still sign in", async () => {
+  test("with a full storage a user creates no tokens, and can still sign in", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted() })
     const ada = await face.as("ada")
@@ -139,7 +139,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await page.get("/api/storage")).status).toBe(200)
   })
 
-  test("each table that refuses does so for a row beyond the limit, and lets rows go", async () => {
+  test("each table that refuses does so for a row beyond the limit, and rows can be deleted", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted() })
     const ada = await face.as("ada")

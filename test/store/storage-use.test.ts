@@ -30,7 +30,7 @@ const holdsText = ({ type }: Column) => /TEXT|BLOB|BYTEA/.test(type)
 const run = (engine: Engine, ...sqls: string[]) =>
   engine.change({ type: "statements", statements: sqls.map((sql) => ({ sql, values: [] })) })
 
-/** The bytes of everybody, by table. */
+/** The bytes of all users, by table. */
 async function countedIn({ query }: Engine): Promise<Record<string, number>> {
   const sql =
     "SELECT source, CAST(sum(bytes) AS BIGINT) AS bytes FROM storage_use GROUP BY source HAVING sum(bytes) <> 0"
@@ -38,7 +38,7 @@ async function countedIn({ query }: Engine): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ source, bytes }) => [source, bytes]))
 }
 
-/** What reading all rows again says, without changing what is counted. */
+/** The counts after all rows are read again, without changing the stored ones. */
 async function recounted(engine: Engine): Promise<Record<string, number>> {
   const before = await countedIn(engine)
   await run(engine, ...countedTables.map((table) => recount(table, engine.byteCounts.adds)))
@@ -49,7 +49,7 @@ async function recounted(engine: Engine): Promise<Record<string, number>> {
 
 const LENGTH = 3000
 
-/** A row of `table` whose texts have so many characters; ids tell it apart. */
+/** A row of `table` whose texts have this many characters; `ids` make it unique. */
 async function insertRow({ engine }: Pick<Store, "engine">, counted: CountedTable, whose: string, length: number) {
   const { table, column, sized } = counted
   const columns = await columnsOf(engine, table)
@@ -69,7 +69,7 @@ async function insertRow({ engine }: Pick<Store, "engine">, counted: CountedTabl
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("each table with something of a person is counted in all its texts, or says why not", async () => {
+  test("each table with user data counts all its texts, or states why not", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: scripted() })
     const counted = countedTables.map(({ table }) => table)
@@ -117,7 +117,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await recounted(engine)).toEqual({})
   })
 
-  test("turns, tool calls, forks and erasures leave what a reading of all rows would find", async () => {
+  test("turns, tool calls, forks and erasures leave the same counts as a reading of all rows", async () => {
     await using database = await create()
     const model = scripted(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     await using face = await Face.open({ url: database.url, model })
@@ -144,7 +144,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await countedIn(engine)).toEqual({})
   })
 
-  test("two who write and add up at once lose nothing", async () => {
+  test("two clients that write and sum at once lose nothing", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: scripted() })
     const { engine, storage } = world.store

@@ -4,7 +4,9 @@ import type { Store } from "../../core/store/store.ts"
 
 export type IdKind = Parameters<typeof isId>[0]
 
-/** Every kind of id that belongs to a person, and where one of it is found. The compiler asks for a line for a new one. */
+/**
+ * Every kind of id that belongs to a user, and where one of it is found. The compiler asks for a line for a new one.
+ */
 export const ownedKinds: Readonly<Record<Exclude<IdKind, "user" | "node">, "stored" | "answered">> = {
   conv: "stored",
   msg: "stored",
@@ -33,10 +35,10 @@ export const ownedKinds: Readonly<Record<Exclude<IdKind, "user" | "node">, "stor
   mcp: "stored",
   ques: "stored",
   shr: "stored",
-  psg: "answered", // made of its edition's when it is shown
+  psg: "answered", // derived from its edition's when it is shown
 }
 
-/** How a row of a table leads to the id of its person, as SQL. */
+/** How a row of a table leads to the id of its user, as SQL. */
 const PERSON: Readonly<Record<PersonalTable["names"], (column: string) => string>> = {
   "conversation key": (column) =>
     `(SELECT p.id FROM conversation c JOIN person p ON p.key = c.person WHERE c.key = x.${column})`,
@@ -51,27 +53,27 @@ const PERSON: Readonly<Record<PersonalTable["names"], (column: string) => string
 
 const CONVERSATION = { table: "conversation", column: "person", names: "person key" } as const
 
-/** The ids that stand in a text, whether it is one, or a document with some in it. */
+/** The ids in a text that is an id, or a document that contains some. */
 export const idsIn = (text: string): string[] =>
   [...text.matchAll(/(?<![0-9A-Za-z_-])([a-z]{2,4})_[0-9A-Za-z]{18,20}(?:_\d+)?(?![0-9A-Za-z_-])/g)]
     .filter(([, kind]) => kind !== undefined && kind in ownedKinds)
     .map(([id]) => id)
 
 export interface Looked {
-  /** The kinds of which some id was found. */
+  /** The kinds with at least one id. */
   readonly kinds: Set<string>
-  /** What is in a row of somebody and does not tell their slot, or another's. */
+  /** Ids in a user's row that lack their slot, or contain another user's. */
   readonly wrong: Set<string>
 }
 
 export const nothingLooked = (): Looked => ({ kinds: new Set(), wrong: new Set() })
 
-/** Every row that is somebody's, with the table it stands in and the id of its person. */
+/** Every row of a user, with its table and the id of its user. */
 export async function rowsOfPeople({ engine }: Pick<Store, "engine">): Promise<OwnedRow[]> {
   const found = [CONVERSATION, ...personalTables].map(async ({ table, column, names }) => {
     const sql = `SELECT x.*, ${PERSON[names](column)} AS whose FROM ${table} x`
     const rows = await engine.query<Record<string, unknown>>(sql, [])
-    // A row may name no conversation, and is found by its person then.
+    // A row may name no conversation, and is found by its user then.
     return rows.flatMap(({ whose, ...row }) => (typeof whose === "string" ? [{ table, whose, row }] : []))
   })
   return (await Promise.all(found)).flat()
@@ -83,7 +85,7 @@ export interface OwnedRow {
   readonly row: Readonly<Record<string, unknown>>
 }
 
-/** Looks at every id in every column of every row that is somebody's. */
+/** Checks every id in every column of every user's row. */
 export async function lookAtIds(store: Store, looked: Looked): Promise<Looked> {
   for (const { table, whose, row } of await rowsOfPeople(store)) {
     for (const [name, value] of Object.entries(row)) {

@@ -30,7 +30,7 @@ async function exported(store: Store, { root = "/nowhere", user }: { root?: stri
   return { lines, left }
 }
 
-/** Bytes as a file has them: in chunks that end anywhere. */
+/** The bytes of a file: in chunks that end anywhere. */
 async function* bytesOf(text: string, size = 1000): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text)
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size)
@@ -150,7 +150,7 @@ function journalsIn(lines: readonly Line[]): Map<string, Line[]> {
 const pairs = databases.flatMap((from) => databases.map((to) => ({ from, to, names: `${from.name} to ${to.name}` })))
 
 describe.each(pairs)("a server that moves from $names", ({ from, to }) => {
-  test("has everything there, with its ids, and the next export is the same", async () => {
+  test("contains everything with its ids, and the next export is the same", async () => {
     await using folder = await temporaryFolder()
     const [root, otherRoot] = [join(folder.path, "one"), join(folder.path, "other")]
     await using old = await openServer(from, root)
@@ -175,7 +175,7 @@ describe.each(pairs)("a server that moves from $names", ({ from, to }) => {
     const others = (all: readonly Line[]) => all.filter(({ event, end }) => !event && !end)
     expect(others(again.lines)).toEqual(others(lines))
 
-    // There and back: what an import has settled is settled.
+    // There and back: what an import has settled stays settled.
     await using back = await openEmpty(from)
     await imported(back.store, again.lines, { root: join(folder.path, "back") })
     expect((await exported(back.store, { root: join(folder.path, "back") })).lines).toEqual(again.lines)
@@ -183,7 +183,7 @@ describe.each(pairs)("a server that moves from $names", ({ from, to }) => {
     expect(await mirrorRows(moved.store, old.done)).toMatchObject(await mirrorRows(old.store, old.done))
   })
 
-  test("answers on in its conversations, and the server can use what was encrypted", async () => {
+  test("continues its conversations, and the server can decrypt its secrets", async () => {
     await using folder = await temporaryFolder()
     await using old = await openServer(from, folder.path)
     const { lines } = await exported(old.store, { root: folder.path })
@@ -211,7 +211,7 @@ describe.each(pairs)("a server that moves from $names", ({ from, to }) => {
 })
 
 describe.each(databases)("an import on $name", (database) => {
-  test("that is killed at any write can be run again, and nothing comes twice", async () => {
+  test("that is killed at any write can be repeated, and nothing is imported twice", async () => {
     await using folder = await temporaryFolder()
     await using old = await openServer(database, folder.path)
     await using whole = await openEmpty(database)
@@ -243,7 +243,7 @@ describe.each(databases)("an import on $name", (database) => {
     expect(total).toBeGreaterThan(5)
   })
 
-  test("of one person leaves the others out", async () => {
+  test("of one user leaves the others out", async () => {
     await using folder = await temporaryFolder()
     await using old = await openServer(database, folder.path)
     const { id: bob } = await old.store.people.ensure("bob", 0)
@@ -253,7 +253,7 @@ describe.each(databases)("an import on $name", (database) => {
     expect(await imported(moved.store, lines)).toMatchObject({ people: 1, conversations: 0, rows: 0 })
   })
 
-  test("trusts nothing that was agreed to elsewhere", async () => {
+  test("revokes the grants and automatic modes of the other server", async () => {
     await using folder = await temporaryFolder()
     await using old = await openServer(database, folder.path)
     const { lines } = await exported(old.store, { root: folder.path })
@@ -282,7 +282,7 @@ describe.each(databases)("an import on $name", (database) => {
       expect(await moved.store.engine.query(`SELECT * FROM ${table}`, [])).toEqual([])
   })
 
-  test("leaves out what another master key encrypted, and says so", async () => {
+  test("leaves out values that another master key encrypted, and says so", async () => {
     await using folder = await temporaryFolder()
     await using old = await openServer(database, folder.path)
     const { lines } = await exported(old.store, { root: folder.path })
@@ -294,7 +294,7 @@ describe.each(databases)("an import on $name", (database) => {
       ["mcp_tool", 1],
     ])
     expect(await moved.store.engine.query("SELECT 1 FROM mcp_tool", [])).toEqual([])
-    // A secret of another row, or of another person, opens nowhere.
+    // A secret of another row, or of another user, cannot be decrypted.
     const forged = lines.map((line) =>
       line.table === "connection" ? { ...line, row: { ...line.row, id: "conn_2" } } : line,
     )
@@ -302,7 +302,7 @@ describe.each(databases)("an import on $name", (database) => {
     expect([...(await imported(same.store, forged)).leftOut]).toEqual([["connection", 1]])
   })
 
-  test("changes nothing that belongs to someone else, and names the line", async () => {
+  test("changes nothing that belongs to another user, and names the line", async () => {
     await using folder = await temporaryFolder()
     await using old = await openServer(database, folder.path)
     const { lines } = await exported(old.store, { root: folder.path })
@@ -463,7 +463,7 @@ describe("a hostile file", () => {
   })
 })
 
-test("every table is moved, or a reason says why not", async () => {
+test("every table is moved, or states why not", async () => {
   await using empty = await openEmpty(databases[0]!)
   const sql = `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'
     AND name NOT LIKE 'passage\\_words%' ESCAPE '\\' AND name NOT LIKE 'passage\\_grams%' ESCAPE '\\' ORDER BY name`
@@ -474,7 +474,7 @@ test("every table is moved, or a reason says why not", async () => {
 
 const notTested = (table: string) => table !== "provider_key"
 
-/** What is written from the journal. */
+/** The rows that are written from the journal. */
 async function mirrorRows({ engine }: Store, id?: string) {
   const where = id === undefined ? "" : ` WHERE conversation_id = '${id}'`
   const [conversations, ...rest] = await Promise.all(

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto"
 import { openStore } from "../../core/store/store.ts"
 
-/** Uploads one large file after the other until it is killed, and says which ones it was told are kept. */
+/** Uploads one large file after the other until it is killed, and prints the acknowledged ones. */
 const [url = "", filesFolder = ""] = process.argv.slice(2)
 const store = await openStore({ url, filesFolder })
 const { id: user } = await store.people.ensure("ada", Date.now())

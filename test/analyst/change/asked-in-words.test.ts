@@ -11,7 +11,7 @@ import { Face, type Visitor } from "../../support/server/face.ts"
 
 const CUSTOMERS = "SELECT id, name, town FROM customer ORDER BY id"
 
-describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
+describe.each(anyDatabase)("a change proposed by a model on $name", ({ create }) => {
   describe.each(kinds)("of a %s database", (kind) => {
     let face: Face
     let ada: Visitor
@@ -22,7 +22,7 @@ describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
     beforeAll(async () => {
       const root = mkdtempSync(join(tmpdir(), inject("testRun"), "changes-"))
       mkdirSync(join(root, "shared"))
-      // Says what it was told to: a statement becomes a call.
+      // Turns a statement in the message into a tool call.
       const model = scripted(
         always(({ history }) => {
           const last = history.at(-1)
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
     const decide = (id: string, what: "commit" | "reject") => ada.post(`/api/agent/proposals/${id}/${what}`, {})
     const statusOf = async (id: string) => (await ada.get(`/api/agent/proposals/${id}`)).body.status
 
-    test("is shown with the rows before and after, changes nothing until somebody agrees, and then once", async () => {
+    test("shows the rows before and after, changes nothing before approval, and is applied once", async () => {
       const before = await target.rows(CUSTOMERS)
       const { proposal } = await propose("UPDATE customer SET town = 'Paris' WHERE name IN ('Ada', 'Bo')")
       expect(proposal).toMatchObject({ tool: "change_database", action: "destructive_update", undoable: false })
@@ -112,7 +112,7 @@ describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
       ])
     })
 
-    test("inserts and deletes, also what hangs on it, are told as what they are", async () => {
+    test("reports inserts, deletes and cascaded deletes by their action", async () => {
       const added = await propose("INSERT INTO customer (id, name) VALUES (10, 'Di'), (11, 'Ed')")
       expect(added.proposal).toMatchObject({ action: "safe_create", diff: { before: { rows: [] } } })
       expect(added.proposal.diff.after.rows).toHaveLength(2)
@@ -135,7 +135,7 @@ describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
       expect(none.result).toContain("would change nothing")
     })
 
-    test("that is rejected, or waits too long, changes nothing", async () => {
+    test("changes nothing if it is rejected or expires", async () => {
       const before = await target.rows(CUSTOMERS)
       const first = await propose("DELETE FROM customer WHERE id > 2")
       expect((await decide(first.proposal.id, "reject")).status).toBe(200)
@@ -146,7 +146,7 @@ describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
       expect(await target.rows(CUSTOMERS)).toEqual(before)
     })
 
-    test("whose rows have changed meanwhile is stale, whichever of them it was", async () => {
+    test("is stale if any of its rows has changed in the meantime", async () => {
       for (const [sql, meanwhile] of [
         ["UPDATE customer SET town = 'Rome' WHERE id IN (2, 3)", "UPDATE customer SET name = name || '!' WHERE id = 3"],
         ["DELETE FROM customer WHERE name LIKE '%!'", "INSERT INTO customer VALUES (20, 'Fay!', NULL)"],
@@ -164,7 +164,7 @@ describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
       }
     })
 
-    test("of rows that others have touched elsewhere is not stale, nor is one with a number or a time of its own", async () => {
+    test("is not stale if other columns or rows changed, or if the database generates an id or a time", async () => {
       await target.rows("CREATE TABLE log (id INTEGER PRIMARY KEY, said TEXT, at TEXT DEFAULT CURRENT_TIMESTAMP)")
       for (const sql of [
         "UPDATE customer SET town = 'Oslo' WHERE id = 2",
@@ -177,7 +177,7 @@ describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
       }
     })
 
-    test("that two people commit at once is done once", async () => {
+    test("is applied once if two clients commit it at the same time", async () => {
       await target.rows("UPDATE customer SET town = '1' WHERE id = 2")
       const { proposal } = await propose("UPDATE customer SET town = town || '1' WHERE id = 2")
       const replies = await Promise.all([1, 2, 3].map(() => decide(proposal.id, "commit")))
@@ -198,7 +198,7 @@ describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
       const late = await propose("UPDATE customer SET town = 'x'", closed)
       expect((await ada.patch(`/api/connections/${closed}`, { writable: false })).body.writable).toBe(false)
       expect((await decide(late.proposal.id, "commit")).body.code).toBe("proposal_stale")
-      // What was agreed to is about one database, and the conversation has another one by now.
+      // The user approved a change of one database, and the conversation has another one now.
       const moved = await propose("UPDATE customer SET town = 'x'")
       await ada.patch(`/api/connections/${closed}`, { writable: true })
       await ada.patch(`/api/conversations/${moved.chat}`, { connectionId: closed })
@@ -218,7 +218,7 @@ describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
       expect(await target.rows(CUSTOMERS)).toEqual(before)
     })
 
-    test("leaves nothing beside the file, and no session", async () => {
+    test("leaves no other file next to the database, and no session", async () => {
       if (kind === "sqlite") {
         const { path } = target.connection as { path: string }
         const folder = (await target.rows("PRAGMA database_list"))[0]?.[2] as string

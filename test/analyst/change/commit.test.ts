@@ -29,7 +29,7 @@ describe.runIf(kinds.includes("postgres" as never))("a COMMIT of PostgreSQL", ()
     server.close()
   })
 
-  test("is not sent when whoever asked has been told that it is over, while its mark was recorded", async () => {
+  test("is not sent if its caller aborts while the attempt is recorded", async () => {
     const line = await holdingCancels(changes.place.target as PostgresTarget)
     const { port } = line.server.address() as AddressInfo
     const over = new AbortController()
@@ -63,7 +63,7 @@ describe.runIf(kinds.includes("postgres" as never))("a COMMIT of PostgreSQL", ()
   })
 })
 
-/** Stands before a server, and instead of its word about a COMMIT says what a backend says that is told to go. */
+/** A proxy that answers COMMIT with the error of a terminated backend, with or without sending it to the server. */
 async function dyingAtCommit({ host, port }: PostgresTarget, passOn: boolean): Promise<Server> {
   const server = createServer((near) => {
     const far = connect(port, host)
@@ -92,7 +92,7 @@ async function dyingAtCommit({ host, port }: PostgresTarget, passOn: boolean): P
   return server
 }
 
-/** Stands before a server, and keeps every request to cancel to itself, as a slow line may. */
+/** A proxy that holds back every cancel request, like a slow network. */
 async function holdingCancels({ host, port }: PostgresTarget) {
   const lines = new Set<Socket>()
   const line = { server: createServer(join), commits: 0, ended }
@@ -113,7 +113,7 @@ async function holdingCancels({ host, port }: PostgresTarget) {
       far.pipe(near)
     })
   }
-  /** When the server has taken all that came, and has let go of it. */
+  /** Resolves once the server has processed all input and closed the connection. */
   async function ended() {
     await expect.poll(() => lines.size, { timeout: 60_000 }).toBe(0)
     line.server.close()

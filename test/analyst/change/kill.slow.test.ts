@@ -29,7 +29,7 @@ const model = () =>
     ),
   )
 
-/** Whoever watches by this clock soon knows that a server has died: it runs twenty times as fast. */
+/** A clock that runs twenty times as fast, so that a node failure is noticed soon. */
 const later: Clock = { ...systemClock, monotonic: () => performance.now() * 20 }
 
 async function settled(face: Face, ada: Visitor, proposal: string) {
@@ -43,8 +43,10 @@ async function settled(face: Face, ada: Visitor, proposal: string) {
   throw new Error("nobody took it up")
 }
 
-describe.each(databases)("a change whose server dies, kept on $name", { timeout: 180_000 }, ({ name, create }) => {
-  /** Both kinds beside SQLite, and beside PostgreSQL its own: how a change is recorded does not depend on what it changes. */
+describe.each(databases)("a change whose server is killed, on $name", { timeout: 180_000 }, ({ name, create }) => {
+  /**
+   * Tests both kinds on SQLite and only PostgreSQL on PostgreSQL: recording a change does not depend on its database.
+   */
   describe.each(kinds.filter((kind) => isLong || name === "sqlite" || kind === "postgres"))(
     "in a %s database",
     (kind) => {
@@ -69,19 +71,19 @@ describe.each(databases)("a change whose server dies, kept on $name", { timeout:
         }
       }
 
-      test("before or after its end was recorded, or after COMMIT, is done once, and the next one knows", async () => {
-        // Where PostgreSQL is part of it, on either side, usually one of them, by the seed; in the long run all.
+      test("is applied once if the server dies before or after recording its end, or after COMMIT", async () => {
+        // With PostgreSQL on either side the seed selects usually one of them; long runs test all.
         const all = ["before-record", "after-record", "after-commit"] as const
         const moments = name === "sqlite" && kind === "sqlite" ? all : oneIn(3, all)
         const ends = await Promise.all(moments.map((moment) => die(moment)))
         expect(ends).toEqual(moments.map(() => ({ status: "applied", towns: ONCE })))
       })
 
-      // What follows is about what is changed, not about where the change is recorded.
+      // The following tests depend on the changed database, not on where the change is stored.
       const isAboutTarget = isLong || name === "sqlite"
 
       test.runIf(isAboutTarget)(
-        "and whose file others have written to since is in doubt, or known all the same, but never done twice",
+        "is in doubt or known, but never applied twice, if others have written to its file since",
         async () => {
           const write = async (target: ChangeTarget) => {
             await target.rows("UPDATE customer SET name = 'Zoe' WHERE id = 3")
@@ -95,7 +97,7 @@ describe.each(databases)("a change whose server dies, kept on $name", { timeout:
       )
 
       test.runIf(isAboutTarget)(
-        "in the moment of writing, of which the answer is lost, is done once or not at all, and told as that",
+        "is applied once or not at all, and reported as such, if the answer to the write is lost",
         async () => {
           const { root, url, target } = await made()
           await using face = await Face.open({ url, model: model(), sqliteRoot: root, reach })
@@ -117,7 +119,7 @@ describe.each(databases)("a change whose server dies, kept on $name", { timeout:
           })
           const { status } = (await ada.post(`/api/agent/proposals/${said.proposals[0].id}/commit`, {})).body
           const towns = await target.rows(TOWNS)
-          // A server that was told to commit has; a process that was killed in the middle may have.
+          // PostgreSQL commits once it has received COMMIT; a killed SQLite process may have committed or not.
           if (kind === "postgres") expect({ status, towns }).toEqual({ status: "applied", towns: ONCE })
           else
             expect([JSON.stringify(["applied", ONCE]), JSON.stringify(["failed", BEFORE])]).toContain(
@@ -130,7 +132,7 @@ describe.each(databases)("a change whose server dies, kept on $name", { timeout:
   )
 })
 
-/** The process of this one that writes to SQLite files. */
+/** The child process of this one that writes to SQLite files. */
 function killWriter(): void {
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
@@ -139,12 +141,12 @@ function killWriter(): void {
       if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("sqlite-change-child"))
         process.kill(Number(pid), "SIGKILL")
     } catch {
-      // gone meanwhile
+      // already deleted
     }
   }
 }
 
-/** A way to a server that breaks once, after it has carried a COMMIT there and before it brings the answer back. */
+/** A connection to a server that breaks once, after it forwards a COMMIT and before it returns the answer. */
 class LossyLine implements AsyncDisposable {
   losing = false
   port = 0

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type OpenChanges, openChanges } from "../change-kind.ts"
 import { kinds } from "../change-targets.ts"
 
-describe.runIf(kinds.includes("postgres" as never))("what PostgreSQL makes of a change by itself", () => {
+describe.runIf(kinds.includes("postgres" as never))("values that PostgreSQL generates in a change", () => {
   let changes: OpenChanges
   beforeAll(async () => {
     changes = await openChanges("postgres")
@@ -30,7 +30,7 @@ describe.runIf(kinds.includes("postgres" as never))("what PostgreSQL makes of a 
   test.each([
     ["INSERT INTO stamped (name) VALUES ('n')", "id created touched kept"],
     ["UPDATE stamped SET name = 'm'", "touched"],
-    // Old and new rows are apart, so that nobody can see what a trigger has changed.
+    // Old and new rows come separately, so that what a trigger changed cannot be determined.
     ["UPDATE stamped SET id = id + 100", "name created touched kept"],
     ["INSERT INTO event (id) VALUES (1)", "at"],
     ["INSERT INTO clock (id) VALUES (1)", "at"],
@@ -38,7 +38,7 @@ describe.runIf(kinds.includes("postgres" as never))("what PostgreSQL makes of a 
     ["INSERT INTO clock VALUES (2, now()) ON CONFLICT (id) DO UPDATE SET at = '2020-01-01'", "at"],
     ["INSERT INTO gift VALUES ('u', timestamptz '2020-01-01') UNION ALL SELECT 'v', now()", "at"],
     ["UPDATE clock SET (at, n) = (now(), 5)", "at"],
-  ])("is told, and does not make it stale: %s", async (sql, made) => {
+  ])("are reported, and do not make the change stale: %s", async (sql, made) => {
     const { revision, made: told } = await changes.rehearse(sql)
     expect(told.join(" ")).toBe(made)
     expect((await changes.apply(sql, revision)).affected).toBeGreaterThan(0)
@@ -56,14 +56,14 @@ describe.runIf(kinds.includes("postgres" as never))("what PostgreSQL makes of a 
     "UPDATE gift SET at = x.at FROM (SELECT * FROM given WHERE at < now()) x",
     "UPDATE gift SET name = CASE WHEN now() > '2000-01-01' THEN (SELECT at::text FROM given) END",
     "UPDATE wide SET c205 = (SELECT at::text FROM given)",
-  ])("is not what a statement takes from elsewhere: %s", async (sql) => {
+  ])("does not include values that a statement reads from its tables: %s", async (sql) => {
     const { revision, made } = await changes.rehearse(sql)
     expect([made, (await changes.rehearse(sql)).revision]).toEqual([[], revision])
     await changes.target.rows("UPDATE given SET at = at + interval '1 day'")
     await expect(changes.apply(sql, revision)).rejects.toMatchObject({ code: "row_stale" })
   })
 
-  test("is refused as stale where a value comes from a part that has others each time, and a note says so", async () => {
+  test("is stale, with a note, if a value comes from a subquery with random values", async () => {
     const sql = "INSERT INTO gift SELECT r::text, at FROM given, (SELECT random() AS r) x"
     const { revision, notes } = await changes.rehearse(sql)
     expect(notes).toEqual([expect.stringContaining("stale each time")])

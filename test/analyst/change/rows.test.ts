@@ -38,7 +38,7 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     kind.apply(place, sql, { expected: expected ?? (await rehearse(sql)).revision, record })
   const idOf = (row: readonly unknown[]) => Number(row[0])
 
-  test("is compared inside its own transaction, and taken back where it is another", async () => {
+  test("is compared inside its own transaction, and rolled back if it differs", async () => {
     const sql = "UPDATE customer SET town = 'Kiel' WHERE id = 3"
     const { revision } = await rehearse(sql)
     await target.rows("UPDATE customer SET name = 'Cleo' WHERE id = 3")
@@ -46,13 +46,13 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     expect(await target.rows("SELECT town FROM customer WHERE id = 3")).toEqual([["Bonn"]])
   })
 
-  test("whose mark cannot be recorded is taken back", async () => {
+  test("is rolled back if its mark cannot be recorded", async () => {
     const lost = () => Promise.reject(new Error("the store is gone"))
     await expect(apply("UPDATE customer SET town = 'Kiel' WHERE id = 3", undefined, lost)).rejects.toThrow()
     expect(await target.rows("SELECT town FROM customer WHERE id = 3")).toEqual([["Bonn"]])
   })
 
-  test("is told apart, afterwards, from one that did not happen", async () => {
+  test("can be distinguished afterwards from one that was not applied", async () => {
     let mark = ""
     const asked: string[] = []
     await apply("UPDATE customer SET town = 'Ulm' WHERE id = 3", undefined, async (given) => void (mark = given))
@@ -63,7 +63,7 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     }
     await apply("UPDATE customer SET town = 'Ulm2' WHERE id = 3", undefined, dead).catch(() => {})
     asked.push(await kind.outcome(place, mark))
-    // Somebody else writes once, something else.
+    // Another client writes something else.
     await apply("UPDATE customer SET town = 'Ulm3' WHERE id = 3", undefined, dead).catch(() => {})
     await target.rows("UPDATE purchase SET cents = cents + 1")
     asked.push(await kind.outcome(place, mark))
@@ -72,7 +72,7 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     expect(await kind.outcome(place, JSON.stringify({ ...JSON.parse(mark), ...foreign }))).toBe("unknown")
   })
 
-  test("shows the part of a long text that becomes another, however far behind, and dots where there is more", async () => {
+  test("shows the excerpt of a long text that changes, with dots where the text continues", async () => {
     const a = (count: number) => "a".repeat(count)
     await target.rows(`INSERT INTO customer VALUES (70, 'Long', '${a(900)}'), (71, 'Longer', '${a(200)}')`)
     const change = "SET town = substr(town, 1, 700) || 'X' || substr(town, 702)"
@@ -97,7 +97,7 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     expect(Number((await target.rows(`SELECT count(*) FROM ${table}`))[0]?.[0])).toBe(30)
   })
 
-  test("says which triggers run with it", async () => {
+  test("lists the triggers that run with it", async () => {
     await target.rows("CREATE TABLE seen (id INTEGER)")
     const make =
       name === "sqlite"
@@ -115,7 +115,7 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     await target.rows(`DROP TRIGGER watch${name === "sqlite" ? "" : " ON customer"}`)
   })
 
-  test("says whether every row of the table is meant", async () => {
+  test("says whether it changes every row of the table", async () => {
     await target.rows("CREATE TABLE few (id INTEGER PRIMARY KEY, said TEXT)")
     await target.rows("INSERT INTO few VALUES (1, 'a'), (2, 'b'), (3, 'c')")
     const all = async (sql: string) => (await rehearse(sql)).all
@@ -126,12 +126,12 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     expect(await all("INSERT INTO few VALUES (4, 'd')")).toBe(false)
   })
 
-  test("names the tables that foreign keys reach, and what becomes of their rows", async () => {
+  test("names the tables that foreign keys affect, and what happens to their rows", async () => {
     const { notes } = await rehearse("DELETE FROM customer WHERE id = 1")
     expect(notes).toEqual(["By foreign keys or triggers it also deletes 2 row(s) of purchase."])
   })
 
-  test("keeps the number of a row that was there, and tells so", async () => {
+  test("keeps the id of an existing row, and says so", async () => {
     const id = name === "sqlite" ? "INTEGER" : "SERIAL"
     await target.rows(`CREATE TABLE tag (id ${id} PRIMARY KEY, word TEXT UNIQUE NOT NULL, uses INTEGER)`)
     await target.rows("INSERT INTO tag (word, uses) VALUES ('old', 1)")
@@ -140,7 +140,7 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     expect([made, kept]).toEqual([["id"], ["id"]])
   })
 
-  test("is for plain tables", async () => {
+  test("is refused for anything but plain tables", async () => {
     await target.rows("CREATE VIEW londoners AS SELECT * FROM customer WHERE town = 'London'")
     const odd = name === "sqlite" ? ["CREATE TABLE bare (id TEXT PRIMARY KEY) WITHOUT ROWID"] : []
     for (const sql of odd) await target.rows(sql)
@@ -152,7 +152,7 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     }
   })
 
-  test("of which two begin at once is made by one after the other, or told that it has to wait", async () => {
+  test("is applied once at a time: the second of two concurrent ones waits or is refused", async () => {
     await target.rows("UPDATE purchase SET cents = 0")
     const sql = "UPDATE purchase SET cents = cents + 1"
     const { revision } = await rehearse(sql)
@@ -161,7 +161,7 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     expect((await target.rows("SELECT cents FROM purchase")).map(idOf)).toEqual([1, 1])
   })
 
-  test.runIf(name === "sqlite")("of a file of everybody, or behind a link, is not made", async () => {
+  test.runIf(name === "sqlite")("is refused for a shared file, or one behind a link", async () => {
     const file = (await target.rows("PRAGMA database_list"))[0]?.[2] as string
     const db = new DatabaseSync(join(root, "shared", "all.db"))
     db.exec("CREATE TABLE customer (id INTEGER PRIMARY KEY, town TEXT)")
@@ -176,22 +176,25 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     await expect(kind.check(shared, user)).rejects.toMatchObject({ code: "bad_request" })
   })
 
-  test.runIf(name === "sqlite")("of a file with a write-ahead log is made, and cannot be asked about", async () => {
-    await target.rows("PRAGMA journal_mode = WAL")
-    let mark = ""
-    const change: DatabaseChange = await apply(
-      "UPDATE customer SET town = 'Wal'",
-      undefined,
-      async (given) => void (mark = given),
-    )
-    expect(change.affected).toBe(3)
-    expect(await target.rows("SELECT DISTINCT town FROM customer")).toEqual([["Wal"]])
-    expect(await kind.outcome(place, mark)).toBe("unknown")
-    await target.rows("PRAGMA journal_mode = DELETE")
-    expect(readdirSync(join(root, user)).filter((file) => /-(wal|shm|journal)$/.test(file))).toEqual([])
-  })
+  test.runIf(name === "sqlite")(
+    "is applied to a file with a write-ahead log, and its outcome is unknown afterwards",
+    async () => {
+      await target.rows("PRAGMA journal_mode = WAL")
+      let mark = ""
+      const change: DatabaseChange = await apply(
+        "UPDATE customer SET town = 'Wal'",
+        undefined,
+        async (given) => void (mark = given),
+      )
+      expect(change.affected).toBe(3)
+      expect(await target.rows("SELECT DISTINCT town FROM customer")).toEqual([["Wal"]])
+      expect(await kind.outcome(place, mark)).toBe("unknown")
+      await target.rows("PRAGMA journal_mode = DELETE")
+      expect(readdirSync(join(root, user)).filter((file) => /-(wal|shm|journal)$/.test(file))).toEqual([])
+    },
+  )
 
-  test.runIf(name === "sqlite")("of more rows than are looked at, or of a locked file, is not made", async () => {
+  test.runIf(name === "sqlite")("is refused for too many rows, or a locked file", async () => {
     await target.rows(
       "CREATE TABLE many AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 100001) SELECT i FROM n",
     )

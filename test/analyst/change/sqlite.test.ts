@@ -22,7 +22,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
   })
   afterAll(() => changes.close())
 
-  test("is told by its own table, not by those that foreign keys take with it", async () => {
+  test("is identified by its own table, not by those that foreign keys cascade to", async () => {
     const sql = "DELETE FROM customer WHERE id = 1"
     const { verb, table, before, notes, revision } = await changes.rehearse(sql)
     expect([verb, table, before]).toEqual(["DELETE", "customer", [[1, "Ada", "London"]]])
@@ -41,12 +41,12 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     "UPDATE OR REPLACE badge SET code = 'a' WHERE id = 2",
     "INSERT INTO strict_badge VALUES (9, 'a')",
     "INSERT INTO badge VALUES (1, 'z', '') ON CONFLICT (id) DO UPDATE SET id = 7",
-  ])("that would take rows away unseen is refused: %s", async (sql) => {
+  ])("that would delete rows without showing them is refused: %s", async (sql) => {
     await expect(changes.rehearse(sql)).rejects.toMatchObject({ code: "change_refused" })
     expect(await changes.target.rows("SELECT count(*) FROM badge")).toEqual([[2]])
   })
 
-  test("that replaces the rows it shows, or updates what is there, is made", async () => {
+  test("that replaces the rows it shows, or updates existing ones, is applied", async () => {
     const replaced = await changes.rehearse("INSERT OR REPLACE INTO badge VALUES (1, 'a', 'again'), (5, 'e', 'new')")
     expect([replaced.affected, replaced.before]).toEqual([2, [[1, "a", "first"]]])
     const upsert =
@@ -57,7 +57,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     expect((await changes.rehearse(fresh)).notes).toEqual(["Rows that are there already are overwritten."])
   })
 
-  test("does not make the databases of a person's uploads larger than they may be together", async () => {
+  test("does not grow the databases of a user's uploads beyond their limit", async () => {
     const root = dataFolder()
     const user = newId("user")
     const folder = join(root, user, "csv")
@@ -85,14 +85,14 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
         code: "change_refused",
         message: expect.stringContaining("Delete rows or uploads"),
       })
-    // What makes room is done, and then there is room.
+    // A statement that frees space is applied, and frees it.
     await apply(first, "DELETE FROM row WHERE id = 2")
     await apply(first, "UPDATE row SET text = 'short' WHERE id = 1")
     await kind.close()
   })
 
   const NAMED = "CREATE TABLE named (code TEXT PRIMARY KEY, kind TEXT DEFAULT 'x', at TEXT DEFAULT CURRENT_TIMESTAMP)"
-  test("is stale where what the statement supplies has become another", async () => {
+  test("is stale if the values that the statement supplies have changed", async () => {
     await changes.target.rows(NAMED)
     let round = 0
     for (const sql of [
@@ -117,7 +117,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     }
   })
 
-  test("is not stale for numbers and times that the database gives", async () => {
+  test("is not stale if the database generates numbers and times", async () => {
     await changes.target.rows("CREATE TABLE line (id INTEGER PRIMARY KEY, said TEXT, at TEXT DEFAULT (random()))")
     for (const sql of [
       "INSERT INTO line (said) VALUES ('a')",
@@ -135,7 +135,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     }
   })
 
-  test("that takes its values from a part with the time or chance in it says that it may be stale each time", async () => {
+  test("that takes its values from a subquery with the time or random values warns that it may be stale each time", async () => {
     const sql = "INSERT INTO customer WITH x AS (SELECT random() AS r) SELECT 900, 'x', r FROM x"
     const { notes, made, revision } = await changes.rehearse(sql)
     expect([made, notes]).toEqual([[], [expect.stringContaining("stale each time")]])
@@ -144,7 +144,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     expect((await changes.rehearse(`${plain} LIMIT 1`)).notes).toEqual([])
   })
 
-  test("is compared where a text only speaks of chance and time", async () => {
+  test("is compared if only a text in it mentions random values and time", async () => {
     await changes.target.rows("CREATE TABLE said (id INTEGER PRIMARY KEY, text TEXT, date TEXT)")
     const words = "'random() of now, current_date and ''now'''"
     const { made } = await changes.rehearse(`INSERT INTO said VALUES (1, ${words}, date('2026-01-31'))`)
@@ -152,7 +152,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     expect([made, set]).toEqual([[], []])
   })
 
-  test("of a key shows what its rows were, also where foreign keys lead back to the table", async () => {
+  test("of a key shows the old rows, also if foreign keys lead back to the table", async () => {
     await changes.target.rows(
       "CREATE TABLE tree (id INTEGER PRIMARY KEY, up INTEGER REFERENCES tree (id) ON UPDATE CASCADE)",
     )
@@ -170,7 +170,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     expect((await changes.rehearse(ignored)).affected).toBe(0)
   })
 
-  test("of a key shows what its rows were, beside what becomes of them", async () => {
+  test("of a key pairs each old row with its new one", async () => {
     await changes.target.rows("CREATE TABLE step (id INTEGER PRIMARY KEY, said TEXT)")
     await changes.target.rows("INSERT INTO step VALUES (10, 'a'), (20, 'b'), (30, 'c')")
     const sql = "UPDATE step SET id = 60 - id WHERE id > 10"
@@ -195,7 +195,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     ])
   })
 
-  test("that may replace rows next to triggers shows what it takes away, or is refused", async () => {
+  test("that may replace rows in a table with triggers shows which rows it deletes, or is refused", async () => {
     for (const sql of [
       "CREATE TABLE spot (id INTEGER PRIMARY KEY, code TEXT UNIQUE, said TEXT)",
       "CREATE TABLE log (said TEXT)",
@@ -207,7 +207,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     await expect(changes.rehearse(hidden)).rejects.toMatchObject({ code: "change_refused" })
     const seen = await changes.rehearse("REPLACE INTO spot VALUES (1, 'a', 'again')")
     expect([seen.before, seen.affected]).toEqual([[[1, "a", "first"]], 1])
-    // One that puts a row in the place of the one that is gone: by the numbers nothing would be missing.
+    // A trigger that inserts a row in place of the deleted one: the counts alone would not show it.
     await changes.target.rows(
       "CREATE TRIGGER filling AFTER INSERT ON spot WHEN new.id > 5 BEGIN INSERT INTO spot VALUES (1, 'other', 'not yours'); END",
     )
@@ -216,7 +216,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     expect(await changes.target.rows("SELECT * FROM spot")).toHaveLength(2)
   })
 
-  test("tells what triggers make of its rows, and compares it where it is always the same", async () => {
+  test("reports what triggers change in its rows, and compares it if it is always the same", async () => {
     for (const sql of [
       "CREATE TABLE doc (id INTEGER PRIMARY KEY, said TEXT, length INTEGER, created TEXT, touched TEXT)",
       "CREATE TRIGGER stamping AFTER INSERT ON doc BEGIN UPDATE doc SET created = random() WHERE id = new.id; END",
@@ -241,7 +241,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     await expect(changes.apply(sql, revision)).rejects.toMatchObject({ code: "row_stale" })
   })
 
-  test("that is rehearsed takes little memory, and people in turn", async () => {
+  test("is rehearsed with little memory, and users take turns", async () => {
     await changes.target.rows("CREATE TABLE heap (bytes BLOB)")
     const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
     const growing = `${endless} INSERT INTO heap SELECT zeroblob(8000000) FROM n LIMIT 130`
@@ -261,7 +261,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     expect((await changes.rehearse("UPDATE customer SET town = 'x'")).affected).toBeGreaterThan(0)
   })
 
-  test("that leaves its rows as they are cannot be told from what another program has done meanwhile", async () => {
+  test("that changes no value cannot be distinguished from what another program did in the meantime", async () => {
     let mark = ""
     const dead = async (given: string) => {
       mark = given
@@ -273,7 +273,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     expect(await changes.kind.outcome(changes.place, mark)).toBe("unknown")
   })
 
-  test("is not asked of another file, to which the connection leads by now", async () => {
+  test("has an unknown outcome if the connection leads to another file now", async () => {
     const [[file]] = (await changes.target.rows("SELECT file FROM pragma_database_list")) as [[string]]
     copyFileSync(file, join(dirname(file), "copy.db"))
     let mark = ""

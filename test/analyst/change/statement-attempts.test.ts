@@ -6,8 +6,8 @@ import { newId } from "../../../core/protocol/ids.ts"
 import { openStore } from "../../../core/store/store.ts"
 import { databases } from "../../support/databases.ts"
 
-describe.each(databases)("tries to change a database, on $name", ({ create }) => {
-  test("have one holder at a time, and only what was not done is tried again", async () => {
+describe.each(databases)("attempts to change a database, on $name", ({ create }) => {
+  test("have one holder at a time, and are retried only if they were not applied", async () => {
     await using store = await openStore({ url: (await create()).url, durability: "normal" })
     const { attempts } = store
     const call = newId("call")
@@ -21,7 +21,7 @@ describe.each(databases)("tries to change a database, on $name", ({ create }) =>
     expect(await attempts.find(call, user)).toEqual({ connectionId: whose.connectionId, recorded: undefined })
     expect(await attempts.find(call, newId("user"))).toBeUndefined()
 
-    // Taken for dead, and set free: when it wakes up it can record nothing, so it commits nothing.
+    // Considered failed, and released: when the process resumes it can record nothing, so it commits nothing.
     const ticket = await attempts.free(call, whose, undefined)
     await expect(attempts.record(call, first, done)).rejects.toMatchObject(unknown)
     await expect(attempts.begin(call, whose)).rejects.toMatchObject(unknown)
@@ -31,7 +31,7 @@ describe.each(databases)("tries to change a database, on $name", ({ create }) =>
     await attempts.record(call, second, done)
     await expect(attempts.record(call, second, { mark: "n", answer: "b" })).rejects.toMatchObject(unknown)
 
-    // What has recorded its mark may be done: only whoever has asked by that mark sets it free.
+    // An attempt with a mark may be applied: only a process that has checked that mark may release it.
     expect(await attempts.free(call, whose, undefined)).toBeUndefined()
     expect(await attempts.free(call, whose, "another")).toBeUndefined()
     await expect(attempts.begin(call, whose)).rejects.toMatchObject(unknown)
@@ -39,7 +39,7 @@ describe.each(databases)("tries to change a database, on $name", ({ create }) =>
     expect(await attempts.free(call, whose, "m")).toEqual(expect.any(String))
     expect((await attempts.find(call, user))?.recorded).toBeUndefined()
 
-    // One that never began is set free as well: whoever is late with it, and has set nothing free, begins nothing.
+    // An attempt that never started is released as well: a process that has not released it cannot start it.
     const late = newId("call")
     const earlier = await attempts.free(late, whose, undefined)
     const latest = await attempts.free(late, whose, undefined)
@@ -49,7 +49,7 @@ describe.each(databases)("tries to change a database, on $name", ({ create }) =>
     expect(beginners.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"])
   })
 
-  test("are not begun by a process that was taken for dead, once another one has answered for them", async () => {
+  test("are not started by a process that was considered failed once another one has released them", async () => {
     await using store = await openStore({ url: (await create()).url, durability: "normal" })
     const change: DatabaseChange = {
       verb: "DELETE",

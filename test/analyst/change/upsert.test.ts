@@ -11,7 +11,7 @@ import { Face, type Visitor } from "../../support/server/face.ts"
 const ADA = "INSERT INTO customer (id, name, town) VALUES (1, 'Ada', 'Rome')"
 const UPDATES = "ON CONFLICT (id) DO UPDATE SET town = excluded.town"
 
-describe.each(databases)("what a change says that it does, on $name,", ({ create }) => {
+describe.each(databases)("the reported effect of a change, on $name,", ({ create }) => {
   describe.each(kinds)("to a %s database", (kind) => {
     let face: Face
     let ada: Visitor
@@ -53,7 +53,7 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
     const commit = (id: string) => ada.post(`/api/agent/proposals/${id}/commit`, {})
     const rows = () => target.rows("SELECT id, name, town FROM customer ORDER BY id")
 
-    test("shows the number that a row keeps, and that a new one gets its own", async () => {
+    test("shows the id that a row keeps, and that a new one gets its own", async () => {
       const id = kind === "sqlite" ? "INTEGER" : "SERIAL"
       await target.rows(`CREATE TABLE tag (id ${id} PRIMARY KEY, word TEXT UNIQUE NOT NULL, uses INTEGER)`)
       await target.rows("INSERT INTO tag (word, uses) VALUES ('old', 1)")
@@ -70,7 +70,7 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
       expect(every.proposal.summary).toContain("which is EVERY row of the table.")
     })
 
-    test("is a change where the row is there, and no insert", async () => {
+    test("is an update if the row is there, and no insert", async () => {
       const { proposal } = await propose(`${ADA} ${UPDATES}`)
       expect(proposal.summary).toMatch(/Shop: 1 row\(s\) would be changed in "?customer"?\./)
       expect(proposal.action).toBe("destructive_update")
@@ -81,7 +81,7 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
       expect((await rows())[0]?.[2]).toBe("Rome")
     })
 
-    test("counts what is new and what is overwritten apart, and lists the overwritten first", async () => {
+    test("counts new and overwritten rows separately, and lists the overwritten first", async () => {
       const { proposal } = await propose(
         `INSERT INTO customer (id, name, town) VALUES (0, 'Al', 'Rhodes'), (2, 'Bo', 'Oslo'), (40, 'Di', 'Oslo') ${UPDATES}`,
       )
@@ -93,7 +93,7 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
       await target.rows("DELETE FROM customer WHERE id IN (0, 40)")
     })
 
-    test("of an insert has no rows before", async () => {
+    test("shows no rows before an insert", async () => {
       const { proposal } = await propose("INSERT INTO customer (id, name) VALUES (50, 'Ed')")
       expect(proposal.diff.before).toMatchObject({ rows: [], rowCount: 0 })
       expect(proposal.diff.after.rowCount).toBe(1)
@@ -101,7 +101,7 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
       expect(all.proposal.diff).toMatchObject({ before: { rowCount: 1 }, after: null })
     })
 
-    test("is one row where one of two is left out by DO NOTHING", async () => {
+    test("is one row if DO NOTHING skips one of two", async () => {
       const { proposal } = await propose(
         "INSERT INTO customer (id, name) VALUES (1, 'X'), (60, 'Fay') ON CONFLICT DO NOTHING",
       )
@@ -128,7 +128,7 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
         : []),
     ]
 
-    test.each(SAME)("%s is told to the model as nothing, and nobody is asked", async (_what, sql) => {
+    test.each(SAME)("%s is reported to the model as no change, without a proposal", async (_what, sql) => {
       await target.rows("CREATE TABLE IF NOT EXISTS loose (n INTEGER)")
       await target.rows("DELETE FROM loose")
       await target.rows("INSERT INTO loose VALUES (1), (1), (2)")
@@ -142,7 +142,7 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
       expect(await rows()).toEqual(before)
     })
 
-    test("is asked about all the same where a trigger runs, or where the database makes a value", async () => {
+    test("needs approval nevertheless if a trigger runs, or if the database generates a value", async () => {
       await target.rows("CREATE TABLE watched (id INTEGER PRIMARY KEY, at TEXT)")
       await target.rows("CREATE TABLE heard (id INTEGER)")
       await target.rows("INSERT INTO watched VALUES (1, 'x')")
@@ -159,7 +159,7 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
       expect(timed.proposal.diff.after.rowCount).toBe(1)
     })
 
-    test.runIf(kind === "postgres")("is not told of a MERGE, which is refused in words", async () => {
+    test.runIf(kind === "postgres")("refuses a MERGE with an explanation", async () => {
       const merge = `MERGE INTO customer c USING (VALUES (1, 'Rome')) v (id, town) ON c.id = v.id
         WHEN MATCHED THEN UPDATE SET town = v.town WHEN NOT MATCHED THEN INSERT (id, name) VALUES (v.id, 'x')`
       const { proposal, result } = await propose(merge)

@@ -2,14 +2,14 @@ import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import { slownessOf } from "../../support/worked.ts"
 
-/** Less than this no bound is about. */
+/** Limits below this are not tested. */
 const LITTLE_MS = 100
 
 /**
- * Asks `/healthz` every 50 ms over a connection of its own and remembers how long the longest answer took. In a thread of
- * its own, because a test that sends tens of megabytes would measure its own lateness. On a machine that has other things
- * to do everything is late: a server that does nothing at all, in a process of its own, is asked at the same moment, and what it
- * takes is taken off, as is what the thread itself was late.
+ * Asks `/healthz` every 50 ms over a connection of its own and remembers how long the longest answer took. It runs in a
+ * thread of its own, because a test that sends tens of megabytes would measure its own delays. A busy machine delays
+ * everything: the probe also asks an idle server in a process of its own at the same moment, and subtracts its time and
+ * the delay of the thread itself.
  */
 export class HealthProbe implements AsyncDisposable {
   readonly #worker: Worker
@@ -26,7 +26,7 @@ export class HealthProbe implements AsyncDisposable {
     return probe
   }
 
-  /** The longest since it was last asked for, in milliseconds of a usual machine; one that is under way is waited for. */
+  /** The longest delay since the last call, in milliseconds of a usual machine; waits for a running request. */
   async latest(): Promise<number> {
     this.#worker.postMessage("tell")
     const [{ longest, count, failed }] = (await once(this.#worker, "message")) as [Told]

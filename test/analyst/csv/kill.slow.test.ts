@@ -10,7 +10,7 @@ import { killedLife } from "../../support/processes/killed-life.ts"
 import { oneIn } from "../../support/sizes.ts"
 
 describe.concurrent.each(databases)(
-  "a CSV file whose server dies, kept on $name",
+  "a CSV file whose server is killed, stored on $name",
   { timeout: 180_000 },
   ({ name, create }) => {
     const moments: readonly [CsvLife["die"], number][] = [
@@ -18,7 +18,7 @@ describe.concurrent.each(databases)(
       ["after-record", 1],
       ["after-delete", 0],
     ]
-    // On PostgreSQL usually one of them, by the seed; in the long run all.
+    // On PostgreSQL the seed selects usually one of them; long runs test all.
     test.each(name === "sqlite" ? moments : oneIn(3, moments))(
       "%s: file and connection are both there, or neither is",
       async (die, count) => {
@@ -27,11 +27,11 @@ describe.concurrent.each(databases)(
         await killedLife("csv-life", { url, root, die })
         const onDisk = () =>
           readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".db"))
-        // Killed after the file had its place, whichever way it goes.
+        // Killed after the file was moved to its place, whichever way it goes.
         if (name === "sqlite") expect(onDisk().filter((name) => name.includes("conn_"))).toHaveLength(1)
         await using face = await Face.open({ url, model: scripted(), sqliteRoot: root })
         await face.databases.sweep()
-        // On PostgreSQL they are in the store, for all servers.
+        // On PostgreSQL the files are in the store, for all servers.
         const sql = "SELECT path FROM kept_file WHERE path IS NOT NULL"
         const files = async () => (name === "sqlite" ? onDisk() : await face.store.engine.query(sql, []))
         const ada = await face.as("ada")

@@ -19,7 +19,7 @@ async function look(text: string, said: CsvReading = {}, to: string | null = nul
   return outcome.preview
 }
 
-/** A file with one column of these cells, each between quotation marks, beside one of text. */
+/** A file with one column of these cells, each between quotation marks, and one column of text. */
 const column = (cells: readonly string[]) => ["x;y", ...cells.map((cell) => `"${cell}";a`)].join("\n")
 const only = async (cells: readonly string[], said: CsvReading = {}) => {
   const { columns, rows, warnings, questions } = await look(column(cells), said)
@@ -57,7 +57,7 @@ describe("numbers are read as they are written", () => {
     expect(await only(cells)).toMatchObject({ type, values, questions: [] })
   })
 
-  test("and a unit is told, but is no reason to warn", async () => {
+  test("and a unit is noted without a warning", async () => {
     const { columns, warnings } = await look(column(["12,50 €", "3,00 €"]))
     expect(warnings).toEqual([])
     expect(columns[0]).toEqual({ name: "x", type: "REAL", note: expect.stringContaining("€") })
@@ -76,17 +76,17 @@ describe("numbers are read as they are written", () => {
   })
 })
 
-describe("what may be two things", () => {
+describe("an ambiguous column", () => {
   const POINTS = ["1.234", "2.500"]
 
-  test("is decided by the rest of its column", async () => {
+  test("is decided by its other cells", async () => {
     expect(await only([...POINTS, "3,5"])).toMatchObject({ type: "REAL", values: [1234, 2500, 3.5] })
     expect(await only([...POINTS, "3.5"])).toMatchObject({ type: "REAL", values: [1.234, 2.5, 3.5] })
     expect(await only([...POINTS, "1.234.567"])).toMatchObject({ type: "INTEGER", values: [1234, 2500, 1234567] })
     expect(await only(["1,234", "0.5"])).toMatchObject({ values: [1234, 0.5] })
   })
 
-  test("is decided by the other columns, where they agree", async () => {
+  test("is decided by the other columns, if they agree", async () => {
     expect((await look("a;b\n1.234;0,5\n2.000;1,5\n")).rows).toEqual([
       [1234, 0.5],
       [2000, 1.5],
@@ -96,7 +96,7 @@ describe("what may be two things", () => {
     expect(both.columns[0]?.type).toBe("TEXT")
   })
 
-  test("is asked about, and until then is text with a warning", async () => {
+  test("leads to a question, and is text with a warning until then", async () => {
     const asked = await only(POINTS)
     expect(asked).toMatchObject({ type: "TEXT", values: POINTS })
     expect(asked.questions).toEqual([
@@ -111,7 +111,7 @@ describe("what may be two things", () => {
     expect(await only(POINTS, { decimal: "point" })).toMatchObject({ type: "REAL", values: [1.234, 2.5], warnings: [] })
   })
 
-  test("in dates is decided, asked about or said alike", async () => {
+  test("of dates is decided, asked about or set in the same ways", async () => {
     expect(await only(["03/04/2025", "31/12/2025"])).toMatchObject({
       type: "DATE",
       values: ["2025-04-03", "2025-12-31"],
@@ -143,7 +143,7 @@ describe("dates", () => {
   ])("%j are %s", async (cells, type, values) => {
     const read = await only(cells)
     expect(read).toMatchObject({ type, values })
-    // What looks like a date and stays text is told.
+    // A column that resembles dates and stays text gets a warning.
     expect(read.warnings).toHaveLength(type === "TEXT" ? 1 : 0)
   })
 })
@@ -157,20 +157,20 @@ describe("a mixed column", () => {
     ["of numbers with and without a currency", ["5 €", "7"], 3, "7"],
     ["of numbers and dates", ["5", "31.12.2025"], 3, "31.12.2025"],
     ["with brackets for less than nothing", ["5,00", "(3,00)"], 3, "(3,00)"],
-  ])("%s stays text, and its first odd line is told", async (_what, cells, line, cell) => {
+  ])("%s stays text, with a warning that names its first malformed line", async (_what, cells, line, cell) => {
     const read = await only(cells)
     expect(read).toMatchObject({ type: "TEXT", values: cells })
     expect(read.warnings).toEqual([expect.stringContaining(`line ${line}`)])
     expect(read.warnings[0]).toContain(cell)
   })
 
-  test("but not one of words with a few numbers among them", async () => {
+  test("but text with a few numbers among it gets no warning", async () => {
     expect((await only(["Ada", "7", "Bo", "x"])).warnings).toEqual([])
   })
 })
 
 describe("the first row", () => {
-  test("is data where it is like all the others", async () => {
+  test("is data if it is like all the others", async () => {
     const read = await look("1;31.12.2025;a\n2;30.12.2025;b\n")
     expect(read).toMatchObject({
       rowCount: 2,
@@ -184,14 +184,14 @@ describe("the first row", () => {
     expect(await look("1;2\n3;4\n", { header: true })).toMatchObject({ rowCount: 1, columns: [{ name: "_1" }, {}] })
   })
 
-  test("with years names columns, and is asked about", async () => {
+  test("with years names columns, and leads to a question", async () => {
     const read = await look("land;2023;2024\nPeru;5;6\n")
     expect(read).toMatchObject({ rowCount: 1, columns: [{ name: "land" }, { name: "_2023" }, { name: "_2024" }] })
     expect(read.questions).toMatchObject([{ column: null, option: "header", choices: ["true", "false"] }])
     expect((await look("land;2023\nPeru;5\n", { header: true })).questions).toEqual([])
   })
 
-  test("is data where somebody says so", async () => {
+  test("is data if the request says so", async () => {
     expect(await look("Ada;Rome\nBo;Paris\n", { header: false })).toMatchObject({
       rowCount: 2,
       columns: [{ name: "column_1" }, { name: "column_2" }],
@@ -203,13 +203,13 @@ describe("the first row", () => {
     })
   })
 
-  test.each(["sep=;\n", "\uFEFFsep=;\r\n", '"sep=;"\n'])("%j only says what parts cells", async (first) => {
+  test.each(["sep=;\n", "\uFEFFsep=;\r\n", '"sep=;"\n'])("%j only sets the delimiter", async (first) => {
     const read = await look(`${first}a;b\n1,5;2\n`)
     expect(read).toMatchObject({ delimiter: ";", rowCount: 1, rows: [[1.5, 2]] })
     expect(read.columns.map(({ name }) => name)).toEqual(["a", "b"])
   })
 
-  test("commas of numbers do not part cells where semicolons do", async () => {
+  test("commas in numbers do not separate cells if semicolons do", async () => {
     expect(await look("1,5;2,5\n3,5;4,5\n")).toMatchObject({
       delimiter: ";",
       rows: [
@@ -220,7 +220,7 @@ describe("the first row", () => {
   })
 })
 
-test("what is said counts: what parts cells, and the encoding", async () => {
+test("the delimiter and the encoding of the request take precedence", async () => {
   expect(await look("a,b;c\n1,2;3\n", { delimiter: "comma" })).toMatchObject({ delimiter: ",", rows: [[1, "2;3"]] })
   writeFileSync(file, Buffer.from("\xc3\xee\xf0\xee\xe4,n\n\xcc\xee\xf1\xea\xe2\xe0,1\n", "latin1"))
   const job = {
@@ -238,7 +238,7 @@ test("what is said counts: what parts cells, and the encoding", async () => {
 describe("what is written in a locale", () => {
   const locales = ["en-US", "de-DE", "fr-FR", "de-CH", "en-IN", "sv-SE", "pt-BR", "ru-RU"]
 
-  test.each(locales)("%s adds up to the same when it is read back, or is not added up in silence", async (locale) => {
+  test.each(locales)("%s adds up to the same when it is read back, or gets a warning", async (locale) => {
     const style = fc.constantFrom<Intl.NumberFormatOptions>(
       { minimumFractionDigits: 2, maximumFractionDigits: 2 },
       { maximumFractionDigits: 3 },

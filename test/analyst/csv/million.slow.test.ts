@@ -8,13 +8,13 @@ import { HealthProbe } from "./health-probe.ts"
 import { sizes } from "../../support/sizes.ts"
 
 const ROWS = sizes.csvRows
-/** So much of a usual processor one turn of the server's loop may take. */
+/** How much time of a usual processor one turn of the server's event loop may take. */
 const MAX_TURN_MS = 50
-/** … or so many times what it takes for a tenth of the rows: where it is done in one go, it is ten times as much. */
+/** … or this multiple of what a tenth of the rows take: without yielding it would be tenfold. */
 const MAX_GROWTH = 3
 const MOST_ROUNDS = 4
 
-/** A file of so many rows, made while it is sent. */
+/** A file of so many rows, generated while it is sent. */
 function manyRows(rows = ROWS): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream({
@@ -61,8 +61,8 @@ describe(`a CSV file of ${ROWS} rows`, { timeout: 600_000 }, () => {
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
-  test("is taken in while the server answers others as ever", async () => {
-    // What is loaded when it is first needed is loaded.
+  test("is imported while the server answers other requests without delay", async () => {
+    // Loads what is loaded on first use.
     expect((await upload(10_000)).status).toBe(201)
     await using probe = await HealthProbe.open(Number(new URL(url).port))
     await probe.latest()
@@ -72,7 +72,7 @@ describe(`a CSV file of ${ROWS} rows`, { timeout: 600_000 }, () => {
     expect(response.status).toBe(201)
     expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(1000)
 
-    // Whatever a busy machine adds to one of thousands of turns it adds to those of a small file too, and not every time.
+    // A busy machine delays some of thousands of turns of a small file too, and not every time.
     let [longest, ofFewer] = [await server.longestTurn(), 0]
     const isTooLong = () => longest > Math.max(MAX_TURN_MS, MAX_GROWTH * ofFewer)
     for (let round = 0; round < MOST_ROUNDS && isTooLong(); round++) {
@@ -94,7 +94,7 @@ describe(`a CSV file of ${ROWS} rows`, { timeout: 600_000 }, () => {
     ])
   })
 
-  test("whose server is killed in the middle leaves nothing half", async () => {
+  test("leaves nothing incomplete if its server is killed in the middle", async () => {
     const kept = (await connections()).length
     const lost = upload(200_000).catch(() => "cut")
     await expect

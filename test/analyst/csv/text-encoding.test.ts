@@ -9,7 +9,7 @@ const KOREAN = "이름,도시,비고\n김민수,서울,아주 좋은 고객입�
 const RUSSIAN = "имя,город\nИван Петров,Москва\nМария,Санкт-Петербург\n"
 const POLISH = "imię,miasto\nŁukasz,Łódź\nMałgorzata,Gdańsk\nStanisław,Białystok\n"
 
-describe("what a text is encoded in is found", () => {
+describe("the encoding of a text is detected", () => {
   test.each<[what: string, encoding: string, text: string]>([
     ["ASCII", "utf-8", "a,b\n1,2\n"],
     ["UTF-8", "utf-8", "stadt\nKöln\n東京\n"],
@@ -33,7 +33,7 @@ describe("what a text is encoded in is found", () => {
     expect(new TextDecoder(encoding).decode(encodeAs(encoding, text))).toBe(text)
   })
 
-  test.each(["utf-8", "utf-16le", "utf-16be"])("a mark at the beginning says %s", (encoding) => {
+  test.each(["utf-8", "utf-16le", "utf-16be"])("a byte order mark means %s", (encoding) => {
     const found = findEncoding(encodeAs(encoding, "\uFEFFstadt\nKöln\n"))
     expect(found).toEqual({ type: "text", encoding, sure: true, broken: false })
   })
@@ -46,7 +46,7 @@ describe("what a text is encoded in is found", () => {
   })
 
   test.each([["shift_jis", JAPANESE] as const, ["windows-1252", "Köln\n"] as const, ["utf-16be", "Köln\n"] as const])(
-    "%s is the same whatever pieces it comes in",
+    "%s is the same however it is split into chunks",
     (encoding, text) => {
       const bytes = encodeAs(encoding, text)
       for (const size of [1, 2, 3, 7]) {
@@ -58,7 +58,7 @@ describe("what a text is encoded in is found", () => {
   )
 })
 
-describe("what would become other letters is refused", () => {
+describe("a text that would be decoded wrongly is refused", () => {
   test.each<[what: string, bytes: Uint8Array]>([
     ["Russian of Windows", encodeAs("windows-1251", RUSSIAN)],
     ["Russian of UNIX", encodeAs("koi8-r", RUSSIAN)],
@@ -79,6 +79,6 @@ describe("what would become other letters is refused", () => {
   })
 })
 
-test("every encoding that somebody may name can be decoded here", () => {
+test("the platform can decode every encoding that a request may name", () => {
   for (const encoding of encodings) expect(() => new TextDecoder(encoding, { fatal: true })).not.toThrow()
 })

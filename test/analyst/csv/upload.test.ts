@@ -12,7 +12,7 @@ import { Face, type Visitor } from "../../support/server/face.ts"
 const CSV = { "content-type": "text/csv" }
 
 describe.each(anyDatabase)("CSV files on $name", ({ name, create }) => {
-  /** On PostgreSQL they are in the store, for all servers: test/cluster/files.test.ts. */
+  /** On PostgreSQL the files are in the store, for all servers: test/cluster/files.test.ts. */
   const onDisk = test.runIf(name === "sqlite")
   let face: Face
   let url: string
@@ -51,7 +51,7 @@ describe.each(anyDatabase)("CSV files on $name", ({ name, create }) => {
     "3,,-0.5,7,,2024-03-02,,00001,-1,0,日本",
   ].join("\r\n")
 
-  test("become a private database whose columns are what all their cells are", async () => {
+  test("become a private database whose column types fit all cells", async () => {
     const reply = await upload(ORDERS)
     expect(reply.status, reply.text).toBe(201)
     expect(reply.body).toMatchObject({ name: "Sales 2024.csv", kind: "sqlite", path: `csv/${reply.body.id}.db` })
@@ -82,7 +82,7 @@ describe.each(anyDatabase)("CSV files on $name", ({ name, create }) => {
     expect(leftovers()).toEqual([])
   })
 
-  test("are shown before anybody agrees, and nothing is kept of that", async () => {
+  test("are previewed without storing anything", async () => {
     const before = files()
     const rows = Array.from({ length: 30 }, (_, index) => `${index};x`).join("\n")
     expect(await look(`n;t\n${rows}\n`)).toEqual({
@@ -100,7 +100,7 @@ describe.each(anyDatabase)("CSV files on $name", ({ name, create }) => {
     expect(leftovers()).toEqual([])
   })
 
-  test("are read as their sender says, and shown before as they would be", async () => {
+  test("are read as the request says, and previewed the same way", async () => {
     const body = "day;amount\n03/04/2025;1.234\n05/06/2025;2.500\n"
     const asked = await look(body)
     expect(asked.questions).toMatchObject([
@@ -125,7 +125,7 @@ describe.each(anyDatabase)("CSV files on $name", ({ name, create }) => {
     expect(named.body).toMatchObject({ rows: [["Москва", 1]] })
   })
 
-  test("that make no sense are refused in words", async () => {
+  test("that make no sense are refused with an explanation", async () => {
     for (const search of ["preview=true", "name=x"]) {
       const reply = await upload('a,b\n"1,2\n3,4\n', search)
       expect(reply).toMatchObject({ status: 400, body: { code: "csv_refused" } })
@@ -134,7 +134,7 @@ describe.each(anyDatabase)("CSV files on $name", ({ name, create }) => {
     expect(leftovers()).toEqual([])
   })
 
-  test("are bounded, also where their length is not said, and come as a file only", async () => {
+  test("are limited in size, also without a declared length, and only a file is accepted", async () => {
     const before = files()
     const megabyte = new Uint8Array(1024 * 1024).fill(97)
     let sent = 0
@@ -151,7 +151,7 @@ describe.each(anyDatabase)("CSV files on $name", ({ name, create }) => {
     expect(files()).toEqual(before)
   })
 
-  test("that break off leave nothing", async () => {
+  test("that are interrupted leave nothing behind", async () => {
     const before = files()
     const { token } = await face.store.people.createToken({ id: user as never }, ["manage"], Date.now())
     const body = new ReadableStream({
@@ -173,7 +173,7 @@ describe.each(anyDatabase)("CSV files on $name", ({ name, create }) => {
     const [first, second] = [(await post()).body, (await post()).body]
     const folder = join(root, bobId, "csv")
     expect(readdirSync(folder).sort()).toEqual([`${first.id}.db`, `${second.id}.db`].sort())
-    // Somebody else's is not theirs to delete.
+    // Another user cannot delete it.
     expect((await ada.delete(`/api/connections/${first.id}`)).status).toBe(404)
     expect(readdirSync(folder)).toHaveLength(2)
     expect((await bob.delete(`/api/connections/${first.id}`)).status).toBe(204)
@@ -198,7 +198,7 @@ describe.each(anyDatabase)("CSV files on $name", ({ name, create }) => {
     leave(dead.pid ?? 0, "bb", { user, id: kept }) // killed after its record
     leave(dead.pid ?? 0, "cc") // killed in the middle of the file
     leave(dead.pid ?? 0, "dd", { user: "../..", id: "../../x" })
-    leave(process.ppid, "ee", { user, id: "conn_other" }) // another server, which is at work
+    leave(process.ppid, "ee", { user, id: "conn_other" }) // another server, which is running
     await using next = await Face.open({ url, model: scripted(), sqliteRoot: root })
     await next.databases.sweep()
     expect(files()).not.toContain(`${orphan}.db`)
@@ -207,7 +207,7 @@ describe.each(anyDatabase)("CSV files on $name", ({ name, create }) => {
     expect((await query(kept, "SELECT * FROM sales_2024")).rows).toEqual([[1, 2]])
   })
 
-  test("are sent by the client as they are", async () => {
+  test("are sent by the client unchanged", async () => {
     const { token } = await face.store.people.createToken({ id: user as never }, ["manage"], Date.now())
     const fetch = ((input: string, init: RequestInit) =>
       face.fetch(new Request(input, init))) as typeof globalThis.fetch

@@ -10,13 +10,13 @@ import { anyDatabase } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 import { currentScript } from "../../support/current-script.ts"
 
-/** A column that may be two things, one with a word in it, one that is fine, and a row that is too short. */
+/** An ambiguous column, one with a word in it, one without a fault, and a row that is too short. */
 const SALES = "day;amount;note;n\n2025-01-01;1.234;5;1\n2025-01-02;2.500;seven;2\n2025-01-03;3.000;6\n"
 const AMOUNT = /^amount: .*may be 1\.234 or 1234.*stays text/
 const NOTE = /^note: .*line 3.*seven/
 const SHORT = /^1 row\(s\) have fewer cells/
 
-describe.each(anyDatabase)("what is odd in a CSV file on $name", ({ create }) => {
+describe.each(anyDatabase)("warnings of a CSV file on $name", ({ create }) => {
   let face: Face
   let ada: Visitor
   let id: string
@@ -36,7 +36,7 @@ describe.each(anyDatabase)("what is odd in a CSV file on $name", ({ create }) =>
 
   const query = async (sql: string) => (await ada.post(`/api/connections/${id}/query`, { sql })).body
 
-  test("stands in each answer of a query that reads it, and in no other", async () => {
+  test("are part of each answer of a query that reads it, and of no other", async () => {
     const sum = await query("SELECT sum(amount) AS total FROM sales")
     expect(sum.warnings).toEqual([expect.stringMatching(SHORT), expect.stringMatching(AMOUNT)])
     expect((await query("SELECT count(*) FROM sales")).warnings).toEqual([expect.stringMatching(SHORT)])
@@ -48,7 +48,7 @@ describe.each(anyDatabase)("what is odd in a CSV file on $name", ({ create }) =>
     expect(await query("SELECT 1")).not.toHaveProperty("warnings")
   })
 
-  test("is kept with the result", async () => {
+  test("are stored with the result", async () => {
     const { resultId } = await query("SELECT amount FROM sales")
     const kept = (await ada.get(`/api/connections/${id}/results/${resultId}`)).body
     expect(kept.warnings).toEqual([expect.stringMatching(SHORT), expect.stringMatching(AMOUNT)])
@@ -59,7 +59,7 @@ describe.each(anyDatabase)("what is odd in a CSV file on $name", ({ create }) =>
     expect(markdown).toMatch(/- amount: TEXT \(.*may be 1\.234 or 1234/)
   })
 
-  test("is told to the model with the rows, and shown to the person, in the page's data and on a terminal", async () => {
+  test("reach the model with the rows, and the user in the page's data and on a terminal", async () => {
     current = analystModel(says("SELECT sum(amount) AS total FROM sales"))
     const conversation = await ada.begin({ agent: "analyst", connectionId: id })
     const { body } = await ada.say(conversation, "What is the total?")
@@ -73,7 +73,7 @@ describe.each(anyDatabase)("what is odd in a CSV file on $name", ({ create }) =>
     expect(sqlResult.warnings).toHaveLength(2)
   })
 
-  test("a column with a currency says which, where the schema is read, and is no reason to warn", async () => {
+  test("a column with a currency says so in the schema, and gets no warning", async () => {
     const headers = { "content-type": "text/csv" }
     const body = 'a;price\n1;"12,50 €"\n2;"3,00 €"\n'
     const { id: other } = (await ada.ask("POST", "/api/connections/csv?name=prices", { body, headers })).body
@@ -83,7 +83,7 @@ describe.each(anyDatabase)("what is odd in a CSV file on $name", ({ create }) =>
     expect((await ada.get(`/api/connections/${other}/schema`)).body.markdown).toContain("- price: REAL (in €)")
   })
 
-  test("and nothing that a cell says ends the comment that it is kept in", async () => {
+  test("and no cell can end the SQL comment that contains it", async () => {
     const headers = { "content-type": "text/csv" }
     const body = "a;b\n1;1\n2;2\n*/ DROP;3\n"
     const { id: other } = (await ada.ask("POST", "/api/connections/csv?name=odd", { body, headers })).body

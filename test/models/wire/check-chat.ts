@@ -4,11 +4,11 @@ import { shaped, toolName, words } from "./refuse.ts"
 
 export interface ChatRules {
   readonly callId: RegExp
-  /** It takes thinking back, under this name. */
+  /** The provider takes thinking back under this name. */
   readonly thinks: boolean
-  /** A person may speak right after a result. */
+  /** A user message may follow right after a result. */
   readonly interrupts: boolean
-  /** It can be asked to count. */
+  /** It can report token counts. */
   readonly counts: boolean
 }
 

@@ -10,7 +10,7 @@ const Block = z.union([
   z.strictObject({
     document: z.strictObject({
       format: z.literal("pdf"),
-      // What somebody called it may be an instruction: Converse takes few characters.
+      // A user's file name may be an instruction: Converse allows few characters.
       name: z.string().regex(/^(?!.*\s\s)[a-zA-Z0-9\s()[\]-]{1,200}$/),
       source: bytes,
       citations: z.looseObject({}).optional(),
@@ -78,7 +78,7 @@ const Body = z.strictObject({
 
 type Request = z.infer<typeof Body>
 
-/** At most four, each behind something, and never behind thinking. */
+/** At most four, each after some content, and never after thinking. */
 function checkPoints({ system = [], messages }: Request): void {
   const lists: readonly (readonly object[])[] = [system, ...messages.map(({ content }) => content)]
   const before = lists.flatMap((list) => list.flatMap((block, at) => ("cachePoint" in block ? [list[at - 1]] : [])))
@@ -89,7 +89,9 @@ function checkPoints({ system = [], messages }: Request): void {
   }
 }
 
-/** As of Anthropic's messages: it leaves room for words, alone decides how warm it is, and stands before the calls of a reply. */
+/**
+ * As in Anthropic's messages: it leaves room for text, allows no temperature, and comes before the calls of a reply.
+ */
 function checkThinking({ messages, inferenceConfig = {}, additionalModelRequestFields = {} }: Request): void {
   const { thinking } = additionalModelRequestFields
   if (thinking?.type !== "enabled") return

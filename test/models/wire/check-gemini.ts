@@ -32,7 +32,7 @@ const Body = z.strictObject({
   toolConfig: z.strictObject({ functionCallingConfig: z.strictObject({ mode: z.enum(["AUTO", "NONE"]) }) }).optional(),
 })
 
-/** A request of Gemini's own format, for a model that wants its thoughts about calls back. */
+/** A request of Gemini's own format, for a model that requires the thought signatures of its calls. */
 export const checkGemini: Check = ({ body }) => {
   const { contents, tools = [], toolConfig } = shaped(Body, body)
   const pairs = new Pairs()
@@ -45,7 +45,7 @@ export const checkGemini: Check = ({ body }) => {
     for (const part of parts) {
       if ("functionResponse" in part) {
         const { name } = part.functionResponse
-        // Without ids they belong together by their places.
+        // Without ids they are matched by their positions.
         if (role !== "user") refuse(place, "a result of the model")
         pairs.result(`${at - 1}.${called++}`, place, name)
         continue

@@ -81,7 +81,7 @@ export const checkMessages: Check = ({ body }) => {
       const isModels = block.type === "tool_use" || isThinking(block.type)
       if (role === "user" ? isModels : isPersons) refuse(here, `a ${block.type} of the ${role}`)
       if (block.type === "tool_result") {
-        // Right behind the calls, before all else.
+        // Directly after the calls, before anything else.
         if (hasOther) refuse(here, "a result behind other words")
         if (block.is_error && block.content.trim() === "") refuse(here, "an error without a word")
         pairs.result(block.tool_use_id, here)
@@ -100,7 +100,7 @@ export const checkMessages: Check = ({ body }) => {
   if (thinking?.type !== "enabled") return
   if (thinking.budget_tokens >= max_tokens) refuse("thinking", "takes all of the reply")
   if (temperature !== undefined && temperature !== 1) refuse("temperature", "beside thinking")
-  // A reply under way, which has made calls, has to begin with its thinking.
+  // A reply that continues after calls has to start with its thinking.
   const asked = messages.findLastIndex(({ role, content }) => {
     return role === "user" && !content.some(({ type }) => type === "tool_result")
   })

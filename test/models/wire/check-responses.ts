@@ -35,7 +35,7 @@ const Item = z.union([
 const Body = z.strictObject({
   model: words,
   input: z.array(Item).min(1),
-  // Nothing is kept there, so nothing can be pointed at: items come whole.
+  // The provider stores nothing, so items cannot be referenced: they are sent whole.
   store: z.literal(false),
   include: z.array(z.literal("reasoning.encrypted_content")).optional(),
   stream: z.literal(true),
@@ -80,7 +80,7 @@ export const checkResponses: Check = ({ body }) => {
       if (before === "function_call_output" && !isNewTurn(pairs)) refuse(place, "a call among results")
       return pairs.call(item.call_id, item.name, place)
     }
-    // Thinking comes before what it led to, each once.
+    // Thinking comes before the item it led to, each once.
     if (after !== "assistant" && after !== "function_call" && after !== "reasoning")
       refuse(place, `thinking that leads to ${after ?? "nothing"}`)
     if (thoughts.has(item.id)) refuse(place, `the thought ${item.id} comes twice`)

@@ -23,7 +23,7 @@ const files: readonly StoryFile[] = [
   { name: "empty.txt", type: "text/plain", bytes: Buffer.from(""), text: "" },
 ]
 
-/** What a person may send along: to be seen, to be read, two of one odd name, torn, empty, and removed since. */
+/** Files of a user: an image, texts, two with the same malformed name, a damaged one, an empty one, and one removed since. */
 export const storyFiles: readonly MessageFile[] = files.map(({ name, type, bytes }, at) => {
   const size = type.startsWith("image/") ? { width: 20, height: 20 } : {}
   return { id: `file_${at}` as FileId, name, type, size: bytes.length, ...size }

@@ -30,7 +30,7 @@ const [BLIND, ALL] = [
   { images: true, files: true },
 ]
 
-/** One model of each format, by the address where it is asked; some see, some read little. */
+/** One model of each format, by its address; some support images, some have a small context. */
 export const wireFormats: Readonly<Record<string, Format>> = {
   "vllm/small": {
     at: /^http:\/\/vllm/,
@@ -67,10 +67,10 @@ const settings = {
   ...{ anthropicApiKey: "k", geminiApiKey: "k", bedrockApiKey: "k", awsRegion: "eu-central-1" },
 }
 
-/** Nothing is late here: whoever is to be waited for is. */
+/** Timers never fire here: the model waits as long as it takes. */
 const clock = { now: () => 0, monotonic: () => 0, alarm: () => () => {} }
 
-/** How a request is answered: with words, or not at all. */
+/** How a request is answered: with a reply, or not at all. */
 export type WireAnswer =
   | {
       readonly type: "says"
@@ -88,11 +88,11 @@ export interface Judged {
 
 export interface Wire {
   readonly answer: (judged: Judged) => WireAnswer
-  /** Hears of each request before it is put into words. */
+  /** Receives each request before it is serialized. */
   readonly asked: (request: ModelRequest) => void
 }
 
-/** The providers' own adapters, over a wire that judges every request and answers as it is told. */
+/** The providers' own adapters, over a fetch that checks every request and answers as the test says. */
 export function wireProviders({ answer, asked }: Wire): ModelSource {
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const url = input instanceof Request ? input.url : String(input)
@@ -123,7 +123,7 @@ export function wireProviders({ answer, asked }: Wire): ModelSource {
   }
 }
 
-/** Why a strict provider would refuse a request to this model; undefined where it would not. */
+/** Why a strict provider would refuse a request to this model; undefined if it would not. */
 export function problemOf(request: WireRequest): string | undefined {
   try {
     wireFormats[request.model]?.check(request)
@@ -134,7 +134,7 @@ export function problemOf(request: WireRequest): string | undefined {
   }
 }
 
-/** The same model, that reads less. */
+/** The same model, with a smaller context. */
 const withFacts = (model: Model, facts: Pick<Model, "contextTokens" | "sees">, asked: Wire["asked"]): Model => ({
   ...{ name: model.name, provider: model.provider, ...facts },
   stream(request, signal) {
@@ -143,7 +143,7 @@ const withFacts = (model: Model, facts: Pick<Model, "contextTokens" | "sees">, a
   },
 })
 
-/** Until somebody lets go of it, or the request is given up. */
+/** Waits until the gate opens, or the request is aborted. */
 function heldBy(gate: Promise<unknown>, signal?: AbortSignal | null): Promise<unknown> {
   const gone = new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)))
   return Promise.race([gate, gone])

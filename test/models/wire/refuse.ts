@@ -1,13 +1,13 @@
 import { z } from "zod"
 
-/** A request as it goes over the wire, and who reads it. */
+/** A request as it is sent, and the model that receives it. */
 export interface WireRequest {
   /** Our name of the model. */
   readonly model: string
   readonly body: unknown
 }
 
-/** Throws, with the place and the reason, where a strict provider of this format would refuse the request. */
+/** Throws, with the position and the reason, if a strict provider of this format would refuse the request. */
 export type Check = (request: WireRequest) => void
 
 export function refuse(place: string, problem: string): never {
@@ -21,12 +21,12 @@ export function shaped<Shape extends z.ZodType>(schema: Shape, body: unknown): z
   return refuse("shape", z.prettifyError(read.error))
 }
 
-/** A text that says something, and no half characters: both are refused by some. */
+/** A text that is not empty, without lone surrogates: both are refused by some. */
 export const words = z
   .string()
   .refine((text) => /[^\s\p{Cc}]/u.test(text), "is blank")
   .refine((text) => text.isWellFormed(), "has half a character")
-/** A result may be empty, but is no less well formed. */
+/** A result may be empty, but has to be well formed, too. */
 export const anyWords = z.string().refine((text) => text.isWellFormed(), "has half a character")
 
 export const toolName = z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/)
@@ -50,7 +50,7 @@ const dataUrl = (start: RegExp) =>
 export const imageUrl = dataUrl(IMAGE_URL)
 export const pdfUrl = dataUrl(PDF_URL)
 
-/** Calls and results as they follow each other, whatever a format calls them. */
+/** The sequence of calls and results, whatever a format calls them. */
 export class Pairs {
   readonly #ids = new Set<string>()
   #open: { readonly id: string; readonly name: string }[] = []
@@ -61,14 +61,14 @@ export class Pairs {
     this.#open.push({ id, name })
   }
 
-  /** In the order of the calls: what came of which is never a guess. */
+  /** Results come in the order of the calls, so that each is matched without guessing. */
   result(id: string, place: string, name?: string): void {
     const call = this.#open.shift()
     if (call?.id !== id) refuse(place, `the result of ${id} stands where that of ${call?.id ?? "no call"} belongs`)
     if (name !== undefined && name !== call.name) refuse(place, `${id} called ${call.name}, its result says ${name}`)
   }
 
-  /** Something else begins here. */
+  /** Another kind of content starts. */
   closed(place: string): void {
     if (this.#open.length > 0) refuse(place, `${this.#open.map(({ id }) => id).join()} has no result before this`)
   }
@@ -81,14 +81,14 @@ export class Pairs {
   }
 }
 
-/** What the fake providers write wherever a model thinks: whose thought it is. */
+/** The thinking that the fake providers write, which names its model. */
 export const thoughtOf = (model: string): string => `Thought by <${model}>.`
 export const sealOf = (model: string, number: number): string =>
   Buffer.from(`sealed by <${model}> ${number}!!`.padEnd(60, "=")).toString("base64")
 
 /**
- * What holds wherever it stands: no half a character, no zero, and thinking, sealed or not, is given back to whom it is from
- * and to nobody else.
+ * Rules for the whole request: no lone surrogate, no NUL, and thinking, encrypted or not, is sent back only to its own
+ * model.
  */
 export function checkThroughout({ model, body }: WireRequest): void {
   const text = JSON.stringify(body)

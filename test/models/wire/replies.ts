@@ -2,10 +2,10 @@ import { converseEvent } from "../../../core/models/providers/stream/event-frame
 import { sse } from "../../../core/models/providers/server.fixture.ts"
 import { sealOf, thoughtOf } from "./refuse.ts"
 
-/** What a model says, whatever the format it says it in. */
+/** The reply of a model, in any format. */
 export interface Said {
   readonly model: string
-  /** Counts what was thought, so that no two thoughts are the same. */
+  /** Numbers the thoughts, so that no two are the same. */
   readonly number: number
   readonly thinks: boolean
   readonly words: string
@@ -14,7 +14,7 @@ export interface Said {
   readonly finish: "stop" | "limit"
 }
 
-/** One reply as its provider streams it, in pieces. The last of them alone says that it is over. */
+/** One reply as its provider streams it, in pieces. Only the last one says that it is over. */
 export type Write = (said: Said) => (string | Buffer)[]
 
 export const writeChat: Write = ({ model, thinks, words, calls, finish }) => {
@@ -96,7 +96,7 @@ export const writeMessages: Write = ({ model, number, thinks, words, calls, fini
   return [...events, { type: "message_stop" }].map((event) => sse(event))
 }
 
-/** Gemini writes no arguments that are no JSON: there they are empty. */
+/** Gemini cannot send arguments that are not JSON: there they are empty. */
 export const writeGemini: Write = ({ model, number, thinks, words, calls, finish }) => {
   const said = (parts: readonly object[], more: object = {}) =>
     sse({
@@ -112,7 +112,7 @@ export const writeGemini: Write = ({ model, number, thinks, words, calls, finish
     ...(thinks ? [said([{ text: thoughtOf(model), thought: true }])] : []),
     ...(words ? [said([{ text: words }])] : []),
     ...(called.length > 0 ? [said(called)] : []),
-    // A signature may come alone, behind the words.
+    // A signature may come alone, after the text.
     ...(thinks && called.length === 0 && words ? [said([{ text: "", ...seal }])] : []),
     said([], { finishReason: finish === "limit" && calls.length === 0 ? "MAX_TOKENS" : "STOP" }),
   ]

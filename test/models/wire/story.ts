@@ -25,7 +25,7 @@ export interface PlannedReply {
   readonly kind: "words" | "calls" | "empty" | "blank" | "breaks-off" | "overloaded" | "refuses" | "too-long"
   readonly calls: readonly (readonly [tool: string, input: string])[]
   readonly thinks: boolean
-  /** Half of it comes, and the rest when somebody lets go of it. */
+  /** Whether only half of the reply comes until the story releases the rest. */
   readonly holds: boolean
   readonly finish: "stop" | "limit"
   readonly length: number
@@ -36,10 +36,10 @@ export type Act =
       readonly do: "say"
       readonly when: "queue" | "steer"
       readonly length: number
-      /** Which of the files come along. */
+      /** The attached files, by their indexes. */
       readonly files: readonly number[]
       readonly wantsJson: boolean
-      /** How often it may call before it has to answer in words. */
+      /** How often it may call before it has to answer in text. */
       readonly maxIterations: number
     }
   | { readonly do: "switch"; readonly model: number }
@@ -48,7 +48,7 @@ export type Act =
   | { readonly do: "mode"; readonly mode: Mode }
   | { readonly do: "think"; readonly effort: "low" | "high" | null }
   | { readonly do: "wait"; readonly seconds: number }
-  /** What was said from there on is left behind, as by whoever says something anew. */
+  /** Forks the conversation at this position and leaves the rest behind, like an edited message. */
   | { readonly do: "fork"; readonly at: number }
   | { readonly do: "die"; readonly in: number; readonly when: "before" | "after" }
   | { readonly do: "let-go" | "cancel" | "resume" | "compact" }
@@ -72,14 +72,14 @@ interface Life {
   readonly isDead: () => boolean
 }
 
-/** A person, their conversation with its forks, the processes that work on it, and every request that went out. */
+/** A user, their conversation with its forks, the processes that work on it, and every request that was sent. */
 export class Story {
   readonly requests: Judged[] = []
-  /** Of each call, what models were told that came of it. */
+  /** For each call, the results that models received. */
   readonly told = new Map<string, Set<string>>()
   readonly troubles: unknown[] = []
   readonly ids: ConversationId[] = []
-  /** What happened, line by line, for whoever has to read a failure. */
+  /** A log of all steps, to diagnose a failure. */
   readonly lines: string[] = []
   readonly #engine: Engine
   readonly #user: UserId
@@ -105,7 +105,7 @@ export class Story {
     this.#life = this.#begin()
   }
 
-  /** The whole of it: everything that is planned, and then on without faults until nothing is left to do. */
+  /** Runs all planned steps, and then continues without faults until nothing is left to do. */
   async run(): Promise<Conversation[]> {
     await this.#first()
     for (const act of this.#plan.acts) {
@@ -223,7 +223,7 @@ export class Story {
     }
   }
 
-  /** Refusals are answers; anything else is a defect. */
+  /** Refusals are answers; any other error is a defect. */
   async #submit(input: Input): Promise<void> {
     try {
       await this.#life.runtime.submit(this.#id, input)
@@ -272,7 +272,7 @@ export class Story {
     throw new Error(`${id} comes to no end`)
   }
 
-  /** Until nobody is at work, or what is at work is waited for. */
+  /** Resolves once no conversation works, or only held replies are pending. */
   async #quiet(): Promise<void> {
     for (let turn = 0, held = 0; turn < 300 && held < 5; turn++) {
       await new Promise((resolve) => setImmediate(resolve))

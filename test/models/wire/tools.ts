@@ -3,10 +3,10 @@ import { answer, defineTool, failed, type Tool } from "../../../core/engine/defi
 
 const input = z.object({ key: z.number() })
 
-/** Long enough to give way to a reference. */
+/** Long enough to be replaced by a reference. */
 const LONG = "seen all of it ".repeat(50)
 
-/** Reads that find much, little and nothing, words from outside, and two kinds of writes. */
+/** Reads that return much, little and nothing, external text, and two kinds of writes. */
 export function storyTools(isDead: () => boolean): Tool[] {
   const done = new Set<string>()
   const read = (name: string, run: (key: number) => string, more: { taint?: "untrusted" } = {}) =>

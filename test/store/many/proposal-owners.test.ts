@@ -37,7 +37,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     return { face, ada, waiting, list, noted, propose: () => propose(ada) }
   }
 
-  test("a list has each proposal once, newest first, whether it is noted yet whose it is or not", async () => {
+  test("a list has each proposal once, newest first, whether its owner is recorded yet or not", async () => {
     await using database = await create()
     const { face, ada, waiting, list, noted, propose } = await open(database.url)
     await using _ = face
@@ -57,14 +57,14 @@ describe.each(databases)("on $name", ({ name, create }) => {
     expect(await list("&status=pending")).toEqual(before)
   })
 
-  test("nothing is missing from a list while another node notes whose the proposals are", async () => {
+  test("a list misses nothing while another node records the owners of proposals", async () => {
     await using database = await create()
     const { face, ada, waiting } = await open(database.url)
     await using _ = face
     const { engine } = face.store
     const { query, change } = engine
     const note = { sql: "UPDATE proposal SET person = (SELECT key FROM person WHERE name = 'ada')", values: [] }
-    // By this node nothing is noted; by the other one between any two questions of a list.
+    // This node records none; the other one does between any two queries of a list.
     let before: Promise<unknown> = Promise.resolve()
     Object.assign(engine, {
       change: () => Promise.reject(new Error("the disk is full")),
@@ -81,13 +81,13 @@ describe.each(databases)("on $name", ({ name, create }) => {
     expect(body.items.map((item: { id: string }) => item.id).toSorted()).toEqual(waiting.toSorted())
   })
 
-  test("pages have each proposal once also where the database orders letters in another way than we do", async () => {
+  test("pages have each proposal once also if the database sorts letters differently", async () => {
     await using database = await create()
     const { face, waiting, list } = await open(database.url)
     await using _ = face
     const { engine } = face.store
     const names = ["prop_a", "prop_B", "prop_c", "prop_D", "prop_e"]
-    // Proposed at once, as the calls of one reply are.
+    // Proposed at once, as the tool calls of one reply are.
     const statements = waiting.flatMap((id, at) => [
       { sql: "UPDATE event SET body = replace(body, ?, ?)", values: [id, names[at]] },
       { sql: "UPDATE proposal SET id = ?, expires_at = 9000000000000 WHERE id = ?", values: [names[at], id] },
@@ -98,7 +98,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     expect((await list()).toSorted()).toEqual(names.toSorted())
   })
 
-  test("what expired unseen leaves the inbox when it is seen", async () => {
+  test("a proposal that expired unnoticed leaves the inbox when it is read", async () => {
     await using database = await create()
     const { face, ada, waiting, list } = await open(database.url)
     await using _ = face
@@ -115,7 +115,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     expect(await list("&status=pending")).toHaveLength(COUNT - 2)
   })
 
-  test("a conversation that is erased while its proposals are read is left out, and nothing fails for it", async () => {
+  test("a conversation that is erased while its proposals are read is left out, and nothing fails", async () => {
     await using database = await create()
     const { face, ada, waiting } = await open(database.url)
     await using _ = face
@@ -123,7 +123,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     const { events } = engine
     const { conversationId } = (await ada.get(`/api/agent/proposals/${waiting[2]}`)).body
     const [person] = await engine.query<{ id: UserId }>("SELECT id FROM person WHERE name = 'ada'", [])
-    // By another node, between the question for the rows and that for their words.
+    // By another node, between the query for the rows and that for their text.
     let erasing: Promise<unknown> | undefined
     Object.assign(engine, {
       events: async (...asked: Parameters<typeof events>) => {
@@ -137,14 +137,14 @@ describe.each(databases)("on $name", ({ name, create }) => {
     expect([status, body.items?.map((item: { id: string }) => item.id).toSorted()]).toEqual([200, left])
   })
 
-  test("an inbox has what changes while it is read, once", async () => {
+  test("an inbox has a proposal once that changes while it is read", async () => {
     await using database = await create()
     const { face, waiting } = await open(database.url)
     await using _ = face
     const { engine } = face.store
     const { query, change } = engine
     const [person] = await engine.query<{ id: UserId }>("SELECT id FROM person WHERE name = 'ada'", [])
-    // By another node, and between any two questions: one of them is in doubt now.
+    // By another node, and between any two queries: one of them is in doubt now.
     const sql =
       "UPDATE proposal SET status = CASE WHEN status = 'pending' THEN 'in_doubt' ELSE 'pending' END WHERE id = ?"
     let before: Promise<unknown> = Promise.resolve()

@@ -9,7 +9,7 @@ import { Face } from "../../support/server/face.ts"
 import { readingAll, recordStatements } from "./statement-plans.ts"
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("nothing that a person asks for, and nothing that a node does by itself, reads all there is in a table that grows", async () => {
+  test("no request, and no periodic task of a node, scans all of a table that grows", async () => {
     await using database = await create()
     const model = scripted(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     await using face = await Face.open({ url: database.url, model })
@@ -36,7 +36,7 @@ describe.each(databases)("on $name", ({ create }) => {
       "/api/usage",
     ])
       expect([path, (await ada.get(path)).status]).toEqual([path, 200])
-    // What a node does by itself, at its start and again and again.
+    // The periodic tasks of a node, which also run at its start.
     store.journal.drop(id)
     await face.pawl.runtime.recover()
     await new DoubtfulCalls(face.pawl.ports).askTargets()

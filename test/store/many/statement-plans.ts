@@ -5,7 +5,7 @@ import type { Statement } from "../../../core/store/engine/operations.ts"
 
 type Sent = Pick<Statement, "sql" | "values">
 
-/** Tables that grow for as long as a server is used: nothing that anybody waits for, or that is done again and again, reads all of one. */
+/** Tables that grow as long as a server is used: no request and no periodic task scans all of one. */
 const LARGE = [
   "conversation",
   "event",
@@ -17,10 +17,10 @@ const LARGE = [
   "message_key",
   "kept_fold",
 ]
-/** Indexes of a few rows, whatever there is in the table: what is at work, what waits for somebody or was never answered. */
+/** Indexes of a few rows in any table: conversations at work, proposals that wait or are in doubt. */
 const OF_FEW = ["conversation_open", "proposal_at_hand", "proposal_doubtful"]
 
-/** Every statement that is sent to this engine from here on, once. */
+/** Every distinct statement that is sent to this engine from now on. */
 export function recordStatements(engine: Engine): Sent[] {
   const sent = new Map<string, Sent>()
   const { query, change } = engine
@@ -37,7 +37,7 @@ export function recordStatements(engine: Engine): Sent[] {
   return { [Symbol.iterator]: () => sent.values() } as unknown as Sent[]
 }
 
-/** The statements that read all of a large table, each with what it reads. */
+/** The statements that scan all of a large table, each with what it scans. */
 export async function readingAll(engine: Engine, url: string, sent: Iterable<Sent>): Promise<string[]> {
   const each = [...sent]
   return engine.name === "sqlite" ? scansOfSqlite(engine, each) : scansOfPostgres(url, each)
@@ -56,7 +56,7 @@ async function scansOfSqlite(engine: Engine, sent: readonly Sent[]): Promise<str
   return found
 }
 
-/** What a name in a statement stands for: a table, or what the statement calls it. */
+/** Resolves a name in a statement: to a table, or from an alias to its table. */
 const tableOf = (sql: string, name: string): string =>
   LARGE.find((table) => new RegExp(`\\b${table}(?: AS)? ${name}\\b`).test(sql)) ?? name
 
@@ -66,7 +66,10 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** Of tables that are small PostgreSQL reads all because that is cheaper, so it is told not to: where it still does, no index can serve. */
+/**
+ * PostgreSQL scans small tables because that is cheaper, so sequential scans are switched off: a scan that remains has
+ * no index to use.
+ */
 async function scansOfPostgres(url: string, sent: readonly Sent[]): Promise<string[]> {
   const client = new pg.Client(url)
   await client.connect()

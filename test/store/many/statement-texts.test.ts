@@ -11,7 +11,7 @@ import { recordStatements } from "./statement-plans.ts"
 const NOON = Date.UTC(2026, 2, 20, 12)
 const masterKeys = fixedKeys(asMasterKey(Buffer.alloc(32, "texts")))
 
-test.each(anyDatabase)("what is done again later is said in the same words, on $name", async ({ create }) => {
+test.each(anyDatabase)("repeated operations send the same statement texts, on $name", async ({ create }) => {
   await using database = await create()
   const clock = new TurnedClock(NOON)
   await using store = await openStore({ url: database.url, durability: "normal", clock, masterKeys })

@@ -15,7 +15,7 @@ interface Call {
   readonly cost: number | null
 }
 
-/** Calls of every other day, in three conversations, of two models, some without a price. */
+/** Model calls on every other day, in three conversations, by two models, some without a price. */
 const calls: readonly Call[] = Array.from({ length: 200 }, (_, at) => ({
   day: `2026-03-${String(1 + 2 * (at % 10) + (at % 20 === 19 ? 1 : 0)).padStart(2, "0")}`,
   conversation: `conv_${at % 3}`,
@@ -32,7 +32,7 @@ async function record({ engine }: Store, user: UserId, used: readonly Call[], fi
   await engine.change({ type: "statements", statements })
 }
 
-/** What the report should say, by going through the calls. */
+/** The expected report, computed from the calls. */
 function expected(used: readonly Call[]) {
   const add = (some: readonly Call[]) => ({
     ...{ calls: some.length, inputTokens: 10 * some.length, outputTokens: 2 * some.length, cachedTokens: 0 },
@@ -68,7 +68,7 @@ describe.each(databases)("on $name", ({ create }) => {
     return { store, user, clock }
   }
 
-  test("what was used is the same before and after its days were added up, and days that are over are not read again", async () => {
+  test("a usage report is the same before and after its days are summed, and past days are not read again", async () => {
     await using database = await create()
     const { store, user, clock } = await open(database.url)
     await using _ = store
@@ -76,7 +76,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await report(store, user)).toEqual(expected(calls))
     const days = [...new Set(calls.map(({ day }) => day))].sort()
     expect(await summed(store)).toEqual(days.filter((day) => day <= "2026-03-18"))
-    // Yesterday may still be written to, and today is.
+    // Calls of yesterday may still be added, and today's are.
     const later = [...calls, ...["2026-03-19", "2026-03-20"].map((day) => ({ ...calls[1]!, day }))]
     await record(store, user, later.slice(calls.length), 2000)
     expect(await report(store, user)).toEqual(expected(later))
@@ -88,7 +88,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await summed(store)).slice(-2)).toEqual(["2026-03-19", "2026-03-20"])
   })
 
-  test("a day that was added up by a clock that ran ahead is told by its calls again, and added up anew when it is over", async () => {
+  test("a day that was summed by a clock that ran ahead is read from its calls again, and summed again when it is over", async () => {
     await using database = await create()
     const { store, user, clock } = await open(database.url)
     await using _ = store
@@ -107,7 +107,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await report(store, user), "by what was added up").toEqual(expected(later))
   })
 
-  test("of many that ask at once each is told the truth, and a day is added up once", async () => {
+  test("many concurrent reports are all right, and each day is summed once", async () => {
     await using database = await create()
     const { store, user } = await open(database.url)
     await using _ = store
@@ -116,7 +116,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await report(store, user)).toEqual(expected(calls))
   })
 
-  test("where nothing can be written the calls themselves tell it", async () => {
+  test("without writes the report is computed from the calls", async () => {
     await using database = await create()
     const { store, user } = await open(database.url)
     await using _ = store
