@@ -11,7 +11,7 @@ import { Visitor } from "../support/server/face.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-/** How much is written is told twice a second: of a small database never, unless the machine is slow. */
+/** Progress is printed twice a second, so a small database prints none unless the machine is slow. */
 const NOTHING_BUT_PROGRESS = expect.stringMatching(/^(?:[\d.]+ [kM]B of [\d.]+ [kM]B copied\n)*$/)
 
 async function serve(environment: Record<string, string>) {
@@ -20,7 +20,7 @@ async function serve(environment: Record<string, string>) {
   return Object.assign(server, { ada: new Visitor(fetch, await tokenFor(environment), url) })
 }
 
-/** Conversations that are written without a pause until somebody says stop. Returns those that were acknowledged. */
+/** Writes conversations without a pause until stopped. Returns those that were acknowledged. */
 function writing(ada: Visitor) {
   const acknowledged: { id: string; at: number }[] = []
   let going = true
@@ -91,7 +91,7 @@ test("it overwrites nothing, and says what to do on PostgreSQL and where there i
   const postgres = await command(["backup", to], { ...environment, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" })
   expect([postgres.code, postgres.stderr]).toEqual([1, expect.stringContaining("pg_dump")])
   expect(postgres.stderr).not.toContain("hunter2")
-  // A server that was stopped has left no log beside its database.
+  // A server that was stopped has left no log next to its database.
   const stopped = await pawl(["backup", `${to}2`], environment)
   expect([stopped.code, stopped.stderr]).toEqual([0, NOTHING_BUT_PROGRESS])
 })

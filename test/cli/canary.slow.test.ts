@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 180_000 })
 /** Unlike anything else, so that finding it anywhere means that it has leaked. */
 const canary = (kind: string) => `${kind}Canary${randomBytes(18).toString("hex")}`
 
-/** A provider that says the key it was sent back, in every way it can: as an answer, in the middle of one, and broken off. */
+/** A provider that echoes the key it received in every way it can: as an answer, in the middle of one, and in an interrupted one. */
 function echo(response: Parameters<Parameters<typeof ProviderServer.open>[0]>[0], key: string, turn: number): void {
   const error = { error: { message: `Incorrect API key provided: ${key}`, type: "x", code: `bad_${key}` } }
   const json = (status: number) =>
@@ -29,7 +29,7 @@ function echo(response: Parameters<Parameters<typeof ProviderServer.open>[0]>[0]
   response.writeHead(403, { "content-type": "text/html" }).end(`<h1>Authorization: Bearer ${key}</h1>`)
 }
 
-// Beside each other: half of it is waiting until the webhook is called again.
+// Concurrent, because half of the time is waiting until the webhook is called again.
 test.concurrent.each(oneIn(2, ["json", "plain"]))(
   "no canary is in an answer, a header, an export, the metrics, a file of the database, a copy of it or the %s log",
   async (format) => {
@@ -70,7 +70,7 @@ test.concurrent.each(oneIn(2, ["json", "plain"]))(
     await using server = new PawlProcess(["serve"], environment)
     const [, printed = "", url = ""] = await server.says(/sign-in#(\S+)[^]*listening on (\S+)\n/)
     const seen: string[] = []
-    /** What was handed out on purpose, once, to whoever asked for it. */
+    /** Secrets that are handed out on purpose, once, to the caller that requested them. */
     const handedOut = new Map<string, number>()
 
     async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
@@ -88,7 +88,7 @@ test.concurrent.each(oneIn(2, ["json", "plain"]))(
       }
     }
 
-    // In with a link, a ticket, a second token, a JWT: each is handed out once, and then belongs to nobody's answer.
+    // Signs in with a link, a ticket, a second token, a JWT: each is handed out once, and must not appear in any later answer.
     const signedIn = await ask("POST", "/api/auth/sign-in", { secret: secrets.link })
     secrets.session = /pawl_session_\d+=([\w-]+)/.exec(signedIn.headers.get("set-cookie") ?? "")?.[1] ?? ""
     secrets.page = signedIn.body.pageSecret as string
@@ -261,7 +261,7 @@ test.concurrent("the password of a database that cannot be reached is in nothing
     ["token", "create", "--user", "ada"],
     ["backup", "x"],
   ]) {
-    // What a server says is heard of a server, the others in one process.
+    // `serve` runs as a real server, the other commands in this process.
     const { code, stdout, stderr } = await (words[0] === "serve" ? pawl : command)(words, environment)
     expect(code, words.join(" ")).not.toBe(0)
     expect(stdout + stderr).not.toContain(password.slice(0, 16))

@@ -64,7 +64,7 @@ describe.concurrent("pawl serve", () => {
     )
   })
 
-  test("a run that was cut off by kill -9 goes on by itself with the next start", async () => {
+  test("a run that was cut off by kill -9 continues by itself with the next start", async () => {
     const second = Promise.withResolvers<void>()
     let asked = 0
     await using provider = await ProviderServer.open((response) => {
@@ -131,7 +131,7 @@ describe.concurrent("pawl serve", () => {
     expect(me.body).toMatchObject({ user: { name: "ada" }, scopes: ["read"], credential: { type: "jwt" } })
   })
 
-  test("a port that is taken and a bad setting are said plainly", async () => {
+  test("reports a port in use and an invalid setting in plain words", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     await using server = await serve(environment)
     const { port } = new URL(server.url)
@@ -157,7 +157,7 @@ describe.concurrent("pawl exec", () => {
     expect((await command(["exec", "--agent", "workspace", "list my tasks"], environment)).stdout).toContain("Buy milk")
   })
 
-  test("offline: a change needs to be confirmed, auto makes it, a read shows it, beside a running server", async () => {
+  test("offline: a change needs approval, auto applies it, a read shows it, next to a running server", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     await using server = await serve(environment)
     const asked = await pawl(["exec", "--agent", "workspace", "add a task: buy milk"], environment)

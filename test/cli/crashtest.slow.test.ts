@@ -27,7 +27,7 @@ const crashtest = (pack: string, ...more: string[]) => {
 test("a write that pays twice when its process is killed is found, as docs/guide/crashtest.md says; declared as it is, it pays once", async () => {
   const slip = await crashtest("./payments.ts")
   expect(slip).toMatchObject({ code: 1, stdout: printed })
-  // Twice whole, once where nothing had begun, and twice where it was killed with the money paid and nothing on record.
+  // Two complete runs, one that had not started, and two that were killed after the payment and before it was recorded.
   expect(await readFile(join(folder, "payments.txt"), "utf8")).toBe("5\n".repeat(5))
 
   const code = await readFile(join(folder, "payments.ts"), "utf8")

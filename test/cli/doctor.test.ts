@@ -26,7 +26,7 @@ describe.each(databases)("on $name", ({ create, name }) => {
     expect(await all(examineDurability(store.engine, "full"))).toEqual([["ok", expect.stringContaining("full")]])
   })
 
-  test("statements of a turn are timed where nobody counts them", async () => {
+  test("statements of a turn are timed without a query counter", async () => {
     await using database = await create()
     await using store = await openStore({ url: database.url, durability: "normal" })
     let ms = 0
@@ -92,7 +92,7 @@ test.each<[what: string, disk: { free: number; takes: number }, marks: string[],
   ["little room", { free: 0.9e9, takes: 50 }, ["note", "ok"], /0\.9 GB free; free some space/],
   ["nearly none", { free: 0.09e9, takes: 50 }, ["wrong", "ok"], /0\.1 GB free; free some space/],
   ["a slow disk", { free: 5e9, takes: 51 }, ["ok", "note"], /51\.0 ms; .*use a faster disk/],
-])("of a disk with %s it is told what to do", async (_, { free, takes }, marks, says) => {
+])("for a disk with %s it reports what to do", async (_, { free, takes }, marks, says) => {
   const folder = mkdtempSync(join(tmpdir(), "doctor-"))
   let ms = 0
   const statDisk = async () => ({ bavail: free / 1000, bsize: 1000, type: 0xef53 })
@@ -136,7 +136,7 @@ test.each([
   ["http/json", 401, "wrong", /answers with status 401; check OTEL_EXPORTER_OTLP_HEADERS$/],
   ["http/json", 404, "wrong", /status 404; check the path of OTEL_EXPORTER_OTLP_ENDPOINT/],
 ] as const)(
-  "whoever is told of traces is sent an empty batch as %s: %i is %s",
+  "the traces endpoint is sent an empty batch as %s: %i is %s",
   async (protocol, status, mark, says) => {
     const asked: unknown[] = []
     await using receiver = await answering(({ method, url, headers }) => {
@@ -150,7 +150,7 @@ test.each([
   },
 )
 
-test("whoever is told of traces and is not there is named, without a key; told nobody, nobody is asked", async () => {
+test("an unreachable traces endpoint is named, without a key; without one, no request is made", async () => {
   const gone = await answering(() => 200)
   await gone[Symbol.asyncDispose]()
   const found = await all(examineTraces(tracesTo(gone.url, "http/json")))
@@ -168,7 +168,7 @@ test.each([
   [200, "ok", /^provider openai: answers with \d+ models?/],
   [401, "wrong", /^provider openai: .*; check its key and its address$/],
 ])(
-  "a provider that is set up is asked with its key: %i is %s, and the key is told to nobody",
+  "a configured provider is asked with its key: %i is %s, and the key is not printed",
   async (status, mark, says) => {
     const asked: string[] = []
     const provider = createServer((request, response) => {
@@ -199,7 +199,7 @@ const tracesTo = (url: string, OTEL_EXPORTER_OTLP_PROTOCOL: string) =>
     OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20secret-of-ada",
   }).telemetry
 
-/** What is told of providers that are set up so. */
+/** The findings about providers with these settings. */
 async function providersOf(environment: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), "doctor-"))
   try {

@@ -7,7 +7,7 @@ import { command } from "../support/processes/commands.ts"
 import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
 import { isLong } from "../support/sizes.ts"
 
-// Beside each other: providers that stall, break off and ask for time are waited for.
+// Run concurrently, because they wait for providers that stall, disconnect or ask for time.
 vi.setConfig({ testTimeout: 180_000 })
 
 /** One reply of a server that speaks chat completions: these deltas, then why it ended, if it says so. */
@@ -139,7 +139,7 @@ test.concurrent("an answer that had to be given because the limit of tool calls 
   expect(json.events.at(-1)).toEqual({ type: "done", status: "completed", reason: "iteration_limit" })
 })
 
-test.concurrent("an answer of which the provider never says that it is finished may be cut, and says so", async () => {
+test.concurrent("an answer without a finish reason is reported as possibly cut", async () => {
   const { plain, json } = await ask((response) => reply([text])(response))
   expect([plain.code, plain.stdout]).toEqual([5, "It begins\n"])
   expect(plain.stderr).toMatch(/^pawl: .*may be cut.*\.$/m)
@@ -147,7 +147,7 @@ test.concurrent("an answer of which the provider never says that it is finished 
   expect(json.events.at(-1)).toEqual({ type: "done", status: "completed", reason: "unknown" })
 })
 
-test.concurrent("an answer that breaks off again and again has failed; what was heard of it stays printed", async () => {
+test.concurrent("an answer that is interrupted again and again fails; the part that arrived stays printed", async () => {
   const { plain, json } = await ask((response) => beginning(response, true), { run: pawl })
   expect(plain.code).toBe(3)
   expect(plain.stdout).toContain("It begins")
@@ -190,7 +190,7 @@ test.concurrent("a provider that asks for a little time is waited for, and one t
   expect(long.json.events.at(-1)).toMatchObject({ type: "error", code: "rate_limited" })
 })
 
-test.concurrent("pawl exec prints a long answer whole, also where it goes on with a conversation that has one", async () => {
+test.concurrent("pawl exec prints a long answer whole, also when it continues a conversation that has one", async () => {
   const long = `${"words and ".repeat(15_000)}THE END`
   await using provider = await ProviderServer.open(reply([{ content: long }], "stop"))
   const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }

@@ -21,7 +21,7 @@ function place() {
   return { root, data, environment, exec, execBeside }
 }
 
-test("pawl exec in a folder: what is read, what is asked, what is done, what goes on", async () => {
+test("pawl exec in a folder: reads, asks, changes and continues", async () => {
   const { root, data, exec, execBeside } = place()
   const read = await exec("--mode", "read-only", "read a.txt")
   expect([read.code, read.stdout]).toEqual([0, "hello\n"])
@@ -79,7 +79,7 @@ test("pawl exec asks no model for a title, so a wrong name for that model change
   expect(asked.stderr).not.toMatch(/title_failed|\{"at"/)
 })
 
-test("after a kill -9 in a command, what goes on says what is in doubt instead of waiting for ever", async ({
+test("after a kill -9 in a command, --continue reports what is in doubt instead of waiting forever", async ({
   skip,
 }) => {
   skip(!isReal, NO_BUBBLEWRAP) // where it is asked about
@@ -99,7 +99,7 @@ test("after a kill -9 in a command, what goes on says what is in doubt instead o
   }
 })
 
-/** Some machines have it and let nobody use it. */
+/** Some machines have it but do not allow its use. */
 const hasStrace = canRun("strace", "-f", "-o", "/dev/null", "true")
 /** Stops the process for the calls that are looked at, instead of for each: a fraction of the work, where strace can. */
 const FILTER = ["--seccomp-bpf"]
@@ -122,10 +122,10 @@ test("a conversation that may only read makes no system call that changes the fo
     const run = spawnSync("strace", [...words, "exec", "--dir", root, "--mode", mode, text], { ...options, input: "" })
     expect(run.status, run.stderr).toBe(0)
     const lines = readFileSync(file, "utf8").split("\n")
-    // We address what is in the folder by its descriptors; nobody else in this process does.
+    // Only our tools open files in the folder by descriptor; no other code in this process does.
     return lines.filter((line) => line.includes(`"${root}`) || line.includes('"/proc/self/fd/'))
   }
-  // What reads, what starts another program, and what would change something: of each one, and in the long run all.
+  // Calls that read, that start another program, and that would change something: of each one, and in the long run all.
   const asked = [["read a.txt", "search for hello"], ["git diff"], ["delete a.txt", "create b with c"]]
   const seed = seedOf("PAWL_KILL_SEED")
   for (const text of asked.flatMap((texts) => (isLong ? texts : [texts[seed % texts.length]!]))) {

@@ -7,7 +7,7 @@ import { launcher } from "../support/processes/package.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/** A small disk that only the commands of one script see: nobody else's disk is filled. */
+/** Mounts a small disk that only the commands of one script see, so no real disk is filled. */
 const onSmallDisk = (script: string, given: readonly string[]) =>
   spawnSync("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script, ...given], {
     encoding: "utf8",

@@ -19,7 +19,7 @@ function place(more: Record<string, string> = {}) {
   return { folder, environment, ingest, ingestAgain }
 }
 
-/** Where nothing is asked of what the embedder makes: the one that ships takes a second to begin, in each process. */
+/** Replaces the embedder where its vectors do not matter: the built-in one takes a second to start in each process. */
 async function playedEmbedder() {
   const provider = await ProviderServer.open((response, { body }) => {
     const { input, model } = body as { readonly input: readonly string[]; readonly model: string }
@@ -57,14 +57,14 @@ test.concurrent("pawl ingest takes a folder, skips what it has, replaces what ha
   expect((await command(["ingest", join(folder, "nothing")], environment)).stderr).toContain(
     "There is no file or folder",
   )
-  // Nobody writes to this one: reading it would never end.
+  // No process writes to this pipe, so reading it would never end.
   execFileSync("mkfifo", [join(folder, "pipe.md")])
   expect((await command(["ingest", join(folder, "pipe.md")], environment)).stderr).toContain(
     "neither a file nor a folder",
   )
 })
 
-test.concurrent("a folder is the same from wherever it is brought, and a copy of a file is that file", async () => {
+test.concurrent("a folder is the same under any path, and a copy of a file is that file", async () => {
   await using embedder = await playedEmbedder()
   const { folder, environment } = place(embedder.settings)
   const paper = join(folder, "papers")
@@ -98,7 +98,7 @@ test.concurrent("a file that is too large or cannot be read is named, and the ne
   truncateSync(join(folder, "a.txt"), 65 * 1024 * 1024)
   writeFileSync(join(folder, "b.jsonl"), "x".repeat(17 * 1024 * 1024))
   writeFileSync(join(folder, "z.md"), "# Lift\n\nLift grows.\n")
-  const memory = "/proc/self/mem" // there, and not to be read by anybody
+  const memory = "/proc/self/mem" // exists, but no process may read it
   const { code, stdout, stderr } = await ingest(...(existsSync(memory) ? [memory] : []))
   expect(stdout).toContain("added")
   expect(stderr).toContain("a.txt: larger than 64 MB")
@@ -107,7 +107,7 @@ test.concurrent("a file that is too large or cannot be read is named, and the ne
   expect([code, stdout]).toEqual([1, expect.stringMatching(/Shelf: 1 added, .* [23] failed/)])
 })
 
-test.concurrent("one that is killed goes on where it was: everything is in, nothing twice", async () => {
+test.concurrent("an ingest that is killed resumes: everything is in, nothing twice", async () => {
   await using embedder = await playedEmbedder()
   const { folder, environment, ingest, ingestAgain } = place(embedder.settings)
   const count = 40

@@ -17,7 +17,7 @@ describe.each(ERAS)("pawl mcp carries messages of the age %s", (era) => {
   let token: string
   /** That the model is asked. */
   let heard = Promise.withResolvers<void>()
-  /** What the way to the server does to an answer. */
+  /** Changes an answer on its way from the server. */
   let onTheWay: (response: Response) => Response
 
   beforeAll(async () => {
@@ -100,7 +100,7 @@ describe.each(ERAS)("pawl mcp carries messages of the age %s", (era) => {
     await ended
   })
 
-  test("what is no message, or larger than any may be, harms nobody", async () => {
+  test("malformed and oversized messages do no harm", async () => {
     const { input, client, ended } = await start()
     input.write("{no json\n[]\nnull\n\n")
     expect((await client.listTools()).tools.length).toBeGreaterThan(0)

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const STACK = /\n\s+at /
 
-/** What a command needs besides the store, so that it gets as far as reading it. */
+/** Inputs that a command needs besides the store, so that it gets as far as reading it. */
 const inputs = { file: join(dataFolder(), "paper.md") }
 writeFileSync(inputs.file, "# A paper\n\nOf one sentence.")
 

@@ -29,7 +29,7 @@ test("replay says of a run that it would be asked the same, tries another model 
   )
   expect((await command(["show", id, "--rows"], environment)).stdout).toBe(rows)
 
-  // Whoever only looks has no vectors made or taken away, whatever embedder their shell has.
+  // A command that only reads creates and deletes no vectors, whatever embedder its shell has.
   expect((await command(["doctor"], environment)).code).toBe(0)
   expect(await vectors()).toEqual([{ embedder: "another", vector: "[1]" }])
 
@@ -82,7 +82,7 @@ const withoutTimes = (text: string) =>
     .replaceAll(/[━╸]+/g, "")
     .replaceAll(/ +/g, " ")
 
-/** A note whose vector another embedder has made long ago; what there is of vectors, for whoever asks later. */
+/** Plants a note with a vector of another embedder. Returns a function that reads all stored vectors. */
 async function plantVector(data: string): Promise<() => Promise<unknown[]>> {
   const open = () => openStore({ url: `file:${join(data, "pawl.db")}` })
   const note =

@@ -15,7 +15,7 @@ const KEY = "own-key-of-ada-0123456789abcdef"
 const SECRETS = 2000
 
 describe("pawl rotate-keys", () => {
-  test("killed with -9 on its way and run again, beside a server that serves all the while", async () => {
+  test("is killed with -9 on its way and run again, next to a running server", async () => {
     const data = dataFolder()
     const settings = { PAWL_DATA: data, PAWL_PORT: "0", PAWL_ALLOW_PRIVATE_HOSTS: "127.0.0.1" }
     const path = join(data, "master.key")

@@ -24,12 +24,12 @@ export class Balancer implements AsyncDisposable {
     this.#targets.add(port)
   }
 
-  /** Nothing new goes there; what is there stays. */
+  /** Sends no new connections to this target; open connections stay. */
   drain(port: string): void {
     this.#targets.delete(port)
   }
 
-  /** Nothing more goes there, and what is there is cut. */
+  /** Sends no new connections to this target and cuts the open ones. */
   remove(port: string): void {
     this.#targets.delete(port)
     for (const [socket, target] of this.#sockets) if (target === port) socket.destroy()

@@ -56,7 +56,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(effects(nodes)).toEqual([1, 2])
   })
 
-  test("that was held up for too long is not done when it arrives, and whoever wanted it learns that", async () => {
+  test("a call that arrives too late is not carried out, and the caller learns that", async () => {
     const held = new HeldUp("device_write")
     await using nodes = await openNodes({ database, turned: true, onTheWay: held.onTheWay })
     using _ = await nodes.connect(nodes.one, { ledger: false })
@@ -75,7 +75,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     const [place, call] = [await placeOf(nodes), insert()]
     const writing = nodes.two.face.devices.call(place, call, WRITE)
     await nodes.pass(held.came)
-    // Whoever takes the conversation over, here or there, asks what has become of it.
+    // The node that takes over the conversation, either one, asks for the outcome of the call.
     const began = nodes.clocks[0]!.now()
     expect(await nodes.pass(nodes.one.face.devices.outcome(place, call.callId))).toBe("not-applied")
     expect(nodes.clocks[0]!.now() - began).toBeGreaterThanOrEqual(5000)
@@ -154,7 +154,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(effects(nodes)).toEqual([2, 2])
   })
 
-  test("was not sent, and nobody is left in doubt, when its node does not even take the question", async () => {
+  test("a write counts as not sent, rather than in doubt, if the device's node does not accept the request", async () => {
     await using nodes = await openNodes({ database, turned: true })
     const { one, two, clocks, machine } = nodes
     using _ = await nodes.connect(one)
@@ -179,7 +179,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(new Set(await Promise.all(reads))).toEqual(new Set(["stopped"]))
   })
 
-  test("is not sent any more when whoever wanted it has stopped before the other node has agreed to it", async () => {
+  test("a call is no longer sent if the caller has stopped before the other node has agreed to it", async () => {
     const said: string[] = []
     const listening: OnTheWay = (message, send) => (said.push(message.type), send())
     await using nodes = await openNodes({ database, turned: true, onTheWay: listening, onTheWayBack: listening })
@@ -190,7 +190,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     await expect.poll(() => said).toEqual(["device_ticket"])
     stopping.abort(new Error("stopped"))
     await expect(writing).rejects.toThrow("stopped")
-    // The ticket comes all the same, and nobody uses it.
+    // The ticket arrives anyway and is not used.
     const taken = async () => said.length > 1 && (await nodes.rows("node_mail")).length === 0
     await nodes.pass(expect.poll(taken).toBe(true))
     expect([said, machine.calls]).toEqual([["device_ticket", "device_answer"], []])

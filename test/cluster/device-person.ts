@@ -7,13 +7,13 @@ import type { Proposal } from "../../core/protocol/proposals/proposal.ts"
 import { AwayPostgres } from "../support/away-postgres.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
-/** What a person was told of a write: that it was done, that it was not, or that nobody knows. */
+/** The outcome of a write as reported to a person: done, not done, or unknown. */
 export type Told = "done" | "not done" | "either"
 
 interface Reach {
   readonly baseUrl: string
   readonly token: string
-  /** What they do about a write that is in doubt; what waits is told by the device itself, which takes minutes. */
+  /** What the person does about a write in doubt. With `wait` the device itself reports the outcome, which takes minutes. */
   readonly doubts: () => "retry" | "abandon" | "wait"
 }
 
@@ -22,8 +22,8 @@ const FOR_EVER_MS = 6 * 60_000
 const LOOK_MS = 150
 
 /**
- * Somebody whose tasks are on a machine of their own: a real device, on a line that can be cut and leads to another node
- * then. They agree to each change, and ask until they are told what became of it.
+ * A person whose tasks are on their own machine: a real device, on a connection that can be cut and then leads to another
+ * node. They approve each change, and ask until they learn its outcome.
  */
 export class DevicePerson implements AsyncDisposable {
   readonly line: AwayPostgres
@@ -93,7 +93,7 @@ export class DevicePerson implements AsyncDisposable {
         this.told.set(title, told)
         return told
       } catch (error) {
-        state += `, ${(error as Error).message}` // asked again: whoever answered is away, or another is asked now
+        state += `, ${(error as Error).message}` // asked again: the node that answered is gone, or another is asked now
       }
     }
   }

@@ -7,7 +7,7 @@ const shared = databases.filter(({ name }) => name === "postgres")
 const SOON_MS = 2000
 
 describe.each(shared)("a device of another node, on $name,", (database) => {
-  test("answers within two seconds, also where nothing was said between the nodes before", async () => {
+  test("answers within two seconds, even if the nodes have not talked before", async () => {
     // Time passes only here, in small steps while something is under way: what they wait for, not what a machine takes.
     await using nodes = await openNodes({ database, turned: true })
     using _ = await nodes.connect(nodes.one)

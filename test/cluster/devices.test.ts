@@ -50,7 +50,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect([machine.effects, machine.calls.length]).toEqual([1, 1])
   })
 
-  test("is told to stop with the run, and what it did by then counts", async () => {
+  test("the device is asked to stop with the run, and what it did by then counts", async () => {
     await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("create_task", MILK), says("No.")] })
     const { ada, machine } = nodes
     using device = await nodes.connect(nodes.one, { deals: () => undefined, knows: ["cancel"] })
@@ -64,7 +64,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect(await nodes.toolResults(id)).toEqual([expect.stringContaining("Task created")])
   })
 
-  test("is not there for anybody any more when it has left", async () => {
+  test("a device that has left is no longer available to any node", async () => {
     await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("create_task", MILK), says("No.")] })
     const { ada, two } = nodes
     const device = await nodes.connect(nodes.one)
@@ -115,7 +115,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     await expect.poll(() => one.face.devices.size.calls).toBe(0)
   })
 
-  test("its refusals and its nonsense are told in the same words as at its own node", async () => {
+  test("refusals and malformed answers read the same as at the device's own node", async () => {
     await using nodes = await openNodes({
       ...{ database, nats: natsOf() },
       script: [calls("list_tasks"), calls("list_tasks"), says("No."), calls("create_task", MILK)],
@@ -131,7 +131,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect(device.closed).toBeUndefined()
   })
 
-  test("without a name it is the device of the conversation that it speaks in, also where that is gone on with elsewhere", async () => {
+  test("a call without a device name uses the device of the conversation, also when another node continues it", async () => {
     await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("list_tasks"), says("Two.")] })
     const { ada, one, two, machine } = nodes
     using speaker = await connect(machine, { url: one.url, token: nodes.token })
@@ -161,7 +161,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect(await laptop.next("device_claim")).toMatchObject({ deviceId: "laptop", status: "asked" })
     const [{ id: request }] = (await ada.get("/api/devices/requests")).body.items
     expect((await ada.post(`/api/devices/requests/${request}/allow`)).status).toBe(204)
-    // At once, before its own node has heard of it.
+    // Immediately, before its own node has learned of it.
     expect((await ada.get("/api/devices")).body.items).toEqual([])
     await laptop.until((seen) => seen.some((frame) => frame.type === "device_claim" && frame.status === "allowed"))
     const taking = new Machine()
@@ -200,7 +200,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
 const [sqlite] = databases.filter(({ name }) => name === "sqlite")
 
 test.runIf(sqlite)(
-  "where one process has the database to itself nothing is noted of devices and nothing is said to anybody",
+  "a single process with its own database records no devices and notifies no other node",
   async () => {
     await using server = await openServer({ database: sqlite!, model: scripted(says("Hello.")) })
     const machine = new Machine()

@@ -19,7 +19,7 @@ const model = () =>
       history.at(-1)?.role === "user" ? calls("change_database", { sql: SQL, why: "x" }) : says("Ok."),
     ),
   )
-/** Whoever watches by this clock soon knows that a server has died: it runs twenty times as fast. */
+/** This clock runs twenty times as fast, so that a server's failure is detected soon. */
 const later: Clock = { ...systemClock, monotonic: () => performance.now() * 20 }
 
 async function settled(face: Face, ada: Visitor, proposal: string): Promise<string> {

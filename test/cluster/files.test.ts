@@ -13,7 +13,7 @@ const shared = databases.filter(({ name }) => name === "postgres")
 
 /** Each server has a folder of its own, as on two machines: only the database is common to them. */
 describe.each(shared)("files of two servers on one $name", { timeout: 120_000 }, ({ create }) => {
-  /** What the model proposes next. */
+  /** The statement that the model proposes next. */
   let asked = ""
   const model = () =>
     scripted(
@@ -121,7 +121,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     expect(await inStore(nodes.one)).toEqual([1, 1])
   })
 
-  test("a change of rows that have become others elsewhere is stale", async () => {
+  test("a change of rows that another node has changed in the meantime is stale", async () => {
     await using nodes = await open()
     const id = await upload(nodes.here)
     const first = await propose(nodes.here, id, "UPDATE x SET b = b + 10 WHERE a = 1")
@@ -161,7 +161,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     expect(await inStore(nodes.one)).toEqual([1, 1])
   })
 
-  test("what is deleted at one is removed from the disk of the other, once nobody can be reading it there", async () => {
+  test("a file deleted at one server is removed from the disk of the other once no reader can have it open", async () => {
     await using nodes = await open()
     const [id, other] = [await upload(nodes.here), await upload(nodes.here, "a,b\n5,6\n")]
     await query(nodes.there, id)
@@ -226,7 +226,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     ])
   })
 
-  test("uploads that lie on a disk from before are taken when their server starts, but for those that nobody has", async () => {
+  test("a starting server imports uploads left on its disk, except those without an owner", async () => {
     await using nodes = await open()
     const id = await upload(nodes.here)
     const folder = join(nodes.one.server.settings.sqliteRoot, nodes.user, "csv")
@@ -260,7 +260,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     return body.id as string
   }
 
-  test("a file of the operator is read from the disk of whoever is asked, until it is changed on one of them", async () => {
+  test("a file placed by the operator is read from the disk of the server that is asked, until one of them changes it", async () => {
     await using nodes = await open()
     placeFile(nodes.one, nodes.user, "Bonn")
     placeFile(nodes.two, nodes.user, "Bonn")

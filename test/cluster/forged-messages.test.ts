@@ -150,7 +150,7 @@ describe.skipIf(!hasNats).each(shared)("a stranger who can publish on the NATS o
     expect(ran).toEqual([])
   })
 
-  test("learns nothing of what is said, and sends nothing again that a node has had", async () => {
+  test("learns no text of a conversation, and replays no message that a node has already had", async () => {
     const script = [calls("create_task", { title: "Buy milk" }), says("There it is.")]
     await using nodes = await openNodes({ database, nats: natsSettings(nats), script })
     await using stranger = await Stranger.open(nats)

@@ -9,13 +9,13 @@ import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 /** Only there do several processes share a database. */
 export const shared = databases.filter(({ name }) => name === "postgres")
 
-/** What is written at one node must reach the other without a word between the two, where only the database is common to them; and with. */
+/** Runs each test twice: with only the database shared between the nodes, and with NATS as well. */
 export const linked = shared.flatMap((database) => [
   { ...database, link: "nothing else" },
   ...(hasNats ? [{ ...database, link: "one NATS" }] : []),
 ])
 
-/** What the nodes of a test hear each other by: settings for them, as soon as its tests run. */
+/** Settings for how the nodes of a test reach each other. Call it once the tests run. */
 export function linkedBy(link: string): () => NatsServerSettings | undefined {
   let server: NatsServer | undefined
   beforeAll(async () => {

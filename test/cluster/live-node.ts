@@ -14,7 +14,7 @@ export const shiftedClock = join(import.meta.dirname, "shifted-clock.ts")
 const ASKED_EVERY_MS = 300
 
 /**
- * `pawl serve` as a process among others behind a balancer, with a PostgreSQL and a NATS of whom it can be cut off. It is
+ * `pawl serve` as one of several processes behind a balancer, which can be cut off from its PostgreSQL and its NATS. It is
  * killed, stopped and started again, and its clock is set; the balancer notices as one does that asks for `/readyz`.
  */
 export class LiveNode implements AsyncDisposable {

@@ -7,7 +7,7 @@ import { newCredentials } from "./nats-credentials.ts"
 import { certificates } from "./nats-certificates.ts"
 import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 
-/** What a node says of the NATS at this address, first. */
+/** The first thing that a node logs about the NATS at this address. */
 async function told(url: string, credentials?: string): Promise<string> {
   const first = Promise.withResolvers<string>()
   const say = (event: string, { error }: { error?: unknown }) =>
@@ -54,7 +54,7 @@ describe.skipIf(!hasNats)("NATS over TLS", () => {
   })
 })
 
-test.skipIf(!hasNats)("NATS lets in whoever has a credentials file of its account, and nobody else", async () => {
+test.skipIf(!hasNats)("NATS admits only nodes with a credentials file of its account", async () => {
   const { configuration, known, strange } = newCredentials()
   await using server = await NatsServer.with(configuration)
   expect(await told(server.url, known)).toBe("bus_up")

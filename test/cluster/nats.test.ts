@@ -101,7 +101,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     expect(await busOf(nodes.one)).toBe("down")
   })
 
-  test("without words nothing that was said is carried, and the reply is seen when it is written", async () => {
+  test("without text, NATS carries no message content, and the reply appears when it is stored", async () => {
     await using nodes = await open(natsSettings(nats, { carriesText: false }))
     await heard(nodes)
     await using traffic = await readTraffic(nats)
@@ -229,7 +229,7 @@ describe.skipIf(!hasNats).each(shared)("NATS that comes and goes, on $name", ({ 
     await expect.poll(() => busOf(one)).toBe("ok")
   })
 
-  test("whoever has not its password does not hear anything, and the log tells no secret", async () => {
+  test("a node with the wrong password receives nothing, and the log contains no secret", async () => {
     await using nats = await NatsServer.start("--user", "pawl", "--pass", "s3cret-word")
     const { url } = await create()
     const at = (login: string) => ({ ...natsSettings(nats), url: nats.url.replace("//", `//${login}@`) })

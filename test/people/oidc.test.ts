@@ -158,7 +158,7 @@ describe("signing in at an issuer", () => {
     provider.who = { sub: "hal", name: "Hal", groups: [] }
     expect(codeOf(await browser().signIn())).toEqual([403, "sign_in_no_group"])
     expect([await isIn(guest), await isIn(linked)]).toEqual([false, true])
-    // Of somebody else nothing ends, and who was never here is none.
+    // Another person's sessions stay, and an unknown person has none to end.
     const ida = as("ida")
     await ida.signIn()
     expect(codeOf(await as("jo", { groups: [] }).signIn())).toEqual([403, "sign_in_no_group"])
@@ -206,7 +206,7 @@ describe("signing in at an issuer", () => {
     expect(codeOf(await again())).toEqual([401, "sign_in_not_begun"])
   })
 
-  test("a sign-in has ten minutes, and the cookie of it is nobody else's", async () => {
+  test("a sign-in expires after ten minutes, and its cookie belongs to one browser", async () => {
     const jim = as("jim")
     const back = await jim.goAndComeBack()
     expect(jim.set.at(-1)).toMatch(/^pawl_sign_in=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; SameSite=Strict$/)
@@ -265,7 +265,7 @@ describe("signing in at an issuer", () => {
     expect(face.logged.at(-1)).toMatchObject({ event: "oidc_sign_in_failed", issuer: provider.issuer })
   })
 
-  test("a no of the issuer is told in a word of OAuth, never in words that anybody may put into an address", async () => {
+  test("an issuer's refusal is reported by its OAuth code, never with text from the address", async () => {
     for (const [refuses, told] of [
       ["access_denied", "access_denied"],
       ["<b>call me</b>", "for a reason of its own"],
@@ -278,7 +278,7 @@ describe("signing in at an issuer", () => {
     }
   })
 
-  test("an issuer that is away is no fault of anybody, is not asked by every press, and links work meanwhile", async () => {
+  test("an unreachable issuer is reported as unavailable, is not asked on each attempt, and links keep working", async () => {
     const back = await as("ria").goAndComeBack()
     const rules = { ...usual, issuer: `${provider.issuer}/` }
     const issuer = openIssuer(rules, { clock, log: face.server.log })
@@ -305,7 +305,7 @@ describe("signing in at an issuer", () => {
     expect((await sue.signIn()).status).toBe(200)
   })
 
-  test("an issuer that calls itself something else, or sends browsers to no web address, sends nobody anywhere", async () => {
+  test("the browser is not redirected if the issuer's name does not match or its endpoint is no web address", async () => {
     const secrets = { state: "s", nonce: "n", verifier: "v".repeat(43) }
     for (const metadata of [{ issuer: "https://evil.example" }, { authorization_endpoint: "javascript:alert(1)" }]) {
       provider.metadata = metadata
@@ -315,7 +315,7 @@ describe("signing in at an issuer", () => {
     }
   })
 
-  test("nobody is sent on to where a request says: back to our own address, and then to our own page", async () => {
+  test("the redirect never follows the request: it leads to our own address, and then to our own page", async () => {
     const tom = as("tom")
     const asked = await tom.post("/api/auth/oidc/begin?next=https://evil.example&redirect_uri=https://evil.example")
     const redirect = new URL(asked.body.redirectTo).searchParams.get("redirect_uri")
@@ -338,7 +338,7 @@ describe("signing in at an issuer", () => {
     expect(JSON.stringify([face.logged, face.informed])).not.toContain("code=secret")
   })
 
-  test("no secret of the client, and no code, is told to anybody", async () => {
+  test("no client secret and no code appears in logs or replies", async () => {
     provider.refuses = undefined
     const uma = as("uma")
     const back = await uma.goAndComeBack()

@@ -10,10 +10,10 @@ import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, type FaceOptions, type Visitor } from "../support/server/face.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-/** What promise 14 allows, less a little for the work itself. */
+/** The time that promise 14 allows, less a little for the work itself. */
 const SOON = 4000
 
-/** A stream of whoever this is, as a route would open it. */
+/** A stream of this person, as a route would open it. */
 async function streamOf(face: Face, who: Pick<Visitor, "get">) {
   const { credential, user, scopes } = (await who.get("/api/auth/me")).body
   const closed = Promise.withResolvers<"closed">()
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     }
   }
 
-  test("closes the streams of the token at once, and nobody else's", async () => {
+  test("closes the streams of the token at once, and no others", async () => {
     const { face } = await open()
     await using _ = face
     const [mine, other] = [await face.as("ada"), await face.as("ada")]
@@ -148,7 +148,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     await answer
     const queued = speaks(face, id, "Twice")
     expect((await other.say(id, "Go on.")).body.run.status).toBe("completed")
-    // The queue moves on to the words that nobody stands behind any more.
+    // The queue moves on to the message whose credential has been revoked.
     await queued
     expect(await stateOf(face, id)).toMatchObject({ status: "running", credential: credential.id })
     await face.revocation.check()
@@ -156,7 +156,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     expect(await stateOf(face, id)).toMatchObject({ status: "cancelled", credential: credential.id })
   })
 
-  test("signing out closes the streams and lets the run go on; so does the end of a session's time", async () => {
+  test("signing out closes the streams and lets the run continue; so does the expiry of a session", async () => {
     let time = Date.UTC(2026, 0, 1)
     const { face } = await open({ clock: { now: () => time, alarm: () => () => {} } })
     await using _ = face
@@ -176,7 +176,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     }
   })
 
-  test("whoever decides takes the run over: it no longer stops with the token that began it", async () => {
+  test("the credential that decides takes over the run, which no longer stops with the token that started it", async () => {
     const milk = calls("create_task", { title: "Buy milk" })
     const { face } = await open({ model: scripted(milk, hangs("Done")) })
     await using _ = face

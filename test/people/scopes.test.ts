@@ -19,7 +19,7 @@ const doors = Object.values<Route>(routes).flatMap((route) =>
   route.needs !== "nobody" ? [{ ...route, needs: route.needs }] : [],
 )
 
-/** What anybody may ask, without saying who they are. A new one is a decision, and stands here. */
+/** The routes that need no sign-in. A new one is a decision, and is listed here. */
 const FOR_EVERYBODY = [
   ...["GET /", "GET /.well-known/oauth-authorization-server", "GET /.well-known/oauth-protected-resource"],
   ...[
@@ -57,7 +57,7 @@ describe("what a credential may do", () => {
     return () => face[Symbol.asyncDispose]()
   })
 
-  /** Somebody new each time: one of the routes erases whoever asks. */
+  /** A new person each time, because one of the routes erases its caller. */
   let people = 0
   const person = () => face.store.people.ensure(`ada ${people++}`, Date.now())
   const holder = (token: string | undefined) => new Visitor((request) => face.fetch(request), token)
@@ -100,7 +100,7 @@ describe("what a credential may do", () => {
           expect.stringContaining(JSON.stringify(`"${needs}"`).slice(1, -1)),
         ])
       }
-      // The streams never end: that they open is shown elsewhere.
+      // The streams never end; other tests show that they open.
       if (path.endsWith("/events") || path === "/api/feed") return
       const answer = await (await kinds[kind]([needs])).ask(method, at)
       expect(codeOf(answer)[1]).not.toBe("forbidden")
@@ -108,7 +108,7 @@ describe("what a credential may do", () => {
     })
   })
 
-  /** What is no credential, or none any more. Each had every scope, or says so. */
+  /** Missing, malformed, expired and revoked credentials. Each had every scope, or claims to. */
   const useless: Record<string, { make(): Promise<Asks>; code?: string }> = {
     nothing: { make: async () => holder(undefined) },
     "a token that never was": { make: async () => holder("pawl_x") },
@@ -184,7 +184,7 @@ describe("what a credential may do", () => {
     })
   })
 
-  test("only these addresses ask nobody who they are", () => {
+  test("only these routes need no sign-in", () => {
     const open = Object.values<Route>(routes).filter(({ needs }) => needs === "nobody")
     expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(FOR_EVERYBODY)
     expect(
@@ -194,7 +194,7 @@ describe("what a credential may do", () => {
     ).toEqual([])
   })
 
-  test("the numbers of the server are for its own machine, and from elsewhere for admin alone", async () => {
+  test("/metrics is open to the server's own machine, and over the network only to admin", async () => {
     for (const make of Object.values(kinds)) {
       for (const scope of scopes) {
         const { status } = await (await make([scope])).ask("GET", "/metrics")

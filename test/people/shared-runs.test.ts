@@ -50,7 +50,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
   })
 
   const open = (who: Visitor, secret: string) => who.post("/api/shared-runs/open", { secret })
-  /** A conversation of somebody with one run between two others, and a link to that one. */
+  /** A person's conversation with one run between two others, and a link to that run. */
   async function share(person: Visitor, days?: number | null) {
     const conversation = await person.begin({ agent: "test", title: "A hidden title" })
     await person.say(conversation, "The words of the run before.")
@@ -61,7 +61,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     return { conversation, run: run.id as string, ...(made.body as { id: string; secret: string; path: string }) }
   }
 
-  test("shows that run to whoever is signed in and has it, and nothing else of its person", async () => {
+  test("shows that run to any signed-in person who has the link, and nothing else of its owner", async () => {
     const { secret, run, path, id } = await share(ada)
     expect(path).toBe(`/shared#${secret}`)
     const seen = await open(bob, secret)
@@ -105,7 +105,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     expect(text).not.toContain("run before")
   })
 
-  test("is listed for its person alone, of whom only a hash of it is kept and nothing secret is exported", async () => {
+  test("is listed only for its owner, is stored as a hash, and exports no secret", async () => {
     const [carol, { id, run, secret }] = [await face.as("carol"), await share(await face.as("carol"))]
     const { items } = (await carol.get("/api/shared-runs")).body
     expect(items).toEqual([{ id, runId: run, createdAt: expect.any(String), expiresAt: expect.any(String) }])
@@ -154,7 +154,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     expect(codeOf(await open(nobody, short.secret))).toEqual([401, "unauthenticated"])
   })
 
-  test("is made by nobody but the run's person, and for so many days at most", async () => {
+  test("only the run's owner can share it, and for at most 365 days", async () => {
     const { run } = await share(ada)
     const theirs = await bob.post(`/api/runs/${run}/shares`, {})
     expect(theirs.text).toBe((await bob.post(`/api/runs/${newId("run")}/shares`, {})).text)
@@ -170,7 +170,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     const erase = (table: string) => eraser.query(`DELETE FROM ${table} WHERE conversation = ${key}`, [conversation])
     let status: number | undefined
     try {
-      // What erasing does, in its order, with the link in between.
+      // The steps of erasing, in their order, with the link created in between.
       await eraser.query("BEGIN")
       await eraser.query("UPDATE conversation SET fence = fence + 1 WHERE id = $1", [conversation])
       await erase("shared_run")
@@ -199,7 +199,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     const refused = await more()
     expect(codeOf(refused)).toEqual([409, "too_many"])
     expect((refused.body as { detail: string }).detail).toMatch(/The limit is 100\. Take some back first: .*--unshare/)
-    // Somebody else has room, and what is not there is still told as such.
+    // Another person is below the limit, and a missing run is still a 404.
     expect((await share(ada)).id).toBeTruthy()
     expect((await frank.post(`/api/runs/${newId("run")}/shares`, {})).status).toBe(404)
 

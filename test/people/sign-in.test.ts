@@ -41,12 +41,12 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await browser.get("/api/auth/me")).status).toBe(200)
     const planted = browser.cookie?.replace("__Host-", "") ?? ""
     expect((await browser.get("/api/auth/me", { cookie: planted })).status).toBe(401)
-    // The plain http page of the same name is somebody else's.
+    // The plain http page of the same name is another origin.
     const plain = await browser.post("/api/conversations", {}, { origin: "http://localhost" })
     expect(codeOf(plain)).toEqual([403, "wrong_origin"])
   })
 
-  test("of racing uses of a link one wins, and nobody comes in later", async () => {
+  test("of racing uses of a link one succeeds, and all others are refused", async () => {
     await using face = await open()
     const secret = await linkFor(face, "ada")
     const browsers = Array.from({ length: 8 }, () => new Browser(face))
@@ -72,7 +72,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect(codeOf(refused[0]!)).toEqual([401, "link_spent"])
   })
 
-  test("a session lasts for thirty days after its last use, and the browser is told when it is prolonged", async () => {
+  test("a session lasts for thirty days after its last use, and the browser gets a new cookie when it is prolonged", async () => {
     // Set by hand: a month is too many rounds for the alarms of a TurnedClock.
     let time = Date.UTC(2026, 0, 1)
     const clock = { now: () => time, alarm: () => () => {} }
@@ -103,7 +103,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await (await face.as("ada")).post("/api/auth/sign-out")).status).toBe(400)
   })
 
-  test("signing in anew ends the session whose cookie it replaces", async () => {
+  test("signing in again ends the session whose cookie it replaces", async () => {
     await using face = await open()
     const browser = await Browser.of(face, "ada")
     await browser.signIn(await linkFor(face, "ada"))
@@ -200,7 +200,7 @@ describe("the sign-in page", () => {
 
   const open = async () => Face.open({ url: (await databases[0]!.create()).url, model: scripted(always(says("ok"))) })
 
-  test("signs in by itself and goes on", async () => {
+  test("signs in without a click and continues to the page", async () => {
     await using face = await open()
     const browser = new Browser(face)
     const secret = await linkFor(face, "ada")
@@ -217,7 +217,7 @@ describe("the sign-in page", () => {
     expect(outcome).toContain("Allow site data")
   })
 
-  test("asks whoever is in already first", async () => {
+  test("asks first if another person is signed in", async () => {
     await using face = await open()
     const browser = await Browser.of(face, "ada")
     const { outcome, go, elements } = await visit(face, `#${await linkFor(face, "eve")}`, browser)
@@ -235,7 +235,7 @@ describe("the sign-in page", () => {
     await using face = await open()
     const stranger = await visit(face, hash, new Browser(face))
     expect(stranger.outcome).toMatch(words)
-    // What to do is said, and there is no button that would only fail again.
+    // The page says what to do, and hides the button that would only fail again.
     expect([stranger.elements.how?.hidden, stranger.go.hidden, stranger.elements.home?.hidden]).toEqual([
       false,
       true,
@@ -244,7 +244,7 @@ describe("the sign-in page", () => {
   })
 })
 
-// Browsers send a cookie to every port of a host: whoever runs any other server on this machine has seen it.
+// Browsers send a cookie to every port of a host, so any other server on this machine may have seen it.
 describe.each(databasesInTurn(import.meta.filename))("a session's cookie alone on $name", ({ create }) => {
   const open = async () => Face.open({ url: (await create()).url, model: scripted(always(says("ok"))) })
 
@@ -267,7 +267,7 @@ describe.each(databasesInTurn(import.meta.filename))("a session's cookie alone o
     expect((await ada.get("/api/auth/me")).status).toBe(200)
   })
 
-  test("of a session from before there were two, too: whoever has one signs in again", async () => {
+  test("a session from before there were two halves is refused until its person signs in again", async () => {
     await using face = await open()
     const ada = await Browser.of(face, "ada")
     const sql = "UPDATE session SET page_hash = NULL"
@@ -322,7 +322,7 @@ describe("a cookie counts only for pages of the server", () => {
     await using _ = face
     const headers = { origin, "sec-fetch-site": site }
     expect((await browser.post("/api/conversations", {}, headers)).status).toBe(status)
-    // What is refused has done nothing, and a token is sent by nobody's page.
+    // A refused request has changed nothing. Requests with a token come from no page.
     expect((await browser.get("/api/conversations")).body.items).toHaveLength(status === 201 ? 1 : 0)
     if (!origin)
       expect((await (await face.as("ada")).post("/api/conversations", {}, { "sec-fetch-site": site })).status).toBe(201)
@@ -342,7 +342,7 @@ describe("a cookie counts only for pages of the server", () => {
     expect((await ada.get("/api/conversations", site ? { "sec-fetch-site": site } : {})).status).toBe(200)
   })
 
-  test("a page of another site cannot sign a browser in as somebody else", async () => {
+  test("a page of another site cannot sign a browser in as another person", async () => {
     const { face } = await open()
     await using _ = face
     const visitor = new Browser(face)

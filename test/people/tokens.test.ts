@@ -81,7 +81,7 @@ describe.each(anyDatabase)("tokens over HTTP on $name", ({ create }) => {
     [["read", "chat", "manage"], ["approve"], undefined],
     [["read", "chat", "approve"], ["read"], undefined],
     [["read", "chat", "approve", "manage"], ["read", "admin"], undefined],
-  ])("whoever has %j and asks for %j gets %j", async (own, asked, got) => {
+  ])("a token with %j that asks for %j gets %j", async (own, asked, got) => {
     const caller = await face.as("bob", ...own)
     const before = (await (await face.as("bob")).get("/api/tokens?limit=200")).body.items.length
     const made = await caller.post("/api/tokens", asked ? { scopes: asked } : {})
@@ -143,7 +143,7 @@ test.each(Object.values<Route>(table).filter(({ path, needs }) => needs !== "nob
 )
 
 // Promise 13
-describe.each(anyDatabase)("what is somebody else's on $name", ({ create }) => {
+describe.each(anyDatabase)("other people's tokens and sessions on $name", ({ create }) => {
   let face: Face
   let ada: Browser
   let ofAda: Record<string, string>

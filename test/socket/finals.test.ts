@@ -56,7 +56,7 @@ describe.each(anyDatabase)("every chat_request ends with a final on $name", (dat
     await peer.until((seen) => finals(seen) === 3)
   })
 
-  test("though the run before it was stopped, and it is held until somebody speaks again", async () => {
+  test("though the run before it was stopped, and it is held until the next message", async () => {
     await using world = await open(calls("wait"), always(says("Both.")))
     const { ada, id, held } = world
     using peer = await world.server.socket("ada")
@@ -80,7 +80,7 @@ describe.each(anyDatabase)("every chat_request ends with a final on $name", (dat
       .toEqual(["one", "three", "two"])
   })
 
-  test("which is told in its turn, not in the middle of another answer", async () => {
+  test("which is sent in its turn, not in the middle of another answer", async () => {
     await using world = await open(replies(says("A first part. "), calls("wait")), says("The end."))
     using peer = await world.server.socket("ada")
     peer.send(world.say("go"))

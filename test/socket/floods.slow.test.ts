@@ -123,7 +123,7 @@ describe("the server answers others while one peer floods it with", { timeout: 1
     peer.destroy()
   })
 
-  test("requests to speak, of which so many are answered at a time", async () => {
+  test("chat requests, which are answered a few at a time", async () => {
     await using server = await open()
     using peer = await server.socket("ada")
     for (let i = 0; i < 300; i++)

@@ -10,8 +10,8 @@ const STEP_MS = 100
 const STEPS_TO_A_LOOK = 5
 
 /**
- * A process that answers each line. Where the clock goes on only when it has, other processes have had their turn too,
- * however busy the machine is: nobody is late because nobody let it run.
+ * A process that answers each line. If the clock advances only after its answer, other processes have had their turn too,
+ * however busy the machine is, so no process is late only because it was not scheduled.
  */
 function openEcho() {
   const child = spawn(process.execPath, ["-e", "process.stdin.pipe(process.stdout)"], {

@@ -40,7 +40,7 @@ describe("so many sockets and streams may be open", () => {
     for (const peer of peers) peer.socket.terminate()
   })
 
-  test("of all together; one more is a 503, and the server goes on", async () => {
+  test("of all together; one more is a 503, and the server continues to serve", async () => {
     await using server = await open({ mostStreams: { ofOne: 10, ofAll: 2 } })
     const headers = async (name: string) => ({ authorization: `Bearer ${await server.tokenFor(name)}` })
     using _ada = await server.socket("ada")
@@ -54,7 +54,7 @@ describe("so many sockets and streams may be open", () => {
       .toBe(true)
   })
 
-  test("and what is watched over a socket beside its first counts as a stream: one more is refused, and one that is left is free again", async () => {
+  test("and each conversation watched over a socket after its first counts as a stream: one more is refused, and a closed one is free again", async () => {
     await using server = await open({ mostStreams: { ofOne: 3, ofAll: 100 } })
     const ada = await server.visitor("ada")
     const [one, two, three] = [await ada.begin(), await ada.begin(), await ada.begin()] as ConversationId[]
@@ -126,7 +126,7 @@ test("a frame that comes in very many pieces costs its sender the connection, no
   peer.socket.send("{", { fin: false })
   for (let i = 0; i < 2000; i++) peer.socket.send(" ", { fin: false })
   expect(await peer.close()).toMatchObject({ code: CLOSE.badFrame })
-  // A thousand is more than anybody needs, and is read.
+  // A thousand is more than any client needs, and is read.
   using patient = await server.socket("ada")
   const pieces = [...`{"type":"ping"${" ".repeat(900)}}`]
   pieces.forEach((piece, index) => patient.socket.send(piece, { fin: index === pieces.length - 1 }))
@@ -157,7 +157,7 @@ test("one that is refused and does not close its end is cut off all the same", a
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /)
   socket.resume()
   await once(socket, "end")
-  // Whoever goes on writing to a connection that is still there is heard; here nobody hears any more.
+  // A client that keeps writing to an open connection still gets an answer; this connection is closed.
   await expect
     .poll(() => {
       socket.write("more")

@@ -23,7 +23,7 @@ describe.each(anyDatabase)("a client of the six frames is remembered on $name", 
     return { server, model, device, token, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
   }
 
-  test("what was said before is known, and every frame of the answer names the conversation", async () => {
+  test("earlier messages are known, and every frame of the answer names the conversation", async () => {
     await using world = await open()
     using peer = await world.server.socket("ada")
     const first = await ask(peer, "one")
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("a client of the six frames is remembered on $name", 
     expect(first.conversationId).toMatch(/^conv_/)
   })
 
-  test("whoever asks for a new one gets it, and goes on there", async () => {
+  test("a client that asks for a new conversation gets it, and continues in it", async () => {
     await using world = await open()
     using peer = await world.server.socket("ada")
     const first = await ask(peer, "one")
@@ -45,7 +45,7 @@ describe.each(anyDatabase)("a client of the six frames is remembered on $name", 
     expect(third.conversationId).toBe(second.conversationId)
   })
 
-  test("whoever names another goes on with that one from then on", async () => {
+  test("a client that names another conversation continues in it from then on", async () => {
     await using world = await open()
     using peer = await world.server.socket("ada")
     const ada = await world.server.visitor("ada")
@@ -81,7 +81,7 @@ describe.each(anyDatabase)("a client of the six frames is remembered on $name", 
     expect((await ask(two, "again")).conversationId).toBe(answers[1]?.conversationId)
   })
 
-  test("a device that has said who it is goes on after it was away, and after the server was", async () => {
+  test("a device that has identified itself continues its conversation after a disconnect, and after a restart of the server", async () => {
     await using world = await open()
     let before: string | undefined
     {

@@ -27,7 +27,7 @@ test(`${ROUNDS} rounds of devices, answers and cuts leave nothing behind`, { tim
   const authorization = `Bearer ${token}`
   const ada = await server.visitor("ada")
   const machines = Array.from({ length: AT_ONCE }, () => new Machine())
-  // Each has its own device and conversations, so that rounds that go on at the same time do not meet.
+  // Each has its own device and conversations, so that concurrent rounds do not interfere.
   const places = await Promise.all(
     machines.map(async (machine, index) => {
       const device = (more: Partial<Connecting> = {}) =>

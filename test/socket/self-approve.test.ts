@@ -30,7 +30,7 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
   test.each([["without a name"], ["phone"]])("%s: is not asked, and the audit says who agreed", async (name) => {
     await using world = await open()
     using device = await world.device(name === "phone" ? name : undefined)
-    // What it sends along itself is no reason to ask it.
+    // Context that the device itself sends is no reason to ask it.
     const answer = await ask(device, "milk", { user_profile: { name: "Ada" } })
     expect(answer.response).toBe("There.")
     expect([world.machine.effects, device.types().includes("awaiting_confirmation")]).toEqual([1, false])
@@ -63,7 +63,7 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
     expect(world.machine.effects).toBe(0)
   })
 
-  test("it agrees to what was said from it, not to what is said elsewhere with the same token", async () => {
+  test("it approves changes requested over its own socket, not those of other clients with the same token", async () => {
     await using world = await open()
     using _ = await world.device("phone")
     const id = await world.own.begin({ deviceId: "phone" })
@@ -71,7 +71,7 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
     expect(world.machine.effects).toBe(0)
   })
 
-  test("nor to what was said from it and changed elsewhere while it waited", async () => {
+  test("nor a change requested over its own socket that another client has edited while it waited", async () => {
     const milk = calls("create_task", { title: "Buy milk" })
     await using world = await open(undefined, { model: scripted(calls("list_tasks"), says("None."), milk) })
     const { server, machine, own } = world

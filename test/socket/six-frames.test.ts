@@ -22,7 +22,7 @@ describe.each(anyDatabase)("a client that knows only six frames, on $name", (dat
     const client = await RawSocket.open(server.url, await server.tokenFor("ada"))
     return {
       ...{ server, client, model },
-      /** What the model saw of its tool calls. */
+      /** The tool results that the model received. */
       results: () =>
         (model.received.at(-1)?.request.history ?? []).flatMap((turn) =>
           turn.role === "tool" ? turn.results.map(({ text }) => text) : [],
@@ -138,7 +138,7 @@ describe.each(anyDatabase)("a client that knows only six frames, on $name", (dat
     }
   })
 
-  describe("a write that is answered when nobody waits any more", () => {
+  describe("a write that is answered after its run has ended", () => {
     test.each([
       ["done", { row: { ...TASK, title: "Buy milk" } }, "applied"],
       ["refused", { error: "The disk is full." }, "failed"],

@@ -19,7 +19,7 @@ async function ask(peer: Peer, message: string, context: Record<string, unknown>
   return peer.next("final", from)
 }
 
-describe.each(anyDatabase)("whoever has only words decides with words on $name", (database) => {
+describe.each(anyDatabase)("a client that only has text decides by text on $name", (database) => {
   const open = async (script: readonly ScriptedReply[], clock?: TurnedClock) => {
     const done: (string | undefined)[] = []
     const tool = write("change", ({ q }) => {
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     return { server, ada, done, pending, socket, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
   }
 
-  test("what waits is told in words with a final; yes decides it, and the rest of the answer follows with one more", async () => {
+  test("a final lists the pending changes as text; yes approves them, and the rest of the answer follows with one more final", async () => {
     await using world = await open([replies(says("I will. "), CHANGE), says("It is done.")])
     using peer = await world.socket()
     const asked = await ask(peer, "change it")
@@ -57,7 +57,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect((await world.ada.get("/api/agent/audit")).body.items).toMatchObject([{ decidedBy: expect.any(String) }])
   })
 
-  test("no rejects it, and the model goes on from there", async () => {
+  test("no rejects the change, and the model continues from there", async () => {
     await using world = await open([CHANGE, says("As you like.")])
     using peer = await world.socket()
     await ask(peer, "change it")
@@ -86,7 +86,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(await world.pending()).toMatchObject([{ arguments: { q: "second" } }])
   })
 
-  test("a yes that was sent before anybody was asked agrees to nothing", async () => {
+  test("a yes that was sent before the question approves nothing", async () => {
     await using world = await open([CHANGE, always(says("Well."))])
     using peer = await world.socket()
     peer.send({ type: "chat_request", message: "change it", context: { agent: "test" } })
@@ -140,7 +140,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(world.done).toEqual(["b"])
   })
 
-  test("one of two that is decided elsewhere: the other is shown alone before a yes counts", async () => {
+  test("if another client decides one of two changes, the other is shown alone before a yes counts", async () => {
     await using world = await open([replies(CHANGE, calls("change", { q: "c" })), says("Done.")])
     using peer = await world.socket()
     expect((await ask(peer, "change both")).response).toContain('2. Run change\n   change {"q":"c"}')
@@ -185,7 +185,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(world.done).toEqual(["b"])
   })
 
-  test("what was decided elsewhere before a yes could be asked about is told as that, with one final", async () => {
+  test("a change that another client decided before the question is reported as decided, with one final", async () => {
     await using world = await open([CHANGE, hangs("Let me think"), says("Done.")])
     const { ada } = world
     const id = await ada.begin({ agent: "test" })
@@ -205,7 +205,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(world.done).toEqual([])
   })
 
-  test("who may not approve is told where to decide, and its yes neither approves nor ends what waits", async () => {
+  test("a client that may not approve is sent where to decide, and its yes neither approves nor ends what waits", async () => {
     await using world = await open([CHANGE, says("Done.")])
     using peer = await world.socket("read", "chat")
     const asked = await ask(peer, "change it")
@@ -225,7 +225,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(world.done).toEqual([])
   })
 
-  test("a device that comes back after the server was gone is asked anew, and nothing was approved in between", async () => {
+  test("a device that comes back after a server restart is asked again, and nothing was approved in between", async () => {
     const insert = calls("create_task", { title: "Buy milk" })
     await using first = await open([insert])
     const token = await first.server.tokenFor("ada")
