@@ -253,7 +253,7 @@ describe("the rules notice", () => {
   })
 })
 
-/** What the page is made of. It speaks to the server through the client and the treaty, and to nobody else. */
+/** The modules that the page may load. It reaches the server only through the client and the protocol. */
 const webMayLoad = [
   "@tanstack/react-virtual",
   "diff",
@@ -374,7 +374,7 @@ test("paths are found in prose, up to their first placeholder", () => {
   expect(pathsIn(text)).toEqual(["core/engine/loop.ts", "test/web/", "packs", "bin/pawl.js"])
 })
 
-/** What looks like a path of this repository between backticks. Generated folders need not be there. */
+/** The paths of this repository between backticks. Generated folders need not exist. */
 function pathsIn(text: string): string[] {
   const quoted = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!.split(/\s/)[0]!)
   const paths = quoted.filter(

@@ -48,7 +48,7 @@ test("documents of every kind are read, and what the web answers", async () => {
   expect(await reader.answer("searxng", answer, reading)).toMatchObject([{ snippet: "Lift." }])
 })
 
-test("PDFs of East Asia are read: what their codes mean is found beside the package", async () => {
+test("reads PDFs with East Asian fonts, whose character maps ship next to the package", async () => {
   const reader = new DocumentReader({ other: child("document-child") })
   onTestFinished(() => reader.close())
   const fonts = { F2: eastAsianFont("90ms-RKSJ-H", "Japan1") }

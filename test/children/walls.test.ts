@@ -13,7 +13,7 @@ import { programOf } from "../support/processes/processes.ts"
 const { signal } = new AbortController()
 const folder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "walls-"))
 
-/** Something of somebody else's, and something that the process is given. */
+/** A file of another owner, and one that the process may read. */
 const outside = join(folder(), "secret.txt")
 writeFileSync(outside, "somebody else's")
 const given = join(folder(), "given.csv")

@@ -8,7 +8,7 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 import { TerminalProcess } from "../terminal/terminal.ts"
 
 test.each(["serve", "migrate", "rotate-keys", "doctor"])(
-  "pawl %s does nothing where it is told a word that it has no use for",
+  "pawl %s does nothing if it gets an argument that it does not know",
   async (name) => {
     const data = dataFolder()
     const { code, stdout, stderr } = await command([name, "help"], {
@@ -79,7 +79,7 @@ test("pawl exec works in the current folder, as pawl chat does, but not in the h
   const execIn = (cwd: string, ...words: string[]) => command(["exec", ...words], environment, "", cwd)
   const read = await execIn(folder, "read plan.txt")
   expect([read.code, read.stdout]).toEqual([0, expect.stringContaining("A garden")])
-  // A change waits, since nobody can be asked.
+  // A change waits, because no person can be asked.
   const asked = await execIn(folder, "replace garden with forest in plan.txt")
   expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("(edit_file)")])
   expect(readFileSync(join(folder, "plan.txt"), "utf8")).toContain("garden")

@@ -7,7 +7,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 import { connect, type Connecting, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
 
-/** What becomes of a message on its way: it is handed over as often as `send` is called. */
+/** Intercepts a message on its way: it is delivered as often as `send` is called. */
 export type OnTheWay = (message: NodeMessage, send: () => Promise<boolean>) => Promise<boolean>
 
 /** Messages that something happens to between the nodes. */
@@ -21,13 +21,13 @@ export const disturbed =
 
 export interface NodesOptions {
   readonly database: TestDatabase
-  /** What the model of the second says; that of the first says nothing. */
+  /** Replies of the second node's model; the first node's model says nothing. */
   readonly script?: readonly ScriptedReply[]
-  /** What they hear each other by, besides the database. */
+  /** NATS settings, if the nodes are connected by more than the database. */
   readonly nats?: NatsServerSettings | undefined
   /** Both stand still until they are turned. */
   readonly turned?: boolean
-  /** What happens to what the second says to the first, and to what that one answers. */
+  /** Intercepts messages from the second node to the first, and the answers to them. */
   readonly onTheWay?: OnTheWay
   readonly onTheWayBack?: OnTheWay
 }
@@ -69,7 +69,7 @@ export async function openNodes({ database, script = [], nats, turned, onTheWay,
       }
       return watched
     },
-    /** What the other nodes do with one that they take for dead. */
+    /** Removes a node that the other nodes take for dead. */
     strikeOff: async ({ face }: typeof one) => {
       const gone = { sql: "DELETE FROM node WHERE id = ?", values: [face.store.node.id] }
       await engine.change({ type: "statements", statements: [gone] })

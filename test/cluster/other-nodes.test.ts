@@ -19,7 +19,7 @@ interface Scripts {
 describe.each(linked)("two servers on one $name and $link", ({ create, link }) => {
   const natsOf = linkedBy(link)
 
-  /** A run that is at work on `one`, in the middle of a tool; and somebody at `two`. */
+  /** A run on `one`, in the middle of a tool call, and a client of `two`. */
   const open = async ({ then = [], elsewhere = [says("Two.")] }: Scripts = {}) => {
     const { url } = await create()
     const held = new Held()
@@ -49,7 +49,7 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
   const textOf = (frames: readonly SeenFrame[]) =>
     frames.flatMap(({ type, data }) => (type === "message" ? [data.message.content] : [])).at(-1)
 
-  test("whoever watches at the other one sees the run to its end", async () => {
+  test("a client that watches at the other node sees the run to its end", async () => {
     await using nodes = await open()
     const seen = readFrames(await nodes.there.watch(nodes.id), isOver)
     nodes.held.end("found it")
@@ -132,7 +132,7 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
     expect([decided.status, decided.body.status]).toEqual([200, "applied"])
   })
 
-  test("a server that is taken for dead stops its work, and whoever watches there sees what the other one makes of it", async () => {
+  test("a server that is taken for dead stops its work, and its watchers see the run as the other node continues it", async () => {
     await using nodes = await open()
     const signal = await nodes.held.begun
     const seen = readFrames(await nodes.here.watch(nodes.id), isOver)
@@ -194,7 +194,7 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
       return told(seenAgain)
     }
     await expect.poll(addBread, { interval: 500 }).toContain("Bread")
-    // Of what is done there it is only known that there is something; of what is done here, what.
+    // A change on the other node is reported only by its table; a local change is reported with its rows.
     const frames = tasksIn(await rows)
     expect(frames[0]).toEqual({ table: "tasks" })
     expect(frames.at(-1)).toMatchObject({ rows: [{ title: "Bread" }], deleted: [] })

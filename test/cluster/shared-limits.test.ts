@@ -63,7 +63,7 @@ describe.each(shared)("two servers on one $name", ({ create }) => {
     await using nodes = await open({ requestsPerMinute: 1000 })
     const guess = (face: Face) => () => from(face, "192.0.2.1", "pawl_wrong").get("/api/auth/me")
     expect(await allowed(130, guess(nodes.one))).toBe(120)
-    expect(await allowed(130, guess(nodes.two))).toBe(120) // nobody has told it yet
+    expect(await allowed(130, guess(nodes.two))).toBe(120) // the other node has not reported its use yet
     await nodes.exchange()
     expect(await allowed(10, guess(nodes.one))).toBe(0)
     const { headers } = await guess(nodes.two)()
@@ -87,7 +87,7 @@ describe.each(shared)("two servers on one $name", ({ create }) => {
 })
 
 describe.each(databases.filter(({ name }) => name === "sqlite"))("a server on $name", ({ create }) => {
-  test("has nobody to share its limits with, and writes nothing about them", async () => {
+  test("a single server shares no limits, and writes nothing about them", async () => {
     const { url } = await create()
     await using face = await Face.open({ url, model: scripted(says("Hi.")), requestsPerMinute: 5 })
     const ada = await face.as("ada")

@@ -44,7 +44,7 @@ class Survivor implements AsyncDisposable {
     return this.#counts.refused
   }
 
-  /** What it has read in order to take it up, and did not get. */
+  /** The number of conversations that it has read in order to take them over and did not get. */
   get foldedInVain(): number {
     return [...this.#counts.folded].filter((id) => !this.world.store.journal.isWriterOf(id)).length
   }
@@ -101,7 +101,7 @@ async function dies(url: string, count = LEFT): Promise<void> {
   mortal.kill()
 }
 
-/** One that goes on with all that is left, and dies when every call is begun again. */
+/** A node that takes over all that is left, and fails when every tool call has been restarted. */
 async function diesToo(url: string, count: number): Promise<void> {
   const mortal = new Mortal()
   await using world = await openWorld({ url, model: model(), tools: [work], between: mortal.between })
@@ -150,7 +150,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("three surviv
     const atWork = ({ world }: Survivor) =>
       [...world.pawl.runtime.working()].filter((id) => world.store.journal.isWriterOf(id)).length
     await expect.poll(() => all.map(atWork), { timeout: 60_000 }).toEqual([1, 1, 1])
-    // Whoever judged has read them all; the others only what they got.
+    // The node that judged has read them all; the others have read only those they got.
     expect(all.map(({ foldedInVain }) => foldedInVain).toSorted()).toEqual([0, 0, suspects - 1])
   })
 

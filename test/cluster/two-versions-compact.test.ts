@@ -42,7 +42,7 @@ async function open(create: (typeof shared)[number]["create"], last = says("They
     ...{ older, newer, there, id, path, model, silent, remove },
     async [Symbol.asyncDispose]() {
       await Promise.all([older[Symbol.asyncDispose](), newer[Symbol.asyncDispose]()])
-      // Nobody has asked the older one's model to go on.
+      // The older node's model was not asked to continue.
       expect(silent.received).toEqual([])
     },
   }

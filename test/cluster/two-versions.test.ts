@@ -99,7 +99,7 @@ describe.each(shared)("servers of two versions on one $name", ({ create }) => {
     expect(await nodes.newer.pawl.runtime.recover()).toBe(0)
   })
 
-  test("without a living newer node words are refused, so that nobody waits for ever", async () => {
+  test("without a running newer node messages are refused instead of waiting forever", async () => {
     await using nodes = await open(create)
     await nodes.newerDies()
     const refused = await nodes.here.post(`${nodes.path}/messages`, { text: "And then?" })

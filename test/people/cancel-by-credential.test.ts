@@ -6,7 +6,7 @@ import { Held, write } from "../support/loop/tools.ts"
 import { openWorld } from "../support/loop/world.ts"
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a run that another credential has let go on is not stopped by the end of the first", async () => {
+  test("a run that another credential continues is not stopped by the end of the first", async () => {
     await using database = await create()
     const held = new Held()
     const model = scripted(calls(["slow", {}], ["quick", {}]), says("Done."))

@@ -46,7 +46,7 @@ export class IssuerBrowser {
     return new URL(sent.headers.get("location") ?? `about:blank?${sent.status}`)
   }
 
-  /** What the page does that it was sent back to. */
+  /** Finishes the sign-in as the page does to which the browser returns. */
   async finish(cameBackTo: URL, pageHalf = this.pageHalf ?? "none"): Promise<Reply> {
     const reply = await this.post("/api/auth/oidc/finish", { pageHalf, answer: cameBackTo.search.slice(1) })
     if (reply.status === 200) this.pageSecret = reply.body.pageSecret

@@ -60,7 +60,7 @@ describe.each(databases)("a JWT of the configured issuer on $name", ({ create })
     expect((await renewed.get("/api/auth/me")).body.user).toEqual(first.body.user)
   })
 
-  test("of somebody who was erased does not make them anew, unless they have signed in since", async () => {
+  test("a token of an erased person does not create them again, unless they have signed in since", async () => {
     const eve = { ...hour, sub: "eve", iat: SECONDS - 60, scope: "read manage" }
     const before = holder(face, await sign(eve))
     const { user } = (await before.get("/api/auth/me")).body
@@ -209,7 +209,7 @@ describe("keys that the issuer publishes", () => {
     expect((await holder(face, token).get("/api/auth/me")).status).toBe(200)
   })
 
-  test("keys that cannot be had are asked for once in a pause, and keys that nobody knows too, however many tokens come", async () => {
+  test("unreachable and unknown keys are each requested once per pause, however many tokens come", async () => {
     const usual = answer
     let asked = 0
     answer = () => [(asked++, 500), "no"]

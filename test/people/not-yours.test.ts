@@ -30,7 +30,7 @@ const KINDS = [
 type Kind = (typeof KINDS)[number]
 type Ids = Readonly<Record<Kind, string>>
 
-/** What stands in an address for something; of a new kind of name a test has to be told what it names. */
+/** The kinds of path parameters. A new one has to be added here. */
 const NAMES: Readonly<Record<string, "id" | "word" | "own">> = {
   id: "id",
   messageId: "id",
@@ -62,7 +62,7 @@ const model = () =>
     }),
   )
 
-describe.each(anyDatabase)("what is somebody else's on $name", ({ name: engine, create }) => {
+describe.each(anyDatabase)("the data of another person on $name", ({ name: engine, create }) => {
   // Odd values are what databases differ about; all else is the same above them, and takes a while.
   const onOne = test.runIf(anyDatabase.some(({ name }) => name === engine))
   let face: Face

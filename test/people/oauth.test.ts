@@ -35,7 +35,7 @@ describe("a program that signs in by itself", () => {
     return () => face[Symbol.asyncDispose]()
   })
 
-  /** What the official client keeps of it, in memory. */
+  /** The in-memory storage of the official client. */
   function provider() {
     let information: StoredOAuthClientInformation | undefined
     let tokens: StoredOAuthTokens | undefined
@@ -139,7 +139,7 @@ describe("a program that signs in by itself", () => {
   const renew = (refresh_token: string, form: Record<string, string>) =>
     exchange({ grant_type: "refresh_token", refresh_token, client_id: form.client_id!, resource: RESOURCE })
 
-  test("a code counts once: used again it takes back what the first use has brought", async () => {
+  test("a code counts once: a second use revokes the tokens of the first", async () => {
     const { form } = await granted()
     const first = await exchange(form)
     expect([first.status, first.body.scope, first.headers.get("cache-control")]).toEqual([200, "read chat", "no-store"])
@@ -189,7 +189,7 @@ describe("a program that signs in by itself", () => {
     ada = await Browser.of(face, "ada")
   })
 
-  test("an answer that was lost is asked for once more within a minute; later somebody has found the secret", async () => {
+  test("a lost answer can be requested again within a minute; later a repeat counts as a stolen secret", async () => {
     const { form } = await granted()
     const first = (await exchange(form)).body
     await renew(first.refresh_token, form)
@@ -211,7 +211,7 @@ describe("a program that signs in by itself", () => {
     for (const { body } of answers) expect(await works(body.access_token)).toBe(true)
   })
 
-  test("of many that use a code at once at most one is answered, and then nobody has a token", async () => {
+  test("if a code is used several times at once, at most one use is answered, and its token is then revoked", async () => {
     const { form } = await granted()
     const answers = await Promise.all([1, 2, 3, 4].map(() => exchange(form)))
     const tokens = answers.flatMap(({ status, body }) => (status === 200 ? [body.access_token as string] : []))
@@ -219,7 +219,7 @@ describe("a program that signs in by itself", () => {
     expect(await works(tokens[0]!)).toBe(false)
   })
 
-  test("a code is nothing to whoever does not know all that it is for, and stays good for who does", async () => {
+  test("a code needs the verifier, client and redirect it was issued for, and a wrong attempt does not spend it", async () => {
     const { form } = await granted()
     const other = (await stranger.post("/oauth/register", { client_name: "X", redirect_uris: [REDIRECT] })).body
       .client_id
@@ -253,7 +253,7 @@ describe("a program that signs in by itself", () => {
     ["another resource", { resource: "https://other.example/mcp" }],
     ["a program that has not registered", { client_id: "pawl_app_W10" }],
     ["another kind of answer", { response_type: "token" }],
-  ])("%s is told to the person, and nobody is sent anywhere", async (_what, wrong) => {
+  ])("%s is reported to the person, without a redirect", async (_what, wrong) => {
     const { answer } = await granted(wrong)
     expect(codeOf(answer)).toEqual([400, "bad_request"])
   })
@@ -285,7 +285,7 @@ describe("a program that signs in by itself", () => {
     await face.store.storage.setLimit(1e9)
   })
 
-  test("only a signed-in browser says yes: no token does, and nobody with half a session or less scope", async () => {
+  test("only a signed-in browser can consent: no token, no half session, and no session with fewer scopes", async () => {
     const { keeps, sent } = provider()
     await expect(new Client({ name: "t", version: "1" }).connect(transportFor(keeps))).rejects.toThrow()
     const body = { ...asked(sent[0]!), agrees: true }

@@ -14,18 +14,18 @@ interface Granted {
 export const CLIENT = { id: "pawl", secret: "s3cret of the client" }
 
 /**
- * An OpenID provider over real HTTP that signs real tokens, and lets in whoever `who` says without asking. It checks what a
+ * An OpenID provider over real HTTP that signs real tokens, and signs in `who` without asking. It checks what a
  * provider has to check; a test turns it into one that does not, or that lies.
  */
 export class OidcProvider implements AsyncDisposable {
   readonly #server: Server
   readonly #codes = new Map<string, Granted>()
   readonly #keys: GenerateKeyPairResult
-  /** What it says about whoever comes next. */
+  /** The claims of the next person to sign in. */
   who: JWTPayload & { sub: string } = { sub: "0001", name: "Ada" }
-  /** What it tells only who asks at `userinfo`. */
+  /** Claims that only `userinfo` returns. */
   more: Record<string, unknown> = {}
-  /** What stands in its tokens instead. */
+  /** Claims that replace those of its tokens. */
   lies: JWTPayload = {}
   /** Another key signs, by the same name. */
   forger: GenerateKeyPairResult["privateKey"] | undefined
@@ -33,9 +33,9 @@ export class OidcProvider implements AsyncDisposable {
   forgetful = false
   /** Every answer is this one. */
   broken: number | undefined
-  /** What its discovery says instead. */
+  /** Fields that replace those of its discovery document. */
   metadata: Record<string, unknown> = {}
-  /** Says no to whoever comes. */
+  /** Refuses every sign-in with this error. */
   refuses: string | undefined
   readonly asked: string[] = []
 

@@ -47,7 +47,7 @@ describe("signing in at an issuer", () => {
     return browser()
   }
 
-  test("whoever the issuer knows is in, with a session of two halves as a link gives it", async () => {
+  test("a person known to the issuer is signed in, with a session of two halves as a link gives it", async () => {
     const ada = as("ada-1", { name: "Ada Lovelace" })
     expect((await ada.get("/api/auth/ways")).body).toEqual({ oidc: { label: "Work" } })
     const signedIn = await ada.signIn()
@@ -71,7 +71,7 @@ describe("signing in at an issuer", () => {
     expect(other.body.user.name).toBe("Robert")
     expect(other.body.user.id).not.toBe(first.body.user.id)
   })
-  test("nobody of the issuer becomes a person who is here already, unless its operator says so", async () => {
+  test("the issuer's people are not matched with existing people, unless the operator allows it", async () => {
     const local = await Browser.of(face, "carol")
     const me = (await local.get("/api/auth/me")).body.user
     const stranger = await as("carol-1", { name: "carol", preferred_username: "carol" }).signIn()
@@ -112,7 +112,7 @@ describe("signing in at an issuer", () => {
     expect(codeOf(await as("frank-2", { email: undefined }).signIn())).toEqual([403, "sign_in_mail_unverified"])
   })
 
-  test("groups say what somebody may do: all that any of theirs may, and nobody without one comes in", async () => {
+  test("groups give scopes: a person has those of all their groups, and cannot sign in without one", async () => {
     rules.groups = new Map<string, Scope[]>([
       ["staff", ["read", "chat"]],
       ["ops", ["read", "admin"]],

@@ -103,7 +103,7 @@ test(`in ${CASES} interleavings of answers, faults, decisions and deaths every p
       expectWall(events)
       expectRouted(events)
       expect(conversation.run?.status).not.toBe("running")
-      // What a new process reads is what the old one knew.
+      // A new process reads the same state that the old one had.
       const cold = replay(conversation.id, user, events)
       expect({ ...cold, inbox: 0, arrivals: 0 }).toEqual({ ...conversation, inbox: 0, arrivals: 0 })
     },
@@ -183,7 +183,7 @@ async function expectAudit(chaos: Chaos, events: JournalEvent[]): Promise<void> 
 }
 
 /**
- * Words are decided about before they are answered, and once, whoever died in between. A step without words is the one
+ * Messages are routed before they are answered, and once, whichever process died in between. A step without messages is the one
  * that shows every tool to the last reply of a run: what was shown stays, so there is one of these in a conversation.
  */
 function expectRouted(events: JournalEvent[]): void {
@@ -200,7 +200,7 @@ function expectRouted(events: JournalEvent[]): void {
   }
 }
 
-/** Where a reply was written by a model that had read both, nothing it fetches is fetched without a decision. */
+/** If a reply was written by a model that had read both, its fetches all need a decision. */
 function expectWall(events: JournalEvent[]): void {
   const holds = { outside: false, private: false }
   const gated = new Set<string>()

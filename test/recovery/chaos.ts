@@ -21,7 +21,7 @@ import { ThisNode } from "../../core/store/journal/nodes.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { message, TurnedClock } from "../support/loop/world.ts"
 
-/** What the model does next; `wait` keeps the reply open until somebody opens the gate. */
+/** The model's next reply; `wait` keeps the reply open until the gate opens. */
 export interface PlannedReply {
   readonly kind: "words" | "calls" | "empty" | "blank" | "breaks-off" | "fails"
   readonly calls: readonly PlannedCall[]
@@ -57,7 +57,7 @@ export type Action =
   | { readonly do: "mode"; readonly mode: Mode }
   | { readonly do: "grant" | "undo"; readonly which: number }
   | { readonly do: "cancel" | "resume" | "settle" | "revoke" | "compact" }
-  /** What chance alone seldom brings: a write stopped half-way by a person, or by a death between effect and record. */
+  /** Cases that chance alone seldom produces: a write stopped half-way by a person, or by a crash between effect and record. */
   | { readonly do: "interrupt-write" | "die-in-write" }
 
 interface Life {
@@ -85,7 +85,7 @@ const profiles = [
   { name: "writes", description: "x", tools: ["pay", "mail", "look"] },
 ]
 
-/** Decides by what is said, sometimes late, so that things happen meanwhile. What the model calls it does not care about. */
+/** Routes by the message, sometimes slowly, so that other things happen meanwhile. The model's tool calls do not matter. */
 const route: Router = async ({ words }) => {
   const number = Number(words.match(/\d+$/)?.[0] ?? 0)
   for (let i = 0; i < number % 4; i++) await breathe(1)
@@ -127,12 +127,12 @@ export class Chaos {
     if (this.#life) this.#life.killed = true
     this.#now = this.#clock.now() + 60_000
     this.#clock = new TurnedClock(this.#now)
-    // As behind a lock: whoever begins knows that the one before it is dead.
+    // As with an exclusive lock: a process that starts knows that the previous one is dead.
     const locked = { ...this.#engine, exclusive: true }
     const node = new ThisNode(locked, { clock: this.#clock })
     const journal = new SqlJournal(locked, node)
     const between = dyingAt(death ?? { at: Number.POSITIVE_INFINITY, when: "before" }, journal)
-    // A process whose journal has died is dead in all it does: it logs nothing, and its tools reach nobody.
+    // A process whose journal has failed does nothing more: it logs nothing, and its tools have no effect.
     const life = { killed: false, isDead: () => life.killed || between.dead } as Life
     const note = (event: string, fields: Record<string, unknown>) =>
       void (life.isDead() || this.problems.push({ event, ...fields }))
@@ -211,7 +211,7 @@ export class Chaos {
     await this.#life?.runtime.recover()
   }
 
-  /** No more faults: everything that waits goes on, until the conversation is at rest for good. */
+  /** Ends the faults: everything that waits continues until the conversation is idle for good. */
   async finish(): Promise<Conversation> {
     const { runtime, journal, node } = this.#begin()
     await node.expireDeadNodes()
@@ -435,7 +435,7 @@ export class Chaos {
   }
 }
 
-/** Lets everything that can go on without us go on. */
+/** Yields to the event loop, so that pending work continues. */
 export async function breathe(times = 3): Promise<void> {
   for (let i = 0; i < times; i++) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -31,7 +31,7 @@ class Held implements Model {
   }
 }
 
-/** Looks as a server does until it finds something. Returns how long that took, by a clock that nobody sets. */
+/** Polls as a server does until it finds something. Returns how long that took, by a clock that is never set. */
 async function findsAfter({ pawl: { runtime } }: World, clock: TurnedClock, beforeLook: () => void): Promise<number> {
   for (let passed = 0; passed <= 30_000; passed += LOOK_MS) {
     beforeLook()
@@ -74,7 +74,7 @@ describe.each(databases)("on $name", ({ create }) => {
     },
   )
 
-  test("a run at work is nobody else's while another node's clock is set ten minutes ahead, again and again: the model is asked once", async () => {
+  test("a run at work stays with its node while another node's clock is set ten minutes ahead, again and again: the model is asked once", async () => {
     await using database = await create()
     const held = new Held()
     const mine = new TurnedClock()
@@ -87,7 +87,7 @@ describe.each(databases)("on $name", ({ create }) => {
       theirs.shift(TEN_MINUTES)
       expect(await other.pawl.runtime.recover()).toBe(0)
       await Promise.all([mine.turn(LOOK_MS), theirs.turn(LOOK_MS)])
-      if (look % 5 === 4) await living.store.node.alive() // what its beat has begun is written when this is
+      if (look % 5 === 4) await living.store.node.alive() // the heartbeat's write is finished when this one is
     }
     held.go()
     await living.pawl.runtime.rest(id)

@@ -8,7 +8,7 @@ import { isLong, seedOf } from "../support/sizes.ts"
 const START = Date.UTC(2026, 0, 1)
 const MINUTE = 60_000
 
-/** What must be true when everything is over, whatever happened on the way. */
+/** Asserts what must hold when everything is over, whatever happened on the way. */
 async function expectTheTruth(world: World, bank: Bank, payer: Payer): Promise<void> {
   const id = await payer.insist(world)
   const conversation = await world.load(id)
@@ -96,7 +96,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     expect(second.problems, `${JSON.stringify(death)}`).toEqual([])
   }
 
-  test("without anybody's help, a run that was broken off goes on as far as it can", async () => {
+  test("without a request, an interrupted run continues as far as it can", async () => {
     await using database = await create()
     const bank = new Bank()
     const tools = bank.tools("ask-target")

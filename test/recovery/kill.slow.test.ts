@@ -20,7 +20,7 @@ const KINDS: AfterCrash[] = ["run-again", "ask-target", "in-doubt"]
 /** The same moments again with PAWL_KILL_SEED; what the machine makes of them is its own. The names of the tests say it. */
 const SEED = seedOf("PAWL_KILL_SEED")
 
-/** Usually each kind on one engine, by the seed; on both in the long run, and where somebody asks for more rounds. */
+/** Usually each kind on one engine, by the seed; on both in the long run, and if more rounds are requested. */
 const all = databases.flatMap(({ name }) => KINDS.map((kind) => ({ name, kind })))
 const chains = sizes.killRounds > 12 ? all : all.filter((_, at) => at % 2 === SEED % 2)
 const kindsOn = (engine: string) => chains.filter(({ name }) => name === engine).map(({ kind }) => kind)
@@ -29,7 +29,7 @@ const ROUNDS_EACH = Math.ceil(sizes.killRounds / chains.length)
 /** From ready to dead: long enough to outlast a lease and pay a few times. */
 const LONGEST_LIFE_MS = 300
 
-/** When a life ends: so long after it has told so much since it was ready. */
+/** When a process is killed: so long after it has logged so many lines since it was ready. */
 interface Death {
   readonly told: number
   readonly ms: number
@@ -61,7 +61,7 @@ async function live(settings: object, death?: Death): Promise<string[]> {
 }
 
 describe.each(databases)("on $name", ({ name, create }) => {
-  // Beside each other: each is a chain of lives, most of which wait for their death.
+  // Run concurrently: each is a chain of processes, most of which wait to be killed.
   test.concurrent.each(kindsOn(name))(
     `${ROUNDS_EACH} lives end by kill -9 at any moment: what was acknowledged holds, nothing is paid twice (%s, PAWL_KILL_SEED=${SEED})`,
     async (afterCrash) => {
@@ -150,7 +150,7 @@ async function expectTheTruth(store: Store, bank: DatabaseSync, told: string[]):
   bank.close()
 }
 
-/** What was asked of our own table, and how often nobody knew what had become of it, also where that was mended later. */
+/** The writes to our own table, and how often their outcome was unknown, also if it was resolved later. */
 async function ownWrites(
   { journal }: Store,
   ids: readonly string[],

@@ -78,7 +78,7 @@ function reply({ history }: ModelRequest): Script {
 /** A person who wants 1 paid and 2 not, and does not give up: repeats what was not acknowledged, decides what is asked. */
 export class Payer {
   readonly #bank: Bank
-  /** What this person was told is done. */
+  /** The payments that this person got acknowledged. */
   readonly acknowledged: string[] = []
   #conversation: ConversationId | undefined
 
@@ -86,7 +86,7 @@ export class Payer {
     this.#bank = bank
   }
 
-  /** Goes on until the run is over, or the world dies. */
+  /** Retries until the run is over, or the world dies. */
   async insist(world: World): Promise<ConversationId> {
     const id = (this.#conversation ??= await this.#ask(world))
     for (let round = 0; round < 20; round++) {

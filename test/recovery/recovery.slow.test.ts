@@ -67,7 +67,7 @@ describe("after kill -9", () => {
 })
 
 describe("SIGTERM", () => {
-  test.concurrent("does not wait for whoever only watches: their streams end, and they come again", async () => {
+  test.concurrent("does not wait for clients that only watch: their streams end, and they reconnect", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     const server = await start(environment)
     const ada = new Visitor(fetch, await tokenOf(environment), server.url)

@@ -53,7 +53,7 @@ async function dies(database: Place, ids: readonly ConversationId[] | number): P
   return mine
 }
 
-/** Resolves when the journal says for the so manieth time that the call was begun. */
+/** Resolves when the journal records the start of the call for the given number of times. */
 async function isStarted(world: World, id: ConversationId, times: number): Promise<void> {
   const seen = world.seen(id, (live) => live.type === "events" && live.events.some(({ type }) => type === "tool_start"))
   if ((await world.types(id)).filter((type) => type === "tool_start").length < times) await seen

@@ -11,7 +11,7 @@ import { read, write } from "../support/loop/tools.ts"
 
 const LONG = "Ünïcödé 😀 and words, ".repeat(12)
 const [sqlite] = databases as readonly [TestDatabase]
-/** Of twenty sockets each. */
+/** Batches of twenty sockets each. */
 const BATCHES = isLong ? 50 : 20
 
 describe.each(anyDatabase)("watching over a socket on $name", (database) => {
@@ -37,7 +37,7 @@ describe.each(anyDatabase)("watching over a socket on $name", (database) => {
     expect(peer.events().some(({ type, data }) => type === "conversation" && data.conversation.id === two)).toBe(true)
   })
 
-  test("somebody else's is as missing, a cursor that lies ahead is refused, and the socket stays", async () => {
+  test("another person's conversation looks missing, a cursor that lies ahead is refused, and the socket stays", async () => {
     await using server = await open()
     const id = await (await server.visitor("ada")).begin()
     using eve = await server.socket("eve")
@@ -53,7 +53,7 @@ describe.each(anyDatabase)("watching over a socket on $name", (database) => {
     await ada.next("event")
   })
 
-  test("whoever detaches is told nothing more, and whoever attaches again goes on from the new place", async () => {
+  test("a client that detaches gets no more events, and one that attaches again continues from the new position", async () => {
     await using server = await open(says("One."), says("Two."))
     const ada = await server.visitor("ada")
     const id = await ada.begin({ agent: "test" })
@@ -90,7 +90,7 @@ describe.each(anyDatabase)("watching over a socket on $name", (database) => {
   })
 
   test(
-    "cut off anywhere, whoever comes again with the last cursor has everything once",
+    "cut off anywhere, a client that reconnects with its last cursor has every event once",
     {
       timeout: 120_000,
     },

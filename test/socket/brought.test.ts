@@ -88,7 +88,7 @@ describe.each(anyDatabase)("what a client sends along reaches the model on $name
     expect(brought).not.toContain(hidden)
   })
 
-  test("once: what the model knows already is not repeated, and a conversation that goes on remembers by itself", async () => {
+  test("client context is sent once: the model does not get it again, and a conversation that continues remembers it", async () => {
     await using world = await open()
     await ask(world.peer, "one", DESIGN)
     await ask(world.peer, "two", { ...DESIGN, conversation_history: [{ role: "user", content: "one" }] })

@@ -60,7 +60,7 @@ describe.each(anyDatabase)("speaking over a socket on $name", (database) => {
     expect(peer.text()).toBe(`Let me look. ${LONG}`)
   })
 
-  test("where the gate holds it is told, and what follows comes when somebody has decided elsewhere", async () => {
+  test("a pending approval is reported, and the rest follows when another client has decided", async () => {
     await using server = await open(calls("change", { q: "b" }), says("Done."))
     const ada = await server.visitor("ada")
     using peer = await server.socket("ada", "read", "chat")

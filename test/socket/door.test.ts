@@ -121,7 +121,7 @@ describe("a socket is closed", () => {
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
   })
 
-  test("not for words that cannot be stored: those are an error, and the next ones are heard", async () => {
+  test("not for text that cannot be stored: that is an error, and the next message is answered", async () => {
     await using server = await open()
     using peer = await server.socket("ada")
     peer.send({ type: "chat_request", message: "a\0b" })

@@ -12,7 +12,7 @@ function start(words: string[], environment: Record<string, string>, life?: stri
   return child
 }
 
-test("a server that is told to go lets its sockets go with 1001, at once, and they are there again at its next start", async () => {
+test("a stopping server closes its sockets with 1001 at once, and they reconnect at its next start", async () => {
   const data = { PAWL_DATA: dataFolder() }
   const first = start(["serve"], { ...data, PAWL_PORT: "0", ...waitsForNothing })
   const [, url = ""] = await first.says(/listening on (\S+)\n/)

@@ -157,7 +157,7 @@ test("one that is refused and does not close its end is cut off all the same", a
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /)
   socket.resume()
   await once(socket, "end")
-  // A client that keeps writing to an open connection still gets an answer; this connection is closed.
+  // Only a write reveals that the server has closed the connection for good.
   await expect
     .poll(() => {
       socket.write("more")

@@ -5,7 +5,7 @@ import { readJson, readProtobuf, type ReceivedSpan, type ReceivedTraces } from "
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void
 
-/** Whoever is told of spans: a real HTTP server that reads OTLP in both its forms, and answers as the test wants. */
+/** Receives spans: a real HTTP server that reads both forms of OTLP, and answers as the test wants. */
 export class OtlpReceiver implements AsyncDisposable {
   readonly requests: {
     readonly headers: IncomingHttpHeaders

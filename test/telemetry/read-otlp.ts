@@ -1,4 +1,4 @@
-/** What is in a batch of spans, in either form of OTLP. Read by hand: the writer is the official one, and must not judge itself. */
+/** The content of a batch of spans, in either form of OTLP. Parsed by hand, because the official library wrote it and must not verify itself. */
 export interface ReceivedTraces {
   readonly resource: Readonly<Record<string, unknown>>
   readonly spans: readonly ReceivedSpan[]

@@ -26,7 +26,7 @@ export const tellingTo = (url: string): TelemetrySettings => ({
   content: false,
 })
 
-/** A whole server with one agent, `test`, whose runs are told to a receiver. */
+/** Opens a whole server with one agent, `test`, whose runs are exported to a receiver. */
 export function openTold({ tools = [], receiver, telemetry = {}, databaseUrl, ...replaced }: ToldServer) {
   const settings = {
     ...settingsIn(dataFolder()),

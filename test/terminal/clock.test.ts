@@ -54,7 +54,7 @@ async function waitingIn(url: string, wrongBy: number) {
 }
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test.each(["yes", "no"])("a clock that is behind: %j to what has expired says so and goes on", async (words) => {
+  test.each(["yes", "no"])("a clock that is behind: %j to an expired change reports that and continues", async (words) => {
     await using database = await create()
     await using world = await waitingIn(database.url, -DAY_MS)
     await world.clock.leap(3_600_000)
@@ -107,7 +107,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await expect.poll(() => session.waiting).toEqual([])
     session.settle(100)
     expect(world.printed()).toContain("expired; /again proposes it again")
-    // As it is read by whoever comes later.
+    // As a later reader sees it.
     const id = session.conversation!.id
     session.leave()
     await session.enter(id)

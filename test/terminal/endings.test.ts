@@ -48,7 +48,7 @@ describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
     expect(printed(later).slice(-lines.length)).toEqual(lines)
   })
 
-  test("/continue has the model go on after the half that stays, and only where a reply was cut", async () => {
+  test("/continue has the model resume after the partial reply, and only if a reply was cut", async () => {
     await using database = await create()
     await using place = await openSession(database.url, replies(says("One, two,"), finishes("limit")), says("three."))
     const session = place.begin()

@@ -13,10 +13,10 @@ import { slowMarkdown } from "../support/slow-texts.ts"
 /** Some of these took for ever, in the browser as here; the slowest takes a few seconds on a machine with other work. */
 const DEADLINE = 60_000
 
-/** What is beyond the bound is drawn as it stands, and takes no longer for being longer still: a quarter shows that, too. */
+/** Text beyond the limit is drawn as it is, and takes no longer if it is longer; a quarter of the length shows that too. */
 const LENGTH = isLong ? REPLY_CHARACTERS : REPLY_CHARACTERS / 4
 
-/** Of the longest beginnings that are still read, which take most of the time, the usual run draws an eighth, by the seed. */
+/** The longest texts below the limit take most of the time, so the usual run draws an eighth of them, chosen by the seed. */
 const SEED = seedOf("PAWL_FUZZ_SEED")
 const texts = slowMarkdown(LENGTH).map(([name, text], at) => ({ name, text, isRead: isLong || at % 8 === SEED % 8 }))
 
@@ -58,7 +58,7 @@ function longestRead(text: string): string {
   return text.slice(0, low)
 }
 
-/** What it said, or that it did not end. The deadline is the judge of what would go on for hours, not a bound on time. */
+/** Returns the output, or that drawing did not end. The deadline catches drawings that would take hours; it does not bound time. */
 async function draw(texts: readonly string[]): Promise<string> {
   const { child, ended } = (artist ??= begin())
   const late = setTimeout(() => child.kill("SIGKILL"), DEADLINE)

@@ -7,7 +7,7 @@ import { ASKED, calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-/** What the provider was told last by the person. */
+/** The person's last message, as the provider received it. */
 const said = (received: readonly { readonly body: { messages: { role: string; content: unknown }[] } }[]) =>
   received.at(-1)?.body.messages.findLast(({ role }) => role === "user")?.content
 
@@ -98,7 +98,7 @@ test("an answer is stopped, branched off, asked of another model and agent, and 
   await terminal.shows(/There is no agent "nothing"[^]*\nworkspace +Works on/)
   terminal.type("/new", keys.enter)
   await terminal.shows("Your next message starts a new conversation.")
-  // The folder goes away while it is talked about: a sentence, and the terminal goes on.
+  // The folder is deleted during the conversation: the terminal shows an error and continues.
   rmSync(world.cwd, { recursive: true })
   terminal.type("list .", keys.enter)
   await terminal.shows(/✗ List directory/)

@@ -42,7 +42,7 @@ test("keys that are for nothing do nothing, wherever they are pressed", async ()
   terminal.type(...UNBOUND)
   await terminal.shows("lists keys and commands")
   const nothingIs = async (written: RegExp) => {
-    // One at a time, and in one go as somebody types who is in a hurry; the two letters show that all of them have come.
+    // One key at a time, and then in one write, as fast typing arrives; the two letters show that all of them have come.
     for (const each of UNBOUND) terminal.type(each)
     terminal.type(UNBOUND.join(""), "ok")
     await terminal.shows(written)
@@ -57,7 +57,7 @@ test("keys that are for nothing do nothing, wherever they are pressed", async ()
   await nothingIs(/^ {2}}ok\nask first/m)
   terminal.type(keys.escape)
   await terminal.shows(ASKED)
-  // What was meant as "redo" is not yes.
+  // Ctrl+Y, which other programs use for "redo", is not yes.
   terminal.type(control("y"), keys.enter)
   await terminal.shows("Enter alone decides nothing")
   terminal.type("no", keys.enter)

@@ -11,7 +11,7 @@ const counted = (text: string, inputTokens: number) =>
   replies(says(text), finishes("stop", { inputTokens, outputTokens: 1000 }))
 
 describe.each(anyDatabase)("how full a conversation is, in the terminal on $name", ({ create }) => {
-  test("stands in the last line, and /compact and /summary say what became of what was said", async () => {
+  test("the last line shows the context size, and /compact and /summary report what the conversation became", async () => {
     const summary = "## Goal\nA trip to **Rome**."
     const model = scripted(counted("One.", 20_000), counted("Two.", 59_000), counted(summary, 3000))
     await using database = await create()

@@ -10,7 +10,7 @@ import { calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-/** Does not listen when it is told to stop. Its processes are known by the mark, also those in a sandbox. */
+/** Ignores signals to stop. The mark identifies its processes, also those in a sandbox. */
 const endless = (mark: string) => `trap '' TERM HUP INT; touch begun; while :; do sleep 1; : ${mark}; done`
 const running = (mark: string) => {
   const { stdout } = spawnSync("ps", ["-A", "-o", "args"], { encoding: "utf8" })

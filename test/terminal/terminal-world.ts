@@ -8,7 +8,7 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 import { TerminalProcess, type TerminalStart } from "./terminal.ts"
 
 export const folder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "folder-"))
-/** What stands under a change that waits. */
+/** The line under a change that waits. */
 export const ASKED = "yes / no / always / edit / none / all"
 
 /** A reply that calls a tool. */

@@ -139,7 +139,7 @@ test("chat names a change that waits in another conversation of its folder", asy
   await terminal.shows(ASKED)
 })
 
-test("killed while a change waits, --continue shows it and goes on with the answer", async () => {
+test("killed while a change waits, --continue shows it and continues with the answer", async () => {
   await using world = await provided(
     calls("write_file", { path: "milk.txt", content: "Buy milk\n" }),
     chatReply("Milk is on your list."),
@@ -211,7 +211,7 @@ test("no order to the terminal gets through, and no colour where none is wanted"
   expect(output, "no colour, no bold, nothing").not.toMatch(/\x1b\[[\d;]*m/)
 })
 
-test("nobody agrees to what they have not had on the screen", async () => {
+test("yes does not count until the whole change has been on the screen", async () => {
   const content = Array.from({ length: 60 }, (_, index) => `step ${index}`).join("\n")
   await using world = await provided(calls("write_file", { path: "long.txt", content }), chatReply("All done."))
   await using terminal = world.open([], { TERM: "dumb" })

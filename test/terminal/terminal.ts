@@ -23,9 +23,9 @@ export interface TerminalStart {
   readonly columns?: number
   readonly rows?: number
   readonly cwd?: string
-  /** What Node is to run instead of `pawl`. */
+  /** The script that Node runs instead of `pawl`. */
   readonly run?: readonly string[]
-  /** What is to run it instead of Node. */
+  /** The program that runs it instead of Node. */
   readonly program?: string
 }
 
@@ -51,7 +51,7 @@ export class TerminalProcess implements AsyncDisposable {
       this.output += data
       this.#screen.write(data, () => this.#wake())
     })
-    // What a terminal answers when it is asked, such as where its cursor is.
+    // The terminal's replies to queries, such as where its cursor is.
     this.#screen.onData((data) => this.#isOver || this.#process.write(data))
     this.ended = new Promise((resolve) => {
       this.#process.onExit(({ exitCode, signal }) => {
@@ -108,7 +108,7 @@ export class TerminalProcess implements AsyncDisposable {
 
   /**
    * Resolves as soon as what is looked at holds, and otherwise tells why it does not. In the middle of a frame what is
-   * drawn anew is gone, or stands beside what was: whoever looks once, right after something else was shown, may see that.
+   * redrawn can be missing, or stand next to its old copy, so a single check right after an update may fail.
    */
   async settles(check: (screen: string, all: string) => void): Promise<void> {
     await vi.waitFor(() => check(this.screen, this.all), { timeout: TIMEOUT_MS, interval: 50 })

@@ -46,7 +46,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     expect(said(session)).toEqual(["> work"])
   })
 
-  test("is shown, and holds up nothing, also where it was said before anybody knew that a run works", async () => {
+  test("is shown, and delays nothing, also if it was sent before the client knew of the run", async () => {
     await using database = await create()
     await using place = await openSession(database.url, hangs("On it"))
     const session = place.begin()
@@ -59,7 +59,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     expect(drawn(session)).toContain("next step: or that")
   })
 
-  test("said when the run has just ended begins the next, and what is said into that is not held up by its end", async () => {
+  test("sent right after a run has ended starts the next run, whose messages the old run's end does not hold back", async () => {
     await using database = await create()
     await using place = await openSession(database.url, says("Done."), hangs("On it"))
     const session = place.begin()
@@ -82,7 +82,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     await session.send("then this", "queue")
     await expect.poll(() => session.queue).toHaveLength(1)
     const { escape, editor, terminal } = atKeyboard(session)
-    // Somebody else has taken it back; here nobody knows yet.
+    // Another client has withdrawn it; this one does not know yet.
     const [queued] = session.queue
     await session.client.withdrawQueued({ params: { id: session.conversation!.id, messageId: queued!.id } })
     escape()
@@ -131,7 +131,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     await expect.poll(() => drawn(session)).toContain("held: rather that")
     expect(drawn(session).join("\n")).not.toContain("steers:")
     expect(drawn(session).at(-1)).toContain("held because the last run failed; /send sends it now, Esc takes it back")
-    // Also for whoever comes back.
+    // Also for a client that opens the conversation later.
     const later = place.begin()
     await later.enter(session.conversation!.id)
     await expect.poll(() => drawn(later)).toContain("held: rather that")
@@ -155,7 +155,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
 })
 
 describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
-  test("is said to be, also while it worked; what is said meanwhile arrives once, though its answer was lost", async () => {
+  test("is shown as away, also during a run; a message sent meanwhile arrives once, though its answer was lost", async () => {
     await using database = await create()
     await using place = await openSession(database.url, hangs("On it"), says("Now."))
     const session = place.begin()
@@ -178,7 +178,7 @@ describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
     await expect.poll(() => session.queue.map(({ text }) => text)).toEqual(["then this"])
   }, 120_000)
 
-  test("when the first words are said: they begin one conversation when it is back", async () => {
+  test("when the first messages are sent: they start one conversation when it is back", async () => {
     await using database = await create()
     await using place = await openSession(database.url, says("One."), says("Two."))
     const session = place.begin()

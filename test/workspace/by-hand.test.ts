@@ -49,7 +49,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       const back = await ada.post(at("projects", "restore"), { rows: [gone.body.row], with: gone.body.with })
       expect([back.status, back.body]).toEqual([200, { rows: [project], with: gone.body.with }])
       expect(await list(ada, "taskComments", `taskId=${task.id}`)).toEqual([comment])
-      // Nobody has proposed anything, and no agent did anything.
+      // No change was proposed, and no agent acted.
       expect((await ada.get("/api/agent/audit")).body.items).toEqual([])
     })
 
@@ -147,7 +147,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       expect(await list(ada, "tasks")).toEqual([task])
     })
 
-    test("an export imported elsewhere is the same workspace under other ids; in part it is refused whole", async () => {
+    test("an export imported by another person is the same workspace under other ids; a partial one is refused whole", async () => {
       await using face = await open()
       const [ada, bob] = [await face.as("ada"), await face.as("bob")]
       await ada.post(at("sample"))
@@ -213,7 +213,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       )
     })
 
-    test("a file of nothing but bad rows is refused at the first few, and nobody waits for it", async () => {
+    test("a file with only bad rows is refused after the first few, without reading the rest", async () => {
       await using face = await open()
       const ada = await face.as("ada")
       const worked = countWork()
@@ -318,7 +318,7 @@ describe.each(databasesInTurn(import.meta.filename))(
         const after = await everything(ada)
         expect(after.tasks).toEqual([mine])
         expect(after.notes).toMatchObject([{ id: note.id, content: "Mine now." }])
-        // What is left is the person's own from now on.
+        // From now on the remaining rows belong to the person, not to the sample.
         expect((await ada.delete(at("sample"))).body.left).toEqual([])
         expect((await ada.post(at("sample"))).status).toBe(201)
       })
@@ -343,7 +343,7 @@ describe.each(databasesInTurn(import.meta.filename))(
           (await frames).filter(({ type }) => type === "workspace").map(({ data }) => feedFrames.workspace.parse(data))
       }
 
-      test("tells every tab of the person, and nobody else, what has changed, by hand or by a run", async () => {
+      test("sends changes, by hand or by a run, to every tab of the person and to no other person", async () => {
         await using face = await open()
         const [ada, bob] = [await face.as("ada"), await face.as("bob")]
         const last = (title: string) => (seen: SeenFrame[]) =>
@@ -356,7 +356,7 @@ describe.each(databasesInTurn(import.meta.filename))(
         await ada.say(id, "go")
         for (const tab of tabs) {
           const frames = await tab()
-          // How things stand, however many changes led there: a row that came and went may only be told as gone.
+          // The current state, however many changes led to it: a row that was created and deleted may only be reported as deleted.
           const deleted = frames.flatMap((frame) => frame.deleted ?? [])
           expect([...new Set(deleted)]).toEqual([task.id])
           expect(frames.at(-1)).toMatchObject({ table: "tasks", rows: [{ title: "By a run" }] })
@@ -384,7 +384,7 @@ describe.each(databasesInTurn(import.meta.filename))(
   },
 )
 
-/** Everything but what an import makes anew. */
+/** Everything except what an import generates again. */
 function namesOf(file: Record<string, Record<string, unknown>[]>): unknown {
   return tableNames.map((name) => {
     return file[name]!.map(({ id: _, projectId, clientId, taskId, parentId, ...row }) => ({

@@ -97,7 +97,7 @@ async function most(desk: Desk, table: TableName): Promise<Columns> {
 const everyTable = tableNames.map((table) => ({ table }))
 const hostile = `title" = 1; DROP TABLE tasks; --`
 
-/** What every workspace does, wherever it is kept: one of the two ends that differs breaks it. */
+/** The behaviour that every workspace shares, in a database or on a device. An implementation that differs fails here. */
 export function describeWorkspace(name: string, open: () => Promise<Desk & AsyncDisposable>): void {
   describe(`a workspace ${name}`, () => {
     describe.each(everyTable)("$table", ({ table }) => {
@@ -115,7 +115,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect((await desk.all(table)).find(({ id }) => id === row.id)).toEqual(row)
       })
 
-      test("give back every column as it was said", async () => {
+      test("return every column as it was written", async () => {
         await using desk = await open()
         const data = await most(desk, table)
         expect(Object.keys(data).sort()).toEqual(
@@ -516,7 +516,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect((await desk.column("tasks", "title")).sort()).toEqual(made.map((row) => row.title).sort())
       })
 
-      test("for one row: one finds what it expects, the others are told", async () => {
+      test("for one row: one finds what it expects, the others get a conflict", async () => {
         await using desk = await open()
         const { id } = await desk.insert("tasks", { title: "then" })
         const race = Array.from({ length: 6 }, (_, n) => desk.update("tasks", id, { title: `${n}` }, { title: "then" }))
@@ -574,7 +574,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
       expect(await found([3, 4])).toEqual([])
     })
 
-    test("text that cannot be stored is mended, and a table that is not there is said so", async () => {
+    test("replaces characters that cannot be stored, and refuses an unknown table by name", async () => {
       await using desk = await open()
       expect(await desk.insert("tasks", { title: "a\0b\ud800" })).toMatchObject({ title: "a\ufffdb\ufffd" })
       for (const table of ["secrets", "__proto__", 'tasks" --'] as never[]) {

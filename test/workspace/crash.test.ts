@@ -120,7 +120,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     },
   )
 
-  test("one that was broken off is not in doubt because the store was away when it was asked about, or the run cancelled then", async () => {
+  test("an interrupted change is not in doubt if its outcome could not be read at first, or the run was cancelled meanwhile", async () => {
     await using database = await create()
     const mortal = new Mortal()
     let asked = 0

@@ -182,7 +182,7 @@ describe.each(anyDatabase)("on $name", (database) => {
       expect(await world.person.results()).toHaveLength(5)
     })
 
-    test("a device that is silent: after 30 s the read is a sentence, and the run goes on", async () => {
+    test("a device that does not answer: after 30 s the read returns an error message, and the run continues", async () => {
       const clock = new TurnedClock()
       const model = scripted(calls("list_tasks"), says("Your device does not answer."))
       await using world = await open(database, way, { model, clock, silent: true })

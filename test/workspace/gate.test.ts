@@ -92,7 +92,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     expect(await world.workspace.select("tasks")).toMatchObject([{ title: "Buy oat milk", dueDate: "2027-02-01" }])
   })
 
-  test("rejected: nothing changes, and the model is told why", async () => {
+  test("rejected: nothing changes, and the model gets the reason", async () => {
     await using world = await open([calls("delete_task", { task_id: "Buy milk" }), says("As you like.")])
     const task = await world.add("tasks", { title: "Buy milk" })
     const { id, proposal } = await ask(world)
@@ -147,7 +147,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     await using database = await create()
     let world: World | undefined
     let looks = 0
-    /** Somebody else is there after the tool has read the row for the last time, or just before it does. */
+    /** Another writer changes the row after the tool's last read, or just before it. */
     const openMeddled = ({ user }: { user: UserId }): Workspace => {
       const workspace = world!.store.workspaceOf(user)
       const meddled: Partial<Workspace> = {
@@ -288,7 +288,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     ["update_project", { name: "Mine" }],
     ["delete_project", {}],
     ["create_checkpoint", { title: "x", date: "today" }],
-  ])("another person's project is none, in the same words as one that nobody has: %s", async (tool, input) => {
+  ])("another person's project gets the same answer as a missing one: %s", async (tool, input) => {
     let project = "proj_missing"
     const call = () => calls(tool, { ...input, project_id: project })
     await using world = await open([call, says("No."), call, says("No."), call, says("No.")])

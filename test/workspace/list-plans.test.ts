@@ -43,7 +43,7 @@ async function setUp(create: (typeof databases)[number]["create"]) {
   }
 }
 
-/** Tables of which a person has few rows, so that sorting them for a page costs little. */
+/** Tables that hold few rows for each person, so that sorting them for a page costs little. */
 const FEW = ["shared_run", "token", "session", "device", "issuer_identity", "provider_key", "connection", "collection"]
 
 async function exported(store: Store, user: UserId) {
@@ -60,7 +60,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
       expect(lines.filter((line) => line.kind === kind).map(({ id }) => id)).toEqual(world.ids)
   })
 
-  test.runIf(name === "sqlite")("an export sorts no table of which a person may have many rows", async () => {
+  test.runIf(name === "sqlite")("an export sorts no table that may hold many rows of a person", async () => {
     await using world = await setUp(create)
     await exported(world.store, world.user)
     // Proposals are a union of a few lists, each of them bounded.

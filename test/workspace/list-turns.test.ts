@@ -5,7 +5,7 @@ import { openStore } from "../../core/store/store.ts"
 import { databases } from "../support/databases.ts"
 
 const ROWS = 5000
-/** What one query may examine before others have a turn. */
+/** The number of rows that one query may examine before it yields. */
 const MOST = 1000
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 

@@ -97,7 +97,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
     expect(third.read.rows).toBe(2)
   })
 
-  test("a file that was cut off, changed or is of another version is passed over, and made anew", async () => {
+  test("a file that is truncated, corrupt or of another version is ignored and written again", async () => {
     const { user, file } = await fill()
     const whole = readFileSync(file)
     const faults = [
@@ -163,7 +163,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
   test("what a killed process did not remove any more is not found, and is gone with the next that begins", async () => {
     const { user, ids, file } = await fill()
     const comet = ids.get("comet")!
-    await remove(user, comet) // nobody listens: as if it had died between the commit and this
+    await remove(user, comet) // without a listener, as if the process had died between the commit and this
     expect(readFileSync(file).includes(comet)).toBe(true)
     const next = begin()
     expect(await found(next, user, "comet")).not.toBe("comet")

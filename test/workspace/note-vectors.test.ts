@@ -82,7 +82,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await embedder.close()
   }, 120_000)
 
-  test("what was just written, changed or deleted by anybody's hand is found as it is now", async () => {
+  test("a note that was just written, changed or deleted, by a tool or by hand, is found in its current state", async () => {
     await using database = await create()
     await using shelf = await Shelf.open(database)
     const ada = person()
@@ -131,7 +131,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((shelf.embedder as WordEmbedder).seen.filter((text) => text.startsWith("Plan"))).toHaveLength(1)
   })
 
-  test("nobody finds another's notes", async () => {
+  test("a search finds only the person's own notes", async () => {
     await using database = await create()
     await using shelf = await Shelf.open(database)
     const [ada, bob] = [person(), person()]
@@ -139,7 +139,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     const his = await shelf.put(bob, "Mine", "the treasure is mine")
     expect(await shelf.find(ada, "treasure")).toEqual([hers.id])
     expect(await shelf.find(bob, "treasure")).toEqual([his.id])
-    // A vector for another's note is kept for nobody.
+    // A vector for another person's note is not stored.
     const vector = { embedder: shelf.embedder.name, numbers: [...(shelf.embedder as WordEmbedder).vectorOf("x")] }
     await shelf.store.workspaceOf(bob).upsertVector({ ...hers, projectId: null }, vector)
     expect(await shelf.find(ada, "treasure")).toEqual([hers.id])
@@ -153,7 +153,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     stuck.held = new Promise(() => {})
     const first = await Shelf.open(database, stuck)
     const note = await first.put(ada, "Garden", "water the tomatoes")
-    // Killed: nobody says goodbye, and the embedder never answers. The database lives on.
+    // Killed: no process shuts down, and the embedder never answers. The database stays.
     await using second = await Shelf.open(database)
     await expect.poll(() => second.clock.pending).toContain(2000)
     second.clock.turn(2 * 60_000) // what it had claimed is free again
@@ -180,7 +180,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(embedder.seen).toContain("A\n\ncheese")
   })
 
-  test("another embedder makes all vectors anew, by itself, and says how far it has come", async () => {
+  test("a change of the embedder makes all vectors again, by itself, and reports progress", async () => {
     await using database = await create()
     const ada = person()
     const ids: string[] = []
@@ -222,7 +222,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     shelf.clock.turn(5001)
     expect(await search).toEqual([])
     expect(await shelf.waiting(ada)).toBe(1)
-    // Whose notes are all indexed does not wait for anybody.
+    // A person whose notes are all indexed does not wait for other people's.
     expect(await shelf.store.workspaceOf(bob).nearest(vector, { limit: 3 })).toHaveLength(1)
     resolve()
     await expect.poll(() => shelf.waiting(ada)).toBe(0)
@@ -296,7 +296,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await shelf.find(ada, "🍅"))[0]).toBe(smile.id)
   })
 
-  test("erasing somebody takes their vectors too", async () => {
+  test("erasing a person deletes their vectors too", async () => {
     await using database = await create()
     await using shelf = await Shelf.open(database)
     const { id } = await shelf.store.people.ensure("ada", shelf.clock.now())

@@ -15,7 +15,7 @@ import { WordEmbedder } from "../support/word-embedder.ts"
 const DEPLOYMENT = { title: "Deployment", content: "push the release to the servers on friday" }
 const SOUP = { title: "Soup", content: "lentils, carrots and lemon" }
 
-/** What the tools answered, in order. */
+/** The results of the tools, in order. */
 async function toolResults(who: Visitor, id: string): Promise<string[]> {
   const { messages } = (await who.get(`/api/conversations/${id}`)).body
   const results = messages.filter(({ role }: { role: string }) => role === "tool")
@@ -118,7 +118,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", (database) => {
     )
   })
 
-  test("a text becomes a vector for whoever may chat, bounded, and not too many at once", async () => {
+  test("any caller with the chat scope can turn a text into a vector, within bounds, and not too many at once", async () => {
     const embedder = new WordEmbedder()
     await using face = await openFace(embedder)
     const ada = await face.as("ada")
@@ -139,7 +139,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", (database) => {
     expect((await (await face.as("eve", "read")).post(url, { text: "x" })).status).toBe(403)
     const { promise, resolve } = Promise.withResolvers<void>()
     embedder.held = promise
-    // Four wait for the embedder; whichever comes fifth is refused, and somebody else's is not.
+    // Four wait for the embedder; the fifth is refused, and another person's request is not.
     const asked = Array.from({ length: 5 }, () => ada.post(url, { text: "x" }))
     const bob = (await face.as("bob")).post(url, { text: "x" })
     expect((await Promise.race(asked)).body.code).toBe("too_many_requests")
@@ -237,7 +237,7 @@ describe.each(databasesInTurn(import.meta.filename))("a device and a server on $
     await expect.poll(() => device.vectors.search(vector, 10).length).toBe(1)
   })
 
-  test("what the person writes there by themselves is found too, and anew after a change of it or of the embedder", async () => {
+  test("notes that the person writes on the device are found too, and again after they or the embedder change", async () => {
     const embedder = new WordEmbedder()
     await using world = await openWith(true, embedder, [calls("search_notes", { query: "lentils" }), says("There.")])
     const { ada, device } = world

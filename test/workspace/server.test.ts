@@ -35,7 +35,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
     expect(await theirs.column("tasks", "id")).toEqual([])
   })
 
-  test("what a call came to is told to its person only", async () => {
+  test("the outcome of a call is returned to its person only", async () => {
     await using store = await open((await create()).url)
     const call = newId("call")
     await new Desk(store.workspaceOf(ada)).apply({ action: "insert", table: "tasks", data: { title: "x" } }, call)
@@ -79,7 +79,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
     expect(won).toHaveLength(1)
   })
 
-  test("changes are told after they are there, and to nobody where there are none", async () => {
+  test("changes are reported after the commit, and not at all if nothing changed", async () => {
     await using store = await open((await create()).url)
     const told: [string, readonly RowChange[]][] = []
     const stop = store.workspaces.onChange((person, changes) => void told.push([person, changes]))
@@ -167,7 +167,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
     expect(tasks.map(({ projectId }) => projectId).sort()).toEqual(projects.map(({ id }) => id).sort())
   })
 
-  test("a day is told until a program that knows only moments has changed it", async () => {
+  test("a due day is returned until a program that only writes timestamps has changed it", async () => {
     await using store = await open((await create()).url)
     const desk = new Desk(store.workspaceOf(ada))
     const task = await desk.insert("tasks", { title: "Roof", dueDate: "2026-11-20" })

@@ -14,7 +14,7 @@ const COUNT = sizes.notes
 const SYLLABLES = ["ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "tu"]
 /** Each note has a word of its own; the embedder of tests takes some of them for one. */
 const wordOf = (number: number) => [...String(number).padStart(4, "0")].map((digit) => SYLLABLES[+digit]).join("")
-/** Of the processor, for sixteen times as many notes: thirty-eight times where every few notes look through all that wait. */
+/** Growth of processor time for sixteen times as many notes. It is thirty-eight if every few notes scan all that wait. */
 const MAX_GROWTH = 24
 const MOST_ROUNDS = 6
 const log = { info() {}, warn() {}, error() {} }
@@ -54,14 +54,14 @@ describe.each(oneIn(2, databases))("on $name", ({ name, create }) => {
     return name === "sqlite" ? worked : await rowsRead(database.url)
   }
 
-  // Of SQLite only time can be measured: that takes more of them to tell one growth from the other.
+  // On SQLite only time can be measured, and telling one growth from the other takes more notes.
   const count = name === "sqlite" ? Math.max(COUNT, 8000) : COUNT
 
   test(`${count} notes are indexed by themselves, found one by one, cost a search little, and each no more than one of fewer`, async () => {
     const fewer = name === "sqlite" ? count / 16 : count / 4
     let [few, many] = [await indexed(fewer), await indexed(count)]
     if (name === "sqlite") {
-      // What a busy machine adds is only ever added: in doubt the least of several rounds, one after the other.
+      // Other load only ever adds time, so the least of several rounds counts.
       for (let round = 1; round < MOST_ROUNDS && many / few >= MAX_GROWTH; round++) {
         few = Math.min(few, await indexed(fewer))
         many = Math.min(many, await indexed(count))

@@ -2,14 +2,14 @@ import type { HistoryMessage } from "../../core/engine/model.ts"
 import type { Router } from "../../core/engine/definition/agent.ts"
 import { workspaceProfiles } from "../../packs/workspace/agent.ts"
 
-/** What somebody says, what came before it, and the profiles without which it cannot be done; none: any answer will do. */
+/** A message, the exchange before it, and the profiles that it needs; if none are listed, any answer will do. */
 export interface Utterance {
   readonly words: string
   readonly needs: readonly string[]
   readonly after: readonly HistoryMessage[]
 }
 
-/** An exchange that came before: what was said, and the tool that was called for it. */
+/** A previous exchange: the message, and the tool that was called for it. */
 const exchange = (words: string, tool: string): HistoryMessage[] => [
   { role: "user", text: words },
   { role: "assistant", parts: [{ type: "call", id: "call_1" as never, name: tool, input: {} }] },
@@ -29,7 +29,7 @@ const CHAT: HistoryMessage[] = [
 const of = (needs: string, words: readonly string[], after: readonly HistoryMessage[] = []): Utterance[] =>
   words.map((each) => ({ words: each, needs: needs === "" ? [] : needs.split(" "), after }))
 
-/** Written by hand, each as somebody might say it, before the router was measured on them. */
+/** Written by hand as a person might phrase them, before the router was measured on them. */
 export const utterances: readonly Utterance[] = [
   ...of("task", [
     "list my tasks",
@@ -108,7 +108,7 @@ export const utterances: readonly Utterance[] = [
   ...of("checkpoint project", ["add a milestone to every project", "which project has a checkpoint this month?"]),
   ...of("note client", ["write down what the client said", "note for customer Acme: they pay late"]),
   ...of("task project client", ["for client Acme create a project Launch with a task Kickoff"]),
-  // What points back.
+  // References to something mentioned before.
   ...of(
     "task",
     ["mark it as done", "and delete the second one", "make the first one urgent", "both", "rename it to Oat milk"],
@@ -143,7 +143,7 @@ export const utterances: readonly Utterance[] = [
   ...of("note", ["Suche in meinen Notizen nach Kubernetes", "busca en mis notas", "schreib das auf"]),
   ...of("client", ["welche Kunden habe ich?", "lista de clientes"]),
   ...of("checkpoint", ["wann ist der nächste Meilenstein?"]),
-  // Nothing in particular.
+  // Messages that ask for nothing in particular.
   ...of("", [
     "hello",
     "thanks!",
