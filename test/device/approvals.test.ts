@@ -133,7 +133,7 @@ test("a server that shows no key is asked for no signature", async () => {
 })
 
 describe.each(databases)("a server on $name", (database) => {
-  test("signs each change for a device that knows it, whoever agreed, and sends no signature to one that does not", async () => {
+  test("signs each change for a device that supports it, for every way of approval, and sends no signature to other devices", async () => {
     const script = [
       calls("create_task", { title: "Größe: 30 €" }),
       calls("list_tasks"),
@@ -149,7 +149,7 @@ describe.each(databases)("a server on $name", (database) => {
     expect((await ada.say(id, "milk")).body.run.status).toBe("completed")
     expect(here.device.tables.select("tasks")).toMatchObject([{ title: "Größe: 30 €" }])
     expect(here.problems).toEqual([])
-    // What reaches the device's own node without having passed the gate is not carried out.
+    // The device refuses a call that comes from its own node without having passed the gate.
     const { id: user } = await server.face.store.people.ensure("ada", 0)
     const line = await server.face.devices.newest(user, "laptop")
     const forged = await line?.write(

@@ -96,7 +96,7 @@ describe("a device", () => {
     expect(connected.device.tables.select("tasks")).toMatchObject([{ title: "Buy milk" }])
   })
 
-  test("stops what nobody wants any more, and says what had come of it", async () => {
+  test("stops a call that is cancelled, and reports its result", async () => {
     await using server = await ScriptedSocketServer.open()
     const begun = Promise.withResolvers<void>()
     const sleep = async (_: object, { signal }: { readonly signal: AbortSignal }) => {
@@ -148,7 +148,7 @@ describe("a device", () => {
   })
 })
 
-test("a call that the server was told never came may be tried again by whoever was told, and by nobody else", async () => {
+test("after `unknown` was reported for a call, only the same connection may send that call again", async () => {
   await using server = await ScriptedSocketServer.open()
   await using connected = connect(server)
   const first = await registered(server)

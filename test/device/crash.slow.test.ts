@@ -36,7 +36,7 @@ async function newServer(): Promise<Standing> {
   return { environment, url, server }
 }
 
-/** One for all of whom none ends it: each has a person of its own there. */
+/** A server shared by all tests that do not stop it. Each test has a person of its own there. */
 let lasting: Promise<Standing> | undefined
 const lastingServer = () => (lasting ??= newServer())
 let people = 0
@@ -82,7 +82,7 @@ const rows = ({ db }: World): number => {
   return file.prepare("SELECT 1 FROM tasks").all().length
 }
 
-/** How the proposal ends, without anybody's doing. */
+/** Returns how the proposal ends without a further request. */
 async function endOf({ ada, proposal }: World): Promise<string> {
   const deadline = Date.now() + 60_000
   for (;;) {
@@ -98,7 +98,7 @@ async function stopped({ db }: World): Promise<void> {
   while (!existsSync(`${db}.stopped`)) await later(20)
 }
 
-// Beside each other: most of it is waiting until a device that is gone counts as gone.
+// Concurrent, because most of the time is waiting until a missing device counts as gone.
 const places = [{ when: "before" }, { when: "after" }]
 
 describe.concurrent.each(places)("a device killed just $when the effect of an approved write", ({ when }) => {
@@ -123,7 +123,7 @@ describe.concurrent.each(places)("a device killed just $when the effect of an ap
   })
 })
 
-// One place by the seed: what a server is killed between is the same, and where the device was is told by the tests above.
+// The seed picks one case: the server is killed at the same point in both, and the tests above cover the device.
 describe.concurrent.each(oneIn(2, places))("a server killed while the device is just $when the effect", ({ when }) => {
   test("finds with its next start that it was done, and says so", async () => {
     const world = await proposed({ when, signal: "SIGSTOP" })

@@ -150,7 +150,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
     expect(machine.effects).toBe(1)
   })
 
-  test("of somebody else is no device, whatever it is called", async () => {
+  test("another person's device is not available, even under the same name", async () => {
     await using world = await open([calls("list_tasks"), says("No.")])
     using eve = await connect(new Machine(), {
       url: world.server.url,

@@ -90,7 +90,7 @@ describe.concurrent.each(deaths)("a device killed just $when commit $commit of a
       "after 2": ["applied", "tool_result"],
     }
     expect(said.filter((word) => word !== "pong")).toEqual(expected[place])
-    // Not run by the life that was killed before it began, so by the next; never by both, and not where nobody knows.
+    // The next process carries out a call that the killed one had not started. None does if the outcome is unknown.
     expect(before).toBe(death.commit === 2)
     expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe(place === "after 1" ? "" : "x")
   })

@@ -57,7 +57,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     await using world = await open(calls("create_task", MILK), says("Done."))
     const { ada, clock, machine } = world
     const id = await ada.begin({ deviceId: "laptop", mode: "auto" })
-    // It does what it is told; then its network is another, and nothing comes through the old connection any more.
+    // It carries out the call; then its network changes, and nothing arrives over the old connection any more.
     using dead = await world.connect({ deals: (call) => void machine.deal(call), tells: () => undefined })
     const told = ada.say(id, "milk")
     await dead.next("tool_call")
@@ -120,14 +120,14 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     const call = { callId: "call_1" as never, action: "select", table: "tasks" }
     // No clock is turned: a peer that is held back stays so.
     for (let i = 0; i < 1500; i++) await server.face.devices.call({ ...place, offer: "workspace" }, call, asking)
-    // What nobody asked for counts.
+    // Unrequested answers count.
     for (let i = 0; i < 20_000; i++) device.send({ type: "tool_result", id: "call_nonsense", rows: [] })
     const strays = async () => {
       const text = await (await fetch(`${server.url}/metrics`)).text()
       return Number(/^pawl_device_answers_total\{outcome="stray"\} (\d+)/m.exec(text)?.[1] ?? 0)
     }
     await expect.poll(strays).toBeGreaterThan(499)
-    for (let i = 0; i < 20; i++) await strays() // whoever is not held back is done by then
+    for (let i = 0; i < 20; i++) await strays() // a peer that is not throttled is done by then
     expect(await strays()).toBeLessThan(10_000)
   })
 

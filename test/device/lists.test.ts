@@ -9,7 +9,7 @@ import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
 
-/** What a device has sent, frame by frame. */
+/** Records the frames that a device has sent. */
 function watchedSocket() {
   const sent: string[] = []
   class Watched extends WebSocket {

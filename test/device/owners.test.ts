@@ -60,7 +60,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $na
     expect(await requests(world)).toMatchObject([{ deviceId: "laptop", credential: { type: "token" } }])
   })
 
-  test("the person allows it: the asker is the device from then on, and the former one is told and asked nothing more", async () => {
+  test("the person allows it: the asker is the device from then on, and the former one is notified and gets no more calls", async () => {
     await using world = await open(calls("list_tasks"), says("None."))
     const { server, ada } = world
     const old = new Machine()
@@ -81,7 +81,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $na
     expect(await laptop.next("error")).toMatchObject({ code: "device_taken" })
   })
 
-  test("a device that is connected elsewhere is told within a look, and is no longer there", async () => {
+  test("a device connected to another node is notified at the next poll, and is no longer listed", async () => {
     await using world = await open(calls("list_tasks"), says("None."))
     const { server, ada } = world
     using laptop = await connect(new Machine(), {
@@ -142,7 +142,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $na
     expect((await ada.post(`/api/devices/requests/${request?.id}/allow`)).status).toBe(404)
   })
 
-  test("a token that was made by the device's own goes on as the device", async () => {
+  test("a token that the device's own token created continues as the device", async () => {
     await using world = await open()
     const { server } = world
     const token = await server.tokenFor("ada")

@@ -58,7 +58,7 @@ describe.each(anyDatabase)("the reference device and a server on $name", (databa
     expect(milk).toMatchObject({ ...MILK, priority: "high", isApproved: 1 })
     expect(readAgain).toContain(`Found 1 task(s)`)
     expect(readAgain).toContain(milk?.id)
-    // Nothing of it is on the server.
+    // The server has none of these rows.
     const elsewhere = await ada.begin()
     expect((await ada.get(`/api/conversations/${elsewhere}`)).body.site).toBe("server")
   })

@@ -46,7 +46,7 @@ describe.each(anyDatabase)("right after a restart of the server on $name", (data
     expect(world.server.face.devices.size.awaited).toBe(0)
   })
 
-  test("it is told after 10 s that the device did not come, and from then on at once", async () => {
+  test("after 10 s the model learns that the device did not come, and from then on at once", async () => {
     await using world = await open()
     const told = world.ada.say(world.id, "tasks")
     await world.waits()

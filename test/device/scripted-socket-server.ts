@@ -6,7 +6,7 @@ import { ClientFrame } from "../../core/protocol/socket.ts"
 
 type Frame = Readonly<Record<string, unknown>> & { readonly type: string }
 
-/** One socket as the server sees it: what was said on it, each frame held against its schema. */
+/** The server's side of one socket: records the frames it receives, each validated against its schema. */
 export class ServerSide {
   readonly socket: WebSocket
   readonly protocol: string

@@ -54,7 +54,7 @@ const refusesConnections = (url: string) =>
     5000,
   )
 
-describe.each(databases)("a server on $name that is told to stop while a device carries out a write", (database) => {
+describe.each(databases)("a server on $name that is stopped while a device carries out a write", (database) => {
   test("waits for the answer, and reports it", async () => {
     const { server, url, machine, device, decided, call } = await writing(await environmentOn(database))
     server.child.kill("SIGTERM")
@@ -82,7 +82,7 @@ describe.each(databases)("a server on $name that is told to stop while a device 
 })
 
 describe.each(databases.filter(({ name }) => name === "postgres"))(
-  "a node on $name that is told to stop",
+  "a node on $name that is being stopped",
   (database) => {
     test("lets its devices answer what another node has asked them, also a device without a ledger", async () => {
       const environment = await environmentOn(database)

@@ -34,7 +34,7 @@ describe.each(anyDatabase)("a conversation that is spoken in from two devices on
   }
   const say = (message: string, context: Record<string, unknown>) => ({ type: "chat_request", message, context })
 
-  test("a run stays on the device it was asked from; what is said from another meanwhile is done there, in its turn", async () => {
+  test("a run stays on the device that asked for it; a message from another device runs on that one, in its turn", async () => {
     await using world = await open(
       ...[calls("list_tasks"), created("From the phone"), says("First.")],
       ...[created("From the laptop"), says("Second.")],

@@ -36,7 +36,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
   test("that has no answer in 30 s is asked about, and what the device has noted is the result", async () => {
     await using world = await open()
     const { ada, clock, machine, id } = world
-    // It does what it is told, and its answer is lost.
+    // It carries out the call, and its answer is lost.
     using device = await world.connect({ deals: (call) => void machine.deal(call) })
     const told = ada.say(id, "milk")
     await device.next("tool_call")
@@ -88,7 +88,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     expect((await world.proposal()).status).toBe("applied")
   })
 
-  test("is told to stop with its run where its device knows how, and what it did by then counts", async () => {
+  test("a device that supports it is asked to stop with its run, and what it did by then counts", async () => {
     await using world = await open()
     const { ada, machine, id } = world
     using device = await world.connect({ deals: () => undefined, knows: ["cancel"] })

@@ -74,7 +74,7 @@ function dearFile(name: string, { dollars, second }: { dollars: number; second: 
   return path
 }
 
-test("what a bound on costs has kept from being run is no success, and is told", async () => {
+test("a case that a cost limit has skipped is reported, and not as a success", async () => {
   const file = dearFile("dear.json", { dollars: 1, second: "x" })
   const { code, stdout } = await command(["eval", file, "--max-cost", "1"], settings(), "", folder)
   expect([code, stdout.trimEnd().split("\n").at(-1)]).toEqual([
@@ -83,7 +83,7 @@ test("what a bound on costs has kept from being run is no success, and is told",
   ])
 })
 
-test("what fell since an earlier report is told, and is the exit code", async () => {
+test("regressions since an earlier report are printed, and set the exit code", async () => {
   const before = dearFile("before.json", { dollars: 1, second: "x" })
   const saved = await command(["eval", before, "--save", "earlier.json"], settings(), "", folder)
   const now = dearFile("now.json", { dollars: 2, second: "y" })
@@ -98,7 +98,7 @@ test("what fell since an earlier report is told, and is the exit code", async ()
       "fell: b · workspace · scripted: cost $2.00 (+100 %), and was $1.00; 20 % more is tolerated",
     ],
   ])
-  // Of the first alone nothing fell, as nobody has said what it may cost.
+  // The first case alone has no regression, because no tolerance for cost is set.
   expect((await command([...words, "--filter", "a"], settings(), "", folder)).code).toBe(0)
 })
 

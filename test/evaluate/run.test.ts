@@ -80,7 +80,7 @@ cases:
   expect(broken?.runs[0]?.spent).toMatchObject({ costUsd: 0.02, inputTokens: 1000, modelCalls: 1 })
 })
 
-test("whatever is not as a case expects it is told, and nothing else", async () => {
+test("exactly the expectations that a case does not meet are reported", async () => {
   const found = await evaluateText(`
 agent: workspace
 cases:
@@ -172,7 +172,7 @@ cases:
   expect(unmetOf(found)).toEqual({ all: [], none: [], one: [], each: [] })
 })
 
-test("a case begins from files, folders and databases beside its own file", async () => {
+test("a case starts with files, folders and databases that lie next to its own file", async () => {
   const base = dataFolder()
   mkdirSync(join(base, "project", "src"), { recursive: true })
   writeFileSync(join(base, "project", "src", "a.txt"), "from the folder")
@@ -311,7 +311,7 @@ cases: [a, b, c]
   expect([done(stopped.report), stopped.report.stopped]).toEqual([["a"], "it was interrupted"])
 })
 
-test("a run that is at work when it is stopped is broken off and says nothing about its case", async () => {
+test("a run that is at work when evaluation stops is interrupted and does not count for its case", async () => {
   const stopping = new AbortController()
   await using played = await ProviderServer.open(() => stopping.abort()) // and never answers
   const text = "cases: [{ name: a, agent: workspace, say: Hi, expect: { answer: x } }]"
@@ -322,7 +322,7 @@ test("a run that is at work when it is stopped is broken off and says nothing ab
   expect(readdirSync(under)).toEqual([])
 })
 
-test("so many runs are at work at a time as is said, and the command line says it last", async () => {
+test("as many runs are at work at a time as configured, and the command line takes precedence", async () => {
   const repeated = "{ name: a, agent: workspace, repeat: 6, say: Hi, script: [x], expect: { answer: x } }"
   const seen: number[] = []
   const hearOpen = (count: number) => void seen.push(count)

@@ -276,7 +276,7 @@ test("a command sees no secret, ends with all that it started, and says that it 
   expect(long).toMatch(/\n1\n2\n[\s\S]*\n100000$|\n100000\n/)
 })
 
-test("a hostile repository runs nothing and shows nothing from elsewhere", async ({ skip }) => {
+test("a hostile repository runs nothing and shows nothing from outside the folder", async ({ skip }) => {
   skip(!hasGit, NO_GIT)
   await using place = await openPlace({ "a.txt": "one\n", "b.txt": "two\n" })
   const { root } = place

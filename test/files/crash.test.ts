@@ -31,7 +31,7 @@ const context = (agreed?: CallContext["approved"]): CallContext => ({
 interface Case {
   readonly tool: string
   readonly input: Record<string, unknown>
-  /** What somebody else does while nobody looks, so that neither is true. */
+  /** Changes the file behind our back, so that neither state matches. */
   readonly meddle: (root: string) => void
 }
 
@@ -65,7 +65,7 @@ const cases: Case[] = [
 ]
 
 test.each(cases)(
-  "after a crash, $tool of $input is known to be done, not done, or nobody knows",
+  "after a crash, $tool of $input is reported as done, not done or unknown",
   async ({ tool, input, meddle }) => {
     const root = dataFolder()
     writeFileSync(join(root, "a.txt"), "old")
@@ -102,7 +102,7 @@ test.each(["delete_file", "write_file"])(
     const agreed = await preview(input, context())
     await run(input, context(agreed))
     const undo = inverse(input, (await outcome("call_x", input, context(agreed))) as Answer)
-    // Somebody else's doing, so that what is there cannot tell.
+    // Changed by another program, so that the file does not show the outcome.
     if (tool === "write_file") chmodSync(join(root, "run.sh"), 0o600)
     await named(undo.tool).run(undo.input, context())
     expect(readFileSync(join(root, "run.sh"), "utf8")).toBe("old")

@@ -137,7 +137,7 @@ describe("a folder that its person has not trusted", () => {
     expect(place.sent).toEqual([])
   })
 
-  test("asks about changes elsewhere in auto, and not about those of the folder itself", async () => {
+  test("in auto, asks about changes outside the folder, and not about those of the folder itself", async () => {
     const edit = calls("edit_file", { path: "a.txt", old_text: "hello", new_text: "bye" })
     await using place = await open({}, read("README.md"), edit, calls("delete_task", { title: "Rent" }), says("Done."))
     const { status, proposals } = await place.say()
@@ -337,7 +337,7 @@ describe("a file that a conversation has written after text of others", () => {
 })
 
 describe.each([true, false])("on a device, a folder that is trusted: %s", (isTrusted) => {
-  /** What the server's tool reports of a call that the device of the folder answers. */
+  /** Returns what the server's tool reports for a call that the device of the folder answers. */
   async function callOnDevice(tool: string, input: JsonObject) {
     const root = dataFolder()
     writeFileSync(join(root, "a.txt"), HOSTILE)

@@ -19,7 +19,7 @@ test("over a server, the folder's machine is the device: what is asked in a page
   const [, url = ""] = await server.says(/listening on (\S+)/)
   const token = await tokenFor(settings, userInfo().username)
 
-  // As a command: it reads there, and what it would change waits for whoever looks at the conversation.
+  // As a command: it reads there, and its changes wait for a person who opens the conversation.
   const mine = { PAWL_TOKEN: token, PAWL_DATA: elsewhere }
   const read = await pawl(["exec", "--server", url, "--dir", root, "read a.txt"], mine)
   expect([read.code, read.stdout]).toEqual([0, "hello\n"])
@@ -60,7 +60,7 @@ test("over a server, the folder's machine is the device: what is asked in a page
   expect([existsSync(join(root, "AGENTS.md")), existsSync(join(root, "ran"))]).toEqual([false, isReal])
   expect(existsSync(join(root, ".pawl"))).toBe(false)
 
-  // What was done there is taken back there.
+  // A change on the device is undone on the device.
   const { items } = await page.listAudit()
   const undo = await page.undoWrite({ params: { id: items.find(({ tool }) => tool === "edit_file")!.id } })
   expect((await page.commitProposal({ params: { id: undo.id } })).status).toBe("applied")

@@ -63,7 +63,7 @@ test.skipIf(!isReal)("a standing grant for commands does not cover one outside o
   expect(status).toBe("awaiting_confirmation")
   expect(left).toMatchObject([{ tool: "run_command", insists: true, status: "pending" }])
   expect(place.ran("escaped")).toBe(false)
-  // And nobody can agree to the like of it beforehand.
+  // Such a call cannot be approved in advance either.
   const always = place.client.commitProposal({ params: { id: left[0]?.id ?? "" }, body: { always: true } })
   await expect(always).rejects.toThrow()
   expect(place.ran("escaped")).toBe(false)

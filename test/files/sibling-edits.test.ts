@@ -19,7 +19,7 @@ import { dyingAt } from "../support/loop/faults.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { outlive, openWorld, TurnedClock, type World } from "../support/loop/world.ts"
 
-// Of several edits to one file in one reply, only the first applied.
+// Covers a defect by which only the first of several edits to one file in one reply was applied.
 
 type Asked = readonly [tool: string, input: Record<string, unknown>]
 
@@ -153,7 +153,7 @@ describe("several edits of one file in one reply", () => {
     expect(existsSync(join(place.root, "new/x.txt"))).toBe(false)
   })
 
-  test("one that a person edits is shown anew, and those after it apply to what it made", async () => {
+  test("an edit that a person changes is shown again, and those after it apply to its result", async () => {
     await using place = await openPlace()
     await using world = await ask(place, three)
     const id = await world.begin("Change all three.")
@@ -170,7 +170,7 @@ describe("several edits of one file in one reply", () => {
   })
 })
 
-describe("what somebody else does to the file", () => {
+describe("another program's change of the file", () => {
   test.each([0, 1, 2])("after %i of three were applied, makes the rest stale", async (applied) => {
     await using place = await openPlace()
     await using world = await ask(place, three)

@@ -1,6 +1,6 @@
 import { quote } from "../../core/shared/text/quote.ts"
 
-/** What a request to the offline model has to come to. Nothing else counts as right. */
+/** The expected result of a request to the offline model. Any other result is wrong. */
 export type Outcome =
   /** These changes are proposed, all of them and no other, in these words. */
   | { readonly proposes: readonly string[] }
@@ -11,7 +11,7 @@ export type Outcome =
   /** It says honestly what it is, or that it cannot; nothing is proposed. */
   | { readonly says: RegExp }
 
-/** What is said, one after the other (`[yes]` agrees to what is proposed, `[no]` does not), and what the last of it comes to. */
+/** The messages, in order (`[yes]` approves the proposal, `[no]` rejects it), and the expected result of the last one. */
 export type Row = readonly [said: string | readonly string[], outcome: Outcome]
 
 export const proposes = (...changes: string[]): Outcome => ({ proposes: changes })

@@ -87,7 +87,7 @@ test("requests about a row that may not be there are not offered as buttons", ()
 describe("how a call ended", () => {
   const FOR_A_MODEL = "The person rejected this. Do not try it again unasked."
 
-  test("is told to a person in words for a person, whatever the model was told", () => {
+  test("is reported to a person in plain words, whatever text the model received", () => {
     for (const status of CallStatus.options.filter((each) => each !== "ok" && each !== "error")) {
       const words = told(result("create_task", status, FOR_A_MODEL))
       expect(words).not.toMatch(/The person|unasked|create_task|_/)
@@ -96,7 +96,7 @@ describe("how a call ended", () => {
     expect(told(result("create_task", "rejected", "The person rejected this: too soon"))).toContain("All right")
   })
 
-  test("once, where several ended alike; answers are all told", () => {
+  test("is reported once if several ended alike; answers are all reported", () => {
     const no = result("create_task", "rejected", FOR_A_MODEL)
     const yes = result("list_tasks", "ok", "Found 1 task(s).")
     expect(told(no, yes, no, yes).split("\n\n")).toEqual([told(no), "Found 1 task(s).", "Found 1 task(s)."])

@@ -260,7 +260,7 @@ export const requests: readonly Row[] = [
   ["start buy milk", proposes('Update task "Buy milk": status todo → in progress')],
   ["Change priority of buy milk to high", proposes('Update task "Buy milk": priority medium → high')],
 
-  // What cannot be done, or may be meant: what can be sent instead.
+  // Impossible or ambiguous requests, with the suggested alternative.
   ["buy bread", suggests("add a task buy bread")],
   ["call mum tomorrow", suggests("add a task call mum tomorrow")],
   ["can you help me?", says(/^I am the offline model/)],

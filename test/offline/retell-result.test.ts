@@ -4,7 +4,7 @@ import { retellResult } from "../../labs/offline-model/retell-result.ts"
 const sql = "\n\n```sql\nSELECT 1\n```"
 const table = (...lines: string[]) => lines.map((line) => `| ${line} |`).join("\n")
 
-// the rows stand beside the words, once.
+// The reply repeats the rows next to the text, once.
 test.each([
   ["one value", `${table("customers", "---", "57")}\n\n1 row(s).${sql}`, "customers: 57."],
   [

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Of these the second is a package that is for `import` only. */
+/** The second one is a package that only supports `import`. */
 const files = {
   "greeter.ts": `import { z } from "zod"
     import { answer, defineAgent, definePack, defineTool } from "pawl"

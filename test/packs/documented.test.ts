@@ -57,7 +57,7 @@ test("the pack of docs/recipes/write-a-pack.md goes from its file to a row that 
     await using server = await serve(packs)
     const listed = await (await server.ask("GET", "/api/packs/books/loans")).json()
     expect(listed).toEqual({ items: [{ id: expect.stringMatching(/^call_/), ...loan }] })
-    // Taken back as any write is: by a proposal, which waits here for nobody.
+    // Undone like any write: by a proposal, which stays pending here.
     const { items } = (await (await server.ask("GET", "/api/agent/audit")).json()) as { items: { id: string }[] }
     const undo = await server.ask("POST", `/api/agent/audit/${items[0]?.id}/undo`)
     expect([undo.status, await undo.json()]).toMatchObject([201, { summary: "Dune is back", status: "pending" }])

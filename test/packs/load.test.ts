@@ -186,7 +186,7 @@ test.each([
   await refused
 })
 
-test("what a refused pack has begun is ended, and so are the packs before it", async () => {
+test("a refused pack is closed, and so are the packs loaded before it", async () => {
   const closes = (name: string, agents: string) =>
     pack(name, `agents: ${agents}, close: async () => void (globalThis.closedPacks ??= []).push("${name}")`)
   const files = { "a.mjs": closes("a", "[]"), "b.mjs": closes("b", `["no agent"]`) }

@@ -39,7 +39,7 @@ async function openFace(more: object = {}) {
   return Face.open({ url, model: scripted(), instead: { packRoutes, ...more } })
 }
 
-test("an address of a pack answers whoever asks as themselves, with what its schema has and no more", async () => {
+test("a pack's route answers each caller as that person, with the fields of its schema and no more", async () => {
   await using face = await openFace()
   const ada = await face.as("ada")
   const { status, body, headers } = await ada.get("/api/packs/books/loans/7")

@@ -84,7 +84,7 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     await expect(store.engine.query("SELECT * FROM pack_books_loan", [])).rejects.toThrow("pack_books_loan")
   })
 
-  test("a table that lacks a column that it is said to have is not handed out", async () => {
+  test("a table that lacks a declared column is refused", async () => {
     await using database = await create()
     await using store = await open(database.url)
     const tables = [{ ...loans, exported: ["id", "colour"] }]
@@ -128,13 +128,13 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     expect(await exported(store, people.ada)).toEqual([{ kind: "pack_books_loan", id: "Dune", title: "Dune" }])
     await store.retention.erasePerson(people.ada)
     expect(await store.engine.query("SELECT id FROM pack_books_loan", [])).toEqual([{ id: "Emma" }])
-    // What a tool under way writes for somebody who is gone is found by the sweep.
+    // The sweep deletes rows that a running tool writes for an erased person.
     await store.engine.change({ type: "statements", statements: [lend(people.ada, "Late")] })
     await store.retention.sweep()
     expect(await store.engine.query("SELECT id FROM pack_books_loan", [])).toEqual([{ id: "Emma" }])
   })
 
-  test("a table that a later step drops is in nobody's way", async () => {
+  test("a table that a later step drops causes no error", async () => {
     await using database = await create()
     await using store = await open(database.url)
     const { id: ada } = await store.people.ensure("ada", 1)

@@ -183,8 +183,8 @@ async function expectAudit(chaos: Chaos, events: JournalEvent[]): Promise<void> 
 }
 
 /**
- * Messages are routed before they are answered, and once, whichever process died in between. A step without messages is the one
- * that shows every tool to the last reply of a run: what was shown stays, so there is one of these in a conversation.
+ * Messages are routed before they are answered, and once, whichever process died in between. A step without messages
+ * widens to all tools until the last reply of a run. The tools stay visible, so a conversation has one such step.
  */
 function expectRouted(events: JournalEvent[]): void {
   let [waiting, undoes, widened] = [false, false, 0]
@@ -200,7 +200,7 @@ function expectRouted(events: JournalEvent[]): void {
   }
 }
 
-/** If a reply was written by a model that had read both, its fetches all need a decision. */
+/** If a model that had read untrusted and private data wrote a reply, each of its fetches needs a decision. */
 function expectWall(events: JournalEvent[]): void {
   const holds = { outside: false, private: false }
   const gated = new Set<string>()

@@ -15,7 +15,7 @@ describe.each(databases)("on $name", ({ create }) => {
     [true, "ok", "applied"],
     [false, "error", "failed"],
   ])(
-    "a write whose run is set aside is settled if its outcome can be read (done: %s)",
+    "a write whose run is set aside is settled by asking its target (done: %s)",
     async (done, status, proposal) => {
       await using database = await create()
       let id: ConversationId | undefined

@@ -9,7 +9,7 @@ import { read, write } from "../support/loop/tools.ts"
 import { openWorld } from "../support/loop/world.ts"
 import { rebuildAll } from "./rebuild.ts"
 
-/** What a model may do with one request. */
+/** The replies that a model may give to one request. */
 const deeds: Readonly<Record<string, () => Script>> = {
   looks: () => calls("look", { q: "1" }),
   looksTwice: () => calls(["look", { q: "2" }], ["look", { q: "3" }]),

@@ -216,7 +216,7 @@ describe.each(anyDatabase)("streams on $name", ({ create }) => {
     expect(statuses.map(({ status }) => status)).toEqual([400, 400, 400, 404, 404, 403])
   })
 
-  test("a watcher of one conversation sees runs, decisions and settings, and a pause told once", async () => {
+  test("a watcher of one conversation sees runs, decisions and settings, and each pause once", async () => {
     const { face, ada } = await open(calls("change", { q: "a" }), says("Done."))
     await using _ = face
     const id = await ada.begin({ agent: "test" })

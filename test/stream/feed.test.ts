@@ -45,7 +45,7 @@ describe.each(anyDatabase)("the feed on $name", ({ create }) => {
     expect(again[0]?.data.proposals).toEqual([])
   })
 
-  test("is about nobody else", async () => {
+  test("contains only the person's own conversations", async () => {
     await using face = await open()
     const ada = await face.as("ada")
     const bob = await face.as("bob")
@@ -72,7 +72,7 @@ describe.each(anyDatabase)("the feed on $name", ({ create }) => {
       await ada.post(`/api/agent/proposals/${proposal}/commit`, { always: true })
     await face.pawl.runtime.rest(id)
 
-    // The row that takes the grant back is recorded only after everything else has been told.
+    // The row that revokes the grant is recorded only after all other rows have been sent.
     const [taken, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const journal = face.pawl.ports.journal as Journal
     const append = journal.append.bind(journal)

@@ -10,7 +10,7 @@ import { AnyCalls, type Moment } from "./any-calls.ts"
 const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 200 })
 const isPause = ({ type, data }: UnknownFrame) => type === "done" && (data as { status: string }).status === "paused"
 
-/** Nothing about calls: after it a transcript says what it makes of the calls that it has. */
+/** A frame without calls, after which a transcript shows the state that it derives from its calls. */
 const aside = (position: number): UnknownFrame => ({
   id: String(position + 1),
   type: "step",
@@ -29,7 +29,7 @@ const isTold = ({ calls, proposals }: Conversation) =>
     return state === "ended" || turnOf(open ? stateByProposal(open.status) : "new") === turnOf(state)
   })
 
-/** Where the four who follow calls do not say the same of one row. */
+/** The rows for which reducer, stream, transcript and snapshot differ. */
 function* disagreements({ event, frames, conversation, detail }: Moment, before: Transcript, waited: boolean) {
   const after = frames.reduce(reduce, before)
   const waits = pauseReason(conversation) !== undefined

@@ -90,7 +90,7 @@ describe.each(anyDatabase)("a decision about tools on $name", (database) => {
       ...["list my todos", "more_tools", expect.stringContaining("All of your tools"), "list_tasks"],
       ...["list_tasks found", "list_tasks found"],
     ])
-    // What it does not understand with all tools in sight it says, once.
+    // A request that it does not understand with all tools visible gets one answer, and the run ends.
     const { messages: lost, run } = (await ada.say(id, "sing")).body
     expect(run.status).toBe("completed")
     expect(lost.at(-1).content).toContain("I understand only plain requests like these")

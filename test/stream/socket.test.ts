@@ -33,7 +33,7 @@ async function open(script: readonly ScriptedReply[], clock?: TurnedClock) {
   }
 }
 
-/** Counts who watches: resolves `left` when as many have gone as have come, and somebody has. */
+/** Counts watchers: resolves `left` when at least one has come and all have left. */
 function countWatchers({ pawl }: Face) {
   const { bus } = pawl.ports
   const { subscribe } = bus
@@ -88,7 +88,7 @@ describe("a stream over a socket", () => {
       await clock.turn(15_000)
       texts.push(new TextDecoder().decode((await reader.read()).value))
     }
-    // What went out in one turn of the clock may come in one piece.
+    // Several writes of one turn of the clock may arrive in one piece.
     for (const text of texts) expect(text).toMatch(/^(:\n\n)+$/)
     await reader.cancel()
   })
@@ -117,7 +117,7 @@ describe("a stream over a socket", () => {
     await left
   })
 
-  test("that cannot read on is cut off, and nobody else notices", async () => {
+  test("that cannot read on is cut off, without an effect on other watchers", async () => {
     await using server = await open([says("Hello.")])
     const { near, far, face } = server
     const id = await near.begin()

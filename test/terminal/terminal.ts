@@ -107,7 +107,7 @@ export class TerminalProcess implements AsyncDisposable {
   }
 
   /**
-   * Resolves as soon as what is looked at holds, and otherwise tells why it does not. In the middle of a frame what is
+   * Resolves as soon as the check passes, and otherwise rejects with its failure. In the middle of a frame text that is
    * redrawn can be missing, or stand next to its old copy, so a single check right after an update may fail.
    */
   async settles(check: (screen: string, all: string) => void): Promise<void> {
