@@ -1,11 +1,11 @@
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
-/** Stands before several servers and gives each connection to the next one in turn; one that does not answer is passed over. */
+/** Accepts connections for several servers and gives each to the next one in turn, skipping a server that does not answer. */
 export class Balancer implements AsyncDisposable {
   readonly #server = createServer({ noDelay: true }, (near) => this.#join(near))
   readonly #sockets = new Map<Socket, string>()
-  /** The ports of those that are taken to be well. */
+  /** The ports of the servers that count as ready. */
   readonly #targets = new Set<string>()
   #turn = 0
 

@@ -41,7 +41,7 @@ const answers = () =>
     stream.end(sse(chatChunk({}, "stop"), "[DONE]"))
   })
 
-/** It is dear: in the usual size with NATS or without, as the seed has it. */
+/** This test is expensive: in the usual size it runs with NATS or without, depending on the seed. */
 const links =
   isLong || numberIn("PAWL_CLUSTER_ROUNDS")
     ? linked

@@ -9,7 +9,7 @@ import { shared } from "./links.ts"
 const MILK = { title: "Buy milk" }
 const WRITE = { effect: "write", signal: new AbortController().signal } as const
 
-/** Keeps the messages of a type until they are let go. */
+/** Holds back the messages of a type until they are released. */
 class HeldUp {
   readonly onTheWay: OnTheWay
   readonly came: Promise<void>
@@ -40,14 +40,14 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
   const insert = (): DeviceCall => ({ callId: newId("call") as CallId, action: "insert", table: "tasks", data: MILK })
   const effects = ({ machine }: Nodes) => [machine.effects, machine.calls.length]
 
-  test("is done once, though every word between the nodes comes three times", async () => {
+  test("is carried out once, though every message between the nodes arrives three times", async () => {
     const thrice: OnTheWay = async (_, send) => {
       await Promise.all([send(), send()])
       return send()
     }
     const script = [calls("create_task", MILK), calls("list_tasks"), says("Done.")]
     await using nodes = await openNodes({ database, script, onTheWay: thrice })
-    // One that notes nothing: what reached it twice would be done twice.
+    // A device without a ledger: it would carry out a second delivery again.
     using _ = await nodes.connect(nodes.one, {
       deals: (call) => (nodes.machine.ledger.clear(), nodes.machine.deal(call)),
     })
@@ -68,7 +68,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(effects(nodes)).toEqual([0, 0])
   })
 
-  test("is not done any more once it counts as not done, however late it arrives", async () => {
+  test("is not carried out any more once it counts as not done, however late it arrives", async () => {
     const held = new HeldUp("device_write")
     await using nodes = await openNodes({ database, turned: true, onTheWay: held.onTheWay })
     using _ = await nodes.connect(nodes.one)
@@ -84,7 +84,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(effects(nodes)).toEqual([0, 0])
   })
 
-  test("whose answer is lost between the nodes is found in the device's ledger", async () => {
+  test("is found in the device's ledger if the answer is lost between the nodes", async () => {
     const lost: string[] = []
     const onTheWayBack: OnTheWay = async (message, send) => {
       if (message.type !== "device_answer" || message.answer.is !== "outcome") return send()
@@ -95,13 +95,13 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     using _ = await nodes.connect(nodes.one)
     const writing = nodes.two.face.devices.call(await placeOf(nodes), insert(), WRITE)
     await nodes.pass(expect.poll(() => lost.length).toBe(1))
-    // In one step, for the one that waits: what it asks then has all the time that it needs.
+    // The waiting node's clock moves in one step: its next question then has all the time that it needs.
     await nodes.clocks[1]!.turn(35_000)
     expect(await nodes.pass(writing)).toMatchObject({ row: MILK })
     expect(effects(nodes)).toEqual([1, 1])
   })
 
-  test("is in doubt where its answer is lost and the device keeps no ledger", async () => {
+  test("is in doubt if its answer is lost and the device keeps no ledger", async () => {
     const onTheWayBack: OnTheWay = async (message, send) =>
       message.type === "device_answer" && message.answer.is !== "ticket" ? true : send()
     await using nodes = await openNodes({ database, turned: true, onTheWayBack })
@@ -112,7 +112,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(effects(nodes)).toEqual([1, 1])
   })
 
-  test("goes with the device to the node that it comes back to, and is done once", async () => {
+  test("follows the device to the node where it reconnects, and is carried out once", async () => {
     await using nodes = await openNodes({ database, script: [calls("create_task", MILK), says("Done.")] })
     const { ada, machine } = nodes
     const device = await nodes.connect(nodes.one, { deals: (call) => void machine.deal(call) })
@@ -126,7 +126,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect([machine.effects, machine.calls.map((call) => call.id)]).toEqual([1, Array(2).fill(machine.calls[0]!.id)])
   })
 
-  test("is found by the device's ledger when its node has died and it comes to another", async () => {
+  test("is found in the device's ledger if its node has died and it reconnects to another", async () => {
     await using nodes = await openNodes({ database, turned: true })
     const { machine, one, two, clocks } = nodes
     using device = await nodes.connect(one, { deals: (call) => void machine.deal(call) })
@@ -140,7 +140,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(clocks[1]!.now() - began).toBeLessThan(10_000) // not when the device has been silent for too long
   })
 
-  test("is in doubt when its node has died and the device does not come back, or has no ledger", async () => {
+  test("is in doubt if its node has died and the device does not come back, or has no ledger", async () => {
     await using nodes = await openNodes({ database, turned: true })
     const { machine, one, two, clocks } = nodes
     for (const ledger of [true, false]) {
@@ -163,7 +163,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(machine.calls).toEqual([])
   })
 
-  test("is refused in the same words when the device has too much to do", async () => {
+  test("is refused with the same message when the device is overloaded", async () => {
     await using nodes = await openNodes({ database, turned: true })
     const { one, two } = nodes
     using _ = await nodes.connect(one, { deals: () => undefined })

@@ -13,11 +13,11 @@ export type Told = "done" | "not done" | "either"
 interface Reach {
   readonly baseUrl: string
   readonly token: string
-  /** What the person does about a write in doubt. With `wait` the device itself reports the outcome, which takes minutes. */
+  /** How the person settles a write in doubt. With `wait` the device itself reports the outcome, which takes minutes. */
   readonly doubts: () => "retry" | "abandon" | "wait"
 }
 
-/** Longer than anything may take that is settled by itself. */
+/** Longer than anything may take that settles by itself. */
 const FOR_EVER_MS = 6 * 60_000
 const LOOK_MS = 150
 
@@ -59,13 +59,13 @@ export class DevicePerson implements AsyncDisposable {
     return new DevicePerson(line, { device, client, id }, reach)
   }
 
-  /** Its line is cut; when it is back it leads to the next node. */
+  /** Cuts the connection; the next one leads to the next node. */
   async move(): Promise<void> {
     await this.line.leave("refusing")
     await this.line.comeBack()
   }
 
-  /** Every task that the device has, by its own record. */
+  /** All tasks that the device has stored. */
   get titles(): string[] {
     return this.#device.tables.select("tasks").map(({ title }) => String(title))
   }
@@ -74,7 +74,7 @@ export class DevicePerson implements AsyncDisposable {
     return this.#device.state.state
   }
 
-  /** Asks for a task, agrees, and waits until the run is over. */
+  /** Asks for a task, approves it, and waits until the run is over. */
   async write(title: string): Promise<Told> {
     const [begun, { id }] = [performance.now(), this]
     for await (const _ of this.#client.run(id, `Write down ${title}`, { tries: 1000 })) void _
@@ -103,7 +103,7 @@ export class DevicePerson implements AsyncDisposable {
     return { run: items[0] }
   }
 
-  /** True where there was something to do about it, or to wait for. */
+  /** True if there was something to do about it, or to wait for. */
   async #goOn({ id, status }: Proposal): Promise<boolean> {
     const params = { id }
     if (status === "pending") await this.#client.commitProposal({ params })

@@ -22,7 +22,7 @@ describe.each(shared)("a device of another node, on $name,", (database) => {
       await nodes.pass(nodes.two.face.devices.call(place, call, { effect, signal }), { step: 2 })
       return clock!.now() - began
     }
-    // The first wakes the other node; those after it find it listening.
+    // The first call wakes the other node; later calls find it listening.
     for (const effect of ["write", "read", "write"] as const) expect(await took(effect)).toBeLessThan(SOON_MS)
     expect([nodes.machine.effects, nodes.machine.calls.length]).toEqual([2, 3])
   })

@@ -31,7 +31,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect(device.types().filter((type) => type === "tool_call")).toHaveLength(2)
   })
 
-  test("is in the list, is the newest that a conversation is bound to, and gets what is approved once", async () => {
+  test("is listed, is the newest that a conversation is bound to, and gets an approved write once", async () => {
     await using nodes = await openNodes({
       database,
       nats: natsOf(),
@@ -78,7 +78,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect(two.face.devices.size).toMatchObject({ devices: 0, calls: 0, awaited: 0 })
   })
 
-  test("of several sockets of one device the newest is it, at whichever node, and when it goes the one before", async () => {
+  test("if a device has several sockets, the newest is used, at whichever node, and when it closes the previous one", async () => {
     const look = calls("list_tasks")
     await using nodes = await openNodes({
       database,
@@ -102,7 +102,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect([asked(here), asked(there)]).toEqual([0, 2])
   })
 
-  test("that is asked and does not answer is let be by who stops the run", async () => {
+  test("a call without an answer is given up when its run is stopped", async () => {
     await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("list_tasks")] })
     const { ada, one } = nodes
     using device = await nodes.connect(one, { deals: () => undefined })
@@ -140,7 +140,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     await ada.say(conversationId, "look")
     expect((await nodes.toolResults(conversationId)).at(-1)).toContain("No tasks found")
     expect(machine.calls).toHaveLength(1)
-    // Another credential of the same person does not become the device by speaking.
+    // Another credential of the same person does not become the device by sending a message.
     using thief = await two.socket("ada")
     thief.send({ type: "chat_request", message: "Mine", context: { conversationId } })
     expect(await thief.next("error")).toMatchObject({ code: "device_taken" })
@@ -150,7 +150,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     await expect.poll(() => nodes.rows("connected_device")).toMatchObject([{ conversation: conversationId }])
   })
 
-  test("hears that another credential wants to be it, and is asked nothing more when the person has allowed that", async () => {
+  test("is notified that another credential claims it, and gets no calls once the person has allowed that", async () => {
     await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("list_tasks"), says("None.")] })
     const { ada, one, two, machine } = nodes
     using laptop = await nodes.connect(one)
@@ -170,7 +170,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect([machine.calls.length, taking.calls.length]).toEqual([0, 1])
   })
 
-  test("of a program that listens twice is reached at either address", async () => {
+  test("of a program that connects twice is reached at either node", async () => {
     const look = calls("list_tasks")
     await using nodes = await openNodes({ database, script: [look, says("One."), look, says("Two.")] })
     const { ada, machine, token } = nodes
@@ -184,7 +184,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     }
   })
 
-  test("of a node that was struck off though it lives it is there again, and is no newer than it was", async () => {
+  test("of a node that was removed though it lives is available again, and is no newer than it was", async () => {
     await using nodes = await openNodes({ database })
     using _old = await nodes.connect(nodes.one)
     using _new = await nodes.connect(nodes.two)

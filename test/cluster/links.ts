@@ -6,7 +6,7 @@ import { databases } from "../support/databases.ts"
 import { testMasterKey } from "../support/server/face.ts"
 import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 
-/** Only there do several processes share a database. */
+/** Only with these do several processes share a database. */
 export const shared = databases.filter(({ name }) => name === "postgres")
 
 /** Runs each test twice: with only the database shared between the nodes, and with NATS as well. */
@@ -33,7 +33,7 @@ export const natsSettings = ({ url }: NatsServer, more: Partial<NatsServerSettin
 /** The keys of the servers that tests open. */
 export const busKeys: BusKeys = { current: async () => testMasterKey, all: async () => [testMasterKey] }
 
-/** All that the nodes of a test cluster send each other from now on, decrypted. */
+/** Records all messages between the nodes of a test cluster from now on, decrypted. */
 export async function readTraffic({ url }: NatsServer) {
   const cipher = new MessageCipher(busKeys, { cluster: "test", self: "node_reader" })
   await cipher.refresh()

@@ -7,7 +7,7 @@ import { ownPort } from "../support/processes/own-port.ts"
 import { PawlProcess } from "../support/processes/pawl-process.ts"
 import type { Balancer } from "./balancer.ts"
 
-/** Loaded into a process before anything else (`--import`), it shifts its time of day. */
+/** Loaded into a process before anything else (`--import`), it shifts the time of day. */
 export const shiftedClock = join(import.meta.dirname, "shifted-clock.ts")
 
 /** As often as a balancer asks whether a node is ready. */
@@ -60,7 +60,7 @@ export class LiveNode implements AsyncDisposable {
     await ended
   }
 
-  /** Stopped in good order and started again; the balancer learns of it by asking. */
+  /** Stops cleanly and starts again; the balancer notices by polling. */
   async restart(): Promise<void> {
     const ended = this.#process?.kill("SIGTERM")
     while (await this.#isReady()) await pause(ASKED_EVERY_MS)
@@ -85,7 +85,7 @@ export class LiveNode implements AsyncDisposable {
     this.#balancer.add(this.#port)
   }
 
-  /** Its time of day is so far ahead of the others' from now on; 0 sets it right. It stays so when it is started again. */
+  /** Shifts its time of day by this much; 0 corrects it. The shift survives a restart. */
   setClock(aheadMs: number): void {
     writeFileSync(this.#clockFile, String(aheadMs))
   }

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000
 export interface Befallen {
   readonly nodes: readonly LiveNode[]
   readonly devices: readonly DevicePerson[]
-  /** One that is replicated. */
+  /** The replicated PostgreSQL. */
   readonly postgres: Awaited<ReturnType<typeof openOwnPostgres>>
   readonly nats: NatsServer | undefined
   /** Chance. */

@@ -25,7 +25,7 @@ function credentialsBy(account: nkeys.KeyPair): string {
   ].join("\n\n")
 }
 
-/** A JWT as NATS has them. */
+/** A JWT in the format of NATS. */
 function signed(issuer: nkeys.KeyPair, subject: string, claims: object): string {
   const nats = { version: 2, ...claims }
   const body = { iat: Math.floor(Date.now() / 1000), iss: issuer.getPublicKey(), sub: subject, name: "test", nats }

@@ -19,7 +19,7 @@ async function told(url: string, credentials?: string): Promise<string> {
   return await first.promise
 }
 
-/** As by NODE_EXTRA_CA_CERTS. */
+/** As set by NODE_EXTRA_CA_CERTS. */
 async function trusting<T>(certificate: string, work: () => Promise<T>): Promise<T> {
   const before = getCACertificates("default")
   setDefaultCACertificates([...before, certificate])
@@ -33,7 +33,7 @@ async function trusting<T>(certificate: string, work: () => Promise<T>): Promise
 describe.skipIf(!hasNats)("NATS over TLS", () => {
   const [address, name] = [certificates.address, certificates.localhost]
 
-  test("is used where a certificate that counts here names it, by address or by name, and nowhere else", async () => {
+  test("is accepted only if a trusted certificate matches its address or name", async () => {
     await using byAddress = await NatsServer.withCertificate(address)
     await using byName = await NatsServer.withCertificate(name)
     const at = (server: NatsServer, host: string) => server.url.replace("nats://127.0.0.1", `tls://${host}`)
@@ -48,7 +48,7 @@ describe.skipIf(!hasNats)("NATS over TLS", () => {
     })
   })
 
-  test("is not spoken to in the clear where TLS is asked for", async () => {
+  test("does not fall back to clear text if TLS is required", async () => {
     await using plain = await NatsServer.start()
     expect(await told(plain.url.replace("nats://", "tls://pawl:secret@"))).toMatch(/^bus_down: .*tls/)
   })

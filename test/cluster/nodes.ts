@@ -10,7 +10,7 @@ import { openServer } from "../support/server/socket.ts"
 /** Intercepts a message on its way: it is delivered as often as `send` is called. */
 export type OnTheWay = (message: NodeMessage, send: () => Promise<boolean>) => Promise<boolean>
 
-/** Messages that something happens to between the nodes. */
+/** Messages between the nodes that a test intercepts. */
 export const disturbed =
   (onTheWay: OnTheWay) =>
   (own: NodeMessages): NodeMessages => ({
@@ -25,14 +25,14 @@ export interface NodesOptions {
   readonly script?: readonly ScriptedReply[]
   /** NATS settings, if the nodes are connected by more than the database. */
   readonly nats?: NatsServerSettings | undefined
-  /** Both stand still until they are turned. */
+  /** Both clocks stand still until they are turned. */
   readonly turned?: boolean
   /** Intercepts messages from the second node to the first, and the answers to them. */
   readonly onTheWay?: OnTheWay
   readonly onTheWayBack?: OnTheWay
 }
 
-/** Two servers on one database: a device of Ada's connects to `one`, and what she asks she asks at `two`. */
+/** Two servers on one database: Ada's device connects to `one`, and her requests go to `two`. */
 export async function openNodes({ database, script = [], nats, turned, onTheWay, onTheWayBack }: NodesOptions) {
   const clocks = turned ? [new TurnedClock(), new TurnedClock()] : []
   const [first, second] = clocks
@@ -54,7 +54,7 @@ export async function openNodes({ database, script = [], nats, turned, onTheWay,
     ...{ one, two, ada, machine, token, clocks },
     connect: (to: typeof one, more: Partial<Connecting> = {}) =>
       connect(machine, { url: to.url, token, deviceId: "laptop", ...more }),
-    /** Time passes for both, or for some of them, in steps, until it has happened. */
+    /** Turns both clocks, or some of them, in steps, until the promise settles. */
     async pass<Result>(
       happens: Promise<Result>,
       { some = clocks, step = 10 }: { some?: readonly TurnedClock[]; step?: number } = {},
@@ -64,7 +64,7 @@ export async function openNodes({ database, script = [], nats, turned, onTheWay,
       watched.catch(() => {})
       while (!over) {
         for (const clock of some) await clock.turn(step)
-        // By then most of what the database was asked has been answered; small steps are for what takes it longer.
+        // By then most database queries have been answered; small steps are for slower ones.
         await engine.query("SELECT 1", [])
       }
       return watched

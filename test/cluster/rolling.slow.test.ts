@@ -54,7 +54,7 @@ describe.each(shared)("three nodes on one $name that are restarted one after the
         expect(transcriptOf(frames as never).shown.at(-1)).toBe(REPLY)
         const { messages } = await client.readConversation({ params: { id } })
         expect(messages).toHaveLength(2 * said.length)
-        // Another one, so that what is not sent twice is asked for too.
+        // Another key, so that requests without a repeat occur too.
         await client.createConversation({ body: {} })
         await pause(BREATH_MS)
       }
@@ -77,7 +77,7 @@ describe.each(shared)("three nodes on one $name that are restarted one after the
     const post = (path: string, body: object, more: Record<string, string> = {}) =>
       fetch(`${cluster.url}${path}`, { method: "POST", headers: { ...headers, ...more }, body: JSON.stringify(body) })
 
-    /** Again where no answer came, the server goes down, or the words are safe and not answered yet; all else is an error. */
+    /** Retries if no answer came, the server stops, or the message is stored and not answered yet; anything else is an error. */
     async function say(id: string, text: string) {
       const key = { "idempotency-key": randomUUID() }
       for (let tries = 0; tries < 100; tries++) {

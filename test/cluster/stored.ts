@@ -1,6 +1,6 @@
 import type { Client, UnknownFrame } from "../../client/index.ts"
 
-/** How many runs have ended in what was seen. */
+/** The number of runs that have ended in these frames. */
 export const endsIn = (frames: readonly UnknownFrame[]): number => frames.filter(({ type }) => type === "done").length
 
 /** Reads the stored events of a conversation, to the end of so many runs. */

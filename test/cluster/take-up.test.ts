@@ -11,7 +11,7 @@ import { openWorld, type World } from "../support/loop/world.ts"
 
 const LEFT = 200
 
-/** Every run calls a tool that nothing ends but a signal, as work that takes its time. */
+/** Every run calls a tool that only a signal ends, like long work. */
 const model = () => scripted(always(() => calls("work")))
 const work = read("work", async (_input, { signal }) => {
   await aborted(signal)
@@ -53,7 +53,7 @@ class Survivor implements AsyncDisposable {
     return [...this.#counts.folded].length - this.foldedInVain
   }
 
-  /** One look, and then all that it has set going. */
+  /** Polls once, and waits for all that it has started. */
   async look(): Promise<void> {
     const { runtime } = this.world.pawl
     await runtime.recover()
@@ -119,7 +119,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + o
 
 describe.each(databases.filter(({ name }) => name === "postgres"))("three survivors on one $name", ({ create }) => {
   test.each(["at the same moment", "one after the other"])(
-    "that look %s share what a dead node has left, and none reads what another gets",
+    "that poll %s share the work of a dead node, and none reads what another claims",
     async (how) => {
       await using database = await create()
       await using one = await Survivor.open(database.url)
@@ -137,7 +137,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("three surviv
     },
   )
 
-  test("that find runs which may have killed their process judge them once, and each lets one of them go alone", async () => {
+  test("that find runs which may have killed their process judge them once, and each retries one of them alone", async () => {
     await using database = await create()
     await using one = await Survivor.open(database.url)
     await using two = await Survivor.open(database.url)
@@ -154,7 +154,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("three surviv
     expect(all.map(({ foldedInVain }) => foldedInVain).toSorted()).toEqual([0, 0, suspects - 1])
   })
 
-  test("take at the next look what was left for one of them that does not look", async () => {
+  test("take over at the next poll what was left for one of them that does not poll", async () => {
     await using database = await create()
     await using one = await Survivor.open(database.url)
     await using two = await Survivor.open(database.url)

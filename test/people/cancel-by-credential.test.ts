@@ -28,7 +28,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "completed", credential: "tok_second" })
   })
 
-  test("the run of a revoked credential is stopped, whatever was decided with the same one before", async () => {
+  test("the run of a revoked credential is stopped, whatever the same credential decided before", async () => {
     await using database = await create()
     const held = new Held()
     const model = scripted(calls(["slow", {}], ["quick", {}]), says("Done."))

@@ -4,7 +4,7 @@ import { type Face, type Reply, Visitor } from "../support/server/face.ts"
 export class IssuerBrowser {
   readonly #face: Face
   readonly cookies = new Map<string, string>()
-  /** As `Set-Cookie` had them, newest last. */
+  /** As in `Set-Cookie`, newest last. */
   readonly set: string[] = []
   pageHalf: string | undefined
   pageSecret: string | undefined
@@ -37,7 +37,7 @@ export class IssuerBrowser {
     return reply
   }
 
-  /** Presses the button, and is sent back by the issuer: to which address. */
+  /** Presses the button, and returns the address to which the issuer redirects. */
   async goAndComeBack(): Promise<URL> {
     const begun = await this.post("/api/auth/oidc/begin")
     if (begun.status !== 200) throw new Error(begun.text)

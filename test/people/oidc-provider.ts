@@ -15,7 +15,7 @@ export const CLIENT = { id: "pawl", secret: "s3cret of the client" }
 
 /**
  * An OpenID provider over real HTTP that signs real tokens, and signs in `who` without asking. It checks what a
- * provider has to check; a test turns it into one that does not, or that lies.
+ * provider has to check; a test can turn that off, or make it lie.
  */
 export class OidcProvider implements AsyncDisposable {
   readonly #server: Server
@@ -27,11 +27,11 @@ export class OidcProvider implements AsyncDisposable {
   more: Record<string, unknown> = {}
   /** Claims that replace those of its tokens. */
   lies: JWTPayload = {}
-  /** Another key signs, by the same name. */
+  /** Signs with another key under the same name. */
   forger: GenerateKeyPairResult["privateKey"] | undefined
-  /** Codes count as often as they are shown. */
+  /** Accepts a code more than once. */
   forgetful = false
-  /** Every answer is this one. */
+  /** Sends this as every answer. */
   broken: number | undefined
   /** Fields that replace those of its discovery document. */
   metadata: Record<string, unknown> = {}
@@ -113,7 +113,7 @@ export class OidcProvider implements AsyncDisposable {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const form = new URLSearchParams(Buffer.concat(chunks).toString())
-    // As RFC 6749 has it: both encoded as in a form.
+    // As in RFC 6749: both encoded as in a form.
     const basic = new URLSearchParams({ u: CLIENT.id, p: CLIENT.secret }).toString()
     const [user, password] = basic.split("&").map((part) => part.slice(2))
     const expected = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`

@@ -80,7 +80,7 @@ describe("what a credential may do", () => {
   }
 
   describe.each(Object.keys(kinds) as (keyof typeof kinds)[])("a %s", (kind) => {
-    /** Who is refused can ask at the next door: nothing has come of it. */
+    /** A refused caller can use its next route; the refusal has no effect on it. */
     const refused = new Map<string, Promise<Asks>>()
     const asRefused = (granted: readonly Scope[]): Promise<Asks> => {
       const made = refused.get(granted.join()) ?? kinds[kind](granted)
@@ -88,7 +88,7 @@ describe("what a credential may do", () => {
       return made
     }
 
-    test.each(doors)("opens $method $path with $needs, and with nothing else", async ({ method, path, needs }) => {
+    test.each(doors)("opens $method $path only with $needs", async ({ method, path, needs }) => {
       const at = path.replaceAll(/\{\w+\}/g, "x")
       const others = scopes.filter((scope) => scope !== needs)
       expect(codeOf(await (await asRefused(others)).ask(method, at))).toEqual([403, "forbidden"])
@@ -207,12 +207,12 @@ describe("what a credential may do", () => {
   })
 })
 
-describe.each(anyDatabase)("tokens that make tokens on $name", ({ create }) => {
+describe.each(anyDatabase)("tokens that create tokens on $name", ({ create }) => {
   const open = async () => Face.open({ url: (await create()).url, model: scripted(always(says("ok"))) })
   const holder = (face: Face, token: string) => new Visitor((request) => face.fetch(request), token)
   const works = async (face: Face, token: string) => (await holder(face, token).get("/api/auth/me")).status === 200
 
-  test("what a token has made counts no longer than that token, and makes none itself", async () => {
+  test("a token that another token created is valid no longer than that one, and cannot create tokens", async () => {
     await using face = await open()
     const ada = await Browser.of(face, "ada")
     const parent = (await ada.post("/api/tokens", {})).body
@@ -226,7 +226,7 @@ describe.each(anyDatabase)("tokens that make tokens on $name", ({ create }) => {
     expect(await face.store.credentials.lapsed([child.id], Date.now())).toEqual(new Map([[child.id, "revoked"]]))
   })
 
-  test("what a session has made outlives it, and what a revoked child had stays with its parent", async () => {
+  test("a token that a session created outlives it, and the storage of a revoked child stays with its parent", async () => {
     await using face = await open()
     const ada = await Browser.of(face, "ada")
     const kept = (await ada.post("/api/tokens", {})).body
@@ -236,7 +236,7 @@ describe.each(anyDatabase)("tokens that make tokens on $name", ({ create }) => {
     expect([await works(face, kept.token), await works(face, child.token)]).toEqual([true, false])
   })
 
-  test("a token that may look after the server is made only right after signing in", async () => {
+  test("a token with the admin scope is created only right after signing in", async () => {
     await using face = await open()
     const { people, sessions } = face.store
     const ada = await people.ensure("ada", Date.now())

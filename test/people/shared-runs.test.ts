@@ -34,7 +34,7 @@ const model = () =>
   )
 
 describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name", ({ name, create }) => {
-  // Set, not turned: whatever rings every few seconds would ring for two years.
+  // Set, not turned: a timer of every few seconds would fire for two years.
   let now = Date.UTC(2026, 10, 15)
   const clock = { ...systemClock, now: () => now }
   let face: Face
@@ -77,15 +77,15 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
       expect(seen.text).toContain(words)
     for (const words of ["hidden", "run before", "run behind", "another run"]) expect(seen.text).not.toContain(words)
     expect(seen.text).not.toMatch(/(conv|msg|run|user|shr|tok)_[0-9]/)
-    // The rest can be asked for behind a row, as of a run of one's own.
+    // The rest can be requested by the row before it, as for one's own run.
     const rest = (await bob.post("/api/shared-runs/open", { secret, after: 2 })).body as SharedRun
     expect(rest.items).toEqual(shown.items.slice(2))
-    // And it opens nothing but itself.
+    // And it opens only itself.
     for (const address of [`/api/runs/${run}`, `/api/runs/${run}/journal`, `/api/shared-runs/${id}`])
       expect((await bob.get(address)).status).toBe(404)
   })
 
-  test("shows what became of its own calls later, and nothing of a call of an earlier run that ends in it", async () => {
+  test("shows later outcomes of its own calls, and no call of an earlier run that ends in it", async () => {
     const conversation = await ada.begin({ agent: "test" })
     const { run: before } = (await ada.say(conversation, "Please weigh the other parcel.")).body
     const { run } = (await ada.say(conversation, "Please weigh the parcel.")).body
@@ -119,7 +119,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     expect(stored).not.toContain(secret)
   })
 
-  test("that was taken back, has expired or was erased is a missing one, byte for byte", async () => {
+  test("a withdrawn, expired or erased link is missing, byte for byte", async () => {
     const telling = async (secret: string) => {
       const { status, text } = await open(bob, secret)
       return { status, text }
@@ -162,7 +162,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
   })
 
   // SQLite has one writer at a time, so that nothing comes between the two.
-  test.runIf(name === "postgres")("is not made while its conversation is being erased", async () => {
+  test.runIf(name === "postgres")("is not created while its conversation is being erased", async () => {
     const { conversation, run } = await share(ada)
     const eraser = new pg.Client(url)
     await eraser.connect()
@@ -187,7 +187,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     expect(await face.store.engine.query("SELECT id FROM shared_run WHERE run = ?", [run])).toEqual([])
   })
 
-  test("one may have a hundred that open; one more is refused with what to do, until one has ended or is taken back", async () => {
+  test("a person may have a hundred open links; one more is refused with what to do, until one has expired or is withdrawn", async () => {
     const frank = await face.as("frank")
     const { id, run } = await share(frank, 1)
     const more = () => frank.post(`/api/runs/${run}/shares`, {})

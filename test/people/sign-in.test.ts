@@ -12,7 +12,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
   const open = async (more: Partial<FaceOptions> = {}) =>
     Face.open({ url: (await create()).url, model: scripted(always(says("ok"))), ...more })
 
-  test("a link signs one browser in, which then does everything a token does", async () => {
+  test("a link signs one browser in, which then can do everything a token can", async () => {
     await using face = await open()
     const browser = new Browser(face)
     const signedIn = await browser.signIn(await linkFor(face, "ada", "read", "chat", "approve", "admin"))
@@ -31,7 +31,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await ada.get(`/api/conversations/${begun.body.id}`)).status).toBe(200)
   })
 
-  test("behind https the cookie is secure and cannot be planted by a neighbour", async () => {
+  test("over https the cookie is secure and cannot be planted by a neighbouring host", async () => {
     await using face = await open({ address: { publicUrl: "https://localhost/app" } })
     const browser = new Browser(face)
     const headers = { origin: "https://localhost" }
@@ -59,7 +59,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await winner!.get("/api/auth/sessions")).body.items).toHaveLength(1)
   })
 
-  test("a link is good for a quarter of an hour; old, used and made-up ones are refused with the same bytes", async () => {
+  test("a link is valid for a quarter of an hour; old, used and invented ones are refused with the same bytes", async () => {
     const clock = new TurnedClock()
     await using face = await open({ clock })
     const secret = await linkFor(face, "ada")
@@ -125,7 +125,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await second.ask("DELETE", path)).status).toBe(404)
   })
 
-  test("what a browser calls itself is kept as far as it can be stored", async () => {
+  test("the name of a browser is stored as far as it can be", async () => {
     await using face = await open()
     const browser = new Browser(face)
     const headers = { "user-agent": `${"x".repeat(500)}` }
@@ -133,7 +133,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await browser.get("/api/auth/sessions")).body.items[0].browser).toBe("x".repeat(200))
   })
 
-  test("a bad token is not saved by a good cookie", async () => {
+  test("a bad token is refused even with a valid cookie", async () => {
     await using face = await open()
     const browser = await Browser.of(face, "ada")
     expect((await browser.get("/api/auth/me", { authorization: "Bearer pawl_wrong" })).status).toBe(401)
@@ -141,7 +141,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
 })
 
 describe("the sign-in page", () => {
-  test("runs only our own script, is never framed, and never puts the secret into an address", async () => {
+  test("runs only our own script, cannot be framed, and never puts the secret into an address", async () => {
     await using face = await Face.open({ url: (await databases[0]!.create()).url, model: scripted(always(says("ok"))) })
     const page = await face.fetch(new Request("http://localhost/sign-in"))
     const policy = page.headers.get("content-security-policy") ?? ""
@@ -156,7 +156,7 @@ describe("the sign-in page", () => {
     expect(await script.text()).toContain("history.replaceState")
   })
 
-  /** The script in a page made of the few things it touches. */
+  /** Runs the script in a page of the few things it touches. */
   async function visit(face: Face, hash: string, browser: Browser, blocked = false) {
     const source = await (await face.fetch(new Request("http://localhost/sign-in.js"))).text()
     const element = () => ({ textContent: "", hidden: true, focus() {}, click: async () => {}, addEventListener })
@@ -211,7 +211,7 @@ describe("the sign-in page", () => {
     expect((await browser.get("/api/auth/me")).body.user.name).toBe("ada")
   })
 
-  test("says so where the browser keeps nothing for it", async () => {
+  test("says so if the browser has no storage", async () => {
     await using face = await open()
     const { outcome } = await visit(face, `#${await linkFor(face, "ada")}`, new Browser(face), true)
     expect(outcome).toContain("Allow site data")
@@ -248,7 +248,7 @@ describe("the sign-in page", () => {
 describe.each(databasesInTurn(import.meta.filename))("a session's cookie alone on $name", ({ create }) => {
   const open = async () => Face.open({ url: (await create()).url, model: scripted(always(says("ok"))) })
 
-  test("opens nothing of the server, whatever stands in the place of what the page keeps", async () => {
+  test("opens nothing of the server, whatever is sent in place of the page's half", async () => {
     await using face = await open()
     const ada = await Browser.of(face, "ada")
     const other = await Browser.of(face, "ada")
@@ -290,7 +290,7 @@ describe.each(databasesInTurn(import.meta.filename))("a session's cookie alone o
 })
 
 // Promise 16
-describe("a cookie counts only for pages of the server", () => {
+describe("a cookie is accepted only from pages of the server", () => {
   const open = async () => {
     const address = { allowedOrigins: ["https://app.example"] }
     const face = await Face.open({
@@ -352,7 +352,7 @@ describe("a cookie counts only for pages of the server", () => {
     expect(visitor.cookie).toBeUndefined()
   })
 
-  test("a cookie opens no socket, and a strange origin none at all", async () => {
+  test("a cookie opens no socket, and a foreign origin opens none at all", async () => {
     const { face, browser } = await open()
     await using _ = face
     const upgrade = { upgrade: "websocket", connection: "upgrade" }

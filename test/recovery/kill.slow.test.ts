@@ -61,7 +61,7 @@ async function live(settings: object, death?: Death): Promise<string[]> {
 }
 
 describe.each(databases)("on $name", ({ name, create }) => {
-  // Run concurrently: each is a chain of processes, most of which wait to be killed.
+  // Run concurrently: each is a chain of processes that mostly wait to be killed.
   test.concurrent.each(kindsOn(name))(
     `${ROUNDS_EACH} lives end by kill -9 at any moment: what was acknowledged holds, nothing is paid twice (%s, PAWL_KILL_SEED=${SEED})`,
     async (afterCrash) => {
