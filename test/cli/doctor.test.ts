@@ -16,7 +16,7 @@ import { databases } from "../support/databases.ts"
 const all = async <Item>(items: AsyncIterable<Item>) => await Array.fromAsync(items)
 
 describe.each(databases)("on $name", ({ create, name }) => {
-  test("what durability is in force is asked of the database, and a relaxed one is worth a word", async () => {
+  test("the durability in force is read from the database, and a relaxed one is a warning", async () => {
     await using database = await create()
     await using store = await openStore({ url: database.url, durability: "normal" })
     const inForce = name === "sqlite" ? "SQLite with a write-ahead log" : "PostgreSQL with fsync"
@@ -45,7 +45,7 @@ describe.each(databases)("on $name", ({ create, name }) => {
   })
 })
 
-test("an SQLite without its log, as on some network disks, or that syncs nothing, is wrong", async () => {
+test("an SQLite without its write-ahead log, as on some network disks, or that syncs nothing, is an error", async () => {
   const engine = (mode: string, synchronous: number) => ({
     name: "sqlite" as const,
     query: async <Row>(sql: string) =>
@@ -59,7 +59,7 @@ test("an SQLite without its log, as on some network disks, or that syncs nothing
   expect((await all(examineDurability(engine("wal", 1), "full")))[0]?.[0]).toBe("ok")
 })
 
-test("a bound on what may be reserved, under which a thread would end the server, is worth a word; none is not", () => {
+test("a limit on reserved memory, under which a thread would end the server, is a warning; no limit is not", () => {
   const limits = (space: string, data: string) =>
     `Limit                     Soft Limit           Hard Limit           Units     \n` +
     `Max data size             ${data.padEnd(20)} unlimited            bytes     \n` +
@@ -72,7 +72,7 @@ test("a bound on what may be reserved, under which a thread would end the server
   expect([...examineReservations("")]).toEqual([])
 })
 
-test("a folder is written to and left as it was; one that cannot be is wrong", async () => {
+test("a test file is written to the folder and removed; a read-only folder is an error", async () => {
   const folder = mkdtempSync(join(tmpdir(), "doctor-"))
   try {
     const found = await all(examineDisk("disk", folder))
@@ -159,7 +159,7 @@ test("an unreachable traces endpoint is named, without a key; without one, no re
   expect(await all(examineTraces(undefined))).toEqual([])
 })
 
-test("one that answers nothing for nothing is named, with what to try", async () => {
+test("an endpoint that answers nothing in time is named, with what to try", async () => {
   const found = await providersOf({ AWS_BEARER_TOKEN_BEDROCK: "sk-secret-of-ada", AWS_REGION: "eu-west-1" })
   expect(found).toEqual([["note", expect.stringMatching(/^provider bedrock: configured, .*exec --model bedrock\/…/)]])
 })
@@ -210,7 +210,7 @@ async function providersOf(environment: Record<string, string>) {
   }
 }
 
-/** A server that answers each request with a status, and a list where all is well. */
+/** A server that answers each request with a status, and with a list if all is well. */
 async function answering(toStatus: (request: IncomingMessage) => number) {
   const server = createServer((request, response) => {
     response.writeHead(toStatus(request), { "content-type": "application/json" }).end(JSON.stringify({ data: [] }))

@@ -16,7 +16,7 @@ function place() {
   writeFileSync(join(root, "a.txt"), "hello\n")
   const environment = { HOME: data, XDG_DATA_HOME: join(data, "share") }
   const exec = (...words: string[]) => pawl(["exec", "--dir", root, ...words], environment)
-  /** In one process with others: most of what a little takes is the start of a process. */
+  /** Runs in one process with others, because the start of a process would take most of the time. */
   const execBeside = (...words: string[]) => command(["exec", "--dir", root, ...words], environment)
   return { root, data, environment, exec, execBeside }
 }
@@ -57,7 +57,7 @@ test("pawl exec in a folder: reads, asks, changes and continues", async () => {
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("Remove --agent.")])
 })
 
-test("@path in the request sends a file of the folder; of another file stderr names --file", async () => {
+test("@path in the request sends a file of the folder; for another file, stderr names --file", async () => {
   const { root, data, execBeside } = place()
   const [inside, outside] = [join(root, "stock.csv"), join(data, "other.csv")]
   for (const file of [inside, outside]) writeFileSync(file, "part,pieces\nbolt,40\n")
@@ -101,7 +101,7 @@ test("after a kill -9 in a command, --continue reports what is in doubt instead 
 
 /** Some machines have it but do not allow its use. */
 const hasStrace = canRun("strace", "-f", "-o", "/dev/null", "true")
-/** Stops the process for the calls that are looked at, instead of for each: a fraction of the work, where strace can. */
+/** Stops the process only for the traced calls, if strace can, which takes a fraction of the work. */
 const FILTER = ["--seccomp-bpf"]
 const filter = canRun("strace", "-f", ...FILTER, "-o", "/dev/null", "true") ? FILTER : []
 

@@ -9,7 +9,7 @@ import { type Installed, installLibrary, installPackage, ownCache } from "../sup
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { keys, TerminalProcess } from "../terminal/terminal.ts"
 
-// Each documented way to a first answer, as a newcomer goes it: at most three steps, with the packed package and a model
+// Follows each documented way to a first answer as a newcomer would: at most three steps, with the packed package and a model
 // server on this machine. Nothing is published yet, so `pawl` is the packed file.
 
 const root = join(import.meta.dirname, "../..")

@@ -13,7 +13,7 @@ function openFull(): { readonly file: number } & Disposable {
   return { file, [Symbol.dispose]: () => closeSync(file) }
 }
 
-describe.skipIf(!existsSync(FULL))(`where the disk of what is printed is full (${NO_FULL_DISK} otherwise)`, () => {
+describe.skipIf(!existsSync(FULL))(`if the disk of the output is full (${NO_FULL_DISK} otherwise)`, () => {
   test("a server whose log cannot be written continues to serve, and stops cleanly", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     using full = openFull()
@@ -26,7 +26,7 @@ describe.skipIf(!existsSync(FULL))(`where the disk of what is printed is full ($
     expect((await server.kill("SIGTERM")).code).toBe(0)
   })
 
-  test("an answer that could not be written to its end is done, said in a line, and no success", async () => {
+  test("an answer that could not be written whole is done, is reported in one line, and is no success", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     using full = openFull()
     const add = ["exec", "--agent", "workspace", "--mode", "auto", "add a task: buy milk"]

@@ -14,7 +14,7 @@ function place(more: Record<string, string> = {}) {
   const environment = { PAWL_DATA: data, ...more }
   const all = ["ingest", folder, "--collection", "Shelf"]
   const ingest = (...words: string[]) => pawl([...all, ...words], environment)
-  /** In one process with others: most of what a little takes is the start of a process. */
+  /** Runs in one process with others, because the start of a process would take most of the time. */
   const ingestAgain = () => command(all, environment)
   return { folder, environment, ingest, ingestAgain }
 }
@@ -83,7 +83,7 @@ test.concurrent("a folder is the same under any path, and a copy of a file is th
   ] as const)
     expect((await from(cwd, path)).stdout).toMatch(/Shelf: 0 added, 0 replaced, [12] unchanged, 0 failed\./)
 
-  // The copy comes first, and the one that it is a copy of then changes: both are in.
+  // The copy comes first, and then its original changes: both are in.
   copyFileSync(join(paper, "lift.md"), join(paper, "a-copy.md"))
   writeFileSync(join(paper, "lift.md"), "# Lift\n\nLift falls.\n")
   const { stdout } = await from(paper, ".")
@@ -91,7 +91,7 @@ test.concurrent("a folder is the same under any path, and a copy of a file is th
   expect((await from(folder, "link")).stdout).toContain("Shelf: 0 added, 0 replaced, 3 unchanged, 0 failed.")
 })
 
-test.concurrent("a file that is too large or cannot be read is named, and the next one is taken", async () => {
+test.concurrent("a file that is too large or unreadable is named, and the next one is read", async () => {
   await using embedder = await playedEmbedder()
   const { folder, ingest } = place(embedder.settings)
   writeFileSync(join(folder, "a.txt"), "")

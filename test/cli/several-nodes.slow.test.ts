@@ -44,7 +44,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     ])
   })
 
-  test("a server opens as many connections as it may, and no more", async () => {
+  test("a server opens as many connections as configured, and no more", async () => {
     await using database = await postgres.create()
     const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0" }
     const token = await tokenFor(environment)
@@ -55,7 +55,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
       [Symbol.asyncDispose]: () => client.end(),
     })
     await client.connect()
-    // Everything that is asked waits for this table, so that each takes a connection of its own.
+    // All queries wait for this table, so that each takes a connection of its own.
     await client.query("BEGIN; LOCK TABLE token, conversation IN ACCESS EXCLUSIVE MODE")
     const asked = Array.from({ length: 12 }, () => ada.get("/api/conversations"))
     const others =
@@ -67,7 +67,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     await client.query("ROLLBACK")
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
   })
-  test("doctor lists the nodes, says how far clocks are apart, and notices another master key", async () => {
+  test("doctor lists the nodes, reports how far clocks are apart, and detects another master key", async () => {
     await using database = await postgres.create()
     const node = () => ({
       PAWL_DATA: dataFolder(),
@@ -109,7 +109,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
       expect.stringMatching(/^wrong .*master key differs from the one of the database/m),
     ])
   })
-  test("doctor names clocks that are wrong, this machine's and another node's, though nodes go by the database's", async () => {
+  test("doctor reports wrong clocks, of this machine and of another node, though nodes use the database's", async () => {
     await using database = await postgres.create()
     const PAWL_DATA = dataFolder()
     const SHIFTED_CLOCK = join(PAWL_DATA, "shifted-clock")
@@ -159,7 +159,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
       ])
     },
   )
-  test("a node with another master key does not start and says what to do; one with the same does, also while keys are rotated", async () => {
+  test("a node with another master key does not start and says what to do; one with the same does, also during a key rotation", async () => {
     await using database = await postgres.create()
     const node = (more: Record<string, string> = {}) => ({
       ...{ PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0" },

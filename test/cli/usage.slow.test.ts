@@ -26,7 +26,7 @@ test.each(["serve", "migrate", "rotate-keys", "doctor"])(
   },
 )
 
-test("pawl help and a command is its --help, and a command that is not there is no success", async () => {
+test("pawl help with a command prints its --help, and an unknown command is no success", async () => {
   const asked = await command(["help", "ingest"])
   expect(asked).toEqual(await command(["ingest", "--help"]))
   expect(asked.stdout).toContain("Usage: pawl ingest")
@@ -38,7 +38,7 @@ test("pawl help and a command is its --help, and a command that is not there is 
   expect((await command(["chatt"])).stderr).toContain('Unknown command "chatt". Did you mean "chat"? Run "pawl help"')
 })
 
-test.runIf(isReal)("behind -- nothing asks for help: it is a request, or the words of another program", async () => {
+test.runIf(isReal)("after -- an argument never asks for help: it is part of the request, or of another program's command line", async () => {
   const environment = { PAWL_DATA: dataFolder() }
   const program = join(dataFolder(), "small")
   mkdirSync(program)

@@ -168,7 +168,7 @@ describe("a program that signs in by itself", () => {
       headers: { upgrade: "websocket", connection: "upgrade" },
     })
     expect(upgrade.status).toBe(403)
-    // The refresh token does not open it.
+    // The refresh token is not accepted as an access token.
     expect(await works(body.refresh_token)).toBe(false)
   })
 

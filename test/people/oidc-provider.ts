@@ -31,7 +31,7 @@ export class OidcProvider implements AsyncDisposable {
   forger: GenerateKeyPairResult["privateKey"] | undefined
   /** Accepts a code more than once. */
   forgetful = false
-  /** Sends this as every answer. */
+  /** The status of every answer, if set. */
   broken: number | undefined
   /** Fields that replace those of its discovery document. */
   metadata: Record<string, unknown> = {}

@@ -226,7 +226,7 @@ describe.each(anyDatabase)("tokens that create tokens on $name", ({ create }) =>
     expect(await face.store.credentials.lapsed([child.id], Date.now())).toEqual(new Map([[child.id, "revoked"]]))
   })
 
-  test("a token that a session created outlives it, and the storage of a revoked child stays with its parent", async () => {
+  test("a token that a session created outlives it, and revoking its child leaves it valid", async () => {
     await using face = await open()
     const ada = await Browser.of(face, "ada")
     const kept = (await ada.post("/api/tokens", {})).body

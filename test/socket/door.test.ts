@@ -13,7 +13,7 @@ const open = (clock?: TurnedClock) =>
   openServer({ database: sqlite, model: scripted(says("Hello.")), ...(clock ? { clock } : {}) })
 
 describe("a socket is opened", () => {
-  test("with a token, and each request without one is refused before it is a socket", async () => {
+  test("with a token, and each request without one is refused before the upgrade", async () => {
     await using server = await open()
     using peer = await server.socket("ada")
     peer.send({ type: "ping" })
@@ -40,7 +40,7 @@ describe("a socket is opened", () => {
     expect(polite.socket.protocol).toBe("pawl")
   })
 
-  test("only under our name and from our own pages", async () => {
+  test("only under our host name and from our own pages", async () => {
     await using server = await open()
     const headers = { authorization: `Bearer ${await server.tokenFor("ada")}` }
     expect(await refusedWith(server.url, { ...headers, host: "evil.example" })).toEqual({
@@ -55,12 +55,12 @@ describe("a socket is opened", () => {
     expect(own.closed).toBeUndefined()
   })
 
-  test("by nothing that is no socket", async () => {
+  test("only by an upgrade to a WebSocket", async () => {
     await using server = await open()
     const headers = { authorization: `Bearer ${await server.tokenFor("ada")}` }
     const plain = await fetch(`${server.url}/api/ws`, { headers })
     expect([plain.status, ((await plain.json()) as { code: string }).code]).toEqual([426, "upgrade_required"])
-    // Java's client asks every server for h2c first; it must be answered as if it had not.
+    // Java's client offers every server h2c first; the server must ignore that offer.
     const asked = request(`${server.url}/healthz`, { headers: { connection: "upgrade", upgrade: "h2c" } }).end()
     const [answer] = await once(asked, "response")
     expect(answer.statusCode).toBe(200)
@@ -69,7 +69,7 @@ describe("a socket is opened", () => {
 })
 
 describe("a socket is closed", () => {
-  test("with 4401 as soon as its token is revoked, and hears nothing more", async () => {
+  test("with 4401 as soon as its token is revoked, and receives nothing more", async () => {
     await using server = await open()
     const ada = await server.visitor("ada")
     const { id, token } = (await ada.post("/api/tokens", { name: "laptop" })).body
@@ -112,7 +112,7 @@ describe("a socket is closed", () => {
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
   })
 
-  test("after nonsense below the frames, which ends nothing but the connection", async () => {
+  test("after malformed WebSocket frames, without an effect on other connections", async () => {
     await using server = await open()
     using peer = await server.socket("ada")
     const { _socket: wire } = peer.socket as unknown as { _socket: NodeJS.WritableStream }
@@ -132,11 +132,11 @@ describe("a socket is closed", () => {
 })
 
 describe("silence", () => {
-  test("is broken every 30 s by two pings, and one that answers neither is gone within 40 s", async () => {
+  test("by the server if two pings, 30 s apart, get no answer, within 40 s", async () => {
     const clock = new TurnedClock()
     await using server = await open(clock)
     using alive = await server.socket("ada")
-    // It speaks the handshake and then nothing: a connection whose other end has lost its power.
+    // It completes the handshake and then sends nothing: a connection whose other end has lost its power.
     const dead = connect(Number(new URL(server.url).port), "127.0.0.1")
     const token = await server.tokenFor("ada")
     dead.write(
@@ -160,7 +160,7 @@ describe("silence", () => {
     await alive.until((seen) => seen.filter(({ type }) => type === "ping").length === 2)
   })
 
-  test("of a device that has said hello counts although its connection answers", async () => {
+  test("also that of a device that has said hello and does not answer pings", async () => {
     const clock = new TurnedClock()
     await using server = await open(clock)
     using hung = await server.socket("ada")

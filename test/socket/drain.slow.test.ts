@@ -24,7 +24,7 @@ test("a stopping server closes its sockets with 1001 at once, and they reconnect
   await Promise.all([device.says(/connected/), watcher.says(/"id":"1"/)])
 
   expect((await first.kill("SIGTERM")).code).toBe(0)
-  // Not 4401: that would end the device for good.
+  // Not 4401, which would stop the device for good.
   await watcher.says(/closed 1001/)
   await device.says(/waiting/)
 

@@ -22,7 +22,7 @@ describe("a device whose process is stopped", () => {
     const device = await world.device()
     const id = await world.bound("confirm")
     await clock.turn(30_000)
-    // Its answer to this call comes after its answers to the pings: it lives, and is let live.
+    // Its answer to this call comes after its answers to the pings, so it counts as alive.
     await world.ada.say(id, "look")
     expect(await world.results(id)).toEqual([expect.stringContaining("No tasks found")])
     await clock.turn(14_000)
@@ -86,7 +86,7 @@ describe("a device whose process is stopped", () => {
     })
 
     test.each(ends)(
-      "leaves it in doubt when it does not, and what it did is found when it does ($end)",
+      "leaves it in doubt if it does not resume in time, and the outcome is found when it does ($end)",
       async ({ ms }) => {
         const clock = new TurnedClock()
         await using world = await openHalfOpen(clock, calls("create_task", MILK), always(says("Done.")))

@@ -83,7 +83,7 @@ describe.each(anyDatabase)("a write in doubt is settled over the socket on $name
     expect(peer.seen.at(-1)).toMatchObject({ response: expect.stringContaining("your words wait") })
   })
 
-  test("only by who may, and for one's own: as over HTTP", async () => {
+  test("only by a client with the scope, and for its own conversation: as over HTTP", async () => {
     await using world = await open()
     using peer = await world.server.socket("ada")
     await ask(peer, "fax it")

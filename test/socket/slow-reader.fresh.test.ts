@@ -9,7 +9,7 @@ import { usedMemory } from "../support/worked.ts"
 const MB = 1024 * 1024
 const { conversations: CONVERSATIONS, turns: TURNS } = sizes.unread
 const SLOW = 5
-/** As much as a reply may hold. */
+/** The largest size of a reply. */
 const TEXT = "x".repeat(1_000_000)
 const [sqlite] = databases as readonly [TestDatabase]
 

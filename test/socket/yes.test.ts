@@ -12,7 +12,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 const finals = (seen: readonly ServerFrame[]) => seen.filter(({ type }) => type === "final").length
 const CHANGE = calls("change", { q: "b" })
 
-/** Speaks, and waits for the end of the answer: all that a client of the six frames knows how to do. */
+/** Sends a message, and waits for the final: all that a client of the six frames can do. */
 async function ask(peer: Peer, message: string, context: Record<string, unknown> = {}) {
   const from = peer.seen.length
   peer.send({ type: "chat_request", message, context: { agent: "test", ...context } })
@@ -51,7 +51,7 @@ describe.each(anyDatabase)("a client that only has text decides by text on $name
     })
     expect(world.done).toEqual(["b"])
     expect(finals(peer.seen)).toBe(2)
-    // It was a decision and no message.
+    // It was a decision and is not stored as a message.
     const { messages } = (await world.ada.get(`/api/conversations/${asked.conversationId}`)).body
     expect(messages.filter(({ role }: { role: string }) => role === "user")).toHaveLength(1)
     expect((await world.ada.get("/api/agent/audit")).body.items).toMatchObject([{ decidedBy: expect.any(String) }])
@@ -65,7 +65,7 @@ describe.each(anyDatabase)("a client that only has text decides by text on $name
     expect([world.done, await world.pending()]).toEqual([[], []])
   })
 
-  test("anything else is a message as before, and ends what waits", async () => {
+  test("any other text is a message as before, and ends what waits", async () => {
     await using world = await open([CHANGE, says("Five it is.")])
     using peer = await world.socket()
     await ask(peer, "change it")
@@ -74,7 +74,7 @@ describe.each(anyDatabase)("a client that only has text decides by text on $name
     expect(peer.types()).not.toContain("error")
   })
 
-  test("yes twice: the second is no answer to what is asked next", async () => {
+  test("yes twice: the second is no answer to the next question", async () => {
     await using world = await open([CHANGE, calls("change", { q: "second" }), always(says("Well."))])
     using peer = await world.socket()
     await ask(peer, "change it")
@@ -98,7 +98,7 @@ describe.each(anyDatabase)("a client that only has text decides by text on $name
     expect(world.done).toEqual([])
   })
 
-  test("what was changed since is shown before a yes counts for it", async () => {
+  test("an edited change is shown before a yes counts for it", async () => {
     await using world = await open([CHANGE, says("Done.")])
     using peer = await world.socket()
     const { conversationId } = await ask(peer, "change it")
@@ -112,7 +112,7 @@ describe.each(anyDatabase)("a client that only has text decides by text on $name
     expect(retold.conversationId).toBe(conversationId)
   })
 
-  test("another socket has been shown nothing: its yes asks first, and then decides", async () => {
+  test("another socket has shown nothing yet: its yes asks first, and then decides", async () => {
     await using world = await open([CHANGE, says("Done.")])
     using peer = await world.socket()
     const { conversationId } = await ask(peer, "change it")
@@ -125,7 +125,7 @@ describe.each(anyDatabase)("a client that only has text decides by text on $name
     await peer.until((seen) => finals(seen) === 2) // it sees how it went on
   })
 
-  test("a change that was proposed again is made by a yes, without a claim that the model gave no answer", async () => {
+  test("a change that was proposed again is approved by a yes, without a claim that the model gave no answer", async () => {
     const clock = new TurnedClock()
     await using world = await open([CHANGE, says("Then not.")], clock)
     using peer = await world.socket()
@@ -153,7 +153,7 @@ describe.each(anyDatabase)("a client that only has text decides by text on $name
     expect(world.done).toEqual(["c"])
   })
 
-  test("two questions at once: a bare yes means neither, a named one its own", async () => {
+  test("two questions at once: a bare yes decides neither, a named one its own", async () => {
     const one = ({ history }: { history: readonly unknown[] }) => (history.length === 1 ? CHANGE : says("Done."))
     await using world = await open([always(one)])
     using peer = await world.socket()
@@ -167,7 +167,7 @@ describe.each(anyDatabase)("a client that only has text decides by text on $name
     expect(world.done).toEqual(["b"])
   })
 
-  test("a yes that has to be asked about waits behind who speaks; the word that stops them does not", async () => {
+  test("a yes that needs a question waits behind the run at work; the word that stops it does not", async () => {
     await using world = await open([CHANGE, hangs("Let me think"), says("Done.")])
     const { ada } = world
     const id = await ada.begin({ agent: "test" })
@@ -215,7 +215,7 @@ describe.each(anyDatabase)("a client that only has text decides by text on $name
     expect(await world.pending()).toHaveLength(1)
   })
 
-  test("what has expired is not approved: the yes is a message", async () => {
+  test("an expired change is not approved: the yes is a message", async () => {
     const clock = new TurnedClock()
     await using world = await open([CHANGE, says("Too late, shall I ask again?")], clock)
     using peer = await world.socket()
