@@ -38,7 +38,7 @@ test("after kill -9 in the middle of a tool, the run continues by itself with th
   expect(run).toMatchObject({ status: "completed", toolHistory: [{ name: "hang", status: "ok" }] })
 })
 
-/** A connection with a request that is not finished: it counts as at work and holds up the end. */
+/** A connection with an unfinished request: it counts as work and delays the end. */
 async function halfARequest(url: string) {
   const socket = connect(Number(new URL(url).port), "127.0.0.1")
   await once(socket, "connect")

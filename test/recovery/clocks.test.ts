@@ -8,7 +8,7 @@ const HOUR = 3_600_000
 const TEN_MINUTES = HOUR / 6
 const LOOK_MS = 500
 
-/** A model that counts how often it was asked, and answers when it is let go. */
+/** A model that counts its requests, and answers when released. */
 class Held implements Model {
   readonly name = "held"
   readonly provider = "held"
@@ -46,13 +46,13 @@ describe.each(databases)("on $name", ({ create }) => {
     ["an hour back", -HOUR],
     ["ten minutes ahead", TEN_MINUTES],
   ])(
-    "a run that a crash broke off is taken up in its usual time when the clock is set %s after it",
+    "an interrupted run is taken over in its usual time when the clock is set %s after it",
     async (_, shift) => {
       const takenUpAfter = async (setAfterTheFirstLook: number) => {
         await using database = await create()
         const [broken, finished] = [new Held(), new Held()]
         finished.go()
-        // Its clock stands still from the first question on: it gives no sign of life any more.
+        // Its clock stands still from the first request on, so it sends no more heartbeats.
         const dead = await openWorld({ ...database, model: broken, clock: new TurnedClock() })
         const { id } = await dead.start("Go on by yourself.")
         await broken.first

@@ -13,7 +13,7 @@ const script = lifeNamed("server-life")
 type Environment = Record<string, string>
 type Server = PawlProcess & { readonly url: string }
 
-/** A life that may be over before it says that it listens. */
+/** A process that may end before it reports that it listens. */
 function begin(environment: Environment): PawlProcess {
   const server = new PawlProcess([], { PAWL_PORT: "0", ...environment }, { script })
   onTestFinished(() => server[Symbol.asyncDispose]())
@@ -47,7 +47,7 @@ const statesOf = async (ada: Visitor, ids: readonly string[]) =>
     }),
   )
 
-test("kill -9 after kill -9 while a slow model is waited for sets nothing aside", async () => {
+test("repeated kill -9 while waiting for a slow model sets nothing aside", async () => {
   let slow = true
   let asked = 0
   await using provider = await ProviderServer.open((response) => {

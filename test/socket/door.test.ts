@@ -131,8 +131,8 @@ describe("a socket is closed", () => {
   })
 })
 
-describe("silence", () => {
-  test("by the server if two pings, 30 s apart, get no answer, within 40 s", async () => {
+describe("a silent socket", () => {
+  test("gets two kinds of ping every 30 s, and is closed within 40 s if it answers neither", async () => {
     const clock = new TurnedClock()
     await using server = await open(clock)
     using alive = await server.socket("ada")
@@ -160,7 +160,7 @@ describe("silence", () => {
     await alive.until((seen) => seen.filter(({ type }) => type === "ping").length === 2)
   })
 
-  test("also that of a device that has said hello and does not answer pings", async () => {
+  test("is also that of a device that said hello and answers only the WebSocket's own pings", async () => {
     const clock = new TurnedClock()
     await using server = await open(clock)
     using hung = await server.socket("ada")

@@ -29,7 +29,7 @@ test("shows that a server which dies during a run is away, and sends messages ty
   expect(world.provider.received).toHaveLength(3)
 })
 
-test("a window that changes its size while a reply is written leaves nothing behind", async () => {
+test("resizing the window while a reply is written leaves no old lines behind", async () => {
   const working = Promise.withResolvers<ServerResponse>()
   await using world = await provided((response) => {
     response.write(sse(chatChunk({ role: "assistant", content: "" })))

@@ -12,14 +12,14 @@ vi.setConfig({ testTimeout: 180_000 })
 
 const writes = (path: string, content = "Buy milk\n") => calls("write_file", { path, content })
 
-test("what expires while it is shown says so, takes no yes, and is asked for again in words", async () => {
+test("a change that expires while it is shown says so, accepts no yes, and is requested again by a message", async () => {
   await using world = await provided(
     writes("milk.txt"),
     chatReply("It was not done."),
     writes("bread.txt"),
     chatReply("Well."),
   )
-  // Three seconds to decide: on a busy machine they may be over before it is drawn, and all of this holds as well.
+  // Three seconds to decide. On a busy machine they may be over before it is drawn, and the test still holds.
   await using terminal = world.open([], { PAWL_PROPOSAL_MINUTES: "0.05" })
   await terminal.shows("lists keys and commands")
   terminal.type("I need milk", keys.enter)
@@ -49,7 +49,7 @@ test("what expires while it is shown says so, takes no yes, and is asked for aga
   expect(world.provider.received).toHaveLength(4)
 })
 
-test("always agrees to the next ones, counted, but never to what is asked about each time", async () => {
+test("always approves the next ones, counted, but never those that are asked about each time", async () => {
   await using world = await provided(
     writes("one.txt"),
     chatReply("One."),

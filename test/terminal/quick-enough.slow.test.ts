@@ -10,11 +10,11 @@ import { asUsual } from "../support/worked.ts"
 
 /** A delay that a person does not notice, with room for garbage collection. */
 const MAX_TURN_MS = 1000
-/** Nine where this was written; several threads compile what is loaded, so that a person waits for half of it. */
+/** Nine when this was written. Several threads compile the code, so a person waits for half of that. */
 const MAX_TIMES = 12
 const WATCH = new URL("../support/processes/longest-turn.ts", import.meta.url).href
 
-/** Tells the work of its process so far, when it is asked and when it ends: all threads of it, since several compile what is loaded. */
+/** Reports the processor time of its process on request and at the end, over all threads, because several compile the code. */
 const TELL = `
   import { writeFileSync } from "node:fs"
   const tell = () => {
@@ -62,12 +62,12 @@ test("a long reply stays responsive, scrolls away whole, and leaves what was pas
     expect(found).toEqual(lines.map((_, index) => index))
     expect(all.match(/^Half of it is done\.$/gm)).toHaveLength(1)
   })
-  // Whatever was drawn, a key had its turn.
+  // Key presses are handled whatever was drawn.
   terminal.signal("SIGUSR2")
   const [, turn] = /: (\d+) ms/.exec(await told(turns)) ?? []
 
   expect(asUsual(Number(turn))).toBeLessThan(MAX_TURN_MS)
-  // Much was sent for so much text, and not the screen again for each piece.
+  // The output is in proportion to the text, without the whole screen again for each piece.
   expect(terminal.output.length).toBeLessThan(1_000_000)
   // away.slow.test.ts tests resizing while a reply is written.
   terminal.resize(60, 15)
@@ -76,7 +76,7 @@ test("a long reply stays responsive, scrolls away whole, and leaves what was pas
   await terminal.shows(/> two\n {2}lines typed meanwhile\n.*ask first/)
 })
 
-test("the prompt is there for twelve times the work that Node has with nothing", async () => {
+test("the prompt appears for at most twelve times the work of an empty Node program", async () => {
   const settings = { PAWL_DATA: dataFolder() }
   {
     // Node stores the compile cache when a process exits normally.

@@ -11,7 +11,7 @@ export interface TalkLine {
   through: (request: Request, next: Fetch) => Promise<Response>
 }
 
-/** A terminal whose model answers with these. */
+/** A terminal whose model gives these answers. */
 export async function openSession(url: string, ...script: readonly ScriptedReply[]) {
   return connectSessions(url, scripted(...script))
 }

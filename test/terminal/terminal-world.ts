@@ -24,7 +24,7 @@ export const calls = (name: string, input: object) =>
 
 type Answer = string | ((response: ServerResponse) => unknown)
 
-/** A provider that gives these answers in turn, and the settings of a Pawl that asks it. */
+/** A provider that gives these answers in turn, and the settings of a Pawl that uses it. */
 export async function provided(...answers: Answer[]) {
   const provider = await ProviderServer.open((response) => {
     const answer = answers.shift() ?? chatReply("Nothing more.")

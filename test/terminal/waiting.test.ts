@@ -8,7 +8,7 @@ import { Terminal } from "../../apps/terminal/screen/terminal.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { drawn, openSession, printed } from "./session.ts"
 
-/** The keyboard of a talk. */
+/** The keyboard of a session. */
 function atKeyboard(session: TerminalSession) {
   const terminal = new Terminal({ history: new InputHistory(), size: () => ({ columns: 200, rows: 50 }), quit() {} })
   terminal.open(session)
@@ -19,8 +19,8 @@ function atKeyboard(session: TerminalSession) {
 
 const said = (session: TerminalSession) => printed(session).filter((line) => line.startsWith("> "))
 
-describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
-  test("says what it waits for; Esc takes the newest back into the editor, each once, and then stops the run", async () => {
+describe.each(anyDatabase)("a queued message, on $name", ({ create }) => {
+  test("shows what it waits for; Esc moves the newest back into the editor, each once, and then stops the run", async () => {
     await using database = await create()
     await using place = await openSession(database.url, hangs("On it"), says("Never."))
     const session = place.begin()
@@ -35,7 +35,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     type("a draft")
     escape()
     await expect.poll(editor).toBe("or that\na draft")
-    // Twice in a hurry: there is one left.
+    // Twice in quick succession: one message is left.
     escape()
     await expect.poll(editor).toBe("then this\nor that\na draft")
     await expect.poll(() => session.queue).toEqual([])
@@ -66,14 +66,14 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     await session.send("work", "queue")
     await expect.poll(() => printed(session)).toContain("Done.")
     await expect.poll(() => session.isBusy).toBe(false)
-    // That it has ended is still on its way here.
+    // The client has not yet learned that the run has ended.
     const conversation = session.conversation!
     conversation.transcript = { ...conversation.transcript, status: "running" }
     await Promise.all([session.send("next", "steer"), session.send("or that", "steer")])
     await expect.poll(() => drawn(session)).toContain("next step: or that")
   })
 
-  test("that was taken meanwhile is not put back", async () => {
+  test("that was claimed meanwhile is not put back", async () => {
     await using database = await create()
     await using place = await openSession(database.url, hangs("On it"), says("Answered."))
     const session = place.begin()
@@ -90,7 +90,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     expect(editor()).toBe("")
   })
 
-  test("is put back once where the answer to taking it back was lost", async () => {
+  test("is put back once if the answer to its withdrawal was lost", async () => {
     await using database = await create()
     await using place = await openSession(database.url, hangs("On it"))
     const session = place.begin()
@@ -165,7 +165,7 @@ describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
     let isBack = false
     place.line.through = async (request, next) => {
       const isMessage = request.method === "POST" && request.url.endsWith("/messages")
-      // The first one arrives, and its answer is lost; then nothing gets through.
+      // The first message arrives, and its answer is lost; then no request gets through.
       if (isMessage && posts++ === 0) await next(request)
       if (!isBack) throw new TypeError("fetch failed")
       return next(request)
@@ -201,7 +201,7 @@ describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
 })
 
 describe.each(anyDatabase)("/retry, on $name", ({ create }) => {
-  test("asks the last message again, also after an answer, and not while one is being given", async () => {
+  test("sends the last message again, also after an answer, and not while one is being written", async () => {
     await using database = await create()
     await using place = await openSession(database.url, says("One."), says("Two."), hangs("Three"))
     const session = place.begin()

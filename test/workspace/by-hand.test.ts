@@ -12,7 +12,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 const at = (table: string, id = "") => `/api/workspace/${table}${id ? `/${id}` : ""}`
 
 describe.each(databasesInTurn(import.meta.filename))(
-  "a person's own hand on their workspace on $name",
+  "changes by hand to a workspace on $name",
   ({ create }) => {
     const open = async () =>
       Face.open({
@@ -53,7 +53,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       expect((await ada.get("/api/agent/audit")).body.items).toEqual([])
     })
 
-    test("archived projects are listed when they are asked for", async () => {
+    test("archived projects are listed on request", async () => {
       await using face = await open()
       const ada = await face.as("ada")
       await add(ada, "projects", { name: "old", status: "archived" })
@@ -63,7 +63,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       expect((await ada.get(`${at("projects")}?includeArchived=maybe`)).status).toBe(400)
     })
 
-    test("what does not fit is refused, and nothing has changed", async () => {
+    test("invalid input is refused, and nothing has changed", async () => {
       await using face = await open()
       const ada = await face.as("ada")
       const task = await add(ada, "tasks", { title: "Roof" })
@@ -131,7 +131,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       expect(await list(ada, "tasks")).toEqual([task])
     })
 
-    test("another's row is as missing, byte for byte", async () => {
+    test("another person's row is missing, byte for byte", async () => {
       await using face = await open()
       const [ada, bob] = [await face.as("ada"), await face.as("bob")]
       const task = await add(ada, "tasks", { title: "Roof" })
@@ -191,7 +191,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       expect((await bob.post(at("import"), {})).status).toBe(201)
     })
 
-    test("a workspace of megabytes comes out and goes in again, where a message of that size does not", async () => {
+    test("a workspace of megabytes can be exported and imported, though a message of that size is refused", async () => {
       await using face = await open()
       const ada = await face.as("ada")
       const row = (n: number) => ({
@@ -230,7 +230,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       expect(worked()).toBeLessThan(2000) // plain lists took 16 s
     })
 
-    test("a day goes in and out as the day it is, also with old files, and is asked for in a zone", async () => {
+    test("a day stays the same day in an export and an import, also in old files, and a query takes a time zone", async () => {
       await using face = await open()
       const [ada, bob] = [await face.as("ada"), await face.as("bob")]
       const day = await add(ada, "tasks", { title: "day", dueDate: "2026-11-20" })
@@ -255,7 +255,7 @@ describe.each(databasesInTurn(import.meta.filename))(
       ["Pacific/Kiritimati", "2026-11-16"],
       ["America/Los_Angeles", "2026-11-15"],
       ["Europe/Berlin", "2026-11-15"],
-    ])("the sample has something due today where the person is: %s", async (timeZone, today) => {
+    ])("the sample has a task due today in the person's time zone: %s", async (timeZone, today) => {
       const clock = new TurnedClock(Date.UTC(2026, 10, 15, 17, 30))
       await using face = await Face.open({ url: (await create()).url, model: scripted(), clock })
       const ada = await face.as("ada")
@@ -268,7 +268,7 @@ describe.each(databasesInTurn(import.meta.filename))(
     })
 
     describe("the sample", () => {
-      test("is loaded once, taken out whole, and can be loaded again", async () => {
+      test("is loaded once, removed whole, and can be loaded again", async () => {
         await using face = await open()
         const ada = await face.as("ada")
         const mine = await add(ada, "tasks", { title: "Mine" })
@@ -285,7 +285,7 @@ describe.each(databasesInTurn(import.meta.filename))(
         expect((await ada.post(at("sample"))).status).toBe(201)
       })
 
-      test("leaves what was changed and whatever that or something of one's own belongs to", async () => {
+      test("keeps rows that were changed, and rows that these or the person's own rows belong to", async () => {
         await using face = await open()
         const ada = await face.as("ada")
         await ada.post(at("sample"))
@@ -323,7 +323,7 @@ describe.each(databasesInTurn(import.meta.filename))(
         expect((await ada.post(at("sample"))).status).toBe(201)
       })
 
-      test("is loaded once also by two who ask at once", async () => {
+      test("is loaded once even by two concurrent requests", async () => {
         await using face = await open()
         const ada = await face.as("ada")
         const replies = await Promise.all([1, 2, 3].map(() => ada.post(at("sample"))))
@@ -365,7 +365,7 @@ describe.each(databasesInTurn(import.meta.filename))(
         expect(await stranger()).toMatchObject([{ rows: [{ title: "of bob" }] }])
       })
 
-      test("says only that a table is another where there is too much to tell", async () => {
+      test("only reports the table if too many rows have changed", async () => {
         await using face = await open()
         const ada = await face.as("ada")
         const tab = await watch(ada, (seen) => seen.some(({ type }) => type === "workspace"))

@@ -19,7 +19,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     ["update_task", { task_id: "Buy milk", title: "Buy oat milk", due_date: "tomorrow" }, "update_task"],
     ["delete_project", { project_id: "Home" }, "restore_project"],
   ])(
-    "%s, done and then forgotten by a crash, is not done again and can be taken back",
+    "%s, done and then forgotten by a crash, is not done again and can be undone",
     async (tool, input, inverse) => {
       await using database = await create()
       const mortal = new Mortal()
@@ -68,7 +68,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     },
   )
 
-  /** A person's task whose creation is agreed to, with a say in what the workspace does. */
+  /** An approved change that creates a task, with control over what the workspace does. */
   async function agreed(url: string, meddle: (workspace: Workspace, key: "write" | "outcome") => unknown, more = {}) {
     let store: Store | undefined
     const open = ({ user }: { user: UserId }): Workspace => {
@@ -102,7 +102,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   const away = () => failure("store_unavailable", { problem: "the database cannot be reached" })
 
   test.each(["before", "after"] as const)(
-    "a write to a table of our own whose store goes away %s its commit is done once, and never in doubt",
+    "a write to a table of our own, whose store fails %s its commit, is done once, and never in doubt",
     async (when) => {
       await using database = await create()
       let tries = 0
@@ -153,7 +153,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await next.types(first.id)).not.toContain("in_doubt")
   })
 
-  test("a call that was barred because it was not done is not done by a try that comes late, and one that was done stays", async () => {
+  test("a call that was barred because it was not done is not done by a late retry, and one that was done stays", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: scripted() })
     const workspace = world.store.workspaceOf(world.user)

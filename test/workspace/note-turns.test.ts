@@ -10,7 +10,7 @@ import { TurnedClock } from "../../core/engine/turned-clock.fixture.ts"
 const log = { info() {}, warn() {}, error() {} }
 const [ada, bob] = ["user_a", "user_b"] as UserId[] as [UserId, UserId]
 
-describe.each(databasesInTurn(import.meta.filename))("vectors of notes that wait, on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("pending vectors of notes, on $name", ({ create }) => {
   /** Two processes that share a database. Neither makes vectors before the test starts it. */
   async function setUp() {
     const place = await create()
@@ -39,7 +39,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of notes that wait
     }
   }
 
-  test("are made in turns: one with many notes does not hold up one with one", async () => {
+  test("are made in turns: a person with many notes does not delay one with a single note", async () => {
     await using world = await setUp()
     for (let i = 0; i < 80; i++) await world.put(bob, `bob ${i}`)
     await world.put(ada, "ada")
@@ -48,7 +48,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of notes that wait
     expect(seen.findIndex((text) => text.includes("ada"))).toBeLessThan(40)
   })
 
-  test("are made once, however many processes make them", async () => {
+  test("are made once, with any number of processes", async () => {
     await using world = await setUp()
     for (let i = 0; i < 40; i++) await world.put(i % 2 ? ada : bob, `note ${i}`)
     while (!(await world.vectors.sweep())); // so that both find them at once

@@ -17,7 +17,7 @@ import { TurnedClock } from "../../core/engine/turned-clock.fixture.ts"
 const signal = new AbortController().signal
 const silent: Log = { info() {}, warn() {}, error() {} }
 
-/** A server's notes, as one process sees them. */
+/** The notes of a server, as one process sees them. */
 class Shelf {
   readonly store: Store
   readonly embedder: Embedder
@@ -57,7 +57,7 @@ class Shelf {
 
   waiting = async (user: UserId) => (await this.store.workspaceOf(user).indexing()).waiting
 
-  /** Gone as a killed process is: nothing is finished. */
+  /** Ends like a killed process: nothing is finished. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.indexer.close()
     await this.store[Symbol.asyncDispose]()
@@ -67,7 +67,7 @@ class Shelf {
 const person = () => newId("user") as UserId
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a note is found by what it means, among fifty, in other words than its own", async () => {
+  test("a note is found by its meaning, among fifty, with other words than its own", async () => {
     await using database = await create()
     const embedder = new MiniLmEmbedder()
     await using shelf = await Shelf.open(database, embedder)
@@ -97,7 +97,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await vectorsOf(shelf.store)).toBe(1)
   })
 
-  test("two changes in one millisecond leave the vector of the later one", async () => {
+  test("after two changes in one millisecond the note has the vector of the later one", async () => {
     await using database = await create()
     await using shelf = await Shelf.open(database)
     const ada = person()
@@ -146,7 +146,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await vectorsOf(shelf.store)).toBe(2)
   })
 
-  test("a process that dies between a note and its vector leaves nothing behind that is never found", async () => {
+  test("if a process dies between a note and its vector, the note is still found later", async () => {
     await using database = await create()
     const ada = person()
     const stuck = new WordEmbedder()
@@ -162,7 +162,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await first.store[Symbol.asyncDispose]()
   })
 
-  test("a vector that comes too late, for a note that has changed or gone, is not kept", async () => {
+  test("a vector that arrives late, for a note that has changed or gone, is not stored", async () => {
     await using database = await create()
     const embedder = new WordEmbedder()
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -197,7 +197,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     resolve()
     await expect.poll(() => after.waiting(ada)).toBe(0)
     expect((await after.find(ada, `about ${WORDS[3]}`))[0]).toBe(ids[3])
-    // Those of before wait a day for a node that may still use them, and go with the first start after that.
+    // Vectors of the previous embedder stay a day for a node that may still use them, and go at the first start after that.
     expect(await vectorsOf(after.store)).toBe(80)
     after.clock.turn(25 * 60 * 60_000)
     await after.indexer.close()
@@ -206,7 +206,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await last.close()
   })
 
-  test("a search waits for the person's own notes, and not for ever", async () => {
+  test("a search waits for the person's own notes, but not forever", async () => {
     await using database = await create()
     const embedder = new WordEmbedder()
     await using shelf = await Shelf.open(database, embedder)
@@ -228,7 +228,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await expect.poll(() => shelf.waiting(ada)).toBe(0)
   })
 
-  test("an embedder that is away is asked again; a note it cannot take holds up no other", async () => {
+  test("an embedder that fails is asked again; a note it refuses delays no other", async () => {
     await using database = await create()
     const embedder = new WordEmbedder()
     await using shelf = await Shelf.open(database, embedder)
@@ -246,12 +246,12 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await shelf.find(ada, "cucumbers", { limit: 1 })).toHaveLength(1)
     expect(shelf.warnings).toContain("note_not_indexed")
     embedder.failure = undefined
-    // Again and again: when it gives up for now, and sets its alarm, is its own affair.
+    // Repeatedly, because the time at which it gives up and sets its alarm may vary.
     const anHourLater = () => (shelf.clock.turn(60 * 60_000), shelf.waiting(ada))
     await expect.poll(anHourLater).toBe(0)
   })
 
-  test("any number of notes that it cannot take hold up no other", async () => {
+  test("any number of refused notes delay no other", async () => {
     await using database = await create()
     const embedder = new WordEmbedder()
     await using shelf = await Shelf.open(database, embedder)
@@ -263,14 +263,14 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
         ? failure("provider_error", { provider: "Test", problem: "no" })
         : undefined
     await shelf.put(ada, "Good", "cucumbers")
-    // Those that came last are taken first.
+    // The newest notes are indexed first.
     for (let n = 0; n < 20; n++) await shelf.put(ada, `Bad ${n}`, "poison")
     resolve()
     await expect.poll(() => shelf.waiting(ada)).toBe(20)
     expect(shelf.warnings).not.toContain("notes_not_indexed")
   })
 
-  test("what one node has indexed or taken out, another knows at its next search", async () => {
+  test("notes that one node has indexed or removed are known to another at its next search", async () => {
     await using database = await create()
     const ada = person()
     await using one = await Shelf.open(database)
@@ -285,7 +285,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await two.find(ada, "cheese")).toEqual([first.id])
   })
 
-  test("no text breaks it: a megabyte, emoji, nothing at all", async () => {
+  test("any text can be indexed: a megabyte, emoji, an empty one", async () => {
     await using database = await create()
     await using shelf = await Shelf.open(database)
     const ada = person()
@@ -315,7 +315,7 @@ async function vectorsOf({ engine }: Store): Promise<number> {
 }
 
 test.each(databases.filter(({ name }) => name === "postgres"))(
-  "a note that is written to while its vector is confirmed waits for another one, on $name",
+  "a note that changes while its vector is confirmed gets another one, on $name",
   async ({ create }) => {
     await using database = await create()
     const clock = new TurnedClock()
