@@ -37,7 +37,7 @@ test("keys without a function do nothing, wherever they are pressed", async () =
     (response) => working.resolve(response),
   )
   await using terminal = world.open()
-  // Also before a dialog is open.
+  // Also before the session is open.
   await terminal.shows("opening")
   terminal.type(...UNBOUND)
   await terminal.shows("lists keys and commands")

@@ -48,7 +48,7 @@ test("quitting right after sending a message returns to the shell too", async ()
   expect(await terminal.ended).toMatchObject({ code: 0 })
 })
 
-test.each(["the run is idle", "a reply is written"])(
+test.each(["nothing is at work", "a reply is written"])(
   "closing the window ends it while %s, even if its parent ignores SIGHUP",
   async (when) => {
     const word = sse(chatChunk({ role: "assistant", content: "word " }))
