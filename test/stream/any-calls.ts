@@ -60,7 +60,7 @@ export class AnyCalls {
 
   #about(call: Call): NewEvent[] {
     const { id: callId, state } = call
-    // A duplicate is not worked on; in a journal of long ago it is once the first call has its result.
+    // A duplicate is not carried out; in an old journal it is, once the first call has its result.
     if (state === "duplicate") return []
     const by = "ada"
     switch (this.#roll(11)) {

@@ -21,7 +21,7 @@ describe.each(anyDatabase)("the feed on $name", ({ create }) => {
     return Face.open({ url, model, tools: [write("change")] })
   }
 
-  test("tells first how things stand, then what waits for the person, and that it no longer does", async () => {
+  test("sends the current state first, then what waits for the person, and that it no longer does", async () => {
     await using face = await open()
     const ada = await face.as("ada")
     const old = await ada.begin({ title: "Old" })
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("the feed on $name", ({ create }) => {
     expect(frames[1]?.data.conversation.id).toBe(own)
   })
 
-  test("tells that a write waits again whose grant was taken back", async () => {
+  test("reports that a write waits again after its grant was revoked", async () => {
     const { url } = await create()
     const held = [new Held(), new Held()] as const
     let begun = 0

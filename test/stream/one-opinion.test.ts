@@ -22,7 +22,7 @@ const openIn = ({ items }: Transcript) =>
     item.type === "proposal" && !isSettled(item.proposal.status) ? [`${item.key} ${item.proposal.status}`] : [],
   )
 
-/** Whether the proposals of a conversation tell whose turn its calls are: a snapshot has nothing else. */
+/** Whether the proposals show whose turn the calls are, because a snapshot has nothing else. */
 const isTold = ({ calls, proposals }: Conversation) =>
   calls.every(({ state, proposal }) => {
     const open = proposal && proposals.get(proposal)
@@ -46,7 +46,7 @@ function* disagreements({ event, frames, conversation, detail }: Moment, before:
   if (snapshot !== status) yield `${where} the fold is ${status}, a snapshot ${snapshot}`
 }
 
-test("fold, stream, transcript and snapshot say the same of every call, also after rows that no loop writes", () => {
+test("reducer, stream, transcript and snapshot agree on every call, also after rows that the loop never writes", () => {
   const seen = new Set<string>()
   let pauses = 0
   fc.assert(
@@ -63,7 +63,7 @@ test("fold, stream, transcript and snapshot say the same of every call, also aft
     }),
     { numRuns: 300 },
   )
-  // Something happened: of most stories one pause or two, and chance may bring fewer.
+  // Enough happened: most cases have one pause or two, and chance may bring fewer.
   expect(pauses).toBeGreaterThan(100)
   expect(seen.size).toBe(13)
 }, 120_000)

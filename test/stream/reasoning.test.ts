@@ -48,7 +48,7 @@ test("reasoning is streamed while it arrives, moves no cursor, and is part of th
   expect("Let me see: 👋\n\nMore.".startsWith(textOf(seen, "reasoning_delta"))).toBe(true)
   expect(JSON.stringify([...seen, ...late, ...cut])).not.toContain("sealed")
 
-  // From where the text was cut exactly the rest of it follows.
+  // From the position where the text was cut exactly the rest of it follows.
   const rest = await readFrames(await events(middle), (frames) => frames.some(({ type }) => type === "run_ended"))
   expect(textOf(rest, "text_delta")).toBe("of it.")
   const whole = rest.find(({ type }) => type === "message")?.data.message

@@ -9,7 +9,7 @@ import { waitForEvent } from "../../core/server/conversation/wait-for-event.ts"
 const [id, user] = [newId("conv"), newId("user")]
 const row = (position: number) => ({ type: "tool_start", position, version: 1, at: 0 }) as unknown as JournalEvent
 
-/** Watches from behind row 1 for row 3, while four are on record. */
+/** Watches after row 1 for row 3, while four are recorded. */
 function watch(runtime: Pick<Runtime, "rest" | "isWorking" | "closing">) {
   const bus = new InProcessBus()
   const rows = [1, 2, 3, 4].map(row)
