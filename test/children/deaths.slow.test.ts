@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 
-/** The processes that this one has started, by what they run. */
+/** The processes that this one has started, by program. */
 function childrenOf(parent: number | undefined, program: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

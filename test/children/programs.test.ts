@@ -6,7 +6,7 @@ import { programs } from "../../scripts/entries.ts"
 
 const root = join(import.meta.dirname, "..", "..")
 
-test("every program that is started as a file of its own is built as one, under its name", () => {
+test("every program that is started as a separate file is built as one, under its name", () => {
   const files = globSync("{core,client,packs,adapters,apps,labs}/**/*.ts", { cwd: root }).filter(
     (path) => !path.endsWith(".test.ts"),
   )

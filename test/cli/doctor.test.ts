@@ -135,20 +135,17 @@ test.each([
   ["http/protobuf", 200, "ok", /accepts them as http\/protobuf$/],
   ["http/json", 401, "wrong", /answers with status 401; check OTEL_EXPORTER_OTLP_HEADERS$/],
   ["http/json", 404, "wrong", /status 404; check the path of OTEL_EXPORTER_OTLP_ENDPOINT/],
-] as const)(
-  "the traces endpoint is sent an empty batch as %s: %i is %s",
-  async (protocol, status, mark, says) => {
-    const asked: unknown[] = []
-    await using receiver = await answering(({ method, url, headers }) => {
-      asked.push([method, url, headers["content-type"], headers.authorization])
-      return status
-    })
-    const telemetry = tracesTo(receiver.url, protocol)
-    expect(await all(examineTraces(telemetry))).toEqual([[mark, expect.stringMatching(says)]])
-    const type = protocol === "http/json" ? "application/json" : "application/x-protobuf"
-    expect(asked).toEqual([["POST", "/v1/traces", type, "Bearer secret-of-ada"]])
-  },
-)
+] as const)("the traces endpoint is sent an empty batch as %s: %i is %s", async (protocol, status, mark, says) => {
+  const asked: unknown[] = []
+  await using receiver = await answering(({ method, url, headers }) => {
+    asked.push([method, url, headers["content-type"], headers.authorization])
+    return status
+  })
+  const telemetry = tracesTo(receiver.url, protocol)
+  expect(await all(examineTraces(telemetry))).toEqual([[mark, expect.stringMatching(says)]])
+  const type = protocol === "http/json" ? "application/json" : "application/x-protobuf"
+  expect(asked).toEqual([["POST", "/v1/traces", type, "Bearer secret-of-ada"]])
+})
 
 test("an unreachable traces endpoint is named, without a key; without one, no request is made", async () => {
   const gone = await answering(() => 200)
@@ -167,31 +164,26 @@ test("an endpoint that answers nothing in time is named, with what to try", asyn
 test.each([
   [200, "ok", /^provider openai: answers with \d+ models?/],
   [401, "wrong", /^provider openai: .*; check its key and its address$/],
-])(
-  "a configured provider is asked with its key: %i is %s, and the key is not printed",
-  async (status, mark, says) => {
-    const asked: string[] = []
-    const provider = createServer((request, response) => {
-      asked.push(`${request.url} ${request.headers.authorization}`)
-      response
-        .writeHead(status, { "content-type": "application/json" })
-        .end(JSON.stringify({ data: [{ id: "gpt-x" }] }))
-    }).listen(0, "127.0.0.1")
-    await once(provider, "listening")
-    const OPENAI_BASE_URL = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
-    const folder = mkdtempSync(join(tmpdir(), "doctor-"))
-    try {
-      const config = readConfig({ PAWL_DATA: folder, OPENAI_API_KEY: "sk-secret-of-ada", OPENAI_BASE_URL })
-      await using server = await composeServer(config)
-      expect(await all(examineProviders(server.personal.shared))).toEqual([[mark, expect.stringMatching(says)]])
-      expect(JSON.stringify(await all(examineProviders(server.personal.shared)))).not.toContain("sk-secret")
-      expect(asked).toContain("/v1/models Bearer sk-secret-of-ada")
-    } finally {
-      provider.close()
-      rmSync(folder, { recursive: true, force: true })
-    }
-  },
-)
+])("a configured provider is asked with its key: %i is %s, and the key is not printed", async (status, mark, says) => {
+  const asked: string[] = []
+  const provider = createServer((request, response) => {
+    asked.push(`${request.url} ${request.headers.authorization}`)
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ data: [{ id: "gpt-x" }] }))
+  }).listen(0, "127.0.0.1")
+  await once(provider, "listening")
+  const OPENAI_BASE_URL = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  const folder = mkdtempSync(join(tmpdir(), "doctor-"))
+  try {
+    const config = readConfig({ PAWL_DATA: folder, OPENAI_API_KEY: "sk-secret-of-ada", OPENAI_BASE_URL })
+    await using server = await composeServer(config)
+    expect(await all(examineProviders(server.personal.shared))).toEqual([[mark, expect.stringMatching(says)]])
+    expect(JSON.stringify(await all(examineProviders(server.personal.shared)))).not.toContain("sk-secret")
+    expect(asked).toContain("/v1/models Bearer sk-secret-of-ada")
+  } finally {
+    provider.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
 
 const tracesTo = (url: string, OTEL_EXPORTER_OTLP_PROTOCOL: string) =>
   readConfig({

@@ -53,27 +53,24 @@ test.concurrent.each([
     says: "the model replied with no text",
     reason: "empty_reply",
   },
-])(
-  "pawl exec reports an answer that ends with $what",
-  async ({ what, deltas, finish, code, says, reason }) => {
-    await using provider = await ProviderServer.open(reply(deltas, finish))
-    const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }
-    const words = ["exec", "--agent", "workspace", "--model", "qwen/qwen3-8b", "hello"]
-    // One runs as a process of its own; for the others, the start would take most of the time.
-    const plain = await (what === "stop" ? pawl : command)(words, environment)
-    expect([plain.code, plain.stdout]).toEqual([code, deltas.some((delta) => delta === text) ? "It begins\n" : ""])
-    expect(plain.stderr).toMatch(says === "" ? /^$/ : new RegExp(`^pawl: .*${says}(.*[^.])?\\.$`, "m"))
-    // The same reason again, which the long run reads as JSON too.
-    if (what.includes(" ") && !isLong) return
-    const json = await (what === "length" ? pawl : command)([...words, "--json"], environment)
-    expect(json.code).toBe(code)
-    expect(JSON.parse(json.stdout.trim().split("\n").at(-1) ?? "")).toEqual({
-      type: "done",
-      status: "completed",
-      ...(reason ? { reason } : {}),
-    })
-  },
-)
+])("pawl exec reports an answer that ends with $what", async ({ what, deltas, finish, code, says, reason }) => {
+  await using provider = await ProviderServer.open(reply(deltas, finish))
+  const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }
+  const words = ["exec", "--agent", "workspace", "--model", "qwen/qwen3-8b", "hello"]
+  // One runs as a process of its own; for the others, the start would take most of the time.
+  const plain = await (what === "stop" ? pawl : command)(words, environment)
+  expect([plain.code, plain.stdout]).toEqual([code, deltas.some((delta) => delta === text) ? "It begins\n" : ""])
+  expect(plain.stderr).toMatch(says === "" ? /^$/ : new RegExp(`^pawl: .*${says}(.*[^.])?\\.$`, "m"))
+  // The same reason again, which the long run reads as JSON too.
+  if (what.includes(" ") && !isLong) return
+  const json = await (what === "length" ? pawl : command)([...words, "--json"], environment)
+  expect(json.code).toBe(code)
+  expect(JSON.parse(json.stdout.trim().split("\n").at(-1) ?? "")).toEqual({
+    type: "done",
+    status: "completed",
+    ...(reason ? { reason } : {}),
+  })
+})
 
 test.concurrent("an answer above the length limit is cut, and the message names the setting that allows more", async () => {
   await using provider = await ProviderServer.open(

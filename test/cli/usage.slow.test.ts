@@ -38,17 +38,20 @@ test("pawl help with a command prints its --help, and an unknown command is no s
   expect((await command(["chatt"])).stderr).toContain('Unknown command "chatt". Did you mean "chat"? Run "pawl help"')
 })
 
-test.runIf(isReal)("after -- an argument never asks for help: it is part of the request, or of another program's command line", async () => {
-  const environment = { PAWL_DATA: dataFolder() }
-  const program = join(dataFolder(), "small")
-  mkdirSync(program)
-  const server = join(program, writeSmallProgram(program))
-  const added = await command(["mcp", "add", "box", "--", "node", server, "-h", "box"], environment)
-  expect([added.code, added.stdout], added.stderr).toEqual([0, expect.stringContaining("Saved to")])
-  const kept = JSON.parse(readFileSync(join(environment.PAWL_DATA, "mcp.json"), "utf8")) as object
-  expect(kept).toMatchObject({ mcpServers: { box: { command: "node", args: [server, "-h", "box"] } } })
-  expect((await command(["exec", "--", "--help"], environment)).stdout).not.toContain("Usage:")
-})
+test.runIf(isReal)(
+  "after -- an argument never asks for help: it is part of the request, or of another program's command line",
+  async () => {
+    const environment = { PAWL_DATA: dataFolder() }
+    const program = join(dataFolder(), "small")
+    mkdirSync(program)
+    const server = join(program, writeSmallProgram(program))
+    const added = await command(["mcp", "add", "box", "--", "node", server, "-h", "box"], environment)
+    expect([added.code, added.stdout], added.stderr).toEqual([0, expect.stringContaining("Saved to")])
+    const kept = JSON.parse(readFileSync(join(environment.PAWL_DATA, "mcp.json"), "utf8")) as object
+    expect(kept).toMatchObject({ mcpServers: { box: { command: "node", args: [server, "-h", "box"] } } })
+    expect((await command(["exec", "--", "--help"], environment)).stdout).not.toContain("Usage:")
+  },
+)
 
 test("pawl exec names the command that decides its change, and that command shows the change", async () => {
   const environment = { PAWL_DATA: dataFolder() }

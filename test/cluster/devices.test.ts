@@ -199,18 +199,15 @@ describe.each(linked)("a device that is connected to another node, on $name and 
 
 const [sqlite] = databases.filter(({ name }) => name === "sqlite")
 
-test.runIf(sqlite)(
-  "a single process with its own database records no devices and notifies no other node",
-  async () => {
-    await using server = await openServer({ database: sqlite!, model: scripted(says("Hello.")) })
-    const machine = new Machine()
-    const token = await server.tokenFor("ada")
-    using _ = await connect(machine, { url: server.url, token, deviceId: "laptop" })
-    using speaker = await connect(machine, { url: server.url, token })
-    speaker.send({ type: "chat_request", message: "Hello", context: {} })
-    await speaker.next("final")
-    const { engine } = server.face.store
-    for (const table of ["connected_device", "node_mail"])
-      expect(await engine.query(`SELECT 1 FROM ${table}`, [])).toEqual([])
-  },
-)
+test.runIf(sqlite)("a single process with its own database records no devices and notifies no other node", async () => {
+  await using server = await openServer({ database: sqlite!, model: scripted(says("Hello.")) })
+  const machine = new Machine()
+  const token = await server.tokenFor("ada")
+  using _ = await connect(machine, { url: server.url, token, deviceId: "laptop" })
+  using speaker = await connect(machine, { url: server.url, token })
+  speaker.send({ type: "chat_request", message: "Hello", context: {} })
+  await speaker.next("final")
+  const { engine } = server.face.store
+  for (const table of ["connected_device", "node_mail"])
+    expect(await engine.query(`SELECT 1 FROM ${table}`, [])).toEqual([])
+})

@@ -28,9 +28,7 @@ describe.each(shared)("three nodes on one $name that are restarted one after the
       for (const node of cluster.nodes) await node.restart()
     })())
 
-  test.concurrent("show no error to a user of the client, and every stream is whole", async ({
-    expect,
-  }) => {
+  test.concurrent("show no error to a user of the client, and every stream is whole", async ({ expect }) => {
     const client = createClient({ baseUrl: cluster.url, token: cluster.token })
     let rolling = true
     const people = Array.from({ length: PEOPLE }, async () => {

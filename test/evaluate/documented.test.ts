@@ -22,7 +22,7 @@ const examples = [...page.matchAll(/```console\n\$ (?<line>.+)\n(?<printed>[\s\S
 }))
 
 describe("docs/guide/evaluations.md", () => {
-  test.each(examples)("$line prints what the page says", async ({ line, printed }) => {
+  test.each(examples)("$line prints what the page shows", async ({ line, printed }) => {
     const commands = line.split("; ").filter((each) => each !== "echo $?")
     const outcomes = []
     for (const each of commands) outcomes.push(await command(each.split(" ").slice(1), settings(), "", folder))
@@ -31,10 +31,10 @@ describe("docs/guide/evaluations.md", () => {
     expect(untimed(`${stdout}${faults.join("\n")}${code}\n`)).toBe(untimed(printed))
   })
 
-  test("says all that it shows", () => expect(examples.length).toBe(4))
+  test("the page has four examples", () => expect(examples.length).toBe(4))
 })
 
-test("the schema for editors takes our cases, and refuses what the command refuses", async () => {
+test("the schema for editors accepts our cases, and refuses what the command refuses", async () => {
   const { code, stdout } = await command(["eval", "--schema"], settings())
   const validate = new Ajv2020({ strict: false }).compile(JSON.parse(stdout) as object)
   const fits = (file: string) => validate(parse(readFileSync(file, "utf8")))
@@ -42,7 +42,7 @@ test("the schema for editors takes our cases, and refuses what the command refus
   expect([code, ours, fits(join(folder, "wrong.yaml"))]).toEqual([0, ours.map(() => true), false])
 })
 
-test("what means nothing on the command line is refused before anything is asked", async () => {
+test("an argument without a meaning is refused before any request", async () => {
   const refused = async (...words: string[]) => {
     const { code, stderr } = await command(["eval", join(folder, "tasks.yaml"), ...words], settings(), "", folder)
     return [code, stderr.split("\n")[0]]
@@ -57,7 +57,7 @@ test("what means nothing on the command line is refused before anything is asked
   expect(await refused("--filter", "zebra")).toEqual([1, expect.stringContaining("has zebra in its name")])
 })
 
-/** Two cases that cost this many dollars each, and what the second one is expected to say. */
+/** Two cases that cost this many dollars each, and the expected answer of the second. */
 function dearFile(name: string, { dollars, second }: { dollars: number; second: string }): string {
   const path = join(folder, name)
   const script = {

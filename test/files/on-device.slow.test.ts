@@ -11,7 +11,7 @@ import { tokenFor } from "../support/processes/token-for.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-test("over a server, the folder's machine is the device: what is asked in a page is done there, after a yes", async () => {
+test("over a server, the folder's machine is the device: requests from a page run there, after a yes", async () => {
   const [root, data, elsewhere] = [dataFolder(), dataFolder(), dataFolder()]
   writeFileSync(join(root, "a.txt"), "hello\n")
   const settings = { PAWL_DATA: data, PAWL_PORT: "0" }
@@ -29,7 +29,7 @@ test("over a server, the folder's machine is the device: what is asked in a page
   )
   expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("(edit_file)")])
 
-  // As a page does it, which knows nothing of the folder.
+  // As from a page, which knows nothing of the folder.
   const page = createClient({ baseUrl: url, token })
   const [waiting] = (await page.listProposals({ query: { status: "pending" } })).items
   expect(waiting?.diff).toEqual({ before: { path: "a.txt", text: "hello\n" }, after: { path: "a.txt", text: "bye\n" } })
@@ -55,7 +55,7 @@ test("over a server, the folder's machine is the device: what is asked in a page
   expect(await say("create b.txt with hello")).toMatchObject({ said: "b.txt is written.", asks: [] })
   expect(await say("read ../../etc/passwd")).toMatchObject({ said: expect.stringContaining("outside") })
   expect((await say("create AGENTS.md with obey")).asks).toEqual(["write_file"])
-  // As here: in its sandbox a command runs without asking, and without one it is asked about.
+  // As locally: in its sandbox a command runs without approval, and without one it is asked about.
   expect((await say("run touch ran")).asks).toEqual(isReal ? [] : ["run_command"])
   expect([existsSync(join(root, "AGENTS.md")), existsSync(join(root, "ran"))]).toEqual([false, isReal])
   expect(existsSync(join(root, ".pawl"))).toBe(false)

@@ -49,7 +49,7 @@ async function openPlace(): Promise<Place> {
   }
 }
 
-/** One reply that asks for all of these at once. */
+/** One reply with all of these calls. */
 async function ask({ root, url, kept }: Place, asked: readonly Asked[], more = {}): Promise<World> {
   const folder = openFolder(root)
   const tools = filesTools({ folder, kept, sandbox: noSandbox, environment: {} })
@@ -136,7 +136,7 @@ describe("several edits of one file in one reply", () => {
     expect(place.text()).toBe(CART)
   })
 
-  test("a file that one creates, the next can edit and the last can delete", async () => {
+  test("a file that one call creates, the next can edit and the last can delete", async () => {
     await using place = await openPlace()
     const asked: Asked[] = [
       ["write_file", { path: "new/x.txt", content: "one\n" }],
@@ -200,7 +200,7 @@ describe("another program's change of the file", () => {
   })
 })
 
-test("of two approvals of the same change the second is refused, and it is made once", async () => {
+test("of two approvals of the same change the second is refused, and it is applied once", async () => {
   await using place = await openPlace()
   await using world = await ask(place, [edit("let a", "let x = 0; let a"), edit("b = 2", "b = 20")])
   const id = await world.begin("Change both.")
@@ -211,7 +211,7 @@ test("of two approvals of the same change the second is refused, and it is made 
 })
 
 describe.each(["before", "after"] as const)("a crash %s a write of the journal", (when) => {
-  test("makes each of them exactly once, whichever write it is", async () => {
+  test("applies each of them exactly once, at any write", async () => {
     for (let at = 2, died = true; died; at++) died = await crashAt(at, when)
   })
 })

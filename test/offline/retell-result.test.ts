@@ -19,6 +19,6 @@ test.each([
     `${table("n | m", "--- | ---", "1 | 1", "2 | 2", "3 | 3")}\n\nThe first 3 of 100 row(s); the person can see all of them, kept as res_1.${sql}`,
     "100 rows.",
   ],
-])("the offline model tells %s in a sentence", (_, text, said) => {
+])("the offline model reports %s in a sentence", (_, text, said) => {
   expect(retellResult(text)).toBe(said)
 })

@@ -45,34 +45,31 @@ describe.each(databases)("on $name", ({ create }) => {
   test.each([
     ["an hour back", -HOUR],
     ["ten minutes ahead", TEN_MINUTES],
-  ])(
-    "an interrupted run is taken over in its usual time when the clock is set %s after it",
-    async (_, shift) => {
-      const takenUpAfter = async (setAfterTheFirstLook: number) => {
-        await using database = await create()
-        const [broken, finished] = [new Held(), new Held()]
-        finished.go()
-        // Its clock stands still from the first request on, so it sends no more heartbeats.
-        const dead = await openWorld({ ...database, model: broken, clock: new TurnedClock() })
-        const { id } = await dead.start("Go on by yourself.")
-        await broken.first
-        const clock = new TurnedClock()
-        const taken = await (async () => {
-          await using other = await openWorld({ ...database, model: finished, clock })
-          let looks = 0
-          const passed = await findsAfter(other, clock, () => void (looks++ === 1 && clock.shift(setAfterTheFirstLook)))
-          await other.pawl.runtime.rest(id)
-          return { passed, asked: finished.asked, status: (await other.load(id)).run?.status }
-        })()
-        broken.go()
-        await dead[Symbol.asyncDispose]()
-        return taken
-      }
-      const usual = await takenUpAfter(0)
-      expect(usual).toMatchObject({ asked: 1, status: "completed" })
-      expect(await takenUpAfter(shift)).toEqual(usual)
-    },
-  )
+  ])("an interrupted run is taken over in its usual time when the clock is set %s after it", async (_, shift) => {
+    const takenUpAfter = async (setAfterTheFirstLook: number) => {
+      await using database = await create()
+      const [broken, finished] = [new Held(), new Held()]
+      finished.go()
+      // Its clock stands still from the first request on, so it sends no more heartbeats.
+      const dead = await openWorld({ ...database, model: broken, clock: new TurnedClock() })
+      const { id } = await dead.start("Go on by yourself.")
+      await broken.first
+      const clock = new TurnedClock()
+      const taken = await (async () => {
+        await using other = await openWorld({ ...database, model: finished, clock })
+        let looks = 0
+        const passed = await findsAfter(other, clock, () => void (looks++ === 1 && clock.shift(setAfterTheFirstLook)))
+        await other.pawl.runtime.rest(id)
+        return { passed, asked: finished.asked, status: (await other.load(id)).run?.status }
+      })()
+      broken.go()
+      await dead[Symbol.asyncDispose]()
+      return taken
+    }
+    const usual = await takenUpAfter(0)
+    expect(usual).toMatchObject({ asked: 1, status: "completed" })
+    expect(await takenUpAfter(shift)).toEqual(usual)
+  })
 
   test("a run at work stays with its node while another node's clock is set ten minutes ahead, again and again: the model is asked once", async () => {
     await using database = await create()

@@ -70,7 +70,7 @@ describe.each(anyDatabase)("model requests other than replies, on $name,", ({ cr
     ])
   })
 
-  test("is made again for summaries, of as much as the model could read", async () => {
+  test("are rebuilt for summaries, from as much as the model could read", async () => {
     await using place = await create()
     await using world = await openWorld({ url: place.url, model: talkative() })
     const id = await talkAtLength(world, 8)

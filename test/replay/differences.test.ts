@@ -21,7 +21,7 @@ const look = read("look", () => answer("found it"))
 const ROWS = { start: 1, upTo: Number.MAX_SAFE_INTEGER }
 const NEVER = new AbortController().signal
 
-/** Messages of the second request: words, a reply with a call, its result. */
+/** Messages of the second request: text, a reply with a call, its result. */
 const script = () => scripted(calls("look", { q: "1" }), says("It is there."), says("Yes."))
 
 const rebuildOf = (world: World, id: ConversationId, events: readonly (JournalEvent | UnknownEvent)[]) =>
@@ -48,7 +48,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await verdicts(rebuildAll(world, id))).toEqual([verdict, verdict])
   })
 
-  test("a fold that tells the model other words is found out, and at which message", async () => {
+  test("a reducer that gives the model other text is detected, with the first message that differs", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
     const id = await world.begin("Look.")
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await verdicts(rebuildAll(world, copy.id))).toEqual([["not recorded"], ["not recorded"]])
   })
 
-  test("a row of a newer Pawl is not folded: what stands before it is compared, and no more", async () => {
+  test("a row of a newer Pawl is not reduced: the rows before it are compared, and no more", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
     const id = await world.begin("Look.")
@@ -117,7 +117,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(rebuilt.requests.map(({ verdict }) => verdict)).toEqual(["equal"])
   })
 
-  test("another model is given what is on record, calls nothing, and is stopped where it calls something else", async () => {
+  test("another model gets the recorded results, runs no tool, and is stopped if it makes another call", async () => {
     await using database = await create()
     let looked = 0
     const tool = read("look", () => answer(`found it ${++looked}`))

@@ -30,7 +30,7 @@ const turn = fc.record({
 })
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("whatever happened, each request that was answered is rebuilt from the journal byte for byte", async () => {
+  test("each answered request can be rebuilt from the journal byte for byte, whatever happened", async () => {
     let compared = 0
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 5 }), async (turns) => {

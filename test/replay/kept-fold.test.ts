@@ -59,7 +59,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await kept()
     await talk(40)
     expect(await look()).toEqual({ verdict: "equal", position: 241 })
-    // Kept once more, from the fold that was kept and what stood behind it.
+    // Stored once more, from the stored snapshot and the rows after it.
     await kept()
     expect(await look()).toEqual({ verdict: "equal", position: 401 })
     await change("body = replace(body, 'Hello?', 'Hullo?')")

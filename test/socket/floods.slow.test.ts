@@ -76,7 +76,7 @@ describe("the server answers others while one peer floods it with", { timeout: 1
     const startedAt = performance.now()
     const flooding = flood(peer, toFrame(TEXT, '{"type":"ping"}'), 1_000_000)
     expect(await slowestHealth(server.url, flooding)).toBeLessThan(1000)
-    // Of a hundred thousand: the burst, two seconds of the rate, and one packet beyond them. More on a busy machine.
+    // The burst, two seconds of the rate, and one packet beyond them, out of a hundred thousand. More on a busy machine.
     expect(heard).toBeGreaterThan(100)
     expect(heard).toBeLessThan(12_000 * Math.max(1, (performance.now() - startedAt) / 2000))
     expect(peer.destroyed).toBe(false)

@@ -83,7 +83,7 @@ const hex = (fields: ReturnType<typeof fieldsOf>, number: number): string =>
   all(fields, number)[0]?.toString("hex") ?? ""
 const whole = (fields: ReturnType<typeof fieldsOf>, number: number): number => Number(fields.get(number)?.[0] ?? 0)
 
-/** As the files of opentelemetry-proto number the fields. */
+/** The fields as numbered in the files of opentelemetry-proto. */
 export function readProtobuf(body: Buffer): ReceivedTraces {
   const [resourceSpans] = all(fieldsOf(body), 1).map(fieldsOf)
   if (!resourceSpans) throw new Error("A batch without spans.")

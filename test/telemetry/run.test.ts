@@ -97,7 +97,7 @@ test("messages are exported if the operator enables content", async () => {
   })
 })
 
-test("a share of nothing tells nothing, and reads nothing", async () => {
+test("a sampling ratio of zero exports nothing, and reads nothing", async () => {
   await using receiver = await OtlpReceiver.open()
   const server = await openTold({ model: story(), tools, receiver: receiver.url, telemetry: { share: 0 } })
   await ask(server, "My question.")
@@ -105,7 +105,7 @@ test("a share of nothing tells nothing, and reads nothing", async () => {
   expect(receiver.requests).toEqual([])
 })
 
-test("a receiver that hears and never answers holds up neither a run nor the end of the server", async () => {
+test("a receiver that never answers delays neither a run nor the end of the server", async () => {
   const clock = new TurnedClock()
   await using receiver = await OtlpReceiver.open(() => {}) // hears, and never answers
   const telemetry = { timeoutMs: 3_600_000 }

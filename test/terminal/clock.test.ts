@@ -54,16 +54,19 @@ async function waitingIn(url: string, wrongBy: number) {
 }
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test.each(["yes", "no"])("a clock that is behind: %j to an expired change reports that and continues", async (words) => {
-    await using database = await create()
-    await using world = await waitingIn(database.url, -DAY_MS)
-    await world.clock.leap(3_600_000)
-    expect(world.session.question, "by the clock of this machine").toContain("yes")
-    expect(await world.answers(words)).toEqual({ [words]: true })
-    await expect.poll(() => world.session.waiting).toEqual([])
-    expect(world.printed()).toContain("! Expired before your answer arrived: ")
-    expect(world.done).toEqual([])
-  })
+  test.each(["yes", "no"])(
+    "a clock that is behind: %j to an expired change reports that and continues",
+    async (words) => {
+      await using database = await create()
+      await using world = await waitingIn(database.url, -DAY_MS)
+      await world.clock.leap(3_600_000)
+      expect(world.session.question, "by the clock of this machine").toContain("yes")
+      expect(await world.answers(words)).toEqual({ [words]: true })
+      await expect.poll(() => world.session.waiting).toEqual([])
+      expect(world.printed()).toContain("! Expired before your answer arrived: ")
+      expect(world.done).toEqual([])
+    },
+  )
 
   test("a clock that is behind: if another change waits, only the answered one is known to have expired", async () => {
     await using database = await create()
