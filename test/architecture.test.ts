@@ -23,7 +23,7 @@ const target: rules.RoomTables["mayImport"] = {
   "core/telemetry": ["core/engine", "core/protocol", "core/shared"], // runs as spans of OpenTelemetry, loaded if a receiver is set
   "core/packs": ["core/engine", "core/protocol", "core/shared"], // what a pack is, and how packs are loaded
   "core/server": ["core/engine", "core/protocol", "core/shared"],
-  // Puts the core together. It knows neither commands nor terminals: what it needs from them comes as settings.
+  // Wires the core together. It knows neither commands nor terminals, and gets what it needs from them as settings.
   "core/compose": [
     ...["core/bus", "core/engine", "core/models", "core/packs", "core/protocol", "core/server", "core/shared"],
     ...["core/store", "core/telemetry", "core/tools"],
@@ -44,7 +44,7 @@ const target: rules.RoomTables["mayImport"] = {
   "packs/research": ["core/pack.ts", "core/program.ts"],
   "packs/workspace": ["core/pack.ts", "core/program.ts"],
   packs: ["core/pack.ts", "packs/analyst", "packs/files", "packs/research", "packs/workspace"], // the list of our packs
-  // Adapters are written against the entries of the core, as those of other people are.
+  // Adapters import only the public entries of the core, as third-party adapters do.
   adapters: [
     ...["adapters/ag-ui", "adapters/ai-sdk", "adapters/mcp", "adapters/openai", "adapters/threads"],
     ...["core/adapter.ts", "core/protocol/index.ts"],
@@ -66,7 +66,7 @@ const target: rules.RoomTables["mayImport"] = {
   "labs/replay": "everything",
 }
 
-/** Imports that the table above forbids and that are still there. Only ever take one away. */
+/** Existing imports that violate the table above. Only remove lines. */
 const stillImports: Readonly<Record<string, readonly string[]>> = {
   "core/compose": ["packs", "packs/analyst", "packs/files", "packs/research"],
 }
@@ -114,7 +114,7 @@ test.each(Object.values(programs).filter((path) => path.startsWith("packs/")))(
   },
 )
 
-describe("the rules notice", () => {
+describe("the checker reports", () => {
   const clean: Sources = {
     "core/protocol/ids.ts": `import { z } from "zod"\n`,
     "core/engine/loop.ts": `import { randomUUID } from "node:crypto"\nimport type { Id } from "../protocol/ids.ts"\n`,
@@ -253,7 +253,7 @@ describe("the rules notice", () => {
   })
 })
 
-/** What the page is made of. It speaks to the server through the client and the treaty, and to nobody else. */
+/** The modules that the page may load. It reaches the server only through the client and the protocol. */
 const webMayLoad = [
   "@tanstack/react-virtual",
   "diff",
@@ -303,18 +303,18 @@ test.each<[what: string, path: string, source: string, fault: string]>([
   ])
 })
 
-describe("the rooms within rooms, of the packages and of the page,", () => {
+describe("the modules inside modules, of the packages and of the page,", () => {
   const sources = { ...readProgram(), ...readSources("apps/web") }
 
-  test("have no two files that import each other, by whatever way around", () => {
+  test("have no two files that import each other, directly or through others", () => {
     expect(circlesIn(sources)).toEqual([])
   })
 
-  test("import only what their table says, and nothing that puts them together", () => {
+  test("import only what their table allows, and no file that wires them together", () => {
     expect(roomFaultsIn(sources)).toEqual([])
   })
 
-  test("a circle is noticed, of types and of what is loaded later, too", () => {
+  test("a cycle is reported, also of types and of lazy imports", () => {
     const circle = {
       "src/a/x.ts": `import type { Y } from "../b/y.ts"`,
       "src/b/y.ts": `export const z = () => import("./z.ts")`,
@@ -339,7 +339,7 @@ describe("the rooms within rooms, of the packages and of the page,", () => {
     ["a part of the agent that imports the loop", "core/engine/gate/x.ts", "core/engine/loop.ts", "puts gate together"],
     ["the shell that knows its pages", "apps/web/shell/x.tsx", "apps/web/pages.tsx", "puts shell together"],
     ["a new room", "apps/terminal/sounds/x.ts", "apps/terminal/line.ts", "sounds is no declared room"],
-  ])("%s is noticed", (_what, path, target, fault) => {
+  ])("%s is reported", (_what, path, target, fault) => {
     const ways = path
       .split("/")
       .slice(1, -1)
@@ -350,12 +350,12 @@ describe("the rooms within rooms, of the packages and of the page,", () => {
   })
 })
 
-test("no folder holds more files than are seen at a glance", () => {
+test("no folder holds more files than its limit", () => {
   const paths = [...PROGRAM_FOLDERS, "test", "bench", "scripts"].flatMap((folder) => Object.keys(readSources(folder)))
   expect(crowdedFolders(paths)).toEqual([])
 })
 
-test("a folder with one file too many is noticed, those in its own folders aside", () => {
+test("a folder with one file too many is reported; files in its subfolders do not count", () => {
   const full = Array.from({ length: MAX_FILES }, (_, index) => `core/store/x/${index}.ts`)
   expect(crowdedFolders([...full, "core/store/x/y/z.ts", "core/store/x/data.json"])).toEqual([])
   expect(crowdedFolders([...full, "core/store/x/z.ts"])).toEqual([
@@ -374,7 +374,7 @@ test("paths are found in prose, up to their first placeholder", () => {
   expect(pathsIn(text)).toEqual(["core/engine/loop.ts", "test/web/", "packs", "bin/pawl.js"])
 })
 
-/** What looks like a path of this repository between backticks. Generated folders need not be there. */
+/** The paths of this repository between backticks. Generated folders need not exist. */
 function pathsIn(text: string): string[] {
   const quoted = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!.split(/\s/)[0]!)
   const paths = quoted.filter(

@@ -33,7 +33,7 @@ function areasOf(path: string): readonly string[] {
   return [...imports].map(([, area]) => area as string)
 }
 
-/** What a caller has to pass: values, and tags as `<name>`. */
+/** The values that a caller has to pass, and tags as `<name>`. */
 function placeholders(parts: readonly Part[]): Set<string> {
   return new Set(
     parts.flatMap((part): string[] => {
@@ -147,7 +147,7 @@ test("each call passes what its message needs, and nothing else", () => {
       if (!passed) return []
       const names = needed.map((name) => name.replaceAll(/[<>]/g, ""))
       const missing = names.filter((name) => !passed.has(name))
-      // Of several keys, one may need less than another.
+      // If there are several keys, one may need fewer values than another.
       const extra = keys.length > 1 ? [] : [...passed].filter((name) => !names.includes(name))
       return [
         ...missing.map((name) => `${where}: ${key} needs ${name}`),
@@ -206,7 +206,7 @@ test("the first load uses only messages that it has, and code that is loaded lat
 /** Attributes whose text a person sees or hears. */
 const SHOWN =
   /^(aria-(label|description|roledescription|valuetext)|title|placeholder|alt|label|says|hint|name|text|size)$/
-/** Where a string is no text for a person. */
+/** Attributes and properties whose strings are not shown to people. */
 const HIDDEN_ATTRIBUTE = /^(className|style|d|viewBox|type|role|key|id|href|to|rel|target|side|align|look|tone|name)$/
 
 /** Names, addresses and commands, which are the same in every language; columns of a chart that are never shown. */

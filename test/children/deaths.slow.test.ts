@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 
-/** The processes that this one has started, by what they run. */
+/** The processes that this one has started, by program. */
 function childrenOf(parent: number | undefined, program: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -19,7 +19,7 @@ function childrenOf(parent: number | undefined, program: string): number[] {
 }
 
 test.runIf(process.platform === "linux")(
-  "the server's log says how a process that reads files has died, and nobody who asks notices",
+  "the server logs how a process that reads files has failed, and callers do not notice",
   async () => {
     const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
     await using server = new PawlProcess(["serve"], settings)

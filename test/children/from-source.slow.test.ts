@@ -15,8 +15,8 @@ import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { eastAsianFont, placedPdf, smallPdf } from "../research/small-pdf.ts"
 
 /**
- * All other tests start what is published. A checkout runs from its sources: the processes in it do their work behind
- * their walls as those of a package do.
+ * All other tests start the built package. A checkout runs from its sources, and its child processes run sandboxed
+ * like those of the package.
  */
 const root = join(import.meta.dirname, "../..")
 const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "from-source-"))
@@ -31,7 +31,7 @@ db.exec("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
 db.close()
 const where = { path, folders: [files], limits: queryLimits }
 
-test("documents of every kind are read, and what the web answers", async () => {
+test("documents of every kind are read, and web responses", async () => {
   const reader = new DocumentReader({ other: child("document-child") })
   onTestFinished(() => reader.close())
   const reading = { person: "ada", signal }
@@ -48,7 +48,7 @@ test("documents of every kind are read, and what the web answers", async () => {
   expect(await reader.answer("searxng", answer, reading)).toMatchObject([{ snippet: "Lift." }])
 })
 
-test("PDFs of East Asia are read: what their codes mean is found beside the package", async () => {
+test("reads PDFs with East Asian fonts, whose character maps ship next to the package", async () => {
   const reader = new DocumentReader({ other: child("document-child") })
   onTestFinished(() => reader.close())
   const fonts = { F2: eastAsianFont("90ms-RKSJ-H", "Japan1") }

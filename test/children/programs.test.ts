@@ -6,7 +6,7 @@ import { programs } from "../../scripts/entries.ts"
 
 const root = join(import.meta.dirname, "..", "..")
 
-test("every program that is started as a file of its own is built as one, under its name", () => {
+test("every program that is started as a separate file is built as one, under its name", () => {
   const files = globSync("{core,client,packs,adapters,apps,labs}/**/*.ts", { cwd: root }).filter(
     (path) => !path.endsWith(".test.ts"),
   )
@@ -22,7 +22,7 @@ test("tests start the built programs, which is five times as fast as from source
   expect([typeof JobThread, typeof startThread]).toEqual(["function", "function"])
 })
 
-test("nobody starts one of them but by way of core/shared/processes", () => {
+test("only core/shared/processes starts child processes", () => {
   const sources = globSync("{core,client,packs,adapters,apps,labs}/**/*.ts", { cwd: root }).filter(
     (path) => !/^(core\/shared\/processes|apps\/web)\//.test(path) && !path.endsWith(".test.ts"),
   )
@@ -31,7 +31,7 @@ test("nobody starts one of them but by way of core/shared/processes", () => {
   )
   expect(starting.sort()).toEqual([
     "core/require-node.ts", // names the Node that runs, and starts nothing
-    "core/store/engine/sqlite/backup.ts", // whoever makes a backup waits for it, and is told what went wrong with it
+    "core/store/engine/sqlite/backup.ts", // the caller of a backup waits for it, and gets its error
     "labs/crashtest/life-process.ts", // a whole Pawl, which is to be killed
     "labs/crashtest/outside.ts", // opens it, as it would any file
   ])

@@ -13,14 +13,14 @@ import { programOf } from "../support/processes/processes.ts"
 const { signal } = new AbortController()
 const folder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "walls-"))
 
-/** Something of somebody else's, and something that the process is given. */
+/** A file of another owner, and one that the process may read. */
 const outside = join(folder(), "secret.txt")
 writeFileSync(outside, "somebody else's")
 const given = join(folder(), "given.csv")
 writeFileSync(given, "a,b\n1,2\n")
 const written = join(folder(), "written")
 
-/** Tries all that a process could want, and answers to whatever it is asked with what it was let do. */
+/** Tries everything that a process could want, and answers each request with what it was allowed to do. */
 const probe = (type: string, more = "{ problem }") =>
   programOf(`
   import { spawn } from "node:child_process"
@@ -52,7 +52,7 @@ const probe = (type: string, more = "{ problem }") =>
 
 const where = { path: given, folders: [join(given, "..")], limits: queryLimits }
 
-test("a process that reads SQLite files touches only what its job is about", async () => {
+test("a process that reads SQLite files can access only the files of its job", async () => {
   const children = new SqliteChildren(undefined, { script: probe("failed") })
   onTestFinished(() => children.close())
   const layers = { statement: true, authorizer: true, readOnly: true }
@@ -78,7 +78,7 @@ test("a process that has read for one person is not used for another, who has ot
   expect([await asked("ada"), await asked("bob")]).toEqual([ada, bob])
 })
 
-test("a process that changes SQLite files touches only what its job is about", async () => {
+test("a process that changes SQLite files can access only the files of its job", async () => {
   const children = new SqliteChangeChildren(undefined, { script: probe("failed") })
   onTestFinished(() => children.close())
   const outcome = await children.run(where.folders, signal, (child) => {
@@ -88,7 +88,7 @@ test("a process that changes SQLite files touches only what its job is about", a
   expect(outcome).toEqual({ type: "failed", problem: "its own file" })
 })
 
-test("a process that reads documents touches no file at all", async () => {
+test("a process that reads documents can access no file", async () => {
   const script = probe("refused", "{ refused: { code: 'document_unreadable', details: { problem } } }")
   const reader = new DocumentReader({ other: { script } })
   onTestFinished(() => reader.close())
@@ -97,7 +97,7 @@ test("a process that reads documents touches no file at all", async () => {
 })
 
 test.each([null, join(folder(), "made.db")])(
-  "a process that reads a CSV file touches only that (made: %s)",
+  "a process that reads a CSV file can access only that file (made: %s)",
   async (to) => {
     const job = { file: given, to, table: "t", tabs: false, limits: csvLimits }
     const outcome = await readInChild(job, signal, { other: { script: probe("refused") } })

@@ -11,7 +11,7 @@ import { Visitor } from "../support/server/face.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-/** How much is written is told twice a second: of a small database never, unless the machine is slow. */
+/** Progress is printed twice a second, so a small database prints none unless the machine is slow. */
 const NOTHING_BUT_PROGRESS = expect.stringMatching(/^(?:[\d.]+ [kM]B of [\d.]+ [kM]B copied\n)*$/)
 
 async function serve(environment: Record<string, string>) {
@@ -20,7 +20,7 @@ async function serve(environment: Record<string, string>) {
   return Object.assign(server, { ada: new Visitor(fetch, await tokenFor(environment), url) })
 }
 
-/** Conversations that are written without a pause until somebody says stop. Returns those that were acknowledged. */
+/** Writes conversations without a pause until stopped. Returns those that were acknowledged. */
 function writing(ada: Visitor) {
   const acknowledged: { id: string; at: number }[] = []
   let going = true
@@ -40,7 +40,7 @@ function writing(ada: Visitor) {
   }
 }
 
-test("a copy made under load is whole: it holds all that was acknowledged before it began, and no half of anything", async () => {
+test("a copy made under load is whole: it has all that was acknowledged before it started, and nothing half", async () => {
   const environment = { PAWL_DATA: dataFolder() }
   await using server = await serve(environment)
   const load = writing(server.ada)
@@ -66,14 +66,14 @@ test("a copy made under load is whole: it holds all that was acknowledged before
   )
   expect(before.filter((id) => !known.has(id))).toEqual([])
   copy.close()
-  // It is not only a file that SQLite reads: Pawl opens it and every journal folds.
+  // More than a file that SQLite reads: Pawl opens it, and every journal can be reduced.
   await using store = await openStore({ url: `file:${to}` })
   const gaps = "SELECT conversation FROM event GROUP BY conversation HAVING max(position) <> count(*)"
   expect(await store.engine.query(gaps, [])).toEqual([])
   for (const id of before) expect((await store.journal.load(id as never)).run?.status).toBe("completed")
 })
 
-test("it overwrites nothing, and says what to do on PostgreSQL and where there is no database", async () => {
+test("it overwrites nothing, and says what to do on PostgreSQL and if there is no database", async () => {
   const environment = { PAWL_DATA: dataFolder() }
   const to = join(dataFolder(), "copy.db")
   const missing = await command(["backup", to], environment)
@@ -91,7 +91,7 @@ test("it overwrites nothing, and says what to do on PostgreSQL and where there i
   const postgres = await command(["backup", to], { ...environment, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" })
   expect([postgres.code, postgres.stderr]).toEqual([1, expect.stringContaining("pg_dump")])
   expect(postgres.stderr).not.toContain("hunter2")
-  // A server that was stopped has left no log beside its database.
+  // A server that was stopped has left no log next to its database.
   const stopped = await pawl(["backup", `${to}2`], environment)
   expect([stopped.code, stopped.stderr]).toEqual([0, NOTHING_BUT_PROGRESS])
 })
@@ -117,7 +117,7 @@ test("a backup that is killed leaves no file of that name", async () => {
   expect([again.code, statSync(to).size]).toEqual([0, expect.toSatisfy((size: number) => size > 100_000_000)])
 })
 
-test("files that lie in a folder are in the backup, and `doctor` says where they are or what to set", async () => {
+test("files in a folder are part of the backup, and `doctor` says where they are or what to set", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_FILES_FOLDER: newFolder() }
   await command(["migrate"], environment)
   const url = `file:${join(environment.PAWL_DATA, "pawl.db")}`

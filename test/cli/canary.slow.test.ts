@@ -13,10 +13,10 @@ import { oneIn } from "../support/sizes.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-/** Unlike anything else, so that finding it anywhere means that it has leaked. */
+/** Unique, so that any occurrence means that it has leaked. */
 const canary = (kind: string) => `${kind}Canary${randomBytes(18).toString("hex")}`
 
-/** A provider that says the key it was sent back, in every way it can: as an answer, in the middle of one, and broken off. */
+/** A provider that echoes the key it received in every way it can: as an answer, in the middle of one, and in an interrupted one. */
 function echo(response: Parameters<Parameters<typeof ProviderServer.open>[0]>[0], key: string, turn: number): void {
   const error = { error: { message: `Incorrect API key provided: ${key}`, type: "x", code: `bad_${key}` } }
   const json = (status: number) =>
@@ -29,7 +29,7 @@ function echo(response: Parameters<Parameters<typeof ProviderServer.open>[0]>[0]
   response.writeHead(403, { "content-type": "text/html" }).end(`<h1>Authorization: Bearer ${key}</h1>`)
 }
 
-// Beside each other: half of it is waiting until the webhook is called again.
+// Concurrent, because half of the time is waiting until the webhook is called again.
 test.concurrent.each(oneIn(2, ["json", "plain"]))(
   "no canary is in an answer, a header, an export, the metrics, a file of the database, a copy of it or the %s log",
   async (format) => {
@@ -70,7 +70,7 @@ test.concurrent.each(oneIn(2, ["json", "plain"]))(
     await using server = new PawlProcess(["serve"], environment)
     const [, printed = "", url = ""] = await server.says(/sign-in#(\S+)[^]*listening on (\S+)\n/)
     const seen: string[] = []
-    /** What was handed out on purpose, once, to whoever asked for it. */
+    /** Secrets that are handed out on purpose, once, to the caller that requested them. */
     const handedOut = new Map<string, number>()
 
     async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
@@ -88,7 +88,7 @@ test.concurrent.each(oneIn(2, ["json", "plain"]))(
       }
     }
 
-    // In with a link, a ticket, a second token, a JWT: each is handed out once, and then belongs to nobody's answer.
+    // Signs in with a link, a ticket, a second token, a JWT: each is handed out once, and must not appear in any later answer.
     const signedIn = await ask("POST", "/api/auth/sign-in", { secret: secrets.link })
     secrets.session = /pawl_session_\d+=([\w-]+)/.exec(signedIn.headers.get("set-cookie") ?? "")?.[1] ?? ""
     secrets.page = signedIn.body.pageSecret as string
@@ -113,7 +113,7 @@ test.concurrent.each(oneIn(2, ["json", "plain"]))(
     }
     expect((await ask("GET", "/api/auth/me", undefined, browser)).status).toBe(200)
 
-    // Keys that the provider says back: the operator's first, then ada's own.
+    // Keys that the provider echoes: the operator's first, then ada's own.
     const model = { model: "openai/gpt-x" }
     for (const own of [false, true]) {
       if (own)
@@ -137,7 +137,7 @@ test.concurrent.each(oneIn(2, ["json", "plain"]))(
     await ask("POST", `/api/conversations/${offline.body.id}/messages`, { text: "add a task: buy milk" })
     await receiver.called(2)
 
-    // A database that says the password back.
+    // A database that echoes the password.
     await using database = await echoingDatabase()
     const reached = { name: "x", kind: "postgres", host: "127.0.0.1", port: database.port, database: "d", user: "u" }
     const connection = await ask("POST", "/api/connections", { ...reached, password: secrets.database })
@@ -154,7 +154,7 @@ test.concurrent.each(oneIn(2, ["json", "plain"]))(
     await ask("POST", `${at}/query`, { sql: "SELECT 1" })
     expect(database.heard).toContain(secrets.database)
 
-    // Secrets where they do not belong: bodies that are refused, bad tokens, wrong places.
+    // Secrets in wrong places: refused bodies, bad tokens, other fields.
     await ask("PUT", "/api/providers/openai", {
       apiKey: `${secrets.own} x`,
       baseUrl: `https://ada:${secrets.password}@a.example`,
@@ -207,14 +207,14 @@ test.concurrent.each(oneIn(2, ["json", "plain"]))(
         expect(hooked.includes(form), `${name} in the webhook`).toBe(false)
         expect(files.includes(form) || after.includes(form), `${name} in the database`).toBe(false)
       }
-      // Also not a telling part of it.
+      // A part that identifies the secret must not appear either.
       const part = secret.replace(/^(sk-|pawl_)/, "").slice(0, 16)
       if (name !== "signed") expect(log.includes(part), `part of ${name} in the log`).toBe(false)
     }
   },
 )
 
-/** Asks for the password in the clear, and answers with an error that repeats it. */
+/** Asks for the password in clear text, and answers with an error that repeats it. */
 async function echoingDatabase() {
   const heard: string[] = []
   const message = (type: string, body: Buffer) => {
@@ -244,14 +244,14 @@ const formsOf = (secret: string) =>
     ...(/^[\w-]{43}(?:\w\w)?$/.test(secret) ? [Buffer.from(secret.slice(0, 43), "base64url")] : []),
   ].map((bytes) => bytes.toString("latin1"))
 
-/** Everything that is in a folder and in a file, as text in which each byte is a sign. */
+/** The content of all files in a folder, as text with one character for each byte. */
 async function bytesIn(folder: string, file: string): Promise<string> {
   const names = (await readdir(folder)).filter((name) => name.startsWith("pawl.db"))
   const all = await Promise.all([file, ...names.map((name) => join(folder, name))].map((path) => readFile(path)))
   return Buffer.concat(all).toString("latin1")
 }
 
-test.concurrent("the password of a database that cannot be reached is in nothing that is printed", async () => {
+test.concurrent("the password of an unreachable database appears in no output", async () => {
   const password = canary("Database")
   const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: `postgres://pawl:${password}@127.0.0.1:1/pawl` }
   for (const words of [
@@ -261,7 +261,7 @@ test.concurrent("the password of a database that cannot be reached is in nothing
     ["token", "create", "--user", "ada"],
     ["backup", "x"],
   ]) {
-    // What a server says is heard of a server, the others in one process.
+    // `serve` runs as a real server, the other commands in this process.
     const { code, stdout, stderr } = await (words[0] === "serve" ? pawl : command)(words, environment)
     expect(code, words.join(" ")).not.toBe(0)
     expect(stdout + stderr).not.toContain(password.slice(0, 16))

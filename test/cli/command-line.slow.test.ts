@@ -64,7 +64,7 @@ describe.concurrent("pawl serve", () => {
     )
   })
 
-  test("a run that was cut off by kill -9 goes on by itself with the next start", async () => {
+  test("a run that was cut off by kill -9 continues by itself with the next start", async () => {
     const second = Promise.withResolvers<void>()
     let asked = 0
     await using provider = await ProviderServer.open((response) => {
@@ -90,7 +90,7 @@ describe.concurrent("pawl serve", () => {
     expect(body.messages.at(-1).content).toBe("Here I am again.")
   })
 
-  test("SIGTERM does not wait for a model: the message is kept and answered in the next life", async () => {
+  test("SIGTERM does not wait for a model: the message is stored and answered after the next start", async () => {
     const asked = Promise.withResolvers<void>()
     await using provider = await ProviderServer.open((response) => {
       streamHead(response)
@@ -106,7 +106,7 @@ describe.concurrent("pawl serve", () => {
     expect((await ended).code).toBe(0)
   })
 
-  test("what a proxy says counts where the operator has named it", async () => {
+  test("a proxy's headers are trusted if the operator has named the proxy", async () => {
     const headers = { "x-forwarded-host": "evil.example" }
     const status = async (settings: Record<string, string>) => {
       await using server = await serve({ PAWL_DATA: dataFolder(), ...settings })
@@ -118,7 +118,7 @@ describe.concurrent("pawl serve", () => {
     expect([half.code, half.stderr]).toEqual([1, expect.stringContaining("PAWL_JWT_ISSUER")])
   })
 
-  test("a JWT of the configured issuer opens the door", async () => {
+  test("a JWT of the configured issuer is accepted", async () => {
     const secret = "a-shared-secret-of-at-least-32-bytes!"
     const settings = { PAWL_JWT_SECRET: secret, PAWL_JWT_ISSUER: "https://id.example", PAWL_DATA: dataFolder() }
     await using server = await serve(settings)
@@ -131,7 +131,7 @@ describe.concurrent("pawl serve", () => {
     expect(me.body).toMatchObject({ user: { name: "ada" }, scopes: ["read"], credential: { type: "jwt" } })
   })
 
-  test("a port that is taken and a bad setting are said plainly", async () => {
+  test("reports a port in use and an invalid setting in plain words", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     await using server = await serve(environment)
     const { port } = new URL(server.url)
@@ -157,7 +157,7 @@ describe.concurrent("pawl exec", () => {
     expect((await command(["exec", "--agent", "workspace", "list my tasks"], environment)).stdout).toContain("Buy milk")
   })
 
-  test("offline: a change needs to be confirmed, auto makes it, a read shows it, beside a running server", async () => {
+  test("offline: a change needs approval, auto applies it, a read shows it, next to a running server", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     await using server = await serve(environment)
     const asked = await pawl(["exec", "--agent", "workspace", "add a task: buy milk"], environment)
@@ -184,7 +184,7 @@ describe.concurrent("pawl exec", () => {
     ])
   })
 
-  test("pawl show tells what runs were spent on, what was recorded, and the state in between", async () => {
+  test("pawl show prints what runs cost, what was recorded, and the state in between", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     const nothing = await command(["show"], environment)
     expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("There is no conversation yet")])
@@ -221,7 +221,7 @@ describe.concurrent("pawl exec", () => {
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('"task_1" is not a run')])
   })
 
-  test("an MCP server that may not be reached is refused in one sentence that says who can change that", async () => {
+  test("an unreachable MCP server is refused in one sentence that says who can change that", async () => {
     const { code, stderr } = await command(["mcp", "add", "notes", "http://127.0.0.1:1/mcp"], {
       PAWL_DATA: dataFolder(),
     })
@@ -231,7 +231,7 @@ describe.concurrent("pawl exec", () => {
     )
   })
 
-  test("what is piped in is added to the request; events come as JSON lines", async () => {
+  test("piped input is added to the request; events come as JSON lines", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     const piped = await pawl(["exec", "--agent", "workspace", "--json"], environment, "list my tasks\n")
     const events = piped.stdout
@@ -248,7 +248,7 @@ describe.concurrent("pawl exec", () => {
     expect(both.stdout).toContain("find tasks about\\n\\ngarden")
   })
 
-  test("a failure is 3 with its sentence, a wrong use is 1", async () => {
+  test("a failure exits with 3 and its sentence, wrong usage with 1", async () => {
     await using provider = await ProviderServer.open((response) => {
       response
         .writeHead(401, { "content-type": "application/json" })
@@ -269,7 +269,7 @@ describe.concurrent("pawl exec", () => {
     ])
     expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("pawl: OpenAI rejected the API key")])
     expect(failed.stderr).not.toContain("secret-key")
-    // The one provider that is set up is asked without a choice.
+    // The only configured provider is used without a choice.
     expect([unchosen.code, unchosen.stderr]).toEqual([3, expect.stringContaining("OpenAI rejected the API key")])
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('There is no agent "nobody"')])
     expect(wrong.map(({ code }) => code)).toEqual([1, 1, 1])
@@ -296,7 +296,7 @@ describe.concurrent("pawl exec", () => {
 })
 
 describe.concurrent("pawl", () => {
-  test("explains itself", async () => {
+  test("prints its help", async () => {
     const [help, version, none, unknown] = await Promise.all([
       pawl(["--help"]),
       command(["--version"]),
@@ -328,7 +328,7 @@ describe.concurrent("pawl", () => {
     "doctor",
     "replay",
     "crashtest",
-  ])("pawl %s --help tells how to use it", async (name) => {
+  ])("pawl %s --help prints its usage", async (name) => {
     const { code, stdout } = await command([name, "--help"])
     expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage: pawl ${name}`)])
   })
@@ -352,7 +352,7 @@ describe.concurrent("pawl", () => {
     const environment: Record<string, string> = { PAWL_DATA: dataFolder(), ...database }
     await using server = await serve(environment)
     const { input } = await server.says(/listening/)
-    // Shared by many, a server has no owner at its keyboard.
+    // A server with several people has no owner at its keyboard.
     if (name === "postgres") return expect(input).toMatch(/^No one can sign in yet\. .*pawl invite/)
     const [, link, url] = /^Sign in.*: (\S+)\nlistening on (\S+)\n$/.exec(input) ?? []
     expect(link).toMatch(new RegExp(`^${url}/sign-in#[\\w-]{45}$`))
@@ -379,7 +379,7 @@ describe.concurrent("pawl", () => {
     expect((await again.says(/listening/)).input).not.toContain(link)
   })
 
-  test("a link is printed alone, for a person who may be new, and leads to where the server is", async () => {
+  test("a link is printed alone, for a person who may be new, and leads to the server's address", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     const made = await pawl(["invite", "--user", "ada"], environment)
     expect(made).toEqual({
@@ -407,7 +407,7 @@ describe.concurrent("pawl", () => {
     )
   })
 
-  test("migrate and doctor say how things stand", async () => {
+  test("migrate and doctor report the state", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     const migrated = await command(["migrate"], environment)
     expect([migrated.code, migrated.stdout]).toEqual([0, expect.stringContaining("001_schema")])

@@ -24,10 +24,10 @@ const crashtest = (pack: string, ...more: string[]) => {
   return new PawlProcess(["crashtest", "pay.json", "--every", "11", ...more], environment, { cwd: folder }).ended
 }
 
-test("a write that pays twice when its process is killed is found, as docs/guide/crashtest.md says; declared as it is, it pays once", async () => {
+test("finds a write that pays twice when its process is killed, as docs/guide/crashtest.md says; declared as such, it pays once", async () => {
   const slip = await crashtest("./payments.ts")
   expect(slip).toMatchObject({ code: 1, stdout: printed })
-  // Twice whole, once where nothing had begun, and twice where it was killed with the money paid and nothing on record.
+  // Two complete runs, one that had not started, and two that were killed after the payment and before it was recorded.
   expect(await readFile(join(folder, "payments.txt"), "utf8")).toBe("5\n".repeat(5))
 
   const code = await readFile(join(folder, "payments.ts"), "utf8")
@@ -58,7 +58,7 @@ test("the pack of docs/recipes/write-a-pack.md is killed at every write and appl
   expect(played.code).toBe(0)
 }, 300_000)
 
-test("a run on record is played again as it went", async () => {
+test("replays a recorded run as it went", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_LOG: "off" }
   await command(["exec", "--agent", "workspace", "--mode", "auto", "add a task: buy milk"], environment)
   const id = /run_[0-9A-Za-z]+/.exec((await command(["show", "--json"], environment)).stdout)?.[0] ?? ""

@@ -16,7 +16,7 @@ import { databases } from "../support/databases.ts"
 const all = async <Item>(items: AsyncIterable<Item>) => await Array.fromAsync(items)
 
 describe.each(databases)("on $name", ({ create, name }) => {
-  test("what durability is in force is asked of the database, and a relaxed one is worth a word", async () => {
+  test("the durability in force is read from the database, and a relaxed one is a warning", async () => {
     await using database = await create()
     await using store = await openStore({ url: database.url, durability: "normal" })
     const inForce = name === "sqlite" ? "SQLite with a write-ahead log" : "PostgreSQL with fsync"
@@ -26,7 +26,7 @@ describe.each(databases)("on $name", ({ create, name }) => {
     expect(await all(examineDurability(store.engine, "full"))).toEqual([["ok", expect.stringContaining("full")]])
   })
 
-  test("statements of a turn are timed where nobody counts them", async () => {
+  test("statements of a turn are timed without a query counter", async () => {
     await using database = await create()
     await using store = await openStore({ url: database.url, durability: "normal" })
     let ms = 0
@@ -45,7 +45,7 @@ describe.each(databases)("on $name", ({ create, name }) => {
   })
 })
 
-test("an SQLite without its log, as on some network disks, or that syncs nothing, is wrong", async () => {
+test("an SQLite without its write-ahead log, as on some network disks, or that syncs nothing, is an error", async () => {
   const engine = (mode: string, synchronous: number) => ({
     name: "sqlite" as const,
     query: async <Row>(sql: string) =>
@@ -59,7 +59,7 @@ test("an SQLite without its log, as on some network disks, or that syncs nothing
   expect((await all(examineDurability(engine("wal", 1), "full")))[0]?.[0]).toBe("ok")
 })
 
-test("a bound on what may be reserved, under which a thread would end the server, is worth a word; none is not", () => {
+test("a limit on reserved memory, under which a thread would end the server, is a warning; no limit is not", () => {
   const limits = (space: string, data: string) =>
     `Limit                     Soft Limit           Hard Limit           Units     \n` +
     `Max data size             ${data.padEnd(20)} unlimited            bytes     \n` +
@@ -72,7 +72,7 @@ test("a bound on what may be reserved, under which a thread would end the server
   expect([...examineReservations("")]).toEqual([])
 })
 
-test("a folder is written to and left as it was; one that cannot be is wrong", async () => {
+test("a test file is written to the folder and removed; a read-only folder is an error", async () => {
   const folder = mkdtempSync(join(tmpdir(), "doctor-"))
   try {
     const found = await all(examineDisk("disk", folder))
@@ -92,7 +92,7 @@ test.each<[what: string, disk: { free: number; takes: number }, marks: string[],
   ["little room", { free: 0.9e9, takes: 50 }, ["note", "ok"], /0\.9 GB free; free some space/],
   ["nearly none", { free: 0.09e9, takes: 50 }, ["wrong", "ok"], /0\.1 GB free; free some space/],
   ["a slow disk", { free: 5e9, takes: 51 }, ["ok", "note"], /51\.0 ms; .*use a faster disk/],
-])("of a disk with %s it is told what to do", async (_, { free, takes }, marks, says) => {
+])("for a disk with %s it reports what to do", async (_, { free, takes }, marks, says) => {
   const folder = mkdtempSync(join(tmpdir(), "doctor-"))
   let ms = 0
   const statDisk = async () => ({ bavail: free / 1000, bsize: 1000, type: 0xef53 })
@@ -135,22 +135,19 @@ test.each([
   ["http/protobuf", 200, "ok", /accepts them as http\/protobuf$/],
   ["http/json", 401, "wrong", /answers with status 401; check OTEL_EXPORTER_OTLP_HEADERS$/],
   ["http/json", 404, "wrong", /status 404; check the path of OTEL_EXPORTER_OTLP_ENDPOINT/],
-] as const)(
-  "whoever is told of traces is sent an empty batch as %s: %i is %s",
-  async (protocol, status, mark, says) => {
-    const asked: unknown[] = []
-    await using receiver = await answering(({ method, url, headers }) => {
-      asked.push([method, url, headers["content-type"], headers.authorization])
-      return status
-    })
-    const telemetry = tracesTo(receiver.url, protocol)
-    expect(await all(examineTraces(telemetry))).toEqual([[mark, expect.stringMatching(says)]])
-    const type = protocol === "http/json" ? "application/json" : "application/x-protobuf"
-    expect(asked).toEqual([["POST", "/v1/traces", type, "Bearer secret-of-ada"]])
-  },
-)
+] as const)("the traces endpoint is sent an empty batch as %s: %i is %s", async (protocol, status, mark, says) => {
+  const asked: unknown[] = []
+  await using receiver = await answering(({ method, url, headers }) => {
+    asked.push([method, url, headers["content-type"], headers.authorization])
+    return status
+  })
+  const telemetry = tracesTo(receiver.url, protocol)
+  expect(await all(examineTraces(telemetry))).toEqual([[mark, expect.stringMatching(says)]])
+  const type = protocol === "http/json" ? "application/json" : "application/x-protobuf"
+  expect(asked).toEqual([["POST", "/v1/traces", type, "Bearer secret-of-ada"]])
+})
 
-test("whoever is told of traces and is not there is named, without a key; told nobody, nobody is asked", async () => {
+test("an unreachable traces endpoint is named, without a key; without one, no request is made", async () => {
   const gone = await answering(() => 200)
   await gone[Symbol.asyncDispose]()
   const found = await all(examineTraces(tracesTo(gone.url, "http/json")))
@@ -159,7 +156,7 @@ test("whoever is told of traces and is not there is named, without a key; told n
   expect(await all(examineTraces(undefined))).toEqual([])
 })
 
-test("one that answers nothing for nothing is named, with what to try", async () => {
+test("an endpoint that answers nothing in time is named, with what to try", async () => {
   const found = await providersOf({ AWS_BEARER_TOKEN_BEDROCK: "sk-secret-of-ada", AWS_REGION: "eu-west-1" })
   expect(found).toEqual([["note", expect.stringMatching(/^provider bedrock: configured, .*exec --model bedrock\/…/)]])
 })
@@ -167,31 +164,26 @@ test("one that answers nothing for nothing is named, with what to try", async ()
 test.each([
   [200, "ok", /^provider openai: answers with \d+ models?/],
   [401, "wrong", /^provider openai: .*; check its key and its address$/],
-])(
-  "a provider that is set up is asked with its key: %i is %s, and the key is told to nobody",
-  async (status, mark, says) => {
-    const asked: string[] = []
-    const provider = createServer((request, response) => {
-      asked.push(`${request.url} ${request.headers.authorization}`)
-      response
-        .writeHead(status, { "content-type": "application/json" })
-        .end(JSON.stringify({ data: [{ id: "gpt-x" }] }))
-    }).listen(0, "127.0.0.1")
-    await once(provider, "listening")
-    const OPENAI_BASE_URL = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
-    const folder = mkdtempSync(join(tmpdir(), "doctor-"))
-    try {
-      const config = readConfig({ PAWL_DATA: folder, OPENAI_API_KEY: "sk-secret-of-ada", OPENAI_BASE_URL })
-      await using server = await composeServer(config)
-      expect(await all(examineProviders(server.personal.shared))).toEqual([[mark, expect.stringMatching(says)]])
-      expect(JSON.stringify(await all(examineProviders(server.personal.shared)))).not.toContain("sk-secret")
-      expect(asked).toContain("/v1/models Bearer sk-secret-of-ada")
-    } finally {
-      provider.close()
-      rmSync(folder, { recursive: true, force: true })
-    }
-  },
-)
+])("a configured provider is asked with its key: %i is %s, and the key is not printed", async (status, mark, says) => {
+  const asked: string[] = []
+  const provider = createServer((request, response) => {
+    asked.push(`${request.url} ${request.headers.authorization}`)
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ data: [{ id: "gpt-x" }] }))
+  }).listen(0, "127.0.0.1")
+  await once(provider, "listening")
+  const OPENAI_BASE_URL = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  const folder = mkdtempSync(join(tmpdir(), "doctor-"))
+  try {
+    const config = readConfig({ PAWL_DATA: folder, OPENAI_API_KEY: "sk-secret-of-ada", OPENAI_BASE_URL })
+    await using server = await composeServer(config)
+    expect(await all(examineProviders(server.personal.shared))).toEqual([[mark, expect.stringMatching(says)]])
+    expect(JSON.stringify(await all(examineProviders(server.personal.shared)))).not.toContain("sk-secret")
+    expect(asked).toContain("/v1/models Bearer sk-secret-of-ada")
+  } finally {
+    provider.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
 
 const tracesTo = (url: string, OTEL_EXPORTER_OTLP_PROTOCOL: string) =>
   readConfig({
@@ -199,7 +191,7 @@ const tracesTo = (url: string, OTEL_EXPORTER_OTLP_PROTOCOL: string) =>
     OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20secret-of-ada",
   }).telemetry
 
-/** What is told of providers that are set up so. */
+/** The findings about providers with these settings. */
 async function providersOf(environment: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), "doctor-"))
   try {
@@ -210,7 +202,7 @@ async function providersOf(environment: Record<string, string>) {
   }
 }
 
-/** A server that answers each request with a status, and a list where all is well. */
+/** A server that answers each request with a status, and with a list if all is well. */
 async function answering(toStatus: (request: IncomingMessage) => number) {
   const server = createServer((request, response) => {
     response.writeHead(toStatus(request), { "content-type": "application/json" }).end(JSON.stringify({ data: [] }))

@@ -13,7 +13,7 @@ async function typesOf(frames: AsyncIterable<{ type: string }>): Promise<string[
   return types
 }
 
-test("a Pawl in this process is spoken to as one far away, and leaves nothing in the folder it works in", async () => {
+test("a Pawl in this process works like a remote one, and leaves nothing in the folder it works in", async () => {
   const [data, dir] = [dataFolder(), dataFolder()]
   const config = configIn(data)
   let id: string
@@ -26,7 +26,7 @@ test("a Pawl in this process is spoken to as one far away, and leaves nothing in
     expect(types).toContain("awaiting_confirmation")
     expect(embedded.conversations.newest).toBe(id)
   }
-  // Another life, in the same folder: what waited still waits, and is decided.
+  // Another process in the same folder: the waiting change still waits, and is decided.
   await using again = await openEmbedded(config, { dir })
   expect(again.conversations.newest).toBe(id)
   const { proposals } = await again.client.readConversation({ params: { id } })
@@ -52,7 +52,7 @@ test("every command stores its data in the user's data folder, unless PAWL_DATA 
   expect(readConfig({ HOME: "/home/ada", PAWL_DATA: "/here" }).dataFolder).toBe("/here")
 })
 
-test("a folder that is not there is refused with its name", async () => {
+test("a missing folder is refused with its name", async () => {
   await expect(openEmbedded(configIn(dataFolder()), { dir: "/nonexistent/x" })).rejects.toThrow(
     "The folder /nonexistent/x cannot be opened: the file or folder does not exist.",
   )

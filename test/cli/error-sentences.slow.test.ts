@@ -6,7 +6,7 @@ import { expect, test } from "vitest"
 import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 
-/** What never stands in a sentence for people: codes and calls of the system, text of schemas, and HTTP. */
+/** Raw text that no message for people may contain: system codes and calls, schema text, and HTTP. */
 const RAW =
   /\bE[A-Z]{4,}\b|getaddrinfo|errno|syscall|\b(?:open|lstat|scandir|mkdir) '|expected (?:number|string|object)|✖|Authorization|Bearer|\b(?:GET|POST|PUT|PATCH|DELETE) \/|\n\s+at /
 

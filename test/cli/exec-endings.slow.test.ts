@@ -7,7 +7,7 @@ import { command } from "../support/processes/commands.ts"
 import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
 import { isLong } from "../support/sizes.ts"
 
-// Beside each other: providers that stall, break off and ask for time are waited for.
+// Run concurrently, because they wait for providers that stall, disconnect or ask for time.
 vi.setConfig({ testTimeout: 180_000 })
 
 /** One reply of a server that speaks chat completions: these deltas, then why it ended, if it says so. */
@@ -53,29 +53,26 @@ test.concurrent.each([
     says: "the model replied with no text",
     reason: "empty_reply",
   },
-])(
-  "pawl exec says what became of an answer that ends with $what",
-  async ({ what, deltas, finish, code, says, reason }) => {
-    await using provider = await ProviderServer.open(reply(deltas, finish))
-    const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }
-    const words = ["exec", "--agent", "workspace", "--model", "qwen/qwen3-8b", "hello"]
-    // One of them is a process of its own: most of what the others would take is its start.
-    const plain = await (what === "stop" ? pawl : command)(words, environment)
-    expect([plain.code, plain.stdout]).toEqual([code, deltas.some((delta) => delta === text) ? "It begins\n" : ""])
-    expect(plain.stderr).toMatch(says === "" ? /^$/ : new RegExp(`^pawl: .*${says}(.*[^.])?\\.$`, "m"))
-    // The same reason again, which the long run reads as JSON too.
-    if (what.includes(" ") && !isLong) return
-    const json = await (what === "length" ? pawl : command)([...words, "--json"], environment)
-    expect(json.code).toBe(code)
-    expect(JSON.parse(json.stdout.trim().split("\n").at(-1) ?? "")).toEqual({
-      type: "done",
-      status: "completed",
-      ...(reason ? { reason } : {}),
-    })
-  },
-)
+])("pawl exec reports an answer that ends with $what", async ({ what, deltas, finish, code, says, reason }) => {
+  await using provider = await ProviderServer.open(reply(deltas, finish))
+  const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }
+  const words = ["exec", "--agent", "workspace", "--model", "qwen/qwen3-8b", "hello"]
+  // One runs as a process of its own; for the others, the start would take most of the time.
+  const plain = await (what === "stop" ? pawl : command)(words, environment)
+  expect([plain.code, plain.stdout]).toEqual([code, deltas.some((delta) => delta === text) ? "It begins\n" : ""])
+  expect(plain.stderr).toMatch(says === "" ? /^$/ : new RegExp(`^pawl: .*${says}(.*[^.])?\\.$`, "m"))
+  // The same reason again, which the long run reads as JSON too.
+  if (what.includes(" ") && !isLong) return
+  const json = await (what === "length" ? pawl : command)([...words, "--json"], environment)
+  expect(json.code).toBe(code)
+  expect(JSON.parse(json.stdout.trim().split("\n").at(-1) ?? "")).toEqual({
+    type: "done",
+    status: "completed",
+    ...(reason ? { reason } : {}),
+  })
+})
 
-test.concurrent("an answer that is longer than replies may be is cut, and says which setting allows more", async () => {
+test.concurrent("an answer above the length limit is cut, and the message names the setting that allows more", async () => {
   await using provider = await ProviderServer.open(
     reply(
       Array.from({ length: 50 }, () => ({ content: "x".repeat(100) })),
@@ -114,11 +111,11 @@ async function ask(
 
 interface AskedFor {
   readonly body: string
-  /** Which request it is, counted from 1. */
+  /** The number of the request, counted from 1. */
   readonly number: number
 }
 
-/** Words, and then nothing more: the connection is cut, or stays open. */
+/** Some text, and then nothing more: the connection is cut, or stays open. */
 const beginning = (response: ServerResponse, isCut: boolean) => {
   const choices = [{ index: 0, delta: text, finish_reason: null }]
   const chunk = { id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices }
@@ -126,7 +123,7 @@ const beginning = (response: ServerResponse, isCut: boolean) => {
   response.write(`data: ${JSON.stringify(chunk)}\n\n`, () => isCut && setTimeout(() => response.destroy(), 20))
 }
 
-test.concurrent("an answer that had to be given because the limit of tool calls was reached says so, and is one", async () => {
+test.concurrent("an answer forced by the limit of tool calls says so, and counts as an answer", async () => {
   const call = { index: 0, id: "c1", type: "function", function: { name: "list_tasks", arguments: "{}" } }
   const { plain, json } = await ask((response, { body }) =>
     /"tool_choice":"none"/.test(body)
@@ -139,7 +136,7 @@ test.concurrent("an answer that had to be given because the limit of tool calls 
   expect(json.events.at(-1)).toEqual({ type: "done", status: "completed", reason: "iteration_limit" })
 })
 
-test.concurrent("an answer of which the provider never says that it is finished may be cut, and says so", async () => {
+test.concurrent("an answer without a finish reason is reported as possibly cut", async () => {
   const { plain, json } = await ask((response) => reply([text])(response))
   expect([plain.code, plain.stdout]).toEqual([5, "It begins\n"])
   expect(plain.stderr).toMatch(/^pawl: .*may be cut.*\.$/m)
@@ -147,7 +144,7 @@ test.concurrent("an answer of which the provider never says that it is finished 
   expect(json.events.at(-1)).toEqual({ type: "done", status: "completed", reason: "unknown" })
 })
 
-test.concurrent("an answer that breaks off again and again has failed; what was heard of it stays printed", async () => {
+test.concurrent("an answer that is interrupted again and again fails; the part that arrived stays printed", async () => {
   const { plain, json } = await ask((response) => beginning(response, true), { run: pawl })
   expect(plain.code).toBe(3)
   expect(plain.stdout).toContain("It begins")
@@ -159,7 +156,7 @@ test.concurrent("an answer that breaks off again and again has failed; what was 
   expect(broken).toMatchObject({ message: { finish: "broken", content: "It begins" } })
 })
 
-test.concurrent("an answer that stalls is asked for again, like one that breaks off", async () => {
+test.concurrent("an answer that stalls is requested again, like one that is interrupted", async () => {
   const stall = (response: ServerResponse, { number }: AskedFor) =>
     number % 2 === 1 ? beginning(response, false) : reply([{ content: "It ends" }], "stop")(response)
   const { plain, asked, json } = await ask(stall, { more: { PAWL_MODEL_IDLE_SECONDS: "3" }, run: pawl })
@@ -169,7 +166,7 @@ test.concurrent("an answer that stalls is asked for again, like one that breaks 
   expect(json.events.find(({ type }) => type === "restarted")).toMatchObject({ detail: "model_silent" })
 })
 
-test.concurrent("a provider that asks for a little time is waited for, and one that asks for an hour is not", async () => {
+test.concurrent("waits for a provider that asks for a short pause, and not for one that asks for an hour", async () => {
   const busy =
     (seconds: string) =>
     (response: ServerResponse, { number }: AskedFor) =>
@@ -190,7 +187,7 @@ test.concurrent("a provider that asks for a little time is waited for, and one t
   expect(long.json.events.at(-1)).toMatchObject({ type: "error", code: "rate_limited" })
 })
 
-test.concurrent("pawl exec prints a long answer whole, also where it goes on with a conversation that has one", async () => {
+test.concurrent("pawl exec prints a long answer whole, also when it continues a conversation that has one", async () => {
   const long = `${"words and ".repeat(15_000)}THE END`
   await using provider = await ProviderServer.open(reply([{ content: long }], "stop"))
   const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }
@@ -208,7 +205,7 @@ test.concurrent("pawl exec prints a long answer whole, also where it goes on wit
 test.concurrent.each([
   ["a folder that is not there", "nowhere/answer.txt", "the file or folder does not exist"],
   ["a folder", ".", "it is a folder, not a file"],
-])("-o to %s is refused before anything is asked", async (_, place, why) => {
+])("-o to %s is refused before any request", async (_, place, why) => {
   await using provider = await ProviderServer.open(reply([text], "stop"))
   const data = dataFolder()
   const environment = { PAWL_DATA: data, LM_STUDIO_ENDPOINT: `${provider.url}` }
@@ -220,7 +217,7 @@ test.concurrent.each([
   expect(existsSync(join(data, "nowhere"))).toBe(false)
 })
 
-test.concurrent("what stood in the file of -o stays until there is an answer", async () => {
+test.concurrent("the previous content of the file of -o stays until there is an answer", async () => {
   await using provider = await ProviderServer.open(reply([text], "stop"))
   const data = dataFolder()
   const [kept, made] = [join(data, "kept.txt"), join(data, "made.txt")]
@@ -235,7 +232,7 @@ test.concurrent("what stood in the file of -o stays until there is an answer", a
   expect(existsSync(join(data, "never.txt"))).toBe(false)
 })
 
-test.concurrent("pawl exec --schema prints nothing but JSON that fits, and ends with 3 where none came", async () => {
+test.concurrent("pawl exec --schema prints only JSON that fits, and exits with 3 if none came", async () => {
   const says = ["Rome.", '{"city": 1}', 'It is {"city": "Rome"}', "no", "no", "no", '{"city": "Ro']
   await using provider = await ProviderServer.open((response) => {
     const content = says.shift()
@@ -266,7 +263,7 @@ test.concurrent("pawl exec --schema prints nothing but JSON that fits, and ends 
   expect(provider.received).toHaveLength(7)
 })
 
-test.concurrent("pawl exec --file sends files along, and nothing where one of them cannot be read", async () => {
+test.concurrent("pawl exec --file sends files along, and nothing if one of them cannot be read", async () => {
   await using provider = await ProviderServer.open(reply([{ content: "Seen." }], "stop"))
   const folder = dataFolder()
   const environment = { PAWL_DATA: folder, LM_STUDIO_ENDPOINT: provider.url }

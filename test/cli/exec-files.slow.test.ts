@@ -16,12 +16,12 @@ function place() {
   writeFileSync(join(root, "a.txt"), "hello\n")
   const environment = { HOME: data, XDG_DATA_HOME: join(data, "share") }
   const exec = (...words: string[]) => pawl(["exec", "--dir", root, ...words], environment)
-  /** In one process with others: most of what a little takes is the start of a process. */
+  /** Runs in one process with others, because the start of a process would take most of the time. */
   const execBeside = (...words: string[]) => command(["exec", "--dir", root, ...words], environment)
   return { root, data, environment, exec, execBeside }
 }
 
-test("pawl exec in a folder: what is read, what is asked, what is done, what goes on", async () => {
+test("pawl exec in a folder: reads, asks, changes and continues", async () => {
   const { root, data, exec, execBeside } = place()
   const read = await exec("--mode", "read-only", "read a.txt")
   expect([read.code, read.stdout]).toEqual([0, "hello\n"])
@@ -57,7 +57,7 @@ test("pawl exec in a folder: what is read, what is asked, what is done, what goe
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("Remove --agent.")])
 })
 
-test("@path in the request sends a file of the folder; of another file stderr names --file", async () => {
+test("@path in the request sends a file of the folder; for another file, stderr names --file", async () => {
   const { root, data, execBeside } = place()
   const [inside, outside] = [join(root, "stock.csv"), join(data, "other.csv")]
   for (const file of [inside, outside]) writeFileSync(file, "part,pieces\nbolt,40\n")
@@ -79,7 +79,7 @@ test("pawl exec asks no model for a title, so a wrong name for that model change
   expect(asked.stderr).not.toMatch(/title_failed|\{"at"/)
 })
 
-test("after a kill -9 in a command, what goes on says what is in doubt instead of waiting for ever", async ({
+test("after a kill -9 in a command, --continue reports what is in doubt instead of waiting forever", async ({
   skip,
 }) => {
   skip(!isReal, NO_BUBBLEWRAP) // where it is asked about
@@ -99,9 +99,9 @@ test("after a kill -9 in a command, what goes on says what is in doubt instead o
   }
 })
 
-/** Some machines have it and let nobody use it. */
+/** Some machines have it but do not allow its use. */
 const hasStrace = canRun("strace", "-f", "-o", "/dev/null", "true")
-/** Stops the process for the calls that are looked at, instead of for each: a fraction of the work, where strace can. */
+/** Stops the process only for the traced calls, if strace can, which takes a fraction of the work. */
 const FILTER = ["--seccomp-bpf"]
 const filter = canRun("strace", "-f", ...FILTER, "-o", "/dev/null", "true") ? FILTER : []
 
@@ -122,10 +122,10 @@ test("a conversation that may only read makes no system call that changes the fo
     const run = spawnSync("strace", [...words, "exec", "--dir", root, "--mode", mode, text], { ...options, input: "" })
     expect(run.status, run.stderr).toBe(0)
     const lines = readFileSync(file, "utf8").split("\n")
-    // We address what is in the folder by its descriptors; nobody else in this process does.
+    // Only our tools open files in the folder by descriptor; no other code in this process does.
     return lines.filter((line) => line.includes(`"${root}`) || line.includes('"/proc/self/fd/'))
   }
-  // What reads, what starts another program, and what would change something: of each one, and in the long run all.
+  // Calls that read, that start another program, and that would change something: of each one, and in the long run all.
   const asked = [["read a.txt", "search for hello"], ["git diff"], ["delete a.txt", "create b with c"]]
   const seed = seedOf("PAWL_KILL_SEED")
   for (const text of asked.flatMap((texts) => (isLong ? texts : [texts[seed % texts.length]!]))) {

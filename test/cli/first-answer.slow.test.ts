@@ -9,7 +9,7 @@ import { type Installed, installLibrary, installPackage, ownCache } from "../sup
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { keys, TerminalProcess } from "../terminal/terminal.ts"
 
-// Each documented way to a first answer, as a newcomer goes it: at most three steps, with the packed package and a model
+// Follows each documented way to a first answer as a newcomer would: at most three steps, with the packed package and a model
 // server on this machine. Nothing is published yet, so `pawl` is the packed file.
 
 const root = join(import.meta.dirname, "../..")
@@ -21,7 +21,7 @@ beforeAll(async () => {
   installed = await installPackage({ anew: false, typed: false })
 }, 300_000)
 
-/** What a browser does with the printed link: it signs in once, then sends a message and reads the reply. */
+/** Acts as a browser with the printed link: signs in once, then sends a message and reads the reply. */
 async function askOverLink(link: string, text: string): Promise<string> {
   const { origin, hash } = new URL(link)
   const signIn = await fetch(`${origin}/api/auth/sign-in`, {
@@ -101,7 +101,7 @@ test("a clone: npm ci && npm start, open the link, ask", { timeout: 300_000 }, a
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     cpSync(join(root, file), join(folder, file))
   }
-  // What `npm ci` installs is what this checkout has; it would take minutes more.
+  // `npm ci` would install the same modules that this checkout has, and take minutes more.
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
   const { PATH = "" } = process.env
   const settings = { PATH, HOME: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off", OLLAMA_HOST: ollama.url }

@@ -7,7 +7,7 @@ import { launcher } from "../support/processes/package.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/** A small disk that only the commands of one script see: nobody else's disk is filled. */
+/** Mounts a small disk that only the commands of one script see, so no real disk is filled. */
 const onSmallDisk = (script: string, given: readonly string[]) =>
   spawnSync("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script, ...given], {
     encoding: "utf8",
@@ -36,13 +36,13 @@ echo "== with room again"
 "$node" "$launcher" token create --user bob 2>&1
 `
 
-test.skipIf(!hasSmallDisk)("after kill -9 on a full disk each command says truly that it ended, and why", () => {
+test.skipIf(!hasSmallDisk)("after kill -9 on a full disk each command reports that it ended, and why", () => {
   const data = mkdtempSync(join(tmpdir(), inject("testRun"), "data-"))
   const { stdout } = onSmallDisk(SCRIPT, [data, process.execPath, launcher])
   const [, ...said] = stdout.split(/^== /m)
   const outputs = said.slice(0, -1).map((text) => text.slice(text.indexOf("\n") + 1))
   expect(outputs).toHaveLength(4)
-  // A server may start: its log of writes has room that is used again.
+  // A server may start, because its write-ahead log has room that is reused.
   for (const output of outputs) {
     expect(output).toMatch(
       /listening on|^pawl: The disk is full, so nothing can be written\. What is stored is safe\. Free some space on the disk, then run this again\./,

@@ -13,8 +13,8 @@ function openFull(): { readonly file: number } & Disposable {
   return { file, [Symbol.dispose]: () => closeSync(file) }
 }
 
-describe.skipIf(!existsSync(FULL))(`where the disk of what is printed is full (${NO_FULL_DISK} otherwise)`, () => {
-  test("a server whose log cannot be written goes on serving, and stops in good order", async () => {
+describe.skipIf(!existsSync(FULL))(`if the disk of the output is full (${NO_FULL_DISK} otherwise)`, () => {
+  test("a server whose log cannot be written continues to serve, and stops cleanly", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     using full = openFull()
     await using server = new PawlProcess(["serve", "--port", "0"], environment, { stdio: ["pipe", "pipe", full.file] })
@@ -26,7 +26,7 @@ describe.skipIf(!existsSync(FULL))(`where the disk of what is printed is full ($
     expect((await server.kill("SIGTERM")).code).toBe(0)
   })
 
-  test("an answer that could not be written to its end is done, said in a line, and no success", async () => {
+  test("an answer that could not be written whole is done, is reported in one line, and is no success", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     using full = openFull()
     const add = ["exec", "--agent", "workspace", "--mode", "auto", "add a task: buy milk"]
@@ -38,7 +38,7 @@ describe.skipIf(!existsSync(FULL))(`where the disk of what is printed is full ($
     expect(list.stdout.toLowerCase()).toContain("buy milk")
   })
 
-  test("a file of -o that could not be written to its end is said in a line", async () => {
+  test("reports a file of -o that could not be written whole in one line", async () => {
     const kept = await command(["exec", "--agent", "workspace", "-o", FULL, "list my tasks"], {
       PAWL_DATA: dataFolder(),
     })

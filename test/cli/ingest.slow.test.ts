@@ -14,12 +14,12 @@ function place(more: Record<string, string> = {}) {
   const environment = { PAWL_DATA: data, ...more }
   const all = ["ingest", folder, "--collection", "Shelf"]
   const ingest = (...words: string[]) => pawl([...all, ...words], environment)
-  /** In one process with others: most of what a little takes is the start of a process. */
+  /** Runs in one process with others, because the start of a process would take most of the time. */
   const ingestAgain = () => command(all, environment)
   return { folder, environment, ingest, ingestAgain }
 }
 
-/** Where nothing is asked of what the embedder makes: the one that ships takes a second to begin, in each process. */
+/** Replaces the embedder where its vectors do not matter: the built-in one takes a second to start in each process. */
 async function playedEmbedder() {
   const provider = await ProviderServer.open((response, { body }) => {
     const { input, model } = body as { readonly input: readonly string[]; readonly model: string }
@@ -57,14 +57,14 @@ test.concurrent("pawl ingest takes a folder, skips what it has, replaces what ha
   expect((await command(["ingest", join(folder, "nothing")], environment)).stderr).toContain(
     "There is no file or folder",
   )
-  // Nobody writes to this one: reading it would never end.
+  // No process writes to this pipe, so reading it would never end.
   execFileSync("mkfifo", [join(folder, "pipe.md")])
   expect((await command(["ingest", join(folder, "pipe.md")], environment)).stderr).toContain(
     "neither a file nor a folder",
   )
 })
 
-test.concurrent("a folder is the same from wherever it is brought, and a copy of a file is that file", async () => {
+test.concurrent("a folder is the same under any path, and a copy of a file is that file", async () => {
   await using embedder = await playedEmbedder()
   const { folder, environment } = place(embedder.settings)
   const paper = join(folder, "papers")
@@ -83,7 +83,7 @@ test.concurrent("a folder is the same from wherever it is brought, and a copy of
   ] as const)
     expect((await from(cwd, path)).stdout).toMatch(/Shelf: 0 added, 0 replaced, [12] unchanged, 0 failed\./)
 
-  // The copy comes first, and the one that it is a copy of then changes: both are in.
+  // The copy comes first, and then its original changes: both are in.
   copyFileSync(join(paper, "lift.md"), join(paper, "a-copy.md"))
   writeFileSync(join(paper, "lift.md"), "# Lift\n\nLift falls.\n")
   const { stdout } = await from(paper, ".")
@@ -91,14 +91,14 @@ test.concurrent("a folder is the same from wherever it is brought, and a copy of
   expect((await from(folder, "link")).stdout).toContain("Shelf: 0 added, 0 replaced, 3 unchanged, 0 failed.")
 })
 
-test.concurrent("a file that is too large or cannot be read is named, and the next one is taken", async () => {
+test.concurrent("a file that is too large or unreadable is named, and the next one is read", async () => {
   await using embedder = await playedEmbedder()
   const { folder, ingest } = place(embedder.settings)
   writeFileSync(join(folder, "a.txt"), "")
   truncateSync(join(folder, "a.txt"), 65 * 1024 * 1024)
   writeFileSync(join(folder, "b.jsonl"), "x".repeat(17 * 1024 * 1024))
   writeFileSync(join(folder, "z.md"), "# Lift\n\nLift grows.\n")
-  const memory = "/proc/self/mem" // there, and not to be read by anybody
+  const memory = "/proc/self/mem" // exists, but no process may read it
   const { code, stdout, stderr } = await ingest(...(existsSync(memory) ? [memory] : []))
   expect(stdout).toContain("added")
   expect(stderr).toContain("a.txt: larger than 64 MB")
@@ -107,7 +107,7 @@ test.concurrent("a file that is too large or cannot be read is named, and the ne
   expect([code, stdout]).toEqual([1, expect.stringMatching(/Shelf: 1 added, .* [23] failed/)])
 })
 
-test.concurrent("one that is killed goes on where it was: everything is in, nothing twice", async () => {
+test.concurrent("an ingest that is killed resumes: everything is in, nothing twice", async () => {
   await using embedder = await playedEmbedder()
   const { folder, environment, ingest, ingestAgain } = place(embedder.settings)
   const count = 40

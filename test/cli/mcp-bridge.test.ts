@@ -11,13 +11,13 @@ import { anyDatabase } from "../support/databases.ts"
 import { ERAS, type Era, toAnswer } from "../dialects/mcp-client.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
-describe.each(ERAS)("pawl mcp carries messages of the age %s", (era) => {
+describe.each(ERAS)("pawl mcp carries messages of protocol version %s", (era) => {
   let face: Face
   let native: Visitor
   let token: string
   /** That the model is asked. */
   let heard = Promise.withResolvers<void>()
-  /** What the way to the server does to an answer. */
+  /** Changes an answer on its way from the server. */
   let onTheWay: (response: Response) => Response
 
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe.each(ERAS)("pawl mcp carries messages of the age %s", (era) => {
     const end = { url: "http://localhost/mcp", fetch }
     const ended = bridgeMcp(end, { input, output, stopping: new AbortController().signal })
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: modeOf(era) } })
-    // Lines in, lines out: seen from here its output is our input.
+    // Lines in, lines out: its output is this test's input.
     await client.connect(new StdioServerTransport(output, input))
     const ask = async (message: string, options: object = {}) =>
       toAnswer((await client.callTool({ name: "ask_agent", arguments: { message, agent: "test" } }, options)) as never)
@@ -62,7 +62,7 @@ describe.each(ERAS)("pawl mcp carries messages of the age %s", (era) => {
   const newest = async () => (await native.get("/api/conversations?limit=1")).body.items[0].id as ConversationId
   const runOf = async (id: string) => (await native.get(`/api/conversations/${id}/runs`)).body.items[0]
 
-  test("there and back, with progress, until its input ends", async () => {
+  test("in both directions, with progress, until its input ends", async () => {
     const { client, ask, input, ended } = await start()
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("ask_agent")
     const told: unknown[] = []
@@ -72,7 +72,7 @@ describe.each(ERAS)("pawl mcp carries messages of the age %s", (era) => {
     await ended
   })
 
-  test("also that a request is taken back: its run stops", async () => {
+  test("and cancellations: the run of the request stops", async () => {
     const { ask, input, ended } = await start()
     const cancel = new AbortController()
     const asked = ask("wait", { signal: cancel.signal }).catch((error: Error) => error)
@@ -87,7 +87,7 @@ describe.each(ERAS)("pawl mcp carries messages of the age %s", (era) => {
     await ended
   })
 
-  test("and says so where an answer breaks off, or none can be had", async () => {
+  test("and reports an answer that is interrupted or missing", async () => {
     const { client, ask, input, ended } = await start()
     onTheWay = (response) =>
       response.status === 200 ? new Response("", { headers: { "content-type": "text/event-stream" } }) : response
@@ -100,7 +100,7 @@ describe.each(ERAS)("pawl mcp carries messages of the age %s", (era) => {
     await ended
   })
 
-  test("what is no message, or larger than any may be, harms nobody", async () => {
+  test("malformed and oversized messages do no harm", async () => {
     const { input, client, ended } = await start()
     input.write("{no json\n[]\nnull\n\n")
     expect((await client.listTools()).tools.length).toBeGreaterThan(0)

@@ -26,7 +26,7 @@ async function clientOf(name: string): Promise<Client> {
   return createClient({ baseUrl: "http://localhost", token, fetch })
 }
 
-/** A part of `pawl mcp` as its process calls it; `told` has what it prints while it works. */
+/** A subcommand of `pawl mcp` as its process runs it; `told` has what it prints while it works. */
 async function pawlMcp(name: string) {
   const client = await clientOf(name)
   const told: string[] = []
@@ -43,13 +43,13 @@ async function pawlMcp(name: string) {
 
 const forEver = new AbortController().signal
 
-test("`pawl mcp add` of a server that wants a sign-in prints the link, and is done when the person is back", async () => {
+test("`pawl mcp add` of a server that needs a sign-in prints the link, and ends when the person is back", async () => {
   await using there = await PlayedAuthority.open([ECHO])
   const { run, link } = await pawlMcp("ada")
   const adding = run("add", ["notes", there.server.url])
   const back = there.agree(await link)
   expect(back.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback\?/)
-  // Anything that some page sends there is no answer.
+  // A request without the expected state, as any page could send it, is ignored.
   const forged = await fetch(`${back.origin}/callback?code=a&state=b`)
   expect([forged.status, await forged.text()]).toEqual([400, expect.stringMatching(/started by another user/)])
   expect((await fetch(back.origin)).status).toBe(404)
@@ -68,7 +68,7 @@ test("`pawl mcp add` of a server that wants a sign-in prints the link, and is do
   await expect(waiting).rejects.toThrow(/You are not signed in/)
 })
 
-test("`pawl mcp login` at a server waits until the person's browser has finished it there", async () => {
+test("`pawl mcp login` at a server waits until the person has finished it in their browser", async () => {
   await using there = await PlayedAuthority.open([ECHO])
   const { run, link } = await pawlMcp("bea")
   const adding = run("add", ["notes", there.server.url], { isEmbedded: false })
@@ -81,7 +81,7 @@ test("`pawl mcp login` at a server waits until the person's browser has finished
   expect(await adding).toMatch(/^You are signed in\./)
 })
 
-test("`pawl mcp change` and `allow` say what they have done", async () => {
+test("`pawl mcp change` and `allow` print what they have done", async () => {
   await using server = await PlayedServer.open([ECHO])
   await using elsewhere = await PlayedServer.open([ECHO])
   const { run } = await pawlMcp("cy")

@@ -5,7 +5,7 @@ import { toAnswer } from "../dialects/mcp-client.ts"
 import { launcher } from "../support/processes/package.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
-test("a program that starts `pawl mcp` asks an agent, and what would change something waits", async () => {
+test("a program that starts `pawl mcp` asks an agent, and changes wait for approval", async () => {
   const { PATH = "" } = process.env
   const transport = new StdioClientTransport({
     command: process.execPath,

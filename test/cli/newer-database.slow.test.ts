@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const STACK = /\n\s+at /
 
-/** What a command needs besides the store, so that it gets as far as reading it. */
+/** Inputs that a command needs besides the store, so that it gets as far as reading it. */
 const inputs = { file: join(dataFolder(), "paper.md") }
 writeFileSync(inputs.file, "# A paper\n\nOf one sentence.")
 
@@ -27,7 +27,7 @@ const commands = [
 ]
 
 describe.each(databases)("on $name, a database that a newer Pawl has changed", (database) => {
-  /** The newer version said whether this one can work with what its step leaves. */
+  /** The newer version recorded whether this one is compatible with its migration. */
   async function changed(needs: string | null) {
     const isFile = database.name === "sqlite"
     const PAWL_DATA = dataFolder()

@@ -3,7 +3,7 @@ import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 
-test("metrics are for this machine, logs are JSON lines without a secret, and both follow their settings", async () => {
+test("metrics are open to this machine, logs are JSON lines without secrets, and both follow their settings", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
   const token = await tokenFor(environment)
   await using server = new PawlProcess(["serve"], environment)

@@ -7,7 +7,7 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 
 const run = /run_[0-9A-Za-z]+/
 
-test("replay says of a run that it would be asked the same, tries another model dry, and refuses what is no run or is gone", async () => {
+test("replay compares a run's requests, tries another model without effects, and refuses a missing run or a wrong id", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_LOG: "off" }
   await command(["exec", "--agent", "workspace", "list my tasks"], environment)
   const id = run.exec((await command(["show", "--json"], environment)).stdout)?.[0] ?? ""
@@ -29,7 +29,7 @@ test("replay says of a run that it would be asked the same, tries another model 
   )
   expect((await command(["show", id, "--rows"], environment)).stdout).toBe(rows)
 
-  // Whoever only looks has no vectors made or taken away, whatever embedder their shell has.
+  // A command that only reads creates and deletes no vectors, whatever embedder its shell has.
   expect((await command(["doctor"], environment)).code).toBe(0)
   expect(await vectors()).toEqual([{ embedder: "another", vector: "[1]" }])
 
@@ -37,7 +37,7 @@ test("replay says of a run that it would be asked the same, tries another model 
   expect(foreign).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^pawl: ".*" is not a run\./) })
   expect(foreign.stderr).not.toContain("\u001b")
 
-  // Another program has another idea of it: a row of a newer Pawl in the middle.
+  // Another program sees it differently: a row of a newer Pawl in the middle.
   await using store = await openStore({ url: `file:${join(environment.PAWL_DATA, "pawl.db")}` })
   const newer = "UPDATE event SET version = 2 WHERE type = 'tool_end'"
   await store.engine.change({ type: "statements", statements: [{ sql: newer, values: [] }] })
@@ -74,7 +74,7 @@ test("show prints the example of docs/guide/runs.md, except for times", async ()
   expect(withoutTimes(stdout)).toBe(withoutTimes(example))
 }, 60_000)
 
-/** Bars depend on times, and so does the space around both. */
+/** Bars depend on times, and so does the space around them. */
 const withoutTimes = (text: string) =>
   text
     .replace(run, "RUN")
@@ -82,7 +82,7 @@ const withoutTimes = (text: string) =>
     .replaceAll(/[━╸]+/g, "")
     .replaceAll(/ +/g, " ")
 
-/** A note whose vector another embedder has made long ago; what there is of vectors, for whoever asks later. */
+/** Plants a note with a vector of another embedder. Returns a function that reads all stored vectors. */
 async function plantVector(data: string): Promise<() => Promise<unknown[]>> {
   const open = () => openStore({ url: `file:${join(data, "pawl.db")}` })
   const note =

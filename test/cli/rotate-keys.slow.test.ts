@@ -15,7 +15,7 @@ const KEY = "own-key-of-ada-0123456789abcdef"
 const SECRETS = 2000
 
 describe("pawl rotate-keys", () => {
-  test("killed with -9 on its way and run again, beside a server that serves all the while", async () => {
+  test("is killed with -9 on its way and run again, next to a running server", async () => {
     const data = dataFolder()
     const settings = { PAWL_DATA: data, PAWL_PORT: "0", PAWL_ALLOW_PRIVATE_HOSTS: "127.0.0.1" }
     const path = join(data, "master.key")
@@ -38,7 +38,7 @@ describe("pawl rotate-keys", () => {
     const old = await new KeyFile(path).first()
     await stillWorks()
 
-    // Three lives that die: at once, with some secrets carried over, and with more of them.
+    // Three processes that are killed: at once, with some secrets re-encrypted, and with more of them.
     for (const sign of [/Replacing key/, /: [1-9]\d* secrets? encrypted/, /: [2-9]\d\d secrets encrypted/]) {
       await using rotating = new PawlProcess(["rotate-keys"], settings)
       await rotating.says(sign)
@@ -62,7 +62,7 @@ describe("pawl rotate-keys", () => {
     expect(out + stderr).not.toContain(KEY.slice(0, 10))
   }, 180_000)
 
-  test("with keys of the environment it wants both, and leaves nothing under the old one", async () => {
+  test("with keys from the environment it needs both, and leaves nothing under the old one", async () => {
     const data = dataFolder()
     const [old, next, other] = ["a".repeat(64), "b".repeat(64), "c".repeat(64)] as const
     const settings = { PAWL_DATA: data, PAWL_PORT: "0" }
@@ -81,7 +81,7 @@ describe("pawl rotate-keys", () => {
       1,
       expect.stringContaining("Set MASTER_ENCRYPTION_KEY_PREVIOUS to the old key."),
     ])
-    // From a shell without the servers' settings, or with another key for the old one: no server would have the new one.
+    // From a shell without the servers' settings, or with another key as the old one: no server would have the new one.
     for (const strange of [
       settings,
       { ...settings, MASTER_ENCRYPTION_KEY: next, MASTER_ENCRYPTION_KEY_PREVIOUS: other },
@@ -102,7 +102,7 @@ describe("pawl rotate-keys", () => {
   }, 180_000)
 })
 
-/** Secrets of many people, so that a rotation takes its time. */
+/** Secrets of many people, so that a rotation takes some time. */
 async function fill(data: string, path: string): Promise<void> {
   await using store = await openStore({
     url: `file:${join(data, "pawl.db")}`,

@@ -14,7 +14,7 @@ const full = failure("store_unavailable", { problem: "the disk is full" })
 test.each<[what: string, breaks: (server: ComposedServer) => void]>([
   ["invite its owner", ({ store }) => void (store.people.ensure = () => Promise.reject(full))],
   ["take up what was left behind", ({ runtime }) => void (runtime.recover = () => Promise.reject(full))],
-])("a server that cannot %s gives its port back with the error, and does not linger", async (_what, breaks) => {
+])("a server that cannot %s frees its port with the error, and ends", async (_what, breaks) => {
   await using database = await databases[0]!.create()
   const port = await freePort()
   const config = { ...readConfig({ PAWL_PORT: String(port), PAWL_DATA: dataFolder() }), databaseUrl: database.url }

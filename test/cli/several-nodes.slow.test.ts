@@ -13,7 +13,7 @@ import { Visitor } from "../support/server/face.ts"
 
 const postgres = databases.find(({ name }) => name === "postgres") as (typeof databases)[number]
 
-test("a server that is told to stop says draining for as long as it is told to, and serves meanwhile", async () => {
+test("a server that is asked to stop reports draining for the configured time, and continues to serve", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_DRAIN_SECONDS: "3" }
   const token = await tokenFor(environment)
   await using server = new PawlProcess(["serve"], environment)
@@ -23,7 +23,7 @@ test("a server that is told to stop says draining for as long as it is told to, 
   const ended = server.kill("SIGTERM")
   await expect.poll(async () => (await ada.get("/readyz")).body.code).toBe("draining")
   expect((await ada.get("/healthz")).status).toBe(200)
-  // Also for whoever comes over a new connection, and begins something.
+  // Also for a client that opens a new connection and starts a conversation.
   const said = await ada.say(await ada.begin(), "list my tasks")
   expect(said.body.run.status).toBe("completed")
   expect((await ended).code).toBe(0)
@@ -44,7 +44,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     ])
   })
 
-  test("a server opens as many connections as it may, and no more", async () => {
+  test("a server opens as many connections as configured, and no more", async () => {
     await using database = await postgres.create()
     const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0" }
     const token = await tokenFor(environment)
@@ -55,7 +55,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
       [Symbol.asyncDispose]: () => client.end(),
     })
     await client.connect()
-    // Everything that is asked waits for this table, so that each takes a connection of its own.
+    // All queries wait for this table, so that each takes a connection of its own.
     await client.query("BEGIN; LOCK TABLE token, conversation IN ACCESS EXCLUSIVE MODE")
     const asked = Array.from({ length: 12 }, () => ada.get("/api/conversations"))
     const others =
@@ -67,7 +67,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     await client.query("ROLLBACK")
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
   })
-  test("doctor lists the nodes, says how far clocks are apart, and notices another master key", async () => {
+  test("doctor lists the nodes, reports how far clocks are apart, and detects another master key", async () => {
     await using database = await postgres.create()
     const node = () => ({
       PAWL_DATA: dataFolder(),
@@ -93,7 +93,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     })
     await client.connect()
     await server.kill("SIGTERM") // it would take the next one for dead
-    // A node of which nothing has been heard for a minute, that writes one conversation, and whose clock is ten seconds behind.
+    // A node whose last heartbeat is a minute old, that writes one conversation, and whose clock is ten seconds behind.
     await command(["token", "create", "--user", "ada"], first)
     const now = "(extract(epoch FROM now()) * 1000)::bigint"
     await client.query(`INSERT INTO node (id, locked, since, beats, signed_at, own_time)
@@ -109,7 +109,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
       expect.stringMatching(/^wrong .*master key differs from the one of the database/m),
     ])
   })
-  test("doctor names clocks that are wrong, this machine's and another node's, though nodes go by the database's", async () => {
+  test("doctor reports wrong clocks, of this machine and of another node, though nodes use the database's", async () => {
     await using database = await postgres.create()
     const PAWL_DATA = dataFolder()
     const SHIFTED_CLOCK = join(PAWL_DATA, "shifted-clock")
@@ -127,7 +127,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     expect(here.stdout).toMatch(/^note +node node_\w+: its clock is (3599\.\d|3600\.\d) s behind the database$/m)
   })
   test.runIf(hasNats)(
-    "doctor says whether nodes hear each other, how long a word takes, and who is not heard",
+    "doctor reports whether nodes reach each other, how long a message takes, and which node is unreachable",
     async () => {
       await using database = await postgres.create()
       await using nats = await NatsServer.start()
@@ -159,7 +159,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
       ])
     },
   )
-  test("a node with another master key does not start and says what to do; one with the same does, also while keys are rotated", async () => {
+  test("a node with another master key does not start and says what to do; one with the same does, also during a key rotation", async () => {
     await using database = await postgres.create()
     const node = (more: Record<string, string> = {}) => ({
       ...{ PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0" },
@@ -177,7 +177,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
       expect(stderr).not.toContain(" at ")
     }
     const first = node()
-    // A command beside it, with a data folder of its own, does not decide which key it is.
+    // A command next to it, with a data folder of its own, does not decide which key it is.
     expect((await command(["token", "create", "--user", "ada"], node())).code).toBe(0)
     expect(await starts(first)).toBe(0)
     expect(await starts(first)).toBe(0)

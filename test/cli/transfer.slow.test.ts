@@ -14,7 +14,7 @@ async function newServer(database: (typeof databases)[number]) {
 }
 
 describe.each(databases)("pawl export and pawl import on $name", (database) => {
-  test("move a server, refuse what does not fit, and say what they did", async () => {
+  test("move a server, refuse what does not fit, and report what they did", async () => {
     const [old, other] = [await newServer(database), await newServer(database)]
     await pawl(["exec", "--agent", "workspace", "add a task to buy milk"], old, "")
     expect((await pawl(["invite", "--user", "ada"], old)).code).toBe(0)
@@ -47,7 +47,7 @@ describe.each(databases)("pawl export and pawl import on $name", (database) => {
   })
 })
 
-test("a database of the last checkout before 0.1.0 is exported as it is, and imported into a new one", async () => {
+test("a database of the last checkout before 0.1.0 is exported as it is, and can be imported into a new one", async () => {
   const [old, other] = [{ PAWL_DATA: dataFolder() }, { PAWL_DATA: dataFolder() }]
   await pawl(["invite", "--user", "ada"], old)
   using db = new DatabaseSync(join(old.PAWL_DATA, "pawl.db"))

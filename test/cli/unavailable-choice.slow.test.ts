@@ -6,7 +6,7 @@ import { keys, TerminalProcess } from "../terminal/terminal.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-test("a model that was chosen last and cannot be used any more is named on stderr, with the one that answers instead", async () => {
+test("if the last chosen model is no longer available, stderr names it and the model that answers instead", async () => {
   await using provider = await ProviderServer.open((response) => streamHead(response).end(chatReply("Hi there.")))
   const data = dataFolder()
   const chat = { PAWL_DATA: data, LM_STUDIO_ENDPOINT: provider.url }

@@ -8,7 +8,7 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 import { TerminalProcess } from "../terminal/terminal.ts"
 
 test.each(["serve", "migrate", "rotate-keys", "doctor"])(
-  "pawl %s does nothing where it is told a word that it has no use for",
+  "pawl %s does nothing if it gets an argument that it does not know",
   async (name) => {
     const data = dataFolder()
     const { code, stdout, stderr } = await command([name, "help"], {
@@ -26,7 +26,7 @@ test.each(["serve", "migrate", "rotate-keys", "doctor"])(
   },
 )
 
-test("pawl help and a command is its --help, and a command that is not there is no success", async () => {
+test("pawl help with a command prints its --help, and an unknown command is no success", async () => {
   const asked = await command(["help", "ingest"])
   expect(asked).toEqual(await command(["ingest", "--help"]))
   expect(asked.stdout).toContain("Usage: pawl ingest")
@@ -38,17 +38,20 @@ test("pawl help and a command is its --help, and a command that is not there is 
   expect((await command(["chatt"])).stderr).toContain('Unknown command "chatt". Did you mean "chat"? Run "pawl help"')
 })
 
-test.runIf(isReal)("behind -- nothing asks for help: it is a request, or the words of another program", async () => {
-  const environment = { PAWL_DATA: dataFolder() }
-  const program = join(dataFolder(), "small")
-  mkdirSync(program)
-  const server = join(program, writeSmallProgram(program))
-  const added = await command(["mcp", "add", "box", "--", "node", server, "-h", "box"], environment)
-  expect([added.code, added.stdout], added.stderr).toEqual([0, expect.stringContaining("Saved to")])
-  const kept = JSON.parse(readFileSync(join(environment.PAWL_DATA, "mcp.json"), "utf8")) as object
-  expect(kept).toMatchObject({ mcpServers: { box: { command: "node", args: [server, "-h", "box"] } } })
-  expect((await command(["exec", "--", "--help"], environment)).stdout).not.toContain("Usage:")
-})
+test.runIf(isReal)(
+  "after -- an argument never asks for help: it is part of the request, or of another program's command line",
+  async () => {
+    const environment = { PAWL_DATA: dataFolder() }
+    const program = join(dataFolder(), "small")
+    mkdirSync(program)
+    const server = join(program, writeSmallProgram(program))
+    const added = await command(["mcp", "add", "box", "--", "node", server, "-h", "box"], environment)
+    expect([added.code, added.stdout], added.stderr).toEqual([0, expect.stringContaining("Saved to")])
+    const kept = JSON.parse(readFileSync(join(environment.PAWL_DATA, "mcp.json"), "utf8")) as object
+    expect(kept).toMatchObject({ mcpServers: { box: { command: "node", args: [server, "-h", "box"] } } })
+    expect((await command(["exec", "--", "--help"], environment)).stdout).not.toContain("Usage:")
+  },
+)
 
 test("pawl exec names the command that decides its change, and that command shows the change", async () => {
   const environment = { PAWL_DATA: dataFolder() }
@@ -79,7 +82,7 @@ test("pawl exec works in the current folder, as pawl chat does, but not in the h
   const execIn = (cwd: string, ...words: string[]) => command(["exec", ...words], environment, "", cwd)
   const read = await execIn(folder, "read plan.txt")
   expect([read.code, read.stdout]).toEqual([0, expect.stringContaining("A garden")])
-  // A change waits, since nobody can be asked.
+  // A change waits, because no person can be asked.
   const asked = await execIn(folder, "replace garden with forest in plan.txt")
   expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("(edit_file)")])
   expect(readFileSync(join(folder, "plan.txt"), "utf8")).toContain("garden")

@@ -1,11 +1,11 @@
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
-/** Stands before several servers and gives each connection to the next one in turn; one that does not answer is passed over. */
+/** Accepts connections for several servers and gives each to the next one in turn, skipping a server that does not answer. */
 export class Balancer implements AsyncDisposable {
   readonly #server = createServer({ noDelay: true }, (near) => this.#join(near))
   readonly #sockets = new Map<Socket, string>()
-  /** The ports of those that are taken to be well. */
+  /** The ports of the servers that count as ready. */
   readonly #targets = new Set<string>()
   #turn = 0
 
@@ -24,12 +24,12 @@ export class Balancer implements AsyncDisposable {
     this.#targets.add(port)
   }
 
-  /** Nothing new goes there; what is there stays. */
+  /** Sends no new connections to this target; open connections stay. */
   drain(port: string): void {
     this.#targets.delete(port)
   }
 
-  /** Nothing more goes there, and what is there is cut. */
+  /** Sends no new connections to this target and cuts the open ones. */
   remove(port: string): void {
     this.#targets.delete(port)
     for (const [socket, target] of this.#sockets) if (target === port) socket.destroy()

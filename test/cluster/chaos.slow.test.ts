@@ -17,11 +17,11 @@ import { transcriptOf } from "../support/server/stream.ts"
 
 const PEOPLE = 4
 const PEOPLE_WITH_DEVICES = 2
-/** A write may turn out not to have been made, and is asked for anew; so often in vain is no progress. */
+/** A write may turn out not to have been applied and is then requested again. This many failures in a row count as no progress. */
 const WRITES_IN_VAIN = 20
 const REPLY = "It is on your list now, 😀 and I have made sure that nobody else has written it down a second time."
 
-/** Writes a task named by what was said, once, and then a sentence, piece by piece. */
+/** Writes a task named after the message, once, and then streams a sentence. */
 const answers = () =>
   ProviderServer.open(async (response, { body }) => {
     const messages = body.messages as { role: string; content: unknown }[]
@@ -41,14 +41,14 @@ const answers = () =>
     stream.end(sse(chatChunk({}, "stop"), "[DONE]"))
   })
 
-/** It is dear: in the usual size with NATS or without, as the seed has it. */
+/** This test is expensive: in the usual size it runs with NATS or without, depending on the seed. */
 const links =
   isLong || numberIn("PAWL_CLUSTER_ROUNDS")
     ? linked
     : linked.filter((_, at) => at === seedOf("PAWL_CLUSTER_SEED") % linked.length)
 
 describe.concurrent.each(links)("three nodes on one $name and $link", { timeout: 3_600_000 }, ({ link }) => {
-  test("lose, double and mix up nothing, and nobody waits for ever, whatever befalls them", async ({ expect }) => {
+  test("lose, duplicate and mix up nothing under any fault, and every client gets an answer", async ({ expect }) => {
     const seed = seedOf("PAWL_CLUSTER_SEED")
     const roll = dice(seed)
     const oneOf = <Item>(items: readonly Item[]): Item => items[Math.floor(roll() * items.length)] as Item
@@ -111,7 +111,7 @@ describe.concurrent.each(links)("three nodes on one $name and $link", { timeout:
       leaving.abort()
       await watching
       const stored = await readStored(client, id, said.length)
-      // What was seen live, over all that befell, is what is stored.
+      // The events that were streamed live, through every fault, equal the stored events.
       expect(transcriptOf(watched as never)).toEqual(transcriptOf(stored as never))
       const words = transcriptOf(stored as never).rows.flatMap(({ type, data }) =>
         type === "message" && data.message.role === "user" ? [data.message.content as string] : [],

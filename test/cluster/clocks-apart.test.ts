@@ -38,7 +38,7 @@ describe.each(shared)("two servers on one $name whose machines' clocks are two h
     return items.map(({ id }: { id: string }) => id)
   }
 
-  test("both call the same proposals pending, list the newest first, and take a decision about each other's", async () => {
+  test("both report the same proposals as pending, list the newest first, and accept a decision about each other's", async () => {
     await using nodes = await open()
     const [ahead, behind] = nodes.atEach
     const made = [await propose(behind), await propose(ahead), await propose(behind), await propose(ahead)]
@@ -55,7 +55,7 @@ describe.each(shared)("two servers on one $name whose machines' clocks are two h
     expect(decided.map(({ status }) => status)).toEqual([200, 200])
   })
 
-  test("what is over by the clock of the database is over at both", async () => {
+  test("what has expired by the clock of the database has expired at both", async () => {
     await using nodes = await open()
     const { engine } = nodes.ahead.store
     const made = [await propose(nodes.atEach[0]), await propose(nodes.atEach[1])]
@@ -67,7 +67,7 @@ describe.each(shared)("two servers on one $name whose machines' clocks are two h
     }
   })
 
-  test("calls are named by one clock, by which it is known whose a device was when they were made", async () => {
+  test("call ids use one clock, which shows whose device it was when the call was made", async () => {
     await using nodes = await open()
     const made: string[] = []
     for (const ada of [...nodes.atEach, ...nodes.atEach.toReversed()]) {

@@ -9,7 +9,7 @@ import { shared } from "./links.ts"
 const MILK = { title: "Buy milk" }
 const WRITE = { effect: "write", signal: new AbortController().signal } as const
 
-/** Keeps the messages of a type until they are let go. */
+/** Holds back the messages of a type until they are released. */
 class HeldUp {
   readonly onTheWay: OnTheWay
   readonly came: Promise<void>
@@ -40,14 +40,14 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
   const insert = (): DeviceCall => ({ callId: newId("call") as CallId, action: "insert", table: "tasks", data: MILK })
   const effects = ({ machine }: Nodes) => [machine.effects, machine.calls.length]
 
-  test("is done once, though every word between the nodes comes three times", async () => {
+  test("is carried out once, though every message between the nodes arrives three times", async () => {
     const thrice: OnTheWay = async (_, send) => {
       await Promise.all([send(), send()])
       return send()
     }
     const script = [calls("create_task", MILK), calls("list_tasks"), says("Done.")]
     await using nodes = await openNodes({ database, script, onTheWay: thrice })
-    // One that notes nothing: what reached it twice would be done twice.
+    // A device without a ledger: it would carry out a second delivery again.
     using _ = await nodes.connect(nodes.one, {
       deals: (call) => (nodes.machine.ledger.clear(), nodes.machine.deal(call)),
     })
@@ -56,7 +56,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(effects(nodes)).toEqual([1, 2])
   })
 
-  test("that was held up for too long is not done when it arrives, and whoever wanted it learns that", async () => {
+  test("a call that arrives too late is not carried out, and the caller learns that", async () => {
     const held = new HeldUp("device_write")
     await using nodes = await openNodes({ database, turned: true, onTheWay: held.onTheWay })
     using _ = await nodes.connect(nodes.one, { ledger: false })
@@ -68,14 +68,14 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(effects(nodes)).toEqual([0, 0])
   })
 
-  test("is not done any more once it counts as not done, however late it arrives", async () => {
+  test("is not carried out any more once it counts as not done, however late it arrives", async () => {
     const held = new HeldUp("device_write")
     await using nodes = await openNodes({ database, turned: true, onTheWay: held.onTheWay })
     using _ = await nodes.connect(nodes.one)
     const [place, call] = [await placeOf(nodes), insert()]
     const writing = nodes.two.face.devices.call(place, call, WRITE)
     await nodes.pass(held.came)
-    // Whoever takes the conversation over, here or there, asks what has become of it.
+    // The node that takes over the conversation, either one, asks for the outcome of the call.
     const began = nodes.clocks[0]!.now()
     expect(await nodes.pass(nodes.one.face.devices.outcome(place, call.callId))).toBe("not-applied")
     expect(nodes.clocks[0]!.now() - began).toBeGreaterThanOrEqual(5000)
@@ -84,7 +84,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(effects(nodes)).toEqual([0, 0])
   })
 
-  test("whose answer is lost between the nodes is found in the device's ledger", async () => {
+  test("is found in the device's ledger if the answer is lost between the nodes", async () => {
     const lost: string[] = []
     const onTheWayBack: OnTheWay = async (message, send) => {
       if (message.type !== "device_answer" || message.answer.is !== "outcome") return send()
@@ -95,13 +95,13 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     using _ = await nodes.connect(nodes.one)
     const writing = nodes.two.face.devices.call(await placeOf(nodes), insert(), WRITE)
     await nodes.pass(expect.poll(() => lost.length).toBe(1))
-    // In one step, for the one that waits: what it asks then has all the time that it needs.
+    // The waiting node's clock moves in one step: its next question then has all the time that it needs.
     await nodes.clocks[1]!.turn(35_000)
     expect(await nodes.pass(writing)).toMatchObject({ row: MILK })
     expect(effects(nodes)).toEqual([1, 1])
   })
 
-  test("is in doubt where its answer is lost and the device keeps no ledger", async () => {
+  test("is in doubt if its answer is lost and the device keeps no ledger", async () => {
     const onTheWayBack: OnTheWay = async (message, send) =>
       message.type === "device_answer" && message.answer.is !== "ticket" ? true : send()
     await using nodes = await openNodes({ database, turned: true, onTheWayBack })
@@ -112,7 +112,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(effects(nodes)).toEqual([1, 1])
   })
 
-  test("goes with the device to the node that it comes back to, and is done once", async () => {
+  test("follows the device to the node where it reconnects, and is carried out once", async () => {
     await using nodes = await openNodes({ database, script: [calls("create_task", MILK), says("Done.")] })
     const { ada, machine } = nodes
     const device = await nodes.connect(nodes.one, { deals: (call) => void machine.deal(call) })
@@ -126,7 +126,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect([machine.effects, machine.calls.map((call) => call.id)]).toEqual([1, Array(2).fill(machine.calls[0]!.id)])
   })
 
-  test("is found by the device's ledger when its node has died and it comes to another", async () => {
+  test("is found in the device's ledger if its node has died and it reconnects to another", async () => {
     await using nodes = await openNodes({ database, turned: true })
     const { machine, one, two, clocks } = nodes
     using device = await nodes.connect(one, { deals: (call) => void machine.deal(call) })
@@ -140,7 +140,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(clocks[1]!.now() - began).toBeLessThan(10_000) // not when the device has been silent for too long
   })
 
-  test("is in doubt when its node has died and the device does not come back, or has no ledger", async () => {
+  test("is in doubt if its node has died and the device does not come back, or has no ledger", async () => {
     await using nodes = await openNodes({ database, turned: true })
     const { machine, one, two, clocks } = nodes
     for (const ledger of [true, false]) {
@@ -154,7 +154,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(effects(nodes)).toEqual([2, 2])
   })
 
-  test("was not sent, and nobody is left in doubt, when its node does not even take the question", async () => {
+  test("a write counts as not sent, rather than in doubt, if the device's node does not accept the request", async () => {
     await using nodes = await openNodes({ database, turned: true })
     const { one, two, clocks, machine } = nodes
     using _ = await nodes.connect(one)
@@ -163,7 +163,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(machine.calls).toEqual([])
   })
 
-  test("is refused in the same words when the device has too much to do", async () => {
+  test("is refused with the same message when the device is overloaded", async () => {
     await using nodes = await openNodes({ database, turned: true })
     const { one, two } = nodes
     using _ = await nodes.connect(one, { deals: () => undefined })
@@ -179,7 +179,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(new Set(await Promise.all(reads))).toEqual(new Set(["stopped"]))
   })
 
-  test("is not sent any more when whoever wanted it has stopped before the other node has agreed to it", async () => {
+  test("a call is no longer sent if the caller has stopped before the other node has agreed to it", async () => {
     const said: string[] = []
     const listening: OnTheWay = (message, send) => (said.push(message.type), send())
     await using nodes = await openNodes({ database, turned: true, onTheWay: listening, onTheWayBack: listening })
@@ -190,7 +190,7 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     await expect.poll(() => said).toEqual(["device_ticket"])
     stopping.abort(new Error("stopped"))
     await expect(writing).rejects.toThrow("stopped")
-    // The ticket comes all the same, and nobody uses it.
+    // The ticket arrives anyway and is not used.
     const taken = async () => said.length > 1 && (await nodes.rows("node_mail")).length === 0
     await nodes.pass(expect.poll(taken).toBe(true))
     expect([said, machine.calls]).toEqual([["device_ticket", "device_answer"], []])

@@ -7,23 +7,23 @@ import type { Proposal } from "../../core/protocol/proposals/proposal.ts"
 import { AwayPostgres } from "../support/away-postgres.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
-/** What a person was told of a write: that it was done, that it was not, or that nobody knows. */
+/** The outcome of a write as reported to a person: done, not done, or unknown. */
 export type Told = "done" | "not done" | "either"
 
 interface Reach {
   readonly baseUrl: string
   readonly token: string
-  /** What they do about a write that is in doubt; what waits is told by the device itself, which takes minutes. */
+  /** How the person settles a write in doubt. With `wait` the device itself reports the outcome, which takes minutes. */
   readonly doubts: () => "retry" | "abandon" | "wait"
 }
 
-/** Longer than anything may take that is settled by itself. */
+/** Longer than anything may take that settles by itself. */
 const FOR_EVER_MS = 6 * 60_000
 const LOOK_MS = 150
 
 /**
- * Somebody whose tasks are on a machine of their own: a real device, on a line that can be cut and leads to another node
- * then. They agree to each change, and ask until they are told what became of it.
+ * A person whose tasks are on their own machine: a real device, on a connection that can be cut and then leads to another
+ * node. They approve each change, and ask until they learn its outcome.
  */
 export class DevicePerson implements AsyncDisposable {
   readonly line: AwayPostgres
@@ -59,13 +59,13 @@ export class DevicePerson implements AsyncDisposable {
     return new DevicePerson(line, { device, client, id }, reach)
   }
 
-  /** Its line is cut; when it is back it leads to the next node. */
+  /** Cuts the connection; the next one leads to the next node. */
   async move(): Promise<void> {
     await this.line.leave("refusing")
     await this.line.comeBack()
   }
 
-  /** Every task that the device has, by its own record. */
+  /** All tasks that the device has stored. */
   get titles(): string[] {
     return this.#device.tables.select("tasks").map(({ title }) => String(title))
   }
@@ -74,7 +74,7 @@ export class DevicePerson implements AsyncDisposable {
     return this.#device.state.state
   }
 
-  /** Asks for a task, agrees, and waits until the run is over. */
+  /** Asks for a task, approves it, and waits until the run is over. */
   async write(title: string): Promise<Told> {
     const [begun, { id }] = [performance.now(), this]
     for await (const _ of this.#client.run(id, `Write down ${title}`, { tries: 1000 })) void _
@@ -93,7 +93,7 @@ export class DevicePerson implements AsyncDisposable {
         this.told.set(title, told)
         return told
       } catch (error) {
-        state += `, ${(error as Error).message}` // asked again: whoever answered is away, or another is asked now
+        state += `, ${(error as Error).message}` // asked again: the node that answered is gone, or another is asked now
       }
     }
   }
@@ -103,7 +103,7 @@ export class DevicePerson implements AsyncDisposable {
     return { run: items[0] }
   }
 
-  /** True where there was something to do about it, or to wait for. */
+  /** True if there was something to do about it, or to wait for. */
   async #goOn({ id, status }: Proposal): Promise<boolean> {
     const params = { id }
     if (status === "pending") await this.#client.commitProposal({ params })

@@ -7,7 +7,7 @@ const shared = databases.filter(({ name }) => name === "postgres")
 const SOON_MS = 2000
 
 describe.each(shared)("a device of another node, on $name,", (database) => {
-  test("answers within two seconds, also where nothing was said between the nodes before", async () => {
+  test("answers within two seconds, even if the nodes have not talked before", async () => {
     // Time passes only here, in small steps while something is under way: what they wait for, not what a machine takes.
     await using nodes = await openNodes({ database, turned: true })
     using _ = await nodes.connect(nodes.one)
@@ -22,7 +22,7 @@ describe.each(shared)("a device of another node, on $name,", (database) => {
       await nodes.pass(nodes.two.face.devices.call(place, call, { effect, signal }), { step: 2 })
       return clock!.now() - began
     }
-    // The first wakes the other node; those after it find it listening.
+    // The first call wakes the other node; later calls find it listening.
     for (const effect of ["write", "read", "write"] as const) expect(await took(effect)).toBeLessThan(SOON_MS)
     expect([nodes.machine.effects, nodes.machine.calls.length]).toEqual([2, 3])
   })

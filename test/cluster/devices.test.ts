@@ -31,7 +31,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect(device.types().filter((type) => type === "tool_call")).toHaveLength(2)
   })
 
-  test("is in the list, is the newest that a conversation is bound to, and gets what is approved once", async () => {
+  test("is listed, is the newest that a conversation is bound to, and gets an approved write once", async () => {
     await using nodes = await openNodes({
       database,
       nats: natsOf(),
@@ -50,7 +50,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect([machine.effects, machine.calls.length]).toEqual([1, 1])
   })
 
-  test("is told to stop with the run, and what it did by then counts", async () => {
+  test("the device is asked to stop with the run, and what it did by then counts", async () => {
     await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("create_task", MILK), says("No.")] })
     const { ada, machine } = nodes
     using device = await nodes.connect(nodes.one, { deals: () => undefined, knows: ["cancel"] })
@@ -64,7 +64,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect(await nodes.toolResults(id)).toEqual([expect.stringContaining("Task created")])
   })
 
-  test("is not there for anybody any more when it has left", async () => {
+  test("a device that has left is no longer available to any node", async () => {
     await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("create_task", MILK), says("No.")] })
     const { ada, two } = nodes
     const device = await nodes.connect(nodes.one)
@@ -78,7 +78,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect(two.face.devices.size).toMatchObject({ devices: 0, calls: 0, awaited: 0 })
   })
 
-  test("of several sockets of one device the newest is it, at whichever node, and when it goes the one before", async () => {
+  test("if a device has several sockets, the newest is used, at whichever node, and when it closes the previous one", async () => {
     const look = calls("list_tasks")
     await using nodes = await openNodes({
       database,
@@ -102,7 +102,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect([asked(here), asked(there)]).toEqual([0, 2])
   })
 
-  test("that is asked and does not answer is let be by who stops the run", async () => {
+  test("a call without an answer is given up when its run is stopped", async () => {
     await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("list_tasks")] })
     const { ada, one } = nodes
     using device = await nodes.connect(one, { deals: () => undefined })
@@ -115,7 +115,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     await expect.poll(() => one.face.devices.size.calls).toBe(0)
   })
 
-  test("its refusals and its nonsense are told in the same words as at its own node", async () => {
+  test("refusals and malformed answers read the same as at the device's own node", async () => {
     await using nodes = await openNodes({
       ...{ database, nats: natsOf() },
       script: [calls("list_tasks"), calls("list_tasks"), says("No."), calls("create_task", MILK)],
@@ -131,7 +131,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect(device.closed).toBeUndefined()
   })
 
-  test("without a name it is the device of the conversation that it speaks in, also where that is gone on with elsewhere", async () => {
+  test("a call without a device name uses the device of the conversation, also when another node continues it", async () => {
     await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("list_tasks"), says("Two.")] })
     const { ada, one, two, machine } = nodes
     using speaker = await connect(machine, { url: one.url, token: nodes.token })
@@ -140,7 +140,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     await ada.say(conversationId, "look")
     expect((await nodes.toolResults(conversationId)).at(-1)).toContain("No tasks found")
     expect(machine.calls).toHaveLength(1)
-    // Another credential of the same person does not become the device by speaking.
+    // Another credential of the same person does not become the device by sending a message.
     using thief = await two.socket("ada")
     thief.send({ type: "chat_request", message: "Mine", context: { conversationId } })
     expect(await thief.next("error")).toMatchObject({ code: "device_taken" })
@@ -150,7 +150,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     await expect.poll(() => nodes.rows("connected_device")).toMatchObject([{ conversation: conversationId }])
   })
 
-  test("hears that another credential wants to be it, and is asked nothing more when the person has allowed that", async () => {
+  test("is notified that another credential claims it, and gets no calls once the person has allowed that", async () => {
     await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("list_tasks"), says("None.")] })
     const { ada, one, two, machine } = nodes
     using laptop = await nodes.connect(one)
@@ -161,7 +161,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect(await laptop.next("device_claim")).toMatchObject({ deviceId: "laptop", status: "asked" })
     const [{ id: request }] = (await ada.get("/api/devices/requests")).body.items
     expect((await ada.post(`/api/devices/requests/${request}/allow`)).status).toBe(204)
-    // At once, before its own node has heard of it.
+    // Immediately, before its own node has learned of it.
     expect((await ada.get("/api/devices")).body.items).toEqual([])
     await laptop.until((seen) => seen.some((frame) => frame.type === "device_claim" && frame.status === "allowed"))
     const taking = new Machine()
@@ -170,7 +170,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect([machine.calls.length, taking.calls.length]).toEqual([0, 1])
   })
 
-  test("of a program that listens twice is reached at either address", async () => {
+  test("of a program that connects twice is reached at either node", async () => {
     const look = calls("list_tasks")
     await using nodes = await openNodes({ database, script: [look, says("One."), look, says("Two.")] })
     const { ada, machine, token } = nodes
@@ -184,7 +184,7 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     }
   })
 
-  test("of a node that was struck off though it lives it is there again, and is no newer than it was", async () => {
+  test("of a node that was removed though it lives is available again, and is no newer than it was", async () => {
     await using nodes = await openNodes({ database })
     using _old = await nodes.connect(nodes.one)
     using _new = await nodes.connect(nodes.two)
@@ -199,18 +199,15 @@ describe.each(linked)("a device that is connected to another node, on $name and 
 
 const [sqlite] = databases.filter(({ name }) => name === "sqlite")
 
-test.runIf(sqlite)(
-  "where one process has the database to itself nothing is noted of devices and nothing is said to anybody",
-  async () => {
-    await using server = await openServer({ database: sqlite!, model: scripted(says("Hello.")) })
-    const machine = new Machine()
-    const token = await server.tokenFor("ada")
-    using _ = await connect(machine, { url: server.url, token, deviceId: "laptop" })
-    using speaker = await connect(machine, { url: server.url, token })
-    speaker.send({ type: "chat_request", message: "Hello", context: {} })
-    await speaker.next("final")
-    const { engine } = server.face.store
-    for (const table of ["connected_device", "node_mail"])
-      expect(await engine.query(`SELECT 1 FROM ${table}`, [])).toEqual([])
-  },
-)
+test.runIf(sqlite)("a single process with its own database records no devices and notifies no other node", async () => {
+  await using server = await openServer({ database: sqlite!, model: scripted(says("Hello.")) })
+  const machine = new Machine()
+  const token = await server.tokenFor("ada")
+  using _ = await connect(machine, { url: server.url, token, deviceId: "laptop" })
+  using speaker = await connect(machine, { url: server.url, token })
+  speaker.send({ type: "chat_request", message: "Hello", context: {} })
+  await speaker.next("final")
+  const { engine } = server.face.store
+  for (const table of ["connected_device", "node_mail"])
+    expect(await engine.query(`SELECT 1 FROM ${table}`, [])).toEqual([])
+})

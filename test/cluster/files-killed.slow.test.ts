@@ -19,7 +19,7 @@ const model = () =>
       history.at(-1)?.role === "user" ? calls("change_database", { sql: SQL, why: "x" }) : says("Ok."),
     ),
   )
-/** Whoever watches by this clock soon knows that a server has died: it runs twenty times as fast. */
+/** This clock runs twenty times as fast, so that a server's failure is detected soon. */
 const later: Clock = { ...systemClock, monotonic: () => performance.now() * 20 }
 
 async function settled(face: Face, ada: Visitor, proposal: string): Promise<string> {
@@ -42,9 +42,9 @@ const named = ({ store }: Face) =>
     [],
   )
 
-describe.each(shared)("a change of an upload, kept on $name", { timeout: 180_000 }, ({ create }) => {
+describe.each(shared)("a change of an upload, stored on $name", { timeout: 180_000 }, ({ create }) => {
   test.each(["before-record", "after-record", "after-commit"] as const)(
-    "whose server is killed %s is made once, by a server that has nothing of it on its disk",
+    "whose server is killed %s is made once, by a server without a copy on its disk",
     async (die) => {
       const { url } = await create()
       const root = mkdtempSync(join(tmpdir(), inject("testRun"), "files-killed-"))
@@ -58,7 +58,7 @@ describe.each(shared)("a change of an upload, kept on $name", { timeout: 180_000
     },
   )
 
-  test("of a file of the operator, whose server is killed, is in doubt where another disk has a file of that name", async () => {
+  test("of an operator's file, whose server is killed, is in doubt if another disk has a file of that name", async () => {
     const { url } = await create()
     const roots = ["one", "two"].map((name) => mkdtempSync(join(tmpdir(), inject("testRun"), `files-${name}-`)))
     const [root = "", elsewhere = ""] = roots
@@ -113,7 +113,7 @@ describe.each(shared)("a change of an upload, kept on $name", { timeout: 180_000
     expect(await named(face)).toEqual([{ parts: 1 }])
   })
 
-  test("that was given up on its server's behalf can no longer be made by it", async () => {
+  test("that was given up for a dead server can no longer be made by it", async () => {
     const { url } = await create()
     await using face = await Face.open({ url, model: model() })
     await using other = await Face.open({ url, model: model() })

@@ -13,7 +13,7 @@ const shared = databases.filter(({ name }) => name === "postgres")
 
 /** Each server has a folder of its own, as on two machines: only the database is common to them. */
 describe.each(shared)("files of two servers on one $name", { timeout: 120_000 }, ({ create }) => {
-  /** What the model proposes next. */
+  /** The statement that the model proposes next. */
   let asked = ""
   const model = () =>
     scripted(
@@ -23,7 +23,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     )
   const open = async () => {
     const { url } = await create()
-    /** Set forward, what lies on their disks becomes old. */
+    /** Moving it forward makes the files on their disks old. */
     const times = { aheadMs: 0 }
     const machineClock = { ...systemClock, now: () => Date.now() + times.aheadMs }
     const options = () => ({ url, model: model(), machineClock })
@@ -66,7 +66,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     return [await count("kept_file"), await count("kept_file_part")]
   }
 
-  test("what is uploaded at one is asked at the other, and nothing of it has to stay on a disk", async () => {
+  test("a file uploaded at one can be queried at the other, and need not stay on a disk", async () => {
     await using nodes = await open()
     const id = await upload(nodes.here)
     expect(await query(nodes.there, id)).toEqual([
@@ -89,13 +89,13 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     expect(existsSync(join(nodes.one.server.settings.sqliteRoot, nodes.user, "csv"))).toBe(false)
   })
 
-  test("the sample that was made at one is there at the other", async () => {
+  test("the sample created at one is available at the other", async () => {
     await using nodes = await open()
     const { id } = (await nodes.here.post("/api/connections/sample")).body
     expect(await query(nodes.there, id, "SELECT count(*) FROM purchase")).toEqual([[1600]])
   })
 
-  test("a change that is made at one is seen at the other, wherever it was proposed", async () => {
+  test("a change made at one is visible at the other, wherever it was proposed", async () => {
     await using nodes = await open()
     const id = await upload(nodes.here)
     expect(await query(nodes.here, id)).toEqual([
@@ -121,7 +121,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     expect(await inStore(nodes.one)).toEqual([1, 1])
   })
 
-  test("a change of rows that have become others elsewhere is stale", async () => {
+  test("a change of rows that another node has changed in the meantime is stale", async () => {
     await using nodes = await open()
     const id = await upload(nodes.here)
     const first = await propose(nodes.here, id, "UPDATE x SET b = b + 10 WHERE a = 1")
@@ -134,7 +134,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     ])
   })
 
-  test("changes that are made at both at once are all made, each once", async () => {
+  test("concurrent changes at both are all made, each once", async () => {
     await using nodes = await open()
     const id = await upload(nodes.here, "a,b\n1,0\n2,0\n3,0\n4,0\n5,0\n6,0\n")
     const sides = [nodes.here, nodes.there]
@@ -148,20 +148,20 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     expect(await inStore(nodes.one)).toEqual([1, 1])
   })
 
-  test("what is deleted at one is gone at the other, and from the store", async () => {
+  test("a file deleted at one is gone at the other, and from the store", async () => {
     await using nodes = await open()
     const [id, other] = [await upload(nodes.here), await upload(nodes.here, "a,b\n5,6\n")]
     await query(nodes.there, id)
     expect((await nodes.here.delete(`/api/connections/${id}`)).status).toBe(204)
     expect([await query(nodes.here, id), await query(nodes.there, id)]).toEqual(["not_found", "not_found"])
-    // The path alone opens nothing either.
+    // The path alone does not open it either.
     const guess = { name: "y", kind: "sqlite", path: `csv/${id}.db` }
     expect((await nodes.there.post("/api/connections", guess)).body.code).toBe("file_not_allowed")
     expect(await query(nodes.there, other)).toEqual([[5, 6]])
     expect(await inStore(nodes.one)).toEqual([1, 1])
   })
 
-  test("what is deleted at one is removed from the disk of the other, once nobody can be reading it there", async () => {
+  test("a file deleted at one server is removed from the disk of the other once no reader can have it open", async () => {
     await using nodes = await open()
     const [id, other] = [await upload(nodes.here), await upload(nodes.here, "a,b\n5,6\n")]
     await query(nodes.there, id)
@@ -176,7 +176,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     expect(await query(nodes.there, other)).toEqual([[5, 6]])
   })
 
-  test("an account that is erased at one leaves nothing in the store, nor on the disk of the other", async () => {
+  test("an account erased at one leaves nothing in the store, nor on the disk of the other", async () => {
     await using nodes = await open()
     const id = await upload(nodes.here)
     await query(nodes.there, id)
@@ -187,7 +187,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     expect(cached(nodes.two)).toEqual([])
   })
 
-  test("a copy on a disk that is damaged is noticed and fetched again", async () => {
+  test("a damaged copy on a disk is detected and fetched again", async () => {
     await using nodes = await open()
     const id = await upload(nodes.here)
     expect(await query(nodes.there, id)).toEqual([
@@ -204,10 +204,10 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     }
   })
 
-  test("an upload that lies on one server's disk from before is taken into the store when it is first used there", async () => {
+  test("an older upload on one server's disk moves to the store when it is first used there", async () => {
     await using nodes = await open()
     const id = await upload(nodes.here)
-    // As the version before has left it: a file in the person's folder, and nothing in the store.
+    // As the previous version left it: a file in the person's folder, and no row in the store.
     const [copy = ""] = cached(nodes.one)
     const file = join(nodes.one.server.settings.sqliteRoot, nodes.user, "csv", `${id}.db`)
     mkdirSync(dirname(file), { recursive: true })
@@ -226,7 +226,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     ])
   })
 
-  test("uploads that lie on a disk from before are taken when their server starts, but for those that nobody has", async () => {
+  test("a starting server imports uploads left on its disk, except those without an owner", async () => {
     await using nodes = await open()
     const id = await upload(nodes.here)
     const folder = join(nodes.one.server.settings.sqliteRoot, nodes.user, "csv")
@@ -246,7 +246,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     expect(readdirSync(folder)).toEqual(["conn_0000000000nobody0000.db"])
   })
 
-  /** A file that the operator has put into the person's folder: on each server's disk, or where both find it. */
+  /** A file that the operator has put into the person's folder: on each server's disk, or in a shared folder. */
   const placeFile = (face: Face, user: string, town: string) => {
     const folder = join(face.server.settings.sqliteRoot, user)
     mkdirSync(folder, { recursive: true })
@@ -260,7 +260,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     return body.id as string
   }
 
-  test("a file of the operator is read from the disk of whoever is asked, until it is changed on one of them", async () => {
+  test("a file placed by the operator is read from the disk of the server that is asked, until one of them changes it", async () => {
     await using nodes = await open()
     placeFile(nodes.one, nodes.user, "Bonn")
     placeFile(nodes.two, nodes.user, "Bonn")
@@ -270,7 +270,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     expect([await query(nodes.here, id), await query(nodes.there, id)]).toEqual([[[1, "Bonn"]], [[1, "Bonn"]]])
     expect(await agree(nodes.here, first)).toBe("applied")
     expect(await query(nodes.here, id)).toEqual([[1, "Bonn+"]])
-    // The file there is not the one that was changed: nothing is read from it any more, and nothing is written to it.
+    // The other server's file is not the one that was changed, so it is neither read nor written any more.
     const told = await nodes.there.post(`/api/connections/${id}/query`, { sql: "SELECT b FROM x" })
     expect([told.body.code, told.body.detail]).toEqual([
       "connection_failed",
@@ -283,7 +283,7 @@ describe.each(shared)("files of two servers on one $name", { timeout: 120_000 },
     untouched.close()
   })
 
-  test("a file of the operator in a folder that both share is changed at both", async () => {
+  test("an operator's file in a shared folder is changed at both", async () => {
     const { url } = await create()
     await using one = await Face.open({ url, model: model() })
     await using two = await Face.open({ url, model: model(), sqliteRoot: one.server.settings.sqliteRoot })

@@ -30,7 +30,7 @@ interface Recorded {
 /** A client that may publish on the NATS of a cluster, and does not have its master key. */
 class Stranger implements AsyncDisposable {
   readonly #connection: NatsConnection
-  /** Everything that was sent to the stranger. */
+  /** All messages that the stranger received. */
   readonly received: string[] = []
 
   private constructor(connection: NatsConnection) {
@@ -62,7 +62,7 @@ class Stranger implements AsyncDisposable {
     await this.#connection.flush()
   }
 
-  /** All messages of the cluster from now on. */
+  /** Records all messages of the cluster from now on. */
   record(): Recorded[] {
     const seen: Recorded[] = []
     const callback = (_: Error | null, { subject, data }: { subject: string; data: Uint8Array }) => {
@@ -114,7 +114,7 @@ describe.skipIf(!hasNats).each(shared)("a stranger who can publish on the NATS o
     )
   })
 
-  test("who has the key of the bus too is refused by the device, because no server has signed that", async () => {
+  test("even with the key of the bus is refused by the device, because no server has signed that", async () => {
     await using nodes = await openNodes({ database, nats: natsSettings(nats) })
     const { one } = nodes
     const ran: unknown[] = []
@@ -150,7 +150,7 @@ describe.skipIf(!hasNats).each(shared)("a stranger who can publish on the NATS o
     expect(ran).toEqual([])
   })
 
-  test("learns nothing of what is said, and sends nothing again that a node has had", async () => {
+  test("learns no text of a conversation, and replays no message that a node has already had", async () => {
     const script = [calls("create_task", { title: "Buy milk" }), says("There it is.")]
     await using nodes = await openNodes({ database, nats: natsSettings(nats), script })
     await using stranger = await Stranger.open(nats)
@@ -202,7 +202,7 @@ describe.skipIf(!hasNats).each(shared)("a stranger who can publish on the NATS o
     expect(two.transport.refused.totals.size).toBe(0)
   })
 
-  test("shows nothing on the stream of a person", async () => {
+  test("cannot read a person's stream", async () => {
     await using nodes = await openNodes({ database, nats: natsSettings(nats), script: [hangs("")] })
     await using stranger = await Stranger.open(nats)
     const { two, ada } = nodes

@@ -6,16 +6,16 @@ import { databases } from "../support/databases.ts"
 import { testMasterKey } from "../support/server/face.ts"
 import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 
-/** Only there do several processes share a database. */
+/** Only with these do several processes share a database. */
 export const shared = databases.filter(({ name }) => name === "postgres")
 
-/** What is written at one node must reach the other without a word between the two, where only the database is common to them; and with. */
+/** Runs each test twice: with only the database shared between the nodes, and with NATS as well. */
 export const linked = shared.flatMap((database) => [
   { ...database, link: "nothing else" },
   ...(hasNats ? [{ ...database, link: "one NATS" }] : []),
 ])
 
-/** What the nodes of a test hear each other by: settings for them, as soon as its tests run. */
+/** Settings for how the nodes of a test reach each other. Call it once the tests run. */
 export function linkedBy(link: string): () => NatsServerSettings | undefined {
   let server: NatsServer | undefined
   beforeAll(async () => {
@@ -33,7 +33,7 @@ export const natsSettings = ({ url }: NatsServer, more: Partial<NatsServerSettin
 /** The keys of the servers that tests open. */
 export const busKeys: BusKeys = { current: async () => testMasterKey, all: async () => [testMasterKey] }
 
-/** All that the nodes of a test cluster send each other from now on, decrypted. */
+/** Records all messages between the nodes of a test cluster from now on, decrypted. */
 export async function readTraffic({ url }: NatsServer) {
   const cipher = new MessageCipher(busKeys, { cluster: "test", self: "node_reader" })
   await cipher.refresh()

@@ -7,14 +7,14 @@ import { ownPort } from "../support/processes/own-port.ts"
 import { PawlProcess } from "../support/processes/pawl-process.ts"
 import type { Balancer } from "./balancer.ts"
 
-/** Loaded into a process before anything else (`--import`), it shifts its time of day. */
+/** Loaded into a process before anything else (`--import`), it shifts the time of day. */
 export const shiftedClock = join(import.meta.dirname, "shifted-clock.ts")
 
 /** As often as a balancer asks whether a node is ready. */
 const ASKED_EVERY_MS = 300
 
 /**
- * `pawl serve` as a process among others behind a balancer, with a PostgreSQL and a NATS of whom it can be cut off. It is
+ * `pawl serve` as one of several processes behind a balancer, which can be cut off from its PostgreSQL and its NATS. It is
  * killed, stopped and started again, and its clock is set; the balancer notices as one does that asks for `/readyz`.
  */
 export class LiveNode implements AsyncDisposable {
@@ -60,7 +60,7 @@ export class LiveNode implements AsyncDisposable {
     await ended
   }
 
-  /** Stopped in good order and started again; the balancer learns of it by asking. */
+  /** Stops cleanly and starts again; the balancer notices by polling. */
   async restart(): Promise<void> {
     const ended = this.#process?.kill("SIGTERM")
     while (await this.#isReady()) await pause(ASKED_EVERY_MS)
@@ -85,7 +85,7 @@ export class LiveNode implements AsyncDisposable {
     this.#balancer.add(this.#port)
   }
 
-  /** Its time of day is so far ahead of the others' from now on; 0 sets it right. It stays so when it is started again. */
+  /** Shifts its time of day by this much; 0 corrects it. The shift survives a restart. */
   setClock(aheadMs: number): void {
     writeFileSync(this.#clockFile, String(aheadMs))
   }

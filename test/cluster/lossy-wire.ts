@@ -7,10 +7,10 @@ import {
   type TransportReceiver,
 } from "../../core/bus/wire.ts"
 
-/** A wire between processes that are all in this one; a test takes words away, doubles them, or cuts it. */
+/** A wire between processes that all run in this one; a test drops messages, duplicates them, or cuts it. */
 export class LossyNet {
   readonly #wires = new Map<string, LossyWire>()
-  /** As often as this says a text arrives. */
+  /** Returns how often a message is delivered. */
   copies: (text: string, to: string) => number = () => 1
 
   join(name: string): LossyWire {

@@ -13,7 +13,7 @@ const NOTHING = { type: "object" as const, properties: {} }
 const reach = new OutboundPolicy(["127.0.0.1"])
 
 describe.each(shared)("MCP servers, with two servers on one $name", ({ create }) => {
-  test("of people are there at the other one as soon as they are named, and are not called once they are removed", async () => {
+  test("a person's server is available at the other node as soon as it is added, and is not called once it is removed", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([{ name: "echo", description: "Says it again." }])
     const open = (model: FaceOptions["model"]) => Face.open({ url: place.url, model, reach })
@@ -36,7 +36,7 @@ describe.each(shared)("MCP servers, with two servers on one $name", ({ create })
     expect(server.methods).not.toContain("tools/call")
   })
 
-  test("a question of theirs is answered at the other one, and once", async () => {
+  test("its question is answered at the other node, and once", async () => {
     await using place = await create()
     await using server = await AskingServer.open("modern", { message: "Shall I?", requestedSchema: NOTHING })
     const mcp = servers({ inn: { url: server.url, data: "public", tools: { "*": "read" } } })

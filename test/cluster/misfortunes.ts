@@ -9,14 +9,14 @@ const HOUR_MS = 3_600_000
 export interface Befallen {
   readonly nodes: readonly LiveNode[]
   readonly devices: readonly DevicePerson[]
-  /** One that is replicated. */
+  /** The replicated PostgreSQL. */
   readonly postgres: Awaited<ReturnType<typeof openOwnPostgres>>
   readonly nats: NatsServer | undefined
   /** Chance. */
   readonly roll: () => number
 }
 
-/** What befalls a cluster, each by its name. Each passes again, but for clocks: those stay wrong until they are set. */
+/** The faults of a cluster, by name. Each one ends by itself, except for clocks: those stay wrong until they are set. */
 export function misfortunesOf({ nodes, devices, postgres, nats, roll }: Befallen): Record<string, () => Promise<void>> {
   const oneOf = <Item>(items: readonly Item[]): Item => items[Math.floor(roll() * items.length)] as Item
   return {
@@ -55,7 +55,7 @@ export function misfortunesOf({ nodes, devices, postgres, nats, roll }: Befallen
     async "all moved to a replica"() {
       await postgres.makeStandby()
       await pause(roll() * 1000)
-      // The first one dies, and its machine says so, or nothing more is heard of it.
+      // The primary fails, and either its machine reports that or the connection goes silent.
       const isSilent = roll() < 0.5
       if (isSilent) for (const node of nodes) node.postgres.fallSilent(oneOf(["both ways", "answers"]))
       const url = await postgres.failOver()

@@ -2,7 +2,7 @@ import { nkeys } from "@nats-io/transport-node"
 
 const UNBOUNDED = { subs: -1, data: -1, payload: -1 }
 
-/** What a NATS is set up with that lets in people of one account, a credentials file of one of them, and one of a stranger. */
+/** A NATS configuration that admits one account, a credentials file of that account, and one of another account. */
 export function newCredentials(): { readonly configuration: string; readonly known: string; readonly strange: string } {
   const [operator, account] = [nkeys.createOperator(), nkeys.createAccount()]
   const ofOperator = signed(operator, operator.getPublicKey(), { type: "operator" })
@@ -25,7 +25,7 @@ function credentialsBy(account: nkeys.KeyPair): string {
   ].join("\n\n")
 }
 
-/** A JWT as NATS has them. */
+/** A JWT in the format of NATS. */
 function signed(issuer: nkeys.KeyPair, subject: string, claims: object): string {
   const nats = { version: 2, ...claims }
   const body = { iat: Math.floor(Date.now() / 1000), iss: issuer.getPublicKey(), sub: subject, name: "test", nats }

@@ -7,7 +7,7 @@ import { newCredentials } from "./nats-credentials.ts"
 import { certificates } from "./nats-certificates.ts"
 import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 
-/** What a node says of the NATS at this address, first. */
+/** The first thing that a node logs about the NATS at this address. */
 async function told(url: string, credentials?: string): Promise<string> {
   const first = Promise.withResolvers<string>()
   const say = (event: string, { error }: { error?: unknown }) =>
@@ -19,7 +19,7 @@ async function told(url: string, credentials?: string): Promise<string> {
   return await first.promise
 }
 
-/** As by NODE_EXTRA_CA_CERTS. */
+/** As set by NODE_EXTRA_CA_CERTS. */
 async function trusting<T>(certificate: string, work: () => Promise<T>): Promise<T> {
   const before = getCACertificates("default")
   setDefaultCACertificates([...before, certificate])
@@ -33,7 +33,7 @@ async function trusting<T>(certificate: string, work: () => Promise<T>): Promise
 describe.skipIf(!hasNats)("NATS over TLS", () => {
   const [address, name] = [certificates.address, certificates.localhost]
 
-  test("is used where a certificate that counts here names it, by address or by name, and nowhere else", async () => {
+  test("is accepted only if a trusted certificate matches its address or name", async () => {
     await using byAddress = await NatsServer.withCertificate(address)
     await using byName = await NatsServer.withCertificate(name)
     const at = (server: NatsServer, host: string) => server.url.replace("nats://127.0.0.1", `tls://${host}`)
@@ -48,13 +48,13 @@ describe.skipIf(!hasNats)("NATS over TLS", () => {
     })
   })
 
-  test("is not spoken to in the clear where TLS is asked for", async () => {
+  test("does not fall back to clear text if TLS is required", async () => {
     await using plain = await NatsServer.start()
     expect(await told(plain.url.replace("nats://", "tls://pawl:secret@"))).toMatch(/^bus_down: .*tls/)
   })
 })
 
-test.skipIf(!hasNats)("NATS lets in whoever has a credentials file of its account, and nobody else", async () => {
+test.skipIf(!hasNats)("NATS admits only nodes with a credentials file of its account", async () => {
   const { configuration, known, strange } = newCredentials()
   await using server = await NatsServer.with(configuration)
   expect(await told(server.url, known)).toBe("bus_up")

@@ -14,7 +14,7 @@ const textOf = (seen: readonly SeenFrame[]) =>
   seen.map(({ type, data }) => (type === "text_delta" ? (data.text as string) : "")).join("")
 const busOf = async (face: Face) => (await (await face.as("ada")).get("/readyz")).body.bus as string
 
-describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each other by NATS", ({ create }) => {
+describe.skipIf(!hasNats).each(shared)("two servers on one $name connected by NATS", ({ create }) => {
   let nats: NatsServer
   beforeAll(async () => {
     nats = await NatsServer.start()
@@ -41,7 +41,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     for (const face of [one, two]) await expect.poll(() => busOf(face)).toBe("ok")
   }
 
-  test("letters that are written at one are shown at the other while the reply is being written", async () => {
+  test("text written at one is shown at the other while the reply is being written", async () => {
     await using nodes = await open()
     await heard(nodes)
     const said = nodes.say()
@@ -58,7 +58,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     expect(textOf(seen)).toBe("Let me think.") // and nothing twice
   })
 
-  test("who comes in the middle of a reply sees it from its beginning, then the rest", async () => {
+  test("a client that joins in the middle of a reply sees it from its beginning, then the rest", async () => {
     await using nodes = await open()
     await heard(nodes)
     const said = nodes.say()
@@ -76,7 +76,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     expect(textOf(seen)).toBe(`${"a".repeat(200_000)}b`)
   })
 
-  test("a NATS that carries 64 kB at a time is enough for whatever is long", async () => {
+  test("a NATS with a limit of 64 kB carries messages of any length", async () => {
     await using narrow = await NatsServer.withPayload(65_536)
     await using nodes = await open(natsSettings(narrow))
     await heard(nodes)
@@ -93,7 +93,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     for (const { logged } of [nodes.one, nodes.two]) expect(logged.map(({ event }) => event)).not.toContain("bus_down")
   })
 
-  test("one that carries less is not used, and the log says what to set", async () => {
+  test("a NATS with a lower limit is not used, and the log says what to set", async () => {
     await using tooNarrow = await NatsServer.withPayload(32_768)
     await using nodes = await open(natsSettings(tooNarrow))
     const why = () => nodes.one.logged.find(({ event }) => event === "bus_down")?.why
@@ -101,7 +101,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     expect(await busOf(nodes.one)).toBe("down")
   })
 
-  test("without words nothing that was said is carried, and the reply is seen when it is written", async () => {
+  test("without text, NATS carries no message content, and the reply appears when it is stored", async () => {
     await using nodes = await open(natsSettings(nats, { carriesText: false }))
     await heard(nodes)
     await using traffic = await readTraffic(nats)
@@ -115,7 +115,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     expect(traffic.texts.join()).not.toMatch(/refused|Secret|Go\./)
   })
 
-  test("a cluster of another name on the same NATS hears nothing", async () => {
+  test("a cluster of another name on the same NATS receives nothing", async () => {
     await using nodes = await open()
     await heard(nodes)
     const carried: string[] = []
@@ -130,7 +130,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     expect(carried).toEqual([])
   })
 
-  test("what is handed to a node that is not there was surely not handed over", async () => {
+  test("a message to a missing node is reported as not delivered", async () => {
     const openWire = async (self: string) => {
       const up = Promise.withResolvers<void>()
       const transport = new NatsTransport(
@@ -146,7 +146,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     await using _ = await openWire("node_there")
     expect(await here.deliver("node_there", "{}")).toBe("taken")
     expect(await here.deliver("node_gone", "{}")).toBe("nobody")
-    // A stranger who confirms a message in the place of a node is not believed.
+    // A stranger's confirmation in place of the node's is not accepted.
     const stranger = await connect({ servers: nats.url })
     stranger.subscribe("pawl.mail.mail.node_gone", { callback: (_, message) => void message.respond(message.data) })
     await stranger.flush()
@@ -154,7 +154,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     await stranger.close()
   })
 
-  test("a token that is revoked at one is let go of at the other", async () => {
+  test("a token revoked at one closes its streams at the other", async () => {
     await using nodes = await open()
     await heard(nodes)
     const { body } = await nodes.here.post("/api/tokens", { scopes: ["read"] })
@@ -165,8 +165,8 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
   })
 })
 
-describe.skipIf(!hasNats).each(shared)("NATS that comes and goes, on $name", ({ create }) => {
-  test("a server starts without it, finds it when it comes, and shows what happens when it has gone", async () => {
+describe.skipIf(!hasNats).each(shared)("NATS that connects and disconnects, on $name", ({ create }) => {
+  test("a server starts without it, connects when it comes, and reports when it has gone", async () => {
     await using nats = await NatsServer.prepare()
     const { url } = await create()
     const model = new PacedModel()
@@ -196,7 +196,7 @@ describe.skipIf(!hasNats).each(shared)("NATS that comes and goes, on $name", ({ 
     expect(textOf(seen)).toBe("One. Two. Three.")
   })
 
-  test("a server tells how long words take while it is there, and nothing when it is not", async () => {
+  test("a server reports the delay of messages while connected, and none otherwise", async () => {
     await using nats = await NatsServer.start()
     const { url } = await create()
     await using one = await Face.open({ url, model: scripted(says("")), nats: natsSettings(nats) })
@@ -217,7 +217,7 @@ describe.skipIf(!hasNats).each(shared)("NATS that comes and goes, on $name", ({ 
     expect((await (await alone.as("ops", "admin")).get("/metrics")).text).not.toMatch(/^pawl_bus_/m)
   })
 
-  test("one that falls silent is taken for gone, and counts again when it speaks", async () => {
+  test("a silent one counts as disconnected, and as connected again when it answers", async () => {
     await using nats = await NatsServer.start()
     const { url } = await create()
     await using one = await Face.open({ url, model: scripted(says("")), nats: natsSettings(nats) })
@@ -229,7 +229,7 @@ describe.skipIf(!hasNats).each(shared)("NATS that comes and goes, on $name", ({ 
     await expect.poll(() => busOf(one)).toBe("ok")
   })
 
-  test("whoever has not its password does not hear anything, and the log tells no secret", async () => {
+  test("a node with the wrong password receives nothing, and the log contains no secret", async () => {
     await using nats = await NatsServer.start("--user", "pawl", "--pass", "s3cret-word")
     const { url } = await create()
     const at = (login: string) => ({ ...natsSettings(nats), url: nats.url.replace("//", `//${login}@`) })

@@ -7,10 +7,10 @@ import { TurnedClock } from "../support/loop/world.ts"
 import { connect, type Connecting, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
 
-/** What becomes of a message on its way: it is handed over as often as `send` is called. */
+/** Intercepts a message on its way: it is delivered as often as `send` is called. */
 export type OnTheWay = (message: NodeMessage, send: () => Promise<boolean>) => Promise<boolean>
 
-/** Messages that something happens to between the nodes. */
+/** Messages between the nodes that a test intercepts. */
 export const disturbed =
   (onTheWay: OnTheWay) =>
   (own: NodeMessages): NodeMessages => ({
@@ -21,18 +21,18 @@ export const disturbed =
 
 export interface NodesOptions {
   readonly database: TestDatabase
-  /** What the model of the second says; that of the first says nothing. */
+  /** Replies of the second node's model; the first node's model says nothing. */
   readonly script?: readonly ScriptedReply[]
-  /** What they hear each other by, besides the database. */
+  /** NATS settings, if the nodes are connected by more than the database. */
   readonly nats?: NatsServerSettings | undefined
-  /** Both stand still until they are turned. */
+  /** Both clocks stand still until they are turned. */
   readonly turned?: boolean
-  /** What happens to what the second says to the first, and to what that one answers. */
+  /** Intercepts messages from the second node to the first, and the answers to them. */
   readonly onTheWay?: OnTheWay
   readonly onTheWayBack?: OnTheWay
 }
 
-/** Two servers on one database: a device of Ada's connects to `one`, and what she asks she asks at `two`. */
+/** Two servers on one database: Ada's device connects to `one`, and her requests go to `two`. */
 export async function openNodes({ database, script = [], nats, turned, onTheWay, onTheWayBack }: NodesOptions) {
   const clocks = turned ? [new TurnedClock(), new TurnedClock()] : []
   const [first, second] = clocks
@@ -54,7 +54,7 @@ export async function openNodes({ database, script = [], nats, turned, onTheWay,
     ...{ one, two, ada, machine, token, clocks },
     connect: (to: typeof one, more: Partial<Connecting> = {}) =>
       connect(machine, { url: to.url, token, deviceId: "laptop", ...more }),
-    /** Time passes for both, or for some of them, in steps, until it has happened. */
+    /** Turns both clocks, or some of them, in steps, until the promise settles. */
     async pass<Result>(
       happens: Promise<Result>,
       { some = clocks, step = 10 }: { some?: readonly TurnedClock[]; step?: number } = {},
@@ -64,12 +64,12 @@ export async function openNodes({ database, script = [], nats, turned, onTheWay,
       watched.catch(() => {})
       while (!over) {
         for (const clock of some) await clock.turn(step)
-        // By then most of what the database was asked has been answered; small steps are for what takes it longer.
+        // By then most database queries have been answered; small steps are for slower ones.
         await engine.query("SELECT 1", [])
       }
       return watched
     },
-    /** What the other nodes do with one that they take for dead. */
+    /** Removes a node that the other nodes take for dead. */
     strikeOff: async ({ face }: typeof one) => {
       const gone = { sql: "DELETE FROM node WHERE id = ?", values: [face.store.node.id] }
       await engine.change({ type: "statements", statements: [gone] })

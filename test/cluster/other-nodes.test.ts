@@ -19,7 +19,7 @@ interface Scripts {
 describe.each(linked)("two servers on one $name and $link", ({ create, link }) => {
   const natsOf = linkedBy(link)
 
-  /** A run that is at work on `one`, in the middle of a tool; and somebody at `two`. */
+  /** A run on `one`, in the middle of a tool call, and a client of `two`. */
   const open = async ({ then = [], elsewhere = [says("Two.")] }: Scripts = {}) => {
     const { url } = await create()
     const held = new Held()
@@ -49,14 +49,14 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
   const textOf = (frames: readonly SeenFrame[]) =>
     frames.flatMap(({ type, data }) => (type === "message" ? [data.message.content] : [])).at(-1)
 
-  test("whoever watches at the other one sees the run to its end", async () => {
+  test("a client that watches at the other node sees the run to its end", async () => {
     await using nodes = await open()
     const seen = readFrames(await nodes.there.watch(nodes.id), isOver)
     nodes.held.end("found it")
     expect(textOf(await seen)).toBe("Found.")
   })
 
-  test("words that arrive at the other one are answered there", async () => {
+  test("a message that arrives at the other one is answered there", async () => {
     await using nodes = await open({ then: ["Second."] })
     const headers = { accept: "text/event-stream", "content-type": "application/json" }
     const stream = await nodes.there.send("POST", nodes.path, { body: { text: "And then?" }, headers })
@@ -65,7 +65,7 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
     expect(textOf(await seen)).toBe("Second.")
   })
 
-  test("over a socket at the other one, too, the run is seen and words are answered", async () => {
+  test("a socket at the other one also shows the run and answers messages", async () => {
     await using nodes = await open({ then: ["Second."] })
     const { people } = nodes.two.store
     const { token } = await people.createToken(await people.ensure("ada", 0), ["read", "chat"], 0)
@@ -86,7 +86,7 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
     expect(shown()).toContain("Found.")
   })
 
-  test("a request that is repeated at the other one waits there for the answer that is being written here", async () => {
+  test("a request that is repeated at the other one waits there for the answer in progress here", async () => {
     await using nodes = await open()
     const repeated = nodes.there.post(nodes.path, { text: "Look." }, nodes.key)
     nodes.held.end("found it")
@@ -103,14 +103,14 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
     expect(statusOf(await nodes.said)).toBe("cancelled")
   })
 
-  test("what resumes at the other one waits there for the run that is at work here", async () => {
+  test("a resume at the other one waits there for the run that is at work here", async () => {
     await using nodes = await open()
     const resumed = nodes.there.post(`/api/conversations/${nodes.id}/resume`)
     nodes.held.end("found it")
     expect(statusOf(await resumed)).toBe("completed")
   })
 
-  test("a conversation that is erased at the other one ends for those who watch it here, and its run stops", async () => {
+  test("a conversation erased at the other one ends for its watchers here, and its run stops", async () => {
     await using nodes = await open()
     const seen = readFrames(await nodes.here.watch(nodes.id), () => false)
     const signal = await nodes.held.begun
@@ -132,11 +132,11 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
     expect([decided.status, decided.body.status]).toEqual([200, "applied"])
   })
 
-  test("a server that is taken for dead stops its work, and whoever watches there sees what the other one makes of it", async () => {
+  test("a server that is taken for dead stops its work, and its watchers see the run as the other node continues it", async () => {
     await using nodes = await open()
     const signal = await nodes.held.begun
     const seen = readFrames(await nodes.here.watch(nodes.id), isOver)
-    // As after a pause that was too long: the others have struck it off, and it does not know.
+    // As after a pause that was too long: the others have removed the node, and it does not know.
     const struckOff = { sql: "DELETE FROM node WHERE id = ?", values: [nodes.one.store.node.id] }
     await nodes.two.store.engine.change({ type: "statements", statements: [struckOff] })
     expect(await nodes.two.pawl.runtime.recover()).toBe(1)
@@ -147,7 +147,7 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
     expect(textOf(frames)).toBe("Two.")
   })
 
-  test("a server counts what it is the writer of, what it has taken over, and how old its last look is", async () => {
+  test("a server reports how many conversations it writes and has taken over, and how old its last poll is", async () => {
     await using nodes = await open()
     const numbersOf = async (face: Face) => {
       const { text } = await (await face.as("ops", "admin")).get("/metrics")
@@ -167,7 +167,7 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
     expect(await numbersOf(nodes.two)).toEqual([0, 1, true])
   })
 
-  test("all that a person's devices show changes with what happens at the other one", async () => {
+  test("all devices of a person update with what happens at the other one", async () => {
     await using nodes = await open()
     nodes.held.end("found it")
     await nodes.said
@@ -194,7 +194,7 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
       return told(seenAgain)
     }
     await expect.poll(addBread, { interval: 500 }).toContain("Bread")
-    // Of what is done there it is only known that there is something; of what is done here, what.
+    // A change on the other node is reported only by its table; a local change is reported with its rows.
     const frames = tasksIn(await rows)
     expect(frames[0]).toEqual({ table: "tasks" })
     expect(frames.at(-1)).toMatchObject({ rows: [{ title: "Bread" }], deleted: [] })

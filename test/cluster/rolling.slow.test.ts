@@ -8,7 +8,7 @@ import { openThreeNodes } from "./three-nodes.ts"
 import { isLong } from "../support/sizes.ts"
 import { transcriptOf } from "../support/server/stream.ts"
 
-/** Of each kind. In the long run there are two, who talk without a pause: that takes much of the machine. */
+/** People of each kind. In the long run there are two, who talk without a pause, which takes much of the machine. */
 const PEOPLE = isLong ? 2 : 1
 const BREATH_MS = isLong ? 0 : 50
 const REPLY = "One after the other is stopped and started anew, and whoever talks meanwhile notices nothing of it. 😀"
@@ -21,16 +21,14 @@ describe.each(shared)("three nodes on one $name that are restarted one after the
   }, 300_000)
   afterAll(() => cluster[Symbol.asyncDispose]())
 
-  /** Once, for all who talk meanwhile: the first who has begun begins it, and the others begin in the same moment. */
+  /** Starts the rolling restart once for all tests: the first caller starts it, and the others share it. */
   let rolled: Promise<void> | undefined
   const roll = () =>
     (rolled ??= (async () => {
       for (const node of cluster.nodes) await node.restart()
     })())
 
-  test.concurrent("show no error to whoever talks through the client, and every stream is whole", async ({
-    expect,
-  }) => {
+  test.concurrent("show no error to a user of the client, and every stream is whole", async ({ expect }) => {
     const client = createClient({ baseUrl: cluster.url, token: cluster.token })
     let rolling = true
     const people = Array.from({ length: PEOPLE }, async () => {
@@ -54,7 +52,7 @@ describe.each(shared)("three nodes on one $name that are restarted one after the
         expect(transcriptOf(frames as never).shown.at(-1)).toBe(REPLY)
         const { messages } = await client.readConversation({ params: { id } })
         expect(messages).toHaveLength(2 * said.length)
-        // Another one, so that what is not sent twice is asked for too.
+        // Another key, so that requests without a repeat occur too.
         await client.createConversation({ body: {} })
         await pause(BREATH_MS)
       }
@@ -66,18 +64,18 @@ describe.each(shared)("three nodes on one $name that are restarted one after the
       return said.length
     })
     const talked = Promise.all(people)
-    talked.catch(() => {}) // told below, when the nodes are back
+    talked.catch(() => {}) // reported below, when the nodes are back
     await roll()
     rolling = false
     for (const turns of await talked) expect(turns).toBeGreaterThan(3)
   })
 
-  test.concurrent("show none to whoever asks over HTTP and asks again with the same key", async ({ expect }) => {
+  test.concurrent("show none to a caller of HTTP that retries with the same key", async ({ expect }) => {
     const headers = { authorization: `Bearer ${cluster.token}`, "content-type": "application/json" }
     const post = (path: string, body: object, more: Record<string, string> = {}) =>
       fetch(`${cluster.url}${path}`, { method: "POST", headers: { ...headers, ...more }, body: JSON.stringify(body) })
 
-    /** Again where no answer came, the server goes down, or the words are safe and not answered yet; all else is an error. */
+    /** Retries if no answer came, the server stops, or the message is stored and not answered yet; anything else is an error. */
     async function say(id: string, text: string) {
       const key = { "idempotency-key": randomUUID() }
       for (let tries = 0; tries < 100; tries++) {

@@ -9,7 +9,7 @@ const shared = databases.filter(({ name }) => name === "postgres")
 describe.each(shared)("two servers on one $name", ({ create }) => {
   const open = async (more: Partial<FaceOptions> = {}) => {
     const { url } = await create()
-    // Their own clocks stand still: nothing drips in, and they talk to each other only when a test tells them to.
+    // Their clocks stand still: no allowance refills, and they exchange counts only when a test lets them.
     const options = () => ({ url, model: scripted(says("Hi.")), clock: new TurnedClock(), ...more })
     const [one, two] = [await Face.open(options()), await Face.open(options())]
     return {
@@ -24,32 +24,32 @@ describe.each(shared)("two servers on one $name", ({ create }) => {
   }
   const from = (face: Face, address: string, token?: string) =>
     new Visitor((request) => face.fetch(request, address), token)
-  /** How many of so many requests were let through. */
+  /** Returns how many of the requests were let through. */
   const allowed = async (count: number, ask: (n: number) => Promise<{ status: number }>) => {
     let through = 0
     for (let n = 0; n < count; n++) if ((await ask(n)).status !== 429) through++
     return through
   }
 
-  test("together allow no more tries of a sign-in link than one does, at any moment", async () => {
+  test("together allow no more attempts at a sign-in link than one does, at any moment", async () => {
     await using nodes = await open({ requestsPerMinute: 1000 })
     const tries = await allowed(60, (n) =>
       from(n % 2 ? nodes.one : nodes.two, "192.0.2.1").post("/api/auth/sign-in", { secret: "x" }),
     )
-    // One more drips in every three seconds, on the clock of the database.
+    // One more refills every three seconds, on the clock of the database.
     expect(tries).toBeGreaterThanOrEqual(20)
     expect(tries).toBeLessThan(30)
     const other = from(nodes.one, "192.0.2.2")
     expect((await other.post("/api/auth/sign-in", { secret: "x" })).status).toBe(401)
   })
 
-  test("count what a person asks of both, and each refuses by the sum", async () => {
+  test("count a person's requests at both, and each refuses by the sum", async () => {
     await using nodes = await open({ requestsPerMinute: 30 })
     const [here, there] = [await nodes.one.as("ada"), await nodes.two.as("ada")]
     const bob = await nodes.two.as("bob")
     expect(await allowed(20, () => here.get("/api/auth/me"))).toBe(20)
     await nodes.exchange()
-    // One more drips in every two seconds, on the clock of the database.
+    // One more refills every two seconds, on the clock of the database.
     const rest = await allowed(30, () => there.get("/api/auth/me"))
     expect(rest).toBeGreaterThanOrEqual(10)
     expect(rest).toBeLessThan(20)
@@ -59,18 +59,18 @@ describe.each(shared)("two servers on one $name", ({ create }) => {
     expect((await bob.get("/api/auth/me")).status).toBe(200)
   })
 
-  test("let a stranger guess at tokens as often as one does; what was too much in between is owed", async () => {
+  test("allow a stranger as many token guesses as a single server; guesses beyond it in between are deducted later", async () => {
     await using nodes = await open({ requestsPerMinute: 1000 })
     const guess = (face: Face) => () => from(face, "192.0.2.1", "pawl_wrong").get("/api/auth/me")
     expect(await allowed(130, guess(nodes.one))).toBe(120)
-    expect(await allowed(130, guess(nodes.two))).toBe(120) // nobody has told it yet
+    expect(await allowed(130, guess(nodes.two))).toBe(120) // the other node has not reported its use yet
     await nodes.exchange()
     expect(await allowed(10, guess(nodes.one))).toBe(0)
     const { headers } = await guess(nodes.two)()
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(30)
   })
 
-  test("keep no address and no person in the database, and nothing of those who have their minute back", async () => {
+  test("store no address and no person in the database, and no row for a caller whose minute is full again", async () => {
     // Two a minute: of a thousand each is forgiven after 60 ms, which a busy machine takes to come to the exchange.
     await using nodes = await open({ requestsPerMinute: 2 })
     const { engine } = nodes.one.store
@@ -87,7 +87,7 @@ describe.each(shared)("two servers on one $name", ({ create }) => {
 })
 
 describe.each(databases.filter(({ name }) => name === "sqlite"))("a server on $name", ({ create }) => {
-  test("has nobody to share its limits with, and writes nothing about them", async () => {
+  test("a single server shares no limits, and writes nothing about them", async () => {
     const { url } = await create()
     await using face = await Face.open({ url, model: scripted(says("Hi.")), requestsPerMinute: 5 })
     const ada = await face.as("ada")

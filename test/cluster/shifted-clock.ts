@@ -14,7 +14,7 @@ function look(): void {
   try {
     aheadMs = Number(readFileSync(file, "utf8"))
   } catch {
-    // Nobody has set it.
+    // The clock has not been set.
   }
 }
 look()

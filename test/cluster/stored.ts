@@ -1,9 +1,9 @@
 import type { Client, UnknownFrame } from "../../client/index.ts"
 
-/** How many runs have ended in what was seen. */
+/** The number of runs that have ended in these frames. */
 export const endsIn = (frames: readonly UnknownFrame[]): number => frames.filter(({ type }) => type === "done").length
 
-/** What is stored of a conversation, to the end of so many runs. */
+/** Reads the stored events of a conversation, to the end of so many runs. */
 export async function readStored(client: Pick<Client, "events">, id: string, runs: number): Promise<UnknownFrame[]> {
   const stored: UnknownFrame[] = []
   for await (const frame of client.events(id)) {

@@ -11,7 +11,7 @@ import { openWorld, type World } from "../support/loop/world.ts"
 
 const LEFT = 200
 
-/** Every run calls a tool that nothing ends but a signal, as work that takes its time. */
+/** Every run calls a tool that only a signal ends, like long work. */
 const model = () => scripted(always(() => calls("work")))
 const work = read("work", async (_input, { signal }) => {
   await aborted(signal)
@@ -44,7 +44,7 @@ class Survivor implements AsyncDisposable {
     return this.#counts.refused
   }
 
-  /** What it has read in order to take it up, and did not get. */
+  /** The number of conversations that it has read in order to take them over and did not get. */
   get foldedInVain(): number {
     return [...this.#counts.folded].filter((id) => !this.world.store.journal.isWriterOf(id)).length
   }
@@ -53,7 +53,7 @@ class Survivor implements AsyncDisposable {
     return [...this.#counts.folded].length - this.foldedInVain
   }
 
-  /** One look, and then all that it has set going. */
+  /** Polls once, and waits for all that it has started. */
   async look(): Promise<void> {
     const { runtime } = this.world.pawl
     await runtime.recover()
@@ -101,7 +101,7 @@ async function dies(url: string, count = LEFT): Promise<void> {
   mortal.kill()
 }
 
-/** One that goes on with all that is left, and dies when every call is begun again. */
+/** A node that takes over all that is left, and fails when every tool call has been restarted. */
 async function diesToo(url: string, count: number): Promise<void> {
   const mortal = new Mortal()
   await using world = await openWorld({ url, model: model(), tools: [work], between: mortal.between })
@@ -119,7 +119,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + o
 
 describe.each(databases.filter(({ name }) => name === "postgres"))("three survivors on one $name", ({ create }) => {
   test.each(["at the same moment", "one after the other"])(
-    "that look %s share what a dead node has left, and none reads what another gets",
+    "that poll %s share the work of a dead node, and none reads what another claims",
     async (how) => {
       await using database = await create()
       await using one = await Survivor.open(database.url)
@@ -137,7 +137,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("three surviv
     },
   )
 
-  test("that find runs which may have killed their process judge them once, and each lets one of them go alone", async () => {
+  test("that find runs which may have killed their process judge them once, and each retries one of them alone", async () => {
     await using database = await create()
     await using one = await Survivor.open(database.url)
     await using two = await Survivor.open(database.url)
@@ -150,11 +150,11 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("three surviv
     const atWork = ({ world }: Survivor) =>
       [...world.pawl.runtime.working()].filter((id) => world.store.journal.isWriterOf(id)).length
     await expect.poll(() => all.map(atWork), { timeout: 60_000 }).toEqual([1, 1, 1])
-    // Whoever judged has read them all; the others only what they got.
+    // The node that judged has read them all; the others have read only those they got.
     expect(all.map(({ foldedInVain }) => foldedInVain).toSorted()).toEqual([0, 0, suspects - 1])
   })
 
-  test("take at the next look what was left for one of them that does not look", async () => {
+  test("take over at the next poll what was left for one of them that does not poll", async () => {
     await using database = await create()
     await using one = await Survivor.open(database.url)
     await using two = await Survivor.open(database.url)

@@ -7,7 +7,7 @@ import { LiveNode } from "./live-node.ts"
 
 const PIECE_MS = 25
 
-/** Three `pawl serve` behind a balancer, with a model that says a sentence piece by piece, and a token of Ada's. */
+/** Three `pawl serve` behind a balancer, with a model that streams a sentence in pieces, and a token of Ada's. */
 export async function openThreeNodes(reply: string, more: Record<string, string> = {}) {
   const stack = new AsyncDisposableStack()
   const provider = stack.use(

@@ -6,7 +6,7 @@ import { says, scripted } from "../../core/testing.ts"
 import { shared } from "./links.ts"
 import { Face } from "../support/server/face.ts"
 
-/** One from before conversations were summed up: it does not know the event, nor the field of a run's first. */
+/** A version from before summaries: it knows neither the event nor the field of a run's first message. */
 async function makeOlder({ store: { engine, node } }: Face): Promise<void> {
   await node.heartbeat()
   const older = { sql: "UPDATE node SET events_known = events_known - 1 WHERE id = ?", values: [node.id] }
@@ -42,21 +42,21 @@ async function open(create: (typeof shared)[number]["create"], last = says("They
     ...{ older, newer, there, id, path, model, silent, remove },
     async [Symbol.asyncDispose]() {
       await Promise.all([older[Symbol.asyncDispose](), newer[Symbol.asyncDispose]()])
-      // Nobody has asked the older one's model to go on.
+      // The older node's model was not asked to continue.
       expect(silent.received).toEqual([])
     },
   }
 }
 
 describe.each(shared)("a summary while a server of an older version shares a $name", ({ create }) => {
-  test("is made where nothing is at work", async () => {
+  test("is made if no run is at work", async () => {
     await using nodes = await open(create)
     expect(await nodes.there.post(`${nodes.path}/compact`)).toMatchObject({ status: 200 })
     await nodes.newer.pawl.runtime.rest(nodes.id)
     expect((await nodes.newer.store.journal.load(nodes.id)).compaction.hasGivenWay).toBe(true)
   })
 
-  test("is left alone by the older one where the newer dies in it", async () => {
+  test("is not continued by the older one if the newer dies in it", async () => {
     await using nodes = await open(create, hangs("They"))
     await nodes.there.post(`${nodes.path}/compact`)
     await expect.poll(() => nodes.model.received.length).toBe(3)
@@ -66,7 +66,7 @@ describe.each(shared)("a summary while a server of an older version shares a $na
     expect(nodes.silent.received).toEqual([])
   })
 
-  test("is refused while a run works, because the older one could find it in the inbox; without that one it waits", async () => {
+  test("is refused while a run works, because the older one could find it in the inbox; without the older one it waits", async () => {
     await using nodes = await open(create, hangs("Three"))
     await nodes.newer.pawl.runtime.submit(nodes.id, {
       ...{ type: "message", id: "msg_third" as never, text: "Third?", when: "queue" },

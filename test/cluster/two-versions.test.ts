@@ -26,7 +26,7 @@ async function makeNewer({ store: { engine, node } }: Face): Promise<void> {
   })
 }
 
-/** A conversation at rest that the newer of two servers has written an event to which the older does not know. */
+/** An idle conversation with an event that the newer server has written and the older does not know. */
 async function open(create: (typeof shared)[number]["create"], script = [says("Hi."), says("Second.")]) {
   const { url } = await create()
   const tools = [write("save", () => answer("Saved."))]
@@ -55,14 +55,14 @@ async function open(create: (typeof shared)[number]["create"], script = [says("H
       }),
     async [Symbol.asyncDispose]() {
       await Promise.all([older[Symbol.asyncDispose](), newer[Symbol.asyncDispose]()])
-      // The older one has never asked its model for anything.
+      // The older one has never called its model.
       expect(silent.received).toEqual([])
     },
   }
 }
 
 describe.each(shared)("servers of two versions on one $name", ({ create }) => {
-  test("words that the older one cannot take are kept there, and answered by the newer", async () => {
+  test("messages that the older one cannot process are stored there, and answered by the newer", async () => {
     await using nodes = await open(create)
     const headers = { accept: "text/event-stream", "content-type": "application/json" }
     const stream = await nodes.here.send("POST", `${nodes.path}/messages`, { body: { text: "And then?" }, headers })
@@ -71,7 +71,7 @@ describe.each(shared)("servers of two versions on one $name", ({ create }) => {
     expect(transcriptOf(await seen).shown.at(-1)).toBe("Second.")
   })
 
-  test("a request with a key that is repeated at the older one gets the newer one's answer", async () => {
+  test("a request repeated with its key at the older one gets the newer one's answer", async () => {
     await using nodes = await open(create)
     const say = () => nodes.here.post(`${nodes.path}/messages`, { text: "And then?" }, key)
     const key = { "idempotency-key": randomUUID() }
@@ -90,7 +90,7 @@ describe.each(shared)("servers of two versions on one $name", ({ create }) => {
     expect(await nodes.here.post(`/api/agent/proposals/${proposal.id}/commit`)).toMatchObject({ status: 409 })
   })
 
-  test("what only the whole journal can judge is refused by the older one, and nothing of it is kept", async () => {
+  test("a request that needs the whole journal is refused by the older one, and nothing of it is stored", async () => {
     await using nodes = await open(create, [calls("save"), says("Saved it.")])
     const [proposal] = nodes.said.body.proposals
     const refused = { status: 409, body: { code: "newer_journal" } }
@@ -99,7 +99,7 @@ describe.each(shared)("servers of two versions on one $name", ({ create }) => {
     expect(await nodes.newer.pawl.runtime.recover()).toBe(0)
   })
 
-  test("without a living newer node words are refused, so that nobody waits for ever", async () => {
+  test("without a running newer node messages are refused instead of waiting forever", async () => {
     await using nodes = await open(create)
     await nodes.newerDies()
     const refused = await nodes.here.post(`${nodes.path}/messages`, { text: "And then?" })
@@ -107,7 +107,7 @@ describe.each(shared)("servers of two versions on one $name", ({ create }) => {
     expect(await nodes.newer.pawl.runtime.recover()).toBe(0)
   })
 
-  test("the older one never takes up what waits for the newer, and reads it once at most", async () => {
+  test("the older one never takes over what waits for the newer, and reads it at most once", async () => {
     await using nodes = await open(create)
     const { older, newer, id } = nodes
     expect(await nodes.here.post(`${nodes.path}/messages`, { text: "And then?" })).toMatchObject({ status: 202 })

@@ -55,12 +55,12 @@ describe("a device whose server signs what was approved", () => {
     approvals: await by.sign(approvalText(call, deviceId, sha256)),
   })
 
-  test("carries out a change that is signed for it, and a read that is not signed", async () => {
+  test("carries out a change that is signed for it, and a read without a signature", async () => {
     await using world = await openSigned()
     await world.register()
     world.side.say(await signed(command))
     expect(await world.side.hears("tool_result", "call_1")).toMatchObject({ row: { text: "Done." } })
-    // In another order, and on its way through a node that adds the conversation, it is the same call.
+    // In another order, and with a conversation added by a forwarding node, it is the same call.
     const { data: _, ...rest } = await signed({ ...command, id: "call_2" })
     world.side.say({ data: { n: 1.5, command: "id" }, ...rest, conversationId: "conv_1JNQRZT0000000000000000000" })
     expect(await world.side.hears("tool_result", "call_2")).toMatchObject({ row: { text: "Done." } })
@@ -96,7 +96,7 @@ describe("a device whose server signs what was approved", () => {
     expect(await world.side.hears("tool_result", "call_1", ++count)).toMatchObject({ row: { text: "Done." } })
   })
 
-  test("holds a call back that comes before the server has said who it is", async () => {
+  test("holds back a call that arrives before the server has identified itself", async () => {
     await using world = await openSigned()
     world.side.say({ ...command })
     world.side.say({ type: "tool_call", id: "read_1", action: "list_files" })
@@ -109,7 +109,7 @@ describe("a device whose server signs what was approved", () => {
     expect(world.ran).toEqual([])
   })
 
-  test("knows the key of before and the new one while keys are rotated", async () => {
+  test("accepts the previous key and the new one during a key rotation", async () => {
     let keys = [asMasterKey(Buffer.alloc(32, "a"))]
     const signer = new ApprovalSigner({ allKeys: async () => keys })
     const before = await signer.publicKeys()
@@ -122,7 +122,7 @@ describe("a device whose server signs what was approved", () => {
   })
 })
 
-test("a server that shows no key is asked for no signature", async () => {
+test("asks no signature of a server that shows no key", async () => {
   await using server = await ScriptedSocketServer.open()
   await using here = open(server.url)
   const side = await server.next()
@@ -133,7 +133,7 @@ test("a server that shows no key is asked for no signature", async () => {
 })
 
 describe.each(databases)("a server on $name", (database) => {
-  test("signs each change for a device that knows it, whoever agreed, and sends no signature to one that does not", async () => {
+  test("signs each change for a device that supports it, for every way of approval, and sends no signature to other devices", async () => {
     const script = [
       calls("create_task", { title: "Größe: 30 €" }),
       calls("list_tasks"),
@@ -149,7 +149,7 @@ describe.each(databases)("a server on $name", (database) => {
     expect((await ada.say(id, "milk")).body.run.status).toBe("completed")
     expect(here.device.tables.select("tasks")).toMatchObject([{ title: "Größe: 30 €" }])
     expect(here.problems).toEqual([])
-    // What reaches the device's own node without having passed the gate is not carried out.
+    // The device refuses a call that comes from its own node without having passed the gate.
     const { id: user } = await server.face.store.people.ensure("ada", 0)
     const line = await server.face.devices.newest(user, "laptop")
     const forged = await line?.write(

@@ -8,7 +8,7 @@ import { ScriptedSocketServer } from "./scripted-socket-server.ts"
 vi.setConfig({ testTimeout: 120_000 })
 
 describe("pawl device", () => {
-  test("says when it is connected, disconnected and closed, and never its token", async () => {
+  test("prints when it is connected, disconnected and closed, and never its token", async () => {
     await using server = await ScriptedSocketServer.open()
     const db = join(dataFolder(), "mine", "home.db")
     await using device = new PawlProcess(["device", "--server", server.url, "--db", db], { PAWL_TOKEN: "pat_secret" })
@@ -36,7 +36,7 @@ describe("pawl device", () => {
     expect(readFileSync(db).includes("pat_secret")).toBe(false)
   })
 
-  test("ends with a sentence when the server refuses the token", async () => {
+  test("exits with a sentence if the server refuses the token", async () => {
     await using server = await ScriptedSocketServer.open()
     server.refuses = 401
     const db = join(dataFolder(), "home.db")
@@ -50,7 +50,7 @@ describe("pawl device", () => {
   test.each([
     [{ type: "error", code: "device_taken", message: "Ask ada.", id: "x" }, "pawl: Ask ada.\n"],
     [{ type: "device_claim", deviceId: "x", status: "allowed" }, /^pawl: Its person has allowed another token/],
-  ])("ends with what can be done when %j says that another token is this device", async (frame, says) => {
+  ])("exits with what to do if %j says that another token is this device", async (frame, says) => {
     await using server = await ScriptedSocketServer.open()
     const db = join(dataFolder(), "home.db")
     const ended = pawl(["device", "--server", server.url, "--db", db, "--token", "pat_secret"])

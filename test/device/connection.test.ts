@@ -11,7 +11,7 @@ import { ScriptedSocketServer, type ServerSide } from "./scripted-socket-server.
 
 const newFile = () => join(dataFolder(), "device.db")
 
-/** Who waits to try again gets there at once; silence lasts as long as a test wants. */
+/** The pause before a reconnect is skipped; silence lasts as long as a test wants. */
 class ImpatientClock extends TurnedClock implements ClientClock {
   readonly waits: number[] = []
 
@@ -51,7 +51,7 @@ async function registered(server: ScriptedSocketServer): Promise<ServerSide> {
 }
 
 describe("a device", () => {
-  test("comes in with a ticket, says who it is, and is the same after a restart", async () => {
+  test("signs in with a ticket, identifies itself, and is the same after a restart", async () => {
     await using server = await ScriptedSocketServer.open()
     const db = newFile()
     const ids: unknown[] = []
@@ -74,7 +74,7 @@ describe("a device", () => {
     expect(server.tokens).toEqual(["Bearer pat_secret", "Bearer pat_secret"])
   })
 
-  test("answers several calls at once, each by its id, a slow one last", async () => {
+  test("answers concurrent calls, each by its id, a slow one last", async () => {
     await using server = await ScriptedSocketServer.open()
     const gate = Promise.withResolvers<void>()
     const slow = async () => {
@@ -96,7 +96,7 @@ describe("a device", () => {
     expect(connected.device.tables.select("tasks")).toMatchObject([{ title: "Buy milk" }])
   })
 
-  test("stops what nobody wants any more, and says what had come of it", async () => {
+  test("stops a call that is cancelled, and reports its result", async () => {
     await using server = await ScriptedSocketServer.open()
     const begun = Promise.withResolvers<void>()
     const sleep = async (_: object, { signal }: { readonly signal: AbortSignal }) => {
@@ -112,7 +112,7 @@ describe("a device", () => {
     expect(await side.hears("tool_result", "c1")).toMatchObject({ row: { text: "stopped" } })
   })
 
-  test("answers what it cannot read with a sentence, and lets be what is not for it", async () => {
+  test("answers malformed calls with an error, and ignores frames that are not for it", async () => {
     await using server = await ScriptedSocketServer.open()
     await using connected = connect(server)
     const side = await registered(server)
@@ -127,7 +127,7 @@ describe("a device", () => {
     expect(connected.problems).toEqual([])
   })
 
-  test("tells what became of a call: applied, still running, never come", async () => {
+  test("reports the state of a call: applied, still running, unknown", async () => {
     await using server = await ScriptedSocketServer.open()
     const gate = Promise.withResolvers<void>()
     const slow = async () => {
@@ -148,7 +148,7 @@ describe("a device", () => {
   })
 })
 
-test("a call that the server was told never came may be tried again by whoever was told, and by nobody else", async () => {
+test("after `unknown` was reported for a call, only the same connection may send that call again", async () => {
   await using server = await ScriptedSocketServer.open()
   await using connected = connect(server)
   const first = await registered(server)
@@ -168,7 +168,7 @@ test("a call that the server was told never came may be tried again by whoever w
 })
 
 describe("a connection that ends", () => {
-  test("is replaced, later each time, until one lasts", async () => {
+  test("is replaced, after a growing pause, until one lasts", async () => {
     await using server = await ScriptedSocketServer.open()
     server.refuses = 503
     await using connected = connect(server)
@@ -183,7 +183,7 @@ describe("a connection that ends", () => {
     expect(connected.clock.waits.at(-1)).toBe(500)
   })
 
-  test("loses no answer: the call that comes again is answered as it would have been", async () => {
+  test("loses no answer: a repeated call gets the same answer", async () => {
     await using server = await ScriptedSocketServer.open()
     const gate = Promise.withResolvers<void>()
     let runs = 0
@@ -206,11 +206,11 @@ describe("a connection that ends", () => {
     gate.resolve()
     expect(await second.hears("tool_result", "c2")).toMatchObject({ row: { text: "run 1" } })
     expect(connected.device.tables.select("tasks")).toHaveLength(1)
-    // One answer on the socket that asks, none of the call that another socket asked for.
+    // One answer on the socket that asked, none to the call of the other socket.
     expect(second.heard.filter(({ id }) => id === "c2")).toHaveLength(1)
   })
 
-  test("without a word is noticed by its silence", async () => {
+  test("without a frame is detected by its silence", async () => {
     await using server = await ScriptedSocketServer.open()
     await using connected = connect(server)
     const first = await registered(server)
@@ -225,7 +225,7 @@ describe("a connection that ends", () => {
     await registered(server)
   })
 
-  test("before it began, to a server that never says a word, is given up too", async () => {
+  test("to a server that never sends a frame is given up too", async () => {
     await using server = await ScriptedSocketServer.open()
     await using connected = connect(server)
     await (await server.next()).hears("hello")
@@ -251,7 +251,7 @@ describe("a connection that ends", () => {
 })
 
 describe("closing", () => {
-  test("hangs up, stops tools, and lets the file go", async () => {
+  test("closes the connection, stops tools, and closes its file", async () => {
     await using server = await ScriptedSocketServer.open()
     const db = newFile()
     const slow = (_data: object, { signal }: { signal: AbortSignal }) =>
@@ -272,7 +272,7 @@ describe("closing", () => {
     expect(again.device.tables.select("tasks")).toEqual([])
   })
 
-  test("does not wait for a server that is not there, nor for a tool that does not stop", async () => {
+  test("does not wait for an unreachable server, nor for a tool that does not stop", async () => {
     await using server = await ScriptedSocketServer.open()
     server.refuses = 503
     const patient = connect(server, { clock: new TurnedClock() })
@@ -291,7 +291,7 @@ describe("closing", () => {
   })
 })
 
-test("a tool cannot take the name of an action", () => {
+test("a tool cannot have the name of a built-in action", () => {
   const handlers = { select: () => ({ text: "" }) }
   expect(() => openDevice({ server: "http://127.0.0.1:1", token: "t", db: newFile(), handlers })).toThrow('"select"')
 })

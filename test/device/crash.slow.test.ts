@@ -9,7 +9,7 @@ import { ownPort } from "../support/processes/own-port.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 import { oneIn } from "../support/sizes.ts"
 
-// A real server and a real device, each a process of its own that is killed for real while an approved write is under way.
+// A real server and a real device, each a process of its own that is killed while an approved write is in progress.
 vi.setConfig({ testTimeout: 180_000 })
 
 const script = lifeNamed("device-life")
@@ -29,19 +29,19 @@ interface World {
 type Standing = Pick<World, "environment" | "url" | "server">
 
 async function newServer(): Promise<Standing> {
-  // Its next life is found where this one was.
+  // The restarted server has the same address.
   const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: await ownPort() }
   const server = await serve(environment)
   const [, url = ""] = await server.says(/listening on (\S+)\n/)
   return { environment, url, server }
 }
 
-/** One for all of whom none ends it: each has a person of its own there. */
+/** A server shared by all tests that do not stop it. Each test has a person of its own there. */
 let lasting: Promise<Standing> | undefined
 const lastingServer = () => (lasting ??= newServer())
 let people = 0
 
-/** At a server, a device that is hit at the commit of its first write, and a proposal to make a task. */
+/** A device at a server, killed at the commit of its first write, and a proposal to create a task. */
 async function proposed(hit: { when: string; signal: string }, at = newServer): Promise<World> {
   const { environment, url, server } = await at()
   const db = join(dataFolder(), "device.db")
@@ -82,7 +82,7 @@ const rows = ({ db }: World): number => {
   return file.prepare("SELECT 1 FROM tasks").all().length
 }
 
-/** How the proposal ends, without anybody's doing. */
+/** Returns how the proposal ends without a further request. */
 async function endOf({ ada, proposal }: World): Promise<string> {
   const deadline = Date.now() + 60_000
   for (;;) {
@@ -98,11 +98,11 @@ async function stopped({ db }: World): Promise<void> {
   while (!existsSync(`${db}.stopped`)) await later(20)
 }
 
-// Beside each other: most of it is waiting until a device that is gone counts as gone.
+// Concurrent, because most of the time is waiting until a missing device counts as gone.
 const places = [{ when: "before" }, { when: "after" }]
 
 describe.concurrent.each(places)("a device killed just $when the effect of an approved write", ({ when }) => {
-  test("does it once: it is offered again when the device is back", async () => {
+  test("carries it out once: it gets the call again when it is back", async () => {
     const world = await proposed({ when, signal: "SIGKILL" }, lastingServer)
     const status = commit(world)
     await world.device.ended
@@ -111,7 +111,7 @@ describe.concurrent.each(places)("a device killed just $when the effect of an ap
     expect(rows(world)).toBe(1)
   })
 
-  test("leaves it in doubt when it does not come back, and the truth is found when it does", async () => {
+  test("leaves it in doubt when it does not come back, and the outcome is found when it does", async () => {
     const world = await proposed({ when, signal: "SIGKILL" }, lastingServer)
     expect(await commit(world)).toBe("in_doubt")
     expect(rows(world)).toBe(when === "after" ? 1 : 0)
@@ -123,9 +123,9 @@ describe.concurrent.each(places)("a device killed just $when the effect of an ap
   })
 })
 
-// One place by the seed: what a server is killed between is the same, and where the device was is told by the tests above.
+// The seed picks one case: the server is killed at the same point in both, and the tests above cover the device.
 describe.concurrent.each(oneIn(2, places))("a server killed while the device is just $when the effect", ({ when }) => {
-  test("finds with its next start that it was done, and says so", async () => {
+  test("finds after its restart that it was done, and reports it", async () => {
     const world = await proposed({ when, signal: "SIGSTOP" })
     const lost = commit(world).catch(() => "lost")
     await stopped(world)
@@ -137,7 +137,7 @@ describe.concurrent.each(oneIn(2, places))("a server killed while the device is 
     expect(rows(world)).toBe(1)
   })
 
-  test("and a device killed with it: what was not done is done now, what was is not done twice", async () => {
+  test("and a device killed with it: an unfinished call is done now, a finished one is not done twice", async () => {
     const world = await proposed({ when, signal: "SIGSTOP" })
     const lost = commit(world).catch(() => "lost")
     await stopped(world)
@@ -152,8 +152,8 @@ describe.concurrent.each(oneIn(2, places))("a server killed while the device is 
   })
 })
 
-describe.concurrent("a server killed while nothing is under way", () => {
-  test("before the decision: the proposal waits, the device comes back by itself, and a yes is carried out", async () => {
+describe.concurrent("a server killed while no call is running", () => {
+  test("before the decision: the proposal waits, the device reconnects, and a yes is carried out", async () => {
     const world = await proposed({ when: "never", signal: "SIGKILL" })
     await world.server.kill("SIGKILL")
     world.server = await serve(world.environment)

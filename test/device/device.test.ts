@@ -34,7 +34,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
       .map(({ content }: { content: string }) => content)
   }
 
-  test("an older client that only speaks is the device of its own runs: calls and text over one socket", async () => {
+  test("an older client that only chats is the device of its own runs: calls and text over one socket", async () => {
     await using world = await open([calls("create_task", MILK), calls("list_tasks"), says("There it is.")])
     const { machine } = world
     using peer = await connect(machine, { url: world.server.url, token: await world.server.tokenFor("ada") })
@@ -78,7 +78,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
     expect(results[1]).toContain("local-1")
   })
 
-  test("a run started over HTTP uses it, is bound to it, and undoing brings back what it deleted", async () => {
+  test("a run started over HTTP uses it, is bound to it, and an undo restores what it deleted", async () => {
     await using world = await open([calls("delete_task", { task_id: "Buy milk" }), says("Gone.")])
     const { ada, machine } = world
     machine.tasks.set("t1", {
@@ -110,7 +110,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
     expect(machine.tasks.get("t1")).toEqual(before)
   })
 
-  test("where it is bound to survives a restart and can be changed; what was shown for the other is stale", async () => {
+  test("the device of a conversation survives a restart and can be changed; a proposal for the other one is stale", async () => {
     await using world = await open([calls("create_task", MILK), says("Not done.")])
     const { ada, machine } = world
     using _one = await world.connect()
@@ -131,7 +131,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
     })
   })
 
-  test("that is away makes a tool answer at once, and a commit wait: 409, still pending", async () => {
+  test("if it is away, a tool answers at once, and a commit waits: 409, still pending", async () => {
     await using world = await open([calls("list_tasks"), calls("create_task", MILK), says("Done.")])
     const { ada, machine } = world
     const id = await ada.begin({ deviceId: "laptop" })
@@ -150,7 +150,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
     expect(machine.effects).toBe(1)
   })
 
-  test("of somebody else is no device, whatever it is called", async () => {
+  test("another person's device is not available, even under the same name", async () => {
     await using world = await open([calls("list_tasks"), says("No.")])
     using eve = await connect(new Machine(), {
       url: world.server.url,
@@ -164,7 +164,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
     expect((await world.ada.get("/api/devices")).body.items).toEqual([])
   })
 
-  test("what it claims lowers no gate, and without the right offer or scope it is asked for nothing", async () => {
+  test("its claims lower no gate, and without the right offer or scope it gets no calls", async () => {
     await using world = await open([calls("list_tasks"), says("No."), calls("create_task", MILK)])
     const { ada, machine } = world
     using powerless = await world.server.socket("ada", "read")
@@ -179,7 +179,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
     expect(machine.calls).toEqual([])
   })
 
-  test("an answer counts once, from the socket that was asked, and only while it is waited for", async () => {
+  test("an answer counts once, from the socket that was asked, and only while it is expected", async () => {
     const clock = new TurnedClock()
     await using world = await open([calls("list_tasks"), says("Late."), calls("list_tasks"), says("Nothing.")], clock)
     const { ada } = world
@@ -215,7 +215,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
     await expect.poll(() => world.strays()).toBe(6)
   })
 
-  test("that is cut off during a read answers it with an error at once, and cancel does not wait for it", async () => {
+  test("if it is cut off during a read, the read fails at once, and cancel does not wait for it", async () => {
     await using world = await open([calls("list_tasks"), says("Cut."), calls("list_tasks")])
     const { ada } = world
     const id = await ada.begin({ deviceId: "laptop" })
@@ -233,7 +233,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
     expect((await ada.get(`/api/conversations/${id}`)).body.status).toBe("active")
   })
 
-  test("its nonsense is a result the model can act on, and of a write a doubt", async () => {
+  test("a malformed answer is a result the model can act on; for a write it means in doubt", async () => {
     await using world = await open([calls("list_tasks"), says("Odd."), calls("create_task", MILK)])
     const { ada } = world
     const id = await ada.begin({ deviceId: "laptop", mode: "auto" })
@@ -247,7 +247,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
     expect(proposals).toMatchObject([{ status: "in_doubt" }])
   })
 
-  test("what it answers is mended where it cannot be stored", async () => {
+  test("characters of its answers that cannot be stored are replaced", async () => {
     await using world = await open([calls("list_tasks"), says("Odd.")])
     const id = await world.ada.begin({ deviceId: "laptop" })
     using _ = await world.connect({ deals: () => ({ error: "a\0b\ud800" }) })

@@ -6,7 +6,7 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 
-describe.each(anyDatabase)("what a change on a device costs, with a server on $name", (database) => {
+describe.each(anyDatabase)("the cost of a change on a device, with a server on $name", (database) => {
   test.each([
     ["a delete", calls("delete_task", { task_id: "t1" }), 7],
     ["an update", calls("update_task", { task_id: "t1", status: "done" }), 7],
@@ -39,14 +39,14 @@ describe.each(anyDatabase)("what a change on a device costs, with a server on $n
     expect(asked.length).toBeLessThanOrEqual(most)
   })
 
-  test("what has changed in the last moment is stale all the same: the device compares, and nothing goes", async () => {
+  test("a row changed in the last moment is stale: the device compares, and deletes nothing", async () => {
     await using server = await openServer({ database, model: scripted(calls("delete_task", { task_id: "Roof" })) })
     const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]
     const ready = Promise.withResolvers<void>()
     await using device = openDevice({
       ...{ server: server.url, token, db: join(dataFolder(), "device.db"), embedsNotes: false },
       onState: ({ state }) => state === "connected" && ready.resolve(),
-      // The person writes between the last look and the deletion, which is what comes next.
+      // The person writes between the last read and the deletion, which comes next.
       WebSocket: class extends WebSocket {
         override addEventListener(type: string, listener: unknown): void {
           super.addEventListener(type, (event: Event) => {

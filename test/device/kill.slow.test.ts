@@ -15,7 +15,7 @@ const deaths = [
   { when: "after", commit: 2 },
 ] as const
 
-/** Offers a call to a device that is killed while it carries it out, and gives the line to its next life. */
+/** Sends a call to a device that is killed while it carries it out, and passes the connection to its next process. */
 async function killedAt({ when, commit }: (typeof deaths)[number], call: { id: string; type: string }) {
   const server = await ScriptedSocketServer.open()
   const db = join(dataFolder(), "device.db")
@@ -45,7 +45,7 @@ async function killedAt({ when, commit }: (typeof deaths)[number], call: { id: s
 describe.concurrent.each(deaths.slice(0, 2))("a device killed just $when the commit of a change", (death) => {
   const insert = { type: "tool_call", id: "c1", action: "insert", table: "tasks", data: { title: "Buy milk" } }
 
-  test("has made it once when it is offered again", async () => {
+  test("has made it once when it gets the call again", async () => {
     await using life = await killedAt(death, insert)
     expect(life.titles()).toHaveLength(death.when === "after" ? 1 : 0)
     life.side.say(insert)
@@ -54,7 +54,7 @@ describe.concurrent.each(deaths.slice(0, 2))("a device killed just $when the com
     expect(life.titles()).toHaveLength(1)
   })
 
-  test("says truly whether it was made, before it is made by a second try", async () => {
+  test("reports truly whether it was made, before a retry", async () => {
     await using life = await killedAt(death, insert)
     const made = death.when === "after"
     life.side.say({ type: "tool_status", id: "c1" })
@@ -69,7 +69,7 @@ describe.concurrent.each(deaths.slice(0, 2))("a device killed just $when the com
 })
 
 describe.concurrent.each(deaths)("a device killed just $when commit $commit of a tool", (death) => {
-  test("runs it at most once, and says nothing where it cannot know", async () => {
+  test("runs it at most once, and reports nothing if it cannot know", async () => {
     const file = join(dataFolder(), "touched")
     const touch = { type: "tool_call", id: "c1", action: "touch", data: { file } }
     await using life = await killedAt(death, touch)
@@ -90,7 +90,7 @@ describe.concurrent.each(deaths)("a device killed just $when commit $commit of a
       "after 2": ["applied", "tool_result"],
     }
     expect(said.filter((word) => word !== "pong")).toEqual(expected[place])
-    // Not run by the life that was killed before it began, so by the next; never by both, and not where nobody knows.
+    // The next process carries out a call that the killed one had not started. None does if the outcome is unknown.
     expect(before).toBe(death.commit === 2)
     expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe(place === "after 1" ? "" : "x")
   })

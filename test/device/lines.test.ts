@@ -31,7 +31,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
       .filter(({ role }: { role: string }) => role === "tool")
       .map(({ content }: { content: string }) => content) as string[]
 
-  test("the newest of a name is the device; the one before answers what it was asked and no more, and may go", async () => {
+  test("the newest socket under a name is the device; the previous one only answers its open calls, and may close", async () => {
     await using world = await open(calls("list_tasks"), says("One."), calls("list_tasks"), says("Two."))
     const { ada, server } = world
     const id = await ada.begin({ deviceId: "laptop" })
@@ -53,11 +53,11 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     expect((await resultsOf(world, id))[1]).toContain("No tasks found")
   })
 
-  test("a write whose line has died unseen is found by the device's new one, and done once", async () => {
+  test("a write whose connection has failed unnoticed is found over the device's new one, and done once", async () => {
     await using world = await open(calls("create_task", MILK), says("Done."))
     const { ada, clock, machine } = world
     const id = await ada.begin({ deviceId: "laptop", mode: "auto" })
-    // It does what it is told; then its network is another, and nothing comes through the old connection any more.
+    // It carries out the call; then its network changes, and nothing arrives over the old connection any more.
     using dead = await world.connect({ deals: (call) => void machine.deal(call), tells: () => undefined })
     const told = ada.say(id, "milk")
     await dead.next("tool_call")
@@ -73,7 +73,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     ])
   })
 
-  test("a device that changes its name is found under the new one alone", async () => {
+  test("a device that changes its name is found only under the new one", async () => {
     await using world = await open(calls("list_tasks"), says("No."))
     const { ada } = world
     using device = await world.connect()
@@ -85,7 +85,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     expect((await resultsOf(world, id))[0]).toContain("not connected")
   })
 
-  test("many decisions at once over the device's own socket do not keep its answers from being read", async () => {
+  test("many concurrent decisions over the device's own socket do not delay its answers", async () => {
     // As many as one reply may propose, in each of two conversations.
     const [EACH, ALL] = [20, 40]
     const wishes = Array.from({ length: EACH }, (_, i): [string, { title: string }] => [
@@ -104,34 +104,34 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     }
     expect(waiting).toHaveLength(ALL)
     for (const { id: proposalId } of waiting) device.send({ type: "decide", proposalId, decision: "commit" })
-    // No clock is turned: whatever waits for its time waits for ever.
+    // No clock is turned: a timer would wait forever.
     await expect.poll(() => machine.effects, { timeout: 60_000 }).toBe(ALL)
     for (const id of ids) await world.server.face.pawl.runtime.rest(id)
     const { items } = (await ada.get("/api/agent/proposals?limit=100")).body as { items: { status: string }[] }
     expect(items.filter(({ status }) => status === "applied")).toHaveLength(ALL)
   })
 
-  test("a device is asked as fast as it answers: what was asked for does not count as a flood", async () => {
+  test("a device gets calls as fast as it answers: requested answers do not count as a flood", async () => {
     await using world = await open()
     const { server } = world
     using device = await world.connect()
     const place = { user: await userOf(server, "ada"), conversation: "conv_1" as ConversationId, deviceId: "laptop" }
     const asking = { effect: "read", signal: new AbortController().signal } as const
     const call = { callId: "call_1" as never, action: "select", table: "tasks" }
-    // No clock is turned: a peer that is held back stays so.
+    // No clock is turned, so a throttled peer stays throttled.
     for (let i = 0; i < 1500; i++) await server.face.devices.call({ ...place, offer: "workspace" }, call, asking)
-    // What nobody asked for counts.
+    // Unrequested answers count.
     for (let i = 0; i < 20_000; i++) device.send({ type: "tool_result", id: "call_nonsense", rows: [] })
     const strays = async () => {
       const text = await (await fetch(`${server.url}/metrics`)).text()
       return Number(/^pawl_device_answers_total\{outcome="stray"\} (\d+)/m.exec(text)?.[1] ?? 0)
     }
     await expect.poll(strays).toBeGreaterThan(499)
-    for (let i = 0; i < 20; i++) await strays() // whoever is not held back is done by then
+    for (let i = 0; i < 20; i++) await strays() // a peer that is not throttled is done by then
     expect(await strays()).toBeLessThan(10_000)
   })
 
-  /** One device by itself: its lines, what went over them, and one write to it. */
+  /** One device by itself: its connections, their frames, and one write to it. */
   const alone = () => {
     const [clock, sent] = [new TurnedClock(), [] as { type: string; id?: string }[]]
     const devices = new Devices(clock)
@@ -149,7 +149,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     return { devices, sent, signal, line, write }
   }
 
-  test("a write that is tried again while it is under way is not sent twice: in doubt, and answered once", async () => {
+  test("a write that is retried while it is in progress is not sent twice: in doubt, and answered once", async () => {
     const { devices, sent, line, write } = alone()
     const only = line()
     const first = write()
@@ -160,7 +160,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     devices.unregister(only)
   })
 
-  test("a write that cannot be offered a second time was still sent once: in doubt, never failed", async () => {
+  test("a write that cannot be sent a second time was still sent once: in doubt, never failed", async () => {
     const { devices, sent, signal, line, write } = alone()
     const first = line()
     const writing = write()
@@ -176,7 +176,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     await Promise.all(busy)
   })
 
-  test("a call that is asked about twice at once is answered for both by the one answer", async () => {
+  test("two concurrent questions about a call get the same answer", async () => {
     const clock = new TurnedClock()
     const sent: { type: string }[] = []
     const line = new DeviceConnection(
@@ -192,7 +192,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     expect(line.waiting).toBe(0)
   })
 
-  test("a call that was answered while it was waited for once more is not asked about again", async () => {
+  test("a call that was answered during a second wait is not asked about again", async () => {
     await using world = await open(calls("create_task", MILK), says("Done."))
     const { ada, clock, machine } = world
     const id = await ada.begin({ deviceId: "laptop", mode: "auto" })

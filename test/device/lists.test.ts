@@ -9,7 +9,7 @@ import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
 
-/** What a device has sent, frame by frame. */
+/** Records the frames that a device has sent. */
 function watchedSocket() {
   const sent: string[] = []
   class Watched extends WebSocket {
@@ -35,7 +35,7 @@ describe.each(anyDatabase)("a large workspace on a device, with a server on $nam
     })
     await ready.promise
     const id = await ada.begin({ site: "device" })
-    /** Writes rows as another program of the person's does, all in one transaction. */
+    /** Writes rows as another program of the person does, all in one transaction. */
     const fill = (sql: string, rows: readonly (string | number | null)[][]) => {
       using file = new DatabaseSync(db)
       file.exec("BEGIN")
@@ -68,7 +68,7 @@ describe.each(anyDatabase)("a large workspace on a device, with a server on $nam
     }
   }
 
-  test("60 notes of 20 kB are listed by their titles, in one frame that holds none of them", async () => {
+  test("60 notes of 20 kB are listed by their titles, in one frame without their text", async () => {
     await using world = await open(calls("list_notes"), says("There."))
     world.notes(60, 20_000)
     await world.ada.say(world.id, "notes")
@@ -78,7 +78,7 @@ describe.each(anyDatabase)("a large workspace on a device, with a server on $nam
     expect(world.results().map((text) => text.length < 20_000)).toEqual([true])
   })
 
-  test("8,000 tasks are listed, found by name and changed, and no frame is too large", async () => {
+  test("8,000 tasks are listed, found by name and changed, and no frame exceeds the limit", async () => {
     await using world = await open(
       calls("list_tasks"),
       calls("update_task", { task_id: "Task 777", status: "done" }),
@@ -95,7 +95,7 @@ describe.each(anyDatabase)("a large workspace on a device, with a server on $nam
     expect(world.results().every((text) => Buffer.byteLength(text) < MAX_FRAME_BYTES)).toBe(true)
   })
 
-  test("what hangs on a project is counted over several pages, and is too much for one undo", async () => {
+  test("the rows below a project are counted over several pages, and exceed what one undo can hold", async () => {
     await using world = await open(calls("delete_project", { project_id: "House" }), says("No."))
     const project = world.device.tables.insert("projects", { name: "House" })
     world.tasks(8000, String(project.id))
@@ -105,7 +105,7 @@ describe.each(anyDatabase)("a large workspace on a device, with a server on $nam
     expect(world.device.tables.select("tasks")).toHaveLength(8000)
   })
 
-  test("an older device whose list does not fit says so, and a narrower one is asked for", async () => {
+  test("an older device whose list is too large says so, and a narrower one is requested", async () => {
     const script = [calls("list_tasks"), calls("list_tasks", { status: "done" }), says("There.")]
     await using server = await openServer({ database, model: scripted(...script) })
     const ada = await server.visitor("ada")

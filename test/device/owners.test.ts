@@ -8,7 +8,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 
 const HELLO = { type: "hello", deviceId: "laptop", ledger: true, offers: ["workspace"] } as const
 
-describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $name", (database) => {
+describe.each(databasesInTurn(import.meta.filename))("the token that owns a device, on $name", (database) => {
   const open = async (...script: readonly ScriptedReply[]) => {
     const server = await openServer({ database, model: scripted(...script) })
     const ada = await server.visitor("ada")
@@ -60,7 +60,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $na
     expect(await requests(world)).toMatchObject([{ deviceId: "laptop", credential: { type: "token" } }])
   })
 
-  test("the person allows it: the asker is the device from then on, and the former one is told and asked nothing more", async () => {
+  test("the person allows it: the asker is the device from then on, and the former one is notified and gets no more calls", async () => {
     await using world = await open(calls("list_tasks"), says("None."))
     const { server, ada } = world
     const old = new Machine()
@@ -81,7 +81,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $na
     expect(await laptop.next("error")).toMatchObject({ code: "device_taken" })
   })
 
-  test("a device that is connected elsewhere is told within a look, and is no longer there", async () => {
+  test("a device connected to another node is notified at the next poll, and is no longer listed", async () => {
     await using world = await open(calls("list_tasks"), says("None."))
     const { server, ada } = world
     using laptop = await connect(new Machine(), {
@@ -102,7 +102,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $na
     expect((await ada.get("/api/devices")).body.items).toEqual([])
   })
 
-  test("that a device knows nothing of a call from before it was taken over is no proof that it was not done", async () => {
+  test("a device's unknown for a call from before it changed owners does not prove that it was not done", async () => {
     const clock = new TurnedClock()
     await using server = await openServer({ database, model: scripted(), clock })
     const callId = newId("call", clock.now())
@@ -122,7 +122,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $na
     expect(await server.face.devices.outcome(place, later)).toBe("not-applied")
   })
 
-  test("a token does not allow itself, nor does one that it has made; what was refused is no longer asked", async () => {
+  test("a token cannot allow itself, nor one that it has created; a refused request is no longer listed", async () => {
     await using world = await open()
     const { server, ada } = world
     using _ = await connect(new Machine(), { url: server.url, token: await server.tokenFor("ada"), deviceId: "laptop" })
@@ -142,7 +142,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $na
     expect((await ada.post(`/api/devices/requests/${request?.id}/allow`)).status).toBe(404)
   })
 
-  test("a token that was made by the device's own goes on as the device", async () => {
+  test("a token that the device's own token created continues as the device", async () => {
     await using world = await open()
     const { server } = world
     const token = await server.tokenFor("ada")
@@ -158,7 +158,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $na
     expect(await again.next("hello")).toMatchObject({ deviceId: "laptop" })
   })
 
-  test("when the newer socket of a device closes, the older one that still lives is the device again", async () => {
+  test("when the newer socket of a device closes, the older open one is the device again", async () => {
     await using world = await open(calls("list_tasks"), says("None."))
     const { server, ada } = world
     const token = await server.tokenFor("ada")
@@ -173,7 +173,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $na
     expect(machine.calls).toHaveLength(1)
   })
 
-  test("of a conversation without a named device, the socket that speaks in it keeps the calls while it is there", async () => {
+  test("in a conversation without a named device, the socket that talks in it keeps the calls while it is open", async () => {
     await using world = await open(calls("list_tasks"), says("None."), says("Two."))
     const { server } = world
     using speaker = await world.as(await server.tokenFor("ada"))

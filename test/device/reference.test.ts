@@ -33,7 +33,7 @@ describe.each(anyDatabase)("the reference device and a server on $name", (databa
     return { server, ada, connect, toolResults, revoke, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
   }
 
-  test("a read, a confirmed write, and the rows on the person's machine", async () => {
+  test("a read, an approved write, and the rows on the person's machine", async () => {
     await using world = await open(
       calls("list_tasks"),
       calls("create_task", { ...MILK, priority: "high" }),
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("the reference device and a server on $name", (databa
     expect(milk).toMatchObject({ ...MILK, priority: "high", isApproved: 1 })
     expect(readAgain).toContain(`Found 1 task(s)`)
     expect(readAgain).toContain(milk?.id)
-    // Nothing of it is on the server.
+    // The server has none of these rows.
     const elsewhere = await ada.begin()
     expect((await ada.get(`/api/conversations/${elsewhere}`)).body.site).toBe("server")
   })
@@ -80,7 +80,7 @@ describe.each(anyDatabase)("the reference device and a server on $name", (databa
     expect(device.tables.select("tasks")).toEqual([task])
   })
 
-  test("what the device no longer has makes a proposal stale, and nothing has changed", async () => {
+  test("a row deleted on the device makes a proposal stale, and nothing has changed", async () => {
     await using world = await open(calls("create_task", { ...MILK, project_id: "Home" }), says("It failed."))
     const { ada } = world
     await using device = await world.connect()
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("the reference device and a server on $name", (databa
     expect(device.tables.select("tasks")).toEqual([])
   })
 
-  test("what the device never had is a sentence to the model, before anything is proposed", async () => {
+  test("a row that the device never had is an error for the model, before a proposal", async () => {
     await using world = await open(calls("create_task", { ...MILK, project_id: "proj_none" }), says("It failed."))
     const { ada } = world
     await using device = await world.connect()
@@ -104,7 +104,7 @@ describe.each(anyDatabase)("the reference device and a server on $name", (databa
     expect(device.tables.select("tasks")).toEqual([])
   })
 
-  test("a token without the scope of a chat ends it with a sentence, a revoked one too", async () => {
+  test("a token without the chat scope ends it with a sentence, a revoked one too", async () => {
     await using world = await open()
     const token = await world.server.tokenFor("ada", "read")
     const db = join(dataFolder(), "device.db")

@@ -9,7 +9,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 const BEFORE = Date.UTC(2026, 0, 1)
 
 describe.each(anyDatabase)("right after a restart of the server on $name", (database) => {
-  /** A conversation with a device, and the server's next life, to which the device has not come back yet. */
+  /** A conversation with a device, and the restarted server, to which the device has not reconnected yet. */
   const open = async (tool = calls("list_tasks")) => {
     const first = await openServer({ database, model: scripted(), clock: new TurnedClock(BEFORE) })
     const id = (await (await first.visitor("ada")).begin({ deviceId: "laptop", mode: "auto" })) as ConversationId
@@ -46,7 +46,7 @@ describe.each(anyDatabase)("right after a restart of the server on $name", (data
     expect(world.server.face.devices.size.awaited).toBe(0)
   })
 
-  test("it is told after 10 s that the device did not come, and from then on at once", async () => {
+  test("after 10 s the model learns that the device did not come, and from then on at once", async () => {
     await using world = await open()
     const told = world.ada.say(world.id, "tasks")
     await world.waits()
@@ -60,14 +60,14 @@ describe.each(anyDatabase)("right after a restart of the server on $name", (data
     expect(content).toMatch(/The device "laptop" is not connected/)
   })
 
-  test("a conversation that began since waits for nothing", async () => {
+  test("a conversation created since does not wait", async () => {
     await using world = await open()
     const id = await world.ada.begin({ deviceId: "laptop" })
     const { messages } = (await world.ada.say(id, "tasks")).body
     expect(messages.find(({ role }: { role: string }) => role === "tool").content).toContain("is not connected")
   })
 
-  test("who stops the run stops the waiting", async () => {
+  test("cancelling the run ends the wait", async () => {
     await using world = await open()
     const told = world.ada.say(world.id, "tasks")
     await world.waits()

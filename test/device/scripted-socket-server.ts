@@ -6,7 +6,7 @@ import { ClientFrame } from "../../core/protocol/socket.ts"
 
 type Frame = Readonly<Record<string, unknown>> & { readonly type: string }
 
-/** One socket as the server sees it: what was said on it, each frame held against its schema. */
+/** The server's side of one socket: records the frames it receives, each validated against its schema. */
 export class ServerSide {
   readonly socket: WebSocket
   readonly protocol: string
@@ -30,7 +30,7 @@ export class ServerSide {
     this.socket.send(typeof frame === "string" ? frame : JSON.stringify(frame))
   }
 
-  /** The first frame that fits, or the nth, now or later. */
+  /** Returns the first or nth frame that matches, now or later. */
   async hears(type: string, id?: string, nth = 1): Promise<Frame> {
     const fits = (frame: Frame) => frame.type === type && (id === undefined || frame.id === id)
     for (;;) {
@@ -48,7 +48,7 @@ export class ServerSide {
   }
 }
 
-/** A server that does what a test says: hands out tickets, or a refusal, and sockets. */
+/** A server that a test scripts: it issues tickets, or refuses them, and sockets. */
 export class ScriptedSocketServer implements AsyncDisposable {
   readonly url: string
   readonly tokens: (string | undefined)[] = []
@@ -94,7 +94,7 @@ export class ScriptedSocketServer implements AsyncDisposable {
     return server
   }
 
-  /** The next socket that was or is opened. */
+  /** Returns the next socket that was or is opened. */
   async next(): Promise<ServerSide> {
     return this.#sides.shift() ?? new Promise((resolve) => this.#waiting.push(resolve))
   }

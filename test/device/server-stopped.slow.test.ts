@@ -19,7 +19,7 @@ async function environmentOn(database: TestDatabase): Promise<Environment> {
   return { PAWL_DATA: dataFolder(), PAWL_PORT: await ownPort(), ...kept }
 }
 
-/** A device that holds a write back, and the approval of that write under way at a server, `asked`, which may be another. */
+/** A device that holds a write back, and the approval of that write in progress at a server, `asked`, which may be another. */
 async function writing(environment: Environment, { asked, ledger = true }: { asked?: Server; ledger?: boolean } = {}) {
   const server = await start(environment)
   const { url } = server
@@ -54,7 +54,7 @@ const refusesConnections = (url: string) =>
     5000,
   )
 
-describe.each(databases)("a server on $name that is told to stop while a device carries out a write", (database) => {
+describe.each(databases)("a server on $name that is stopped while a device carries out a write", (database) => {
   test("waits for the answer, and reports it", async () => {
     const { server, url, machine, device, decided, call } = await writing(await environmentOn(database))
     server.child.kill("SIGTERM")
@@ -66,7 +66,7 @@ describe.each(databases)("a server on $name that is told to stop while a device 
     expect(machine.effects).toBe(1)
   })
 
-  test("leaves a write without an answer to the next server, which asks the device in seconds", async () => {
+  test("leaves an unanswered write to the next server, which asks the device within seconds", async () => {
     const environment = await environmentOn(database)
     const { server, url, token, ada, machine, proposal, decided } = await writing(environment)
     const stoppedAt = performance.now()
@@ -82,9 +82,9 @@ describe.each(databases)("a server on $name that is told to stop while a device 
 })
 
 describe.each(databases.filter(({ name }) => name === "postgres"))(
-  "a node on $name that is told to stop",
+  "a node on $name that is being stopped",
   (database) => {
-    test("lets its devices answer what another node has asked them, also a device without a ledger", async () => {
+    test("lets its devices answer the calls of another node, also a device without a ledger", async () => {
       const environment = await environmentOn(database)
       const MASTER_ENCRYPTION_KEY = Buffer.alloc(32, 7).toString("base64")
       await using asked = await start({

@@ -8,13 +8,13 @@ import { openServer, type Peer } from "../support/server/socket.ts"
 const created = (title: string) => calls("create_task", { title })
 const titles = ({ tasks }: Machine) => [...tasks.values()].map(({ title }) => title)
 
-describe.each(anyDatabase)("a conversation that is spoken in from two devices on $name", (database) => {
+describe.each(anyDatabase)("a conversation used from two devices on $name", (database) => {
   const open = async (...script: readonly ScriptedReply[]) => {
     const server = await openServer({ database, model: scripted(...script) })
     const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]
     const [phone, laptop] = [new Machine(), new Machine()]
     const held = Promise.withResolvers<ToolCall>()
-    // The first look at the phone is answered when the test says so: until then a run is at work.
+    // The first read on the phone is answered when the test allows it: until then a run is at work.
     const deals = (call: ToolCall) =>
       call.action === "select" && phone.calls.length === 0 ? void held.resolve(call) : phone.deal(call)
     const at = { url: server.url, token }
@@ -26,7 +26,7 @@ describe.each(anyDatabase)("a conversation that is spoken in from two devices on
         const call = await held.promise
         peer.send({ type: "tool_result", id: call.id, ...phone.deal(call) })
       },
-      /** Resolves when so many words wait behind the run at work. */
+      /** Resolves when as many messages wait behind the run at work. */
       waiting: (id: string, count: number) =>
         expect.poll(async () => (await ada.get(`/api/conversations/${id}/queue`)).body.items).toHaveLength(count),
       [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("a conversation that is spoken in from two devices on
   }
   const say = (message: string, context: Record<string, unknown>) => ({ type: "chat_request", message, context })
 
-  test("a run stays on the device it was asked from; what is said from another meanwhile is done there, in its turn", async () => {
+  test("a run stays on the device that asked for it; a message from another device runs on that one, in its turn", async () => {
     await using world = await open(
       ...[calls("list_tasks"), created("From the phone"), says("First.")],
       ...[created("From the laptop"), says("Second.")],
@@ -45,7 +45,7 @@ describe.each(anyDatabase)("a conversation that is spoken in from two devices on
     const { conversationId: id = "" } = await world.held
     onLaptop.send(say("add one here", { conversationId: id }))
     await world.waiting(id, 1)
-    // Said while the phone is still the device: what waits before it moves the conversation first.
+    // Sent while the phone is still the device: the waiting message moves the conversation first.
     onPhone.send(say("and another one", { conversationId: id }))
     await world.waiting(id, 2)
     await world.answerHeld(onPhone)
@@ -54,7 +54,7 @@ describe.each(anyDatabase)("a conversation that is spoken in from two devices on
     expect(titles(laptop)).toEqual(["From the laptop"])
   })
 
-  test("words that are refused move nothing: what waits for a yes can still be agreed to", async () => {
+  test("a refused message moves nothing: the pending change can still be approved", async () => {
     await using world = await open(created("Buy milk"), says("Done."))
     const { ada, onPhone, onLaptop, phone, laptop } = world
     onPhone.send(say("milk", {}))
@@ -65,7 +65,7 @@ describe.each(anyDatabase)("a conversation that is spoken in from two devices on
     expect([status, titles(phone), titles(laptop)]).toEqual(["applied", ["Buy milk"], []])
   })
 
-  test("words from another device instead of a yes end what waits, and their run works there", async () => {
+  test("a message from another device instead of a yes ends what waits, and its run works there", async () => {
     await using world = await open(created("Buy milk"), calls("list_tasks"), says("Nothing there."))
     const { ada, onPhone, onLaptop, phone, laptop } = world
     onPhone.send(say("milk", {}))

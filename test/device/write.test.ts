@@ -33,10 +33,10 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     }
   }
 
-  test("that has no answer in 30 s is asked about, and what the device has noted is the result", async () => {
+  test("that has no answer in 30 s is asked about, and the device's record is the result", async () => {
     await using world = await open()
     const { ada, clock, machine, id } = world
-    // It does what it is told, and its answer is lost.
+    // It carries out the call, and its answer is lost.
     using device = await world.connect({ deals: (call) => void machine.deal(call) })
     const told = ada.say(id, "milk")
     await device.next("tool_call")
@@ -49,7 +49,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     expect(machine.effects).toBe(1)
   })
 
-  test("about which the device keeps silent is in doubt, never failed; retry asks it again and does it once", async () => {
+  test("is in doubt, never failed, if the device does not answer about it; retry asks again and does it once", async () => {
     await using world = await open()
     const { ada, clock, machine, id } = world
     let deaf = true
@@ -72,7 +72,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     expect(machine.effects).toBe(1)
   })
 
-  test("that the device is still doing is waited for once more", async () => {
+  test("that the device is still doing gets one more wait", async () => {
     await using world = await open()
     const { ada, clock, machine, id } = world
     using device = await world.connect({ deals: () => undefined, tells: () => ({ status: "running" }) })
@@ -88,7 +88,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     expect((await world.proposal()).status).toBe("applied")
   })
 
-  test("is told to stop with its run where its device knows how, and what it did by then counts", async () => {
+  test("a device that supports it is asked to stop with its run, and what it did by then counts", async () => {
     await using world = await open()
     const { ada, machine, id } = world
     using device = await world.connect({ deals: () => undefined, knows: ["cancel"] })
@@ -101,7 +101,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     expect((await world.proposal()).status).toBe("applied")
   })
 
-  test("that a device without a ledger does not answer is in doubt, whatever it says it does not know", async () => {
+  test("is in doubt if a device without a ledger does not answer, even if it reports unknown", async () => {
     await using world = await open()
     const { ada, clock, id } = world
     using device = await world.connect({ ledger: false, deals: () => undefined, tells: () => ({ status: "unknown" }) })
@@ -111,7 +111,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     expect((await told).body.run).toMatchObject({ pauseReason: "in_doubt" })
   })
 
-  test("that a ledger says was never done has failed, and the model hears it", async () => {
+  test("has failed if a ledger says that it was never done, and the model is informed", async () => {
     await using world = await open()
     const { ada, clock, machine, id } = world
     using device = await world.connect({ deals: () => undefined })
@@ -123,7 +123,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     expect(machine.effects).toBe(0)
   })
 
-  test("is offered once more under the same id to the same device that comes back, and applied once", async () => {
+  test("is sent once more under the same id to the same device that comes back, and applied once", async () => {
     await using world = await open()
     const { ada, machine, id } = world
     const first = await world.connect({
@@ -144,7 +144,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     expect(second.types()).toContain("tool_call")
   })
 
-  test("is not offered to another device, nor to one without a ledger, and is in doubt at the end of the grace", async () => {
+  test("is not sent to another device, nor to one without a ledger, and is in doubt at the end of the grace period", async () => {
     for (const ledger of [true, false]) {
       await using world = await open()
       const { ada, clock, machine, id } = world
@@ -167,13 +167,13 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     }
   })
 
-  test("under way when the server dies is settled by the device's ledger in the next life", async () => {
+  test("in progress when the server dies is settled by the device's ledger after the restart", async () => {
     await using world = await open()
     const { ada, clock, machine, id, server } = world
     const device = await world.connect({ deals: (call) => void machine.deal(call) })
     void ada.say(id, "milk").catch(() => {})
     await device.next("tool_call")
-    // The first life's journal ends here; another process takes it up, as after a kill.
+    // The first process's journal ends here; another process takes over, as after a kill.
     const { engine } = server.face.store
     await engine.change({
       type: "statements",
@@ -187,7 +187,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     const [proposal] = (await (await second.visitor("ada")).get("/api/agent/proposals")).body.items
     expect(proposal.status).toBe("applied")
     expect(machine.effects).toBe(1)
-    // The first life learns that it is over when its time of grace is.
+    // The first process learns that it has ended when its grace period has.
     for (const peer of [again, device]) {
       peer.socket.terminate()
       await peer.close()
@@ -200,7 +200,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
       .toBe(false)
   })
 
-  test("in doubt is not tried again on another device, which would say that it knows nothing of it", async () => {
+  test("in doubt is not retried on another device, which would report unknown", async () => {
     await using world = await open()
     const { ada, clock, machine, id, server } = world
     using device = await world.connect({ deals: (call) => void machine.deal(call), tells: () => undefined })
@@ -220,7 +220,7 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     expect([machine.effects, desktop.effects, other.types()]).toEqual([1, 0, ["hello"]])
   })
 
-  test("under way when it is cancelled is not torn: reported as interrupted, settled when its answer comes", async () => {
+  test("in progress when it is cancelled is not lost: reported as interrupted, settled when its answer comes", async () => {
     await using world = await open()
     const { ada, clock, machine, id } = world
     using device = await world.connect({ deals: () => undefined })

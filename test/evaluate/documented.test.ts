@@ -22,7 +22,7 @@ const examples = [...page.matchAll(/```console\n\$ (?<line>.+)\n(?<printed>[\s\S
 }))
 
 describe("docs/guide/evaluations.md", () => {
-  test.each(examples)("$line prints what the page says", async ({ line, printed }) => {
+  test.each(examples)("$line prints what the page shows", async ({ line, printed }) => {
     const commands = line.split("; ").filter((each) => each !== "echo $?")
     const outcomes = []
     for (const each of commands) outcomes.push(await command(each.split(" ").slice(1), settings(), "", folder))
@@ -31,10 +31,10 @@ describe("docs/guide/evaluations.md", () => {
     expect(untimed(`${stdout}${faults.join("\n")}${code}\n`)).toBe(untimed(printed))
   })
 
-  test("says all that it shows", () => expect(examples.length).toBe(4))
+  test("the page has four examples", () => expect(examples.length).toBe(4))
 })
 
-test("the schema for editors takes our cases, and refuses what the command refuses", async () => {
+test("the schema for editors accepts our cases, and refuses what the command refuses", async () => {
   const { code, stdout } = await command(["eval", "--schema"], settings())
   const validate = new Ajv2020({ strict: false }).compile(JSON.parse(stdout) as object)
   const fits = (file: string) => validate(parse(readFileSync(file, "utf8")))
@@ -42,7 +42,7 @@ test("the schema for editors takes our cases, and refuses what the command refus
   expect([code, ours, fits(join(folder, "wrong.yaml"))]).toEqual([0, ours.map(() => true), false])
 })
 
-test("what means nothing on the command line is refused before anything is asked", async () => {
+test("an argument without a meaning is refused before any request", async () => {
   const refused = async (...words: string[]) => {
     const { code, stderr } = await command(["eval", join(folder, "tasks.yaml"), ...words], settings(), "", folder)
     return [code, stderr.split("\n")[0]]
@@ -57,7 +57,7 @@ test("what means nothing on the command line is refused before anything is asked
   expect(await refused("--filter", "zebra")).toEqual([1, expect.stringContaining("has zebra in its name")])
 })
 
-/** Two cases that cost this many dollars each, and what the second one is expected to say. */
+/** Two cases that cost this many dollars each, and the expected answer of the second. */
 function dearFile(name: string, { dollars, second }: { dollars: number; second: string }): string {
   const path = join(folder, name)
   const script = {
@@ -74,7 +74,7 @@ function dearFile(name: string, { dollars, second }: { dollars: number; second: 
   return path
 }
 
-test("what a bound on costs has kept from being run is no success, and is told", async () => {
+test("a case that a cost limit has skipped is reported, and not as a success", async () => {
   const file = dearFile("dear.json", { dollars: 1, second: "x" })
   const { code, stdout } = await command(["eval", file, "--max-cost", "1"], settings(), "", folder)
   expect([code, stdout.trimEnd().split("\n").at(-1)]).toEqual([
@@ -83,7 +83,7 @@ test("what a bound on costs has kept from being run is no success, and is told",
   ])
 })
 
-test("what fell since an earlier report is told, and is the exit code", async () => {
+test("regressions since an earlier report are printed, and set the exit code", async () => {
   const before = dearFile("before.json", { dollars: 1, second: "x" })
   const saved = await command(["eval", before, "--save", "earlier.json"], settings(), "", folder)
   const now = dearFile("now.json", { dollars: 2, second: "y" })
@@ -98,7 +98,7 @@ test("what fell since an earlier report is told, and is the exit code", async ()
       "fell: b · workspace · scripted: cost $2.00 (+100 %), and was $1.00; 20 % more is tolerated",
     ],
   ])
-  // Of the first alone nothing fell, as nobody has said what it may cost.
+  // The first case alone has no regression, because no tolerance for cost is set.
   expect((await command([...words, "--filter", "a"], settings(), "", folder)).code).toBe(0)
 })
 

@@ -13,11 +13,11 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 
 interface Options extends Partial<Omit<Evaluating, "open">> {
   readonly environment?: Record<string, string>
-  /** Hears how many places are open. */
+  /** Is called with the number of open Pawls. */
   readonly hearOpen?: (count: number) => void
 }
 
-/** Evaluates a text of cases in this process, in Pawls as the command opens them. */
+/** Evaluates cases from a text in this process, in Pawls as the command opens them. */
 async function evaluateText(text: string, { environment = {}, hearOpen, ...given }: Options = {}) {
   const [data, under] = [dataFolder(), dataFolder()]
   const config = readConfig({ PAWL_DATA: join(data, "data"), ...environment })
@@ -52,7 +52,7 @@ const unmetOf = ({ report }: Awaited<ReturnType<typeof evaluateText>>) =>
     ]),
   )
 
-test("a second change of the same row ends as stale, which is how the case went; what a broken case has cost is spent", async () => {
+test("a second change of the same row ends as stale, which counts for the case; the cost of a failed case is counted", async () => {
   const { report } = await evaluateText(`
 cases:
   - name: twice
@@ -80,7 +80,7 @@ cases:
   expect(broken?.runs[0]?.spent).toMatchObject({ costUsd: 0.02, inputTokens: 1000, modelCalls: 1 })
 })
 
-test("whatever is not as a case expects it is told, and nothing else", async () => {
+test("exactly the expectations that a case does not meet are reported", async () => {
   const found = await evaluateText(`
 agent: workspace
 cases:
@@ -144,12 +144,12 @@ cases:
     "one of two": ['say[0].answer: "Bye" is not in it; it says "Hello"'],
   })
   expect(found.report).toMatchObject({ passed: 0, failed: 16, stopped: null })
-  // The operator's own place was not even made, and nothing is left of the others.
+  // The operator's own data folder was not even created, and the others were removed.
   expect(existsSync(join(found.data, "data"))).toBe(false)
   expect(readdirSync(found.under)).toEqual([])
 })
 
-test("proposals are carried out, refused and left as the case says, tool by tool", async () => {
+test("proposals are approved, rejected and left pending as the case says, for each tool", async () => {
   const proposing = `
     say: "make it so"
     script: [{ calls: [{ tool: create_task, arguments: { title: a } }, { tool: create_note, arguments: { title: n, content: c } }] }, Done.]`
@@ -172,7 +172,7 @@ cases:
   expect(unmetOf(found)).toEqual({ all: [], none: [], one: [], each: [] })
 })
 
-test("a case begins from files, folders and databases beside its own file", async () => {
+test("a case starts with files, folders and databases that lie next to its own file", async () => {
   const base = dataFolder()
   mkdirSync(join(base, "project", "src"), { recursive: true })
   writeFileSync(join(base, "project", "src", "a.txt"), "from the folder")
@@ -209,12 +209,12 @@ cases:
   expect(found).toEqual({ folder: [], database: [], "no file": [noFile], "read-only": [], "not there": [nowhere] })
 })
 
-test("a place that cannot be opened is no case's fault, and ends it", async () => {
+test("an environment that cannot be opened fails no case, and ends the evaluation", async () => {
   const text = "cases: [{ name: a, say: Hi, script: [x], expect: { answer: x } }]"
   await expect(evaluateText(text, { environment: { PAWL_PACKS: "./no-such-pack.ts" } })).rejects.toThrow("no-such-pack")
 })
 
-/** Speaks chat completions: what `answer` says to the whole request, with its usage. */
+/** Answers chat completions: `answer` gets the whole request, and its usage is added. */
 const provider = (answer: (request: string, model: string) => string) =>
   ProviderServer.open((response, { body }) => {
     const { model } = body as { model: string }
@@ -231,7 +231,7 @@ async function providersFile(url: string): Promise<Record<string, string>> {
   return { PAWL_PROVIDERS: path }
 }
 
-test("a case is asked of every model, with its files and settings, and a judge is paid apart", async () => {
+test("a case runs on every model, with its files and settings, and the cost of a judge is counted separately", async () => {
   const base = dataFolder()
   writeFileSync(join(base, "river.md"), "It lies on the Seine.")
   await using played = await provider((request, model) => {
@@ -271,7 +271,7 @@ cases:
   })
 })
 
-test("no other model answers in the place of the one that is asked", async () => {
+test("no other model answers in place of the requested one", async () => {
   const asked: unknown[] = []
   await using played = await ProviderServer.open((response, { body }) => {
     asked.push((body as { model: string }).model)
@@ -284,7 +284,7 @@ test("no other model answers in the place of the one that is asked", async () =>
   expect(report.results[0]?.runs[0]?.unmet[0]?.problem).toMatch(/^its run ended as failed: auth: /)
 })
 
-test("nothing more begins after a failure, beyond a cost, and when it is stopped", async () => {
+test("nothing more starts after a failure, above a cost limit, and after a stop", async () => {
   const text = `
 agent: workspace
 concurrency: 1
@@ -311,7 +311,7 @@ cases: [a, b, c]
   expect([done(stopped.report), stopped.report.stopped]).toEqual([["a"], "it was interrupted"])
 })
 
-test("a run that is at work when it is stopped is broken off and says nothing about its case", async () => {
+test("a run that is at work when evaluation stops is interrupted and does not count for its case", async () => {
   const stopping = new AbortController()
   await using played = await ProviderServer.open(() => stopping.abort()) // and never answers
   const text = "cases: [{ name: a, agent: workspace, say: Hi, expect: { answer: x } }]"
@@ -322,7 +322,7 @@ test("a run that is at work when it is stopped is broken off and says nothing ab
   expect(readdirSync(under)).toEqual([])
 })
 
-test("so many runs are at work at a time as is said, and the command line says it last", async () => {
+test("as many runs are at work at a time as configured, and the command line takes precedence", async () => {
   const repeated = "{ name: a, agent: workspace, repeat: 6, say: Hi, script: [x], expect: { answer: x } }"
   const seen: number[] = []
   const hearOpen = (count: number) => void seen.push(count)
@@ -330,14 +330,14 @@ test("so many runs are at work at a time as is said, and the command line says i
   expect([report.results[0]?.passedRuns, seen.length, Math.max(...seen)]).toEqual([6, 6, 2])
 })
 
-test("who judges has to be named before anything is asked", async () => {
+test("the judge has to be named before any request", async () => {
   const text = "cases: [{ name: a, say: Hi, script: [x], expect: { judge: polite } }]"
   await expect(evaluateText(text)).rejects.toThrow(
     'case "a", expect.judge[0]: no judge is set. Set it with --judge MODEL',
   )
 })
 
-test("an agent or a model that is not there is refused before anything is asked, whatever else is in the file", async () => {
+test("an unknown agent or model is refused before any request, whatever else is in the file", async () => {
   const cases = `
 cases:
   - { name: fine, agent: workspace, say: Hi, script: [Hello], expect: { answer: Hello } }

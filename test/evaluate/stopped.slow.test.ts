@@ -17,7 +17,7 @@ cases:
   - { name: never begun, say: Hi, script: [Hello.], expect: { answer: hello } }
 `
 
-test("Ctrl-C leaves what is done, printed and saved, and nothing else; agents of packs are there", async () => {
+test("Ctrl-C prints and saves the finished results, and nothing else; agents of packs are available", async () => {
   const [folder, temporary] = [dataFolder(), dataFolder()]
   const asked = Promise.withResolvers<void>()
   await using silent = await ProviderServer.open(() => asked.resolve()) // and never answers

@@ -25,7 +25,7 @@ interface Place extends AsyncDisposable {
   readonly data: string
   readonly embedded: EmbeddedServer
   say(text: string, mode?: "read-only" | "confirm" | "auto"): Promise<string>
-  /** Says it, agrees to what is proposed, and gives the last words. */
+  /** Sends a message, approves its proposals, and returns the last reply. */
   agree(text: string): Promise<string>
   decide(proposalIds: string[]): Promise<void>
   settled(): Promise<void>
@@ -70,11 +70,11 @@ async function openPlace(files: Record<string, string | Buffer> = {}): Promise<P
     for (const proposal of proposalIds) await client.commitProposal({ params: { id: proposal } })
     await settled()
   }
-  /** The model has had its last word. */
+  /** The model has sent its last reply. */
   async function settled(): Promise<void> {
     for await (const { type } of client.events(await id())) {
       if (type !== "done" && type !== "error") continue
-      // It may be the end of an earlier run.
+      // It may be the end of a previous run.
       const { items } = await client.listRuns({ params: { id: await id() }, query: { limit: 1 } })
       if (items[0]?.status === "completed") return
     }
@@ -85,7 +85,7 @@ async function openPlace(files: Record<string, string | Buffer> = {}): Promise<P
 const open = (place: Place) =>
   place.id().then(async (id) => (await place.embedded.client.readConversation({ params: { id } })).proposals)
 
-test("the offline model lists, finds, reads and searches by plain requests", async () => {
+test("the offline model lists, finds, reads and searches on plain requests", async () => {
   await using place = await openPlace({
     "README.md": "# Hello\nTODO: more\n",
     "src/a.ts": "export const a = 1\n",
@@ -104,14 +104,14 @@ test("the offline model lists, finds, reads and searches by plain requests", asy
   expect(await place.say("read ../../etc/passwd")).toContain("outside of the work folder")
 })
 
-test("an edit of what hides itself says so: what a model was shown is not what stands there", async () => {
+test("an edit of text with hidden characters reports them, because the model was shown a placeholder", async () => {
   await using place = await openPlace({ "a.txt": "pay\u{E0061}\u{E0062}\u{E0063}now\n" })
   const said = await place.say("replace pay⟨3 hidden characters⟩now with later in a.txt")
   expect(said).toContain("hidden characters there")
   expect(await place.say("replace something with later in a.txt")).toContain("does not hold that text")
 })
 
-test("what is proposed shows no secret of ours that stands in the file, and leaves it where it is", async () => {
+test("a proposal hides our secrets that are in the file, and leaves them in the file", async () => {
   const text = `OPENAI_API_KEY=${SECRETS.OPENAI_API_KEY}\nDEBUG=0\n`
   await using place = await openPlace({ "settings.env": text })
   await place.say("replace DEBUG=0 with DEBUG=1 in settings.env")
@@ -121,7 +121,7 @@ test("what is proposed shows no secret of ours that stands in the file, and leav
   expect(readFileSync(join(place.root, "settings.env"), "utf8")).toBe(text.replace("0", "1"))
 })
 
-test("edits are proposed with their difference, done when agreed to, and undone byte by byte", async () => {
+test("edits are proposed with their diff, applied when approved, and undone byte by byte", async () => {
   const odd = Buffer.from([0, 255, 1, 254, 13, 10])
   await using place = await openPlace({ "a.txt": "one\r\ntwo\r\n", "b.bin": odd })
   chmodSync(join(place.root, "a.txt"), 0o640)
@@ -145,7 +145,7 @@ test("edits are proposed with their difference, done when agreed to, and undone 
   expect(await place.agree("create directory deep/er")).toBe("deep/er is made.")
   expect(readdirSync(place.root).sort()).toEqual(["a.txt", "d.txt", "deep"])
 
-  // Everything back, newest first.
+  // Undoes everything, newest first.
   const { items } = await client.listAudit()
   for (const { id } of items) {
     const proposal = await client.undoWrite({ params: { id } })
@@ -159,7 +159,7 @@ test("edits are proposed with their difference, done when agreed to, and undone 
   expect(statSync(join(place.root, "a.txt")).mode & 0o777).toBe(0o640)
 })
 
-test("what rules and runs by itself is asked about in auto mode, whichever way the path leads there", async () => {
+test("changes to files that configure or run code are asked about in auto mode, by any path", async () => {
   await using place = await openPlace({
     ".git/HEAD": "ref: refs/heads/main\n",
     "AGENTS.md": "Be kind.\n",
@@ -194,12 +194,12 @@ test("what rules and runs by itself is asked about in auto mode, whichever way t
   }
   expect(readFileSync(join(place.root, "AGENTS.md"), "utf8")).toBe("Be kind.\n")
   expect(readdirSync(join(place.root, ".git"))).toEqual(["HEAD"])
-  // Everything else is done at once.
+  // Everything else is applied at once.
   expect(await place.say("create free.txt with x", "auto")).toBe("free.txt is written.")
   expect(await pending()).toEqual([])
 })
 
-test("a proposal is stale when the file has changed since, and nothing is written", async () => {
+test("a proposal is stale if the file has changed since, and nothing is written", async () => {
   await using place = await openPlace({ "a.txt": "one two\n" })
   await place.say("replace two with three in a.txt")
   const [proposal] = await open(place)
@@ -210,7 +210,7 @@ test("a proposal is stale when the file has changed since, and nothing is writte
   expect(readFileSync(join(place.root, "a.txt"), "utf8")).toBe("two four\n")
 })
 
-test("odd but legal names work and are shown escaped", async () => {
+test("unusual but legal names work and are shown escaped", async () => {
   await using place = await openPlace({
     "..foo": "a",
     "-rf": "b",
@@ -235,7 +235,7 @@ test("odd but legal names work and are shown escaped", async () => {
   expect(readdirSync(place.root).sort()).toEqual(["\u001b[31mred", "..foo", "rtl\u202etxt"].sort())
 })
 
-test("a file in directories that are not there yet is one proposal, which names them, and is always asked about as ever", async () => {
+test("a file in missing directories is one proposal, which names them, and is always asked about as usual", async () => {
   await using place = await openPlace({})
   const { client } = place.embedded
   await place.say("write hello to new/deep/a.txt")
@@ -256,10 +256,10 @@ test("a file in directories that are not there yet is one proposal, which names 
   expect(readdirSync(place.root)).toEqual(["new"])
 })
 
-test("a command sees no secret, ends with all that it started, and says that it had no walls where it had none", async () => {
+test("a command sees no secret, ends with all processes that it started, and reports if it had no sandbox", async () => {
   await using place = await openPlace({})
   const { client } = place.embedded
-  // In auto mode too: without walls it could reach all that is always asked about. Within them nothing is.
+  // In auto mode too: without a sandbox it could reach all that is always asked about. In one, it cannot.
   await place.say("run env", "auto")
   const { proposals } = await client.readConversation({ params: { id: await place.id("auto") } })
   expect(proposals).toHaveLength(isReal ? 0 : 1)
@@ -268,7 +268,7 @@ test("a command sees no secret, ends with all that it started, and says that it 
   expect(seen).toContain("Exit code 3.")
   expect(seen).not.toContain("never-shown")
   expect(seen).not.toContain("PAWL")
-  // Within walls its number means something only there, and they end what is left in them.
+  // In a sandbox its process id is valid only there, and the sandbox ends its remaining processes.
   const [, pid] = /^(\d+)$/m.exec(seen) ?? []
   if (!isReal) await expect.poll(() => isGone(Number(pid))).toBe(true)
   const long = await place.agree("run seq 1 100000")
@@ -276,7 +276,7 @@ test("a command sees no secret, ends with all that it started, and says that it 
   expect(long).toMatch(/\n1\n2\n[\s\S]*\n100000$|\n100000\n/)
 })
 
-test("a hostile repository runs nothing and shows nothing from elsewhere", async ({ skip }) => {
+test("a hostile repository runs nothing and shows nothing from outside the folder", async ({ skip }) => {
   skip(!hasGit, NO_GIT)
   await using place = await openPlace({ "a.txt": "one\n", "b.txt": "two\n" })
   const { root } = place

@@ -31,7 +31,7 @@ const context = (agreed?: CallContext["approved"]): CallContext => ({
 interface Case {
   readonly tool: string
   readonly input: Record<string, unknown>
-  /** What somebody else does while nobody looks, so that neither is true. */
+  /** Changes the file behind our back, so that neither state matches. */
   readonly meddle: (root: string) => void
 }
 
@@ -65,7 +65,7 @@ const cases: Case[] = [
 ]
 
 test.each(cases)(
-  "after a crash, $tool of $input is known to be done, not done, or nobody knows",
+  "after a crash, $tool of $input is reported as done, not done or unknown",
   async ({ tool, input, meddle }) => {
     const root = dataFolder()
     writeFileSync(join(root, "a.txt"), "old")
@@ -81,7 +81,7 @@ test.each(cases)(
     expect(await outcome("call_x", input, context(agreed)), "before it").toBe("not-applied")
     await run(input, context(agreed))
     expect(await outcome("call_x", input, context(agreed)), "after it").toMatchObject({ status: "ok" })
-    // Twice is once: what was agreed to is no longer there.
+    // A second run fails: the text to replace is gone.
     await expect(async () => run(input, context(agreed))).rejects.toThrow()
     meddle(root)
     expect(await outcome("call_x", input, context(agreed)), "after somebody else").toBe("unknown")
@@ -89,7 +89,7 @@ test.each(cases)(
 )
 
 test.each(["delete_file", "write_file"])(
-  "the undo of a %s that was recovered after a crash knows the mode too",
+  "the undo of a %s that was recovered after a crash also restores the mode",
   async (tool) => {
     const root = dataFolder()
     writeFileSync(join(root, "run.sh"), "old")
@@ -102,7 +102,7 @@ test.each(["delete_file", "write_file"])(
     const agreed = await preview(input, context())
     await run(input, context(agreed))
     const undo = inverse(input, (await outcome("call_x", input, context(agreed))) as Answer)
-    // Somebody else's doing, so that what is there cannot tell.
+    // Changed by another program, so that the file does not show the outcome.
     if (tool === "write_file") chmodSync(join(root, "run.sh"), 0o600)
     await named(undo.tool).run(undo.input, context())
     expect(readFileSync(join(root, "run.sh"), "utf8")).toBe("old")
@@ -117,7 +117,7 @@ interface Recoverable {
   inverse(input: object, answer: Answer): { tool: string; input: object }
 }
 
-test("what goes is kept before it goes: a disk that is full for us leaves the file as it is", async () => {
+test("old bytes are stored before they are replaced: on a full disk the file stays as it is", async () => {
   const [root, data] = [dataFolder(), dataFolder()]
   writeFileSync(join(root, "a.txt"), "old")
   writeFileSync(join(data, "kept"), "a file where the folder should be")
@@ -130,7 +130,7 @@ test("what goes is kept before it goes: a disk that is full for us leaves the fi
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("old")
 })
 
-test("kept bytes are bounded, the oldest go first, and what was tampered with is none", () => {
+test("stored bytes are bounded, the oldest are deleted first, and tampered ones are not used", () => {
   const data = dataFolder()
   const kept = new UndoFolder(data, 250)
   const [a, b, c] = ["a", "b", "c"].map((letter) => Buffer.alloc(100, letter)) as [Buffer, Buffer, Buffer]
@@ -146,10 +146,12 @@ test("kept bytes are bounded, the oldest go first, and what was tampered with is
 test.each([
   ["a write", 'folder.write("a.txt", Buffer.from("new"), { expect: fileHash(Buffer.from("old")) })', "fsyncSync"],
   ["a deletion", 'folder.remove("a.txt", fileHash(Buffer.from("old")))', "unlinkSync"],
-])("what %s has left that was killed in its middle goes with the next look or write", async (_, work, dying) => {
-  const root = dataFolder()
-  const here = (name: string) => JSON.stringify(new URL(`../../packs/files/folder/${name}`, import.meta.url).href)
-  const program = programOf(`
+])(
+  "the remains of a %s that was killed in the middle are deleted at the next read or write",
+  async (_, work, dying) => {
+    const root = dataFolder()
+    const here = (name: string) => JSON.stringify(new URL(`../../packs/files/folder/${name}`, import.meta.url).href)
+    const program = programOf(`
     import fs from "node:fs"
     import { syncBuiltinESMExports } from "node:module"
     fs.${dying} = () => process.kill(process.pid, "SIGKILL")
@@ -159,22 +161,23 @@ test.each([
     const folder = openFolder(${JSON.stringify(root)})
     ${work}
   `)
-  const left = () => readdirSync(root).filter((name) => name.startsWith(".pawl-"))
-  const die = () => {
-    writeFileSync(join(root, "a.txt"), "old")
-    expect(spawnSync(process.execPath, [program.pathname]).signal).toBe("SIGKILL")
-    expect(left()).toHaveLength(1)
-  }
-  using folder = openFolder(root)
-  die()
-  folder.sweepBeside("a.txt")
-  expect(left()).toEqual([])
-  die()
-  folder.write("b.txt", Buffer.from("another"), { expect: "absent" })
-  expect(left()).toEqual([])
-  // One whose writer lives is its writer's.
-  const mine = `.pawl-${process.ppid}-abcdefghijkl.tmp`
-  writeFileSync(join(root, mine), "")
-  folder.sweepBeside("a.txt")
-  expect(left()).toEqual([mine])
-})
+    const left = () => readdirSync(root).filter((name) => name.startsWith(".pawl-"))
+    const die = () => {
+      writeFileSync(join(root, "a.txt"), "old")
+      expect(spawnSync(process.execPath, [program.pathname]).signal).toBe("SIGKILL")
+      expect(left()).toHaveLength(1)
+    }
+    using folder = openFolder(root)
+    die()
+    folder.sweepBeside("a.txt")
+    expect(left()).toEqual([])
+    die()
+    folder.write("b.txt", Buffer.from("another"), { expect: "absent" })
+    expect(left()).toEqual([])
+    // Files of a running writer stay.
+    const mine = `.pawl-${process.ppid}-abcdefghijkl.tmp`
+    writeFileSync(join(root, mine), "")
+    folder.sweepBeside("a.txt")
+    expect(left()).toEqual([mine])
+  },
+)

@@ -17,7 +17,7 @@ const ANSWERS: readonly [answer: CallOutcome, status: string, text: string | und
   [{ ok: true }, "in_doubt", undefined],
 ]
 
-test("what a device of somebody's own has done counts as done, whatever data it answers with; without a word it is in doubt, never failed", async () => {
+test("a write on a third-party device counts as done, whatever data it returns; without text it is in doubt, never failed", async () => {
   const [database] = anyDatabase
   const model = scripted(
     ...ANSWERS.flatMap(([, status]) => [calls("write_file", NOTE), ...(status === "in_doubt" ? [] : [says("Done.")])]),

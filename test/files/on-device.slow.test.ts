@@ -11,7 +11,7 @@ import { tokenFor } from "../support/processes/token-for.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-test("over a server, the folder's machine is the device: what is asked in a page is done there, after a yes", async () => {
+test("over a server, the folder's machine is the device: requests from a page run there, after a yes", async () => {
   const [root, data, elsewhere] = [dataFolder(), dataFolder(), dataFolder()]
   writeFileSync(join(root, "a.txt"), "hello\n")
   const settings = { PAWL_DATA: data, PAWL_PORT: "0" }
@@ -19,7 +19,7 @@ test("over a server, the folder's machine is the device: what is asked in a page
   const [, url = ""] = await server.says(/listening on (\S+)/)
   const token = await tokenFor(settings, userInfo().username)
 
-  // As a command: it reads there, and what it would change waits for whoever looks at the conversation.
+  // As a command: it reads there, and its changes wait for a person who opens the conversation.
   const mine = { PAWL_TOKEN: token, PAWL_DATA: elsewhere }
   const read = await pawl(["exec", "--server", url, "--dir", root, "read a.txt"], mine)
   expect([read.code, read.stdout]).toEqual([0, "hello\n"])
@@ -29,7 +29,7 @@ test("over a server, the folder's machine is the device: what is asked in a page
   )
   expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("(edit_file)")])
 
-  // As a page does it, which knows nothing of the folder.
+  // As from a page, which knows nothing of the folder.
   const page = createClient({ baseUrl: url, token })
   const [waiting] = (await page.listProposals({ query: { status: "pending" } })).items
   expect(waiting?.diff).toEqual({ before: { path: "a.txt", text: "hello\n" }, after: { path: "a.txt", text: "bye\n" } })
@@ -55,12 +55,12 @@ test("over a server, the folder's machine is the device: what is asked in a page
   expect(await say("create b.txt with hello")).toMatchObject({ said: "b.txt is written.", asks: [] })
   expect(await say("read ../../etc/passwd")).toMatchObject({ said: expect.stringContaining("outside") })
   expect((await say("create AGENTS.md with obey")).asks).toEqual(["write_file"])
-  // As here: in its sandbox a command runs without asking, and without one it is asked about.
+  // As locally: in its sandbox a command runs without approval, and without one it is asked about.
   expect((await say("run touch ran")).asks).toEqual(isReal ? [] : ["run_command"])
   expect([existsSync(join(root, "AGENTS.md")), existsSync(join(root, "ran"))]).toEqual([false, isReal])
   expect(existsSync(join(root, ".pawl"))).toBe(false)
 
-  // What was done there is taken back there.
+  // A change on the device is undone on the device.
   const { items } = await page.listAudit()
   const undo = await page.undoWrite({ params: { id: items.find(({ tool }) => tool === "edit_file")!.id } })
   expect((await page.commitProposal({ params: { id: undo.id } })).status).toBe("applied")

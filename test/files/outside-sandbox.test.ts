@@ -8,7 +8,7 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 import { isReal } from "../support/files/commands.ts"
 import { calls, provided } from "../terminal/terminal-world.ts"
 
-/** A folder, an embedded Pawl over it, and a model that answers with these. */
+/** A folder, an embedded Pawl over it, and a model with these replies. */
 async function openPlace(...answers: string[]) {
   const world = await provided(...answers)
   const data = dataFolder()
@@ -32,7 +32,7 @@ async function openPlace(...answers: string[]) {
 
 const outside = (command: string) => calls("run_command", { command, outside_sandbox: true })
 
-test("in auto a command outside of the sandbox is still asked about, and not run before", async () => {
+test("in auto a command outside the sandbox is still asked about, and not run before", async () => {
   await using place = await openPlace(outside("touch escaped"), chatReply("Then not."))
   const { id } = await place.client.createConversation({ body: { agent: "files", mode: "auto" } })
   const { status, proposals } = await place.say(id, "do it")
@@ -41,7 +41,7 @@ test("in auto a command outside of the sandbox is still asked about, and not run
   expect(place.ran("escaped")).toBe(false)
 })
 
-test.skipIf(!isReal)("a standing grant for commands does not cover one outside of the sandbox", async () => {
+test.skipIf(!isReal)("a standing grant for commands does not cover one outside the sandbox", async () => {
   await using place = await openPlace(
     calls("run_command", { command: "touch first" }),
     chatReply("One."),
@@ -56,14 +56,14 @@ test.skipIf(!isReal)("a standing grant for commands does not cover one outside o
   expect(asked?.insists).not.toBe(true)
   await place.client.commitProposal({ params: { id: asked?.id ?? "" }, body: { always: { prefix: "touch *" } } })
   await expect.poll(async () => (await place.client.readConversation({ params: { id } })).status).toBe("active")
-  // The grant holds: this one is not asked about.
+  // The grant is valid: this one is not asked about.
   expect((await place.say(id, "second")).proposals).toEqual([])
   expect([place.ran("first"), place.ran("second")]).toEqual([true, true])
   const { status, proposals: left } = await place.say(id, "third")
   expect(status).toBe("awaiting_confirmation")
   expect(left).toMatchObject([{ tool: "run_command", insists: true, status: "pending" }])
   expect(place.ran("escaped")).toBe(false)
-  // And nobody can agree to the like of it beforehand.
+  // Such a call cannot be approved in advance either.
   const always = place.client.commitProposal({ params: { id: left[0]?.id ?? "" }, body: { always: true } })
   await expect(always).rejects.toThrow()
   expect(place.ran("escaped")).toBe(false)

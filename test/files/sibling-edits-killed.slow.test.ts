@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 300_000 })
 
 const NAMES = Array.from({ length: 12 }, (_, index) => `name${index}_`)
 const BEFORE = NAMES.map((name) => `let ${name} = 1\n`).join("")
-/** Made twice, each would show. */
+/** Each would show if it were made twice. */
 const AFTER = NAMES.map((name) => `let x = 0; let ${name} = 1\n`).join("")
 
 const toCall = (name: string, index: number) => ({

@@ -19,7 +19,7 @@ import { dyingAt } from "../support/loop/faults.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { outlive, openWorld, TurnedClock, type World } from "../support/loop/world.ts"
 
-// Of several edits to one file in one reply, only the first applied.
+// Covers a defect by which only the first of several edits to one file in one reply was applied.
 
 type Asked = readonly [tool: string, input: Record<string, unknown>]
 
@@ -49,7 +49,7 @@ async function openPlace(): Promise<Place> {
   }
 }
 
-/** One reply that asks for all of these at once. */
+/** One reply with all of these calls. */
 async function ask({ root, url, kept }: Place, asked: readonly Asked[], more = {}): Promise<World> {
   const folder = openFolder(root)
   const tools = filesTools({ folder, kept, sandbox: noSandbox, environment: {} })
@@ -136,7 +136,7 @@ describe("several edits of one file in one reply", () => {
     expect(place.text()).toBe(CART)
   })
 
-  test("a file that one creates, the next can edit and the last can delete", async () => {
+  test("a file that one call creates, the next can edit and the last can delete", async () => {
     await using place = await openPlace()
     const asked: Asked[] = [
       ["write_file", { path: "new/x.txt", content: "one\n" }],
@@ -153,7 +153,7 @@ describe("several edits of one file in one reply", () => {
     expect(existsSync(join(place.root, "new/x.txt"))).toBe(false)
   })
 
-  test("one that a person edits is shown anew, and those after it apply to what it made", async () => {
+  test("an edit that a person changes is shown again, and those after it apply to its result", async () => {
     await using place = await openPlace()
     await using world = await ask(place, three)
     const id = await world.begin("Change all three.")
@@ -170,7 +170,7 @@ describe("several edits of one file in one reply", () => {
   })
 })
 
-describe("what somebody else does to the file", () => {
+describe("another program's change of the file", () => {
   test.each([0, 1, 2])("after %i of three were applied, makes the rest stale", async (applied) => {
     await using place = await openPlace()
     await using world = await ask(place, three)
@@ -200,7 +200,7 @@ describe("what somebody else does to the file", () => {
   })
 })
 
-test("of two approvals of the same change the second is refused, and it is made once", async () => {
+test("of two approvals of the same change the second is refused, and it is applied once", async () => {
   await using place = await openPlace()
   await using world = await ask(place, [edit("let a", "let x = 0; let a"), edit("b = 2", "b = 20")])
   const id = await world.begin("Change both.")
@@ -211,7 +211,7 @@ test("of two approvals of the same change the second is refused, and it is made 
 })
 
 describe.each(["before", "after"] as const)("a crash %s a write of the journal", (when) => {
-  test("makes each of them exactly once, whichever write it is", async () => {
+  test("applies each of them exactly once, at any write", async () => {
     for (let at = 2, died = true; died; at++) died = await crashAt(at, when)
   })
 })

@@ -30,7 +30,7 @@ test.skipIf(process.platform !== "linux")(
         count(`${what} refused${/outside/.test((error as Error).message) ? " as outside" : ""}`)
       }
     }
-    // Both sides of the race must be met, or the test shows nothing.
+    // Both outcomes of the race must occur, or the test shows nothing.
     const wanted = ["read: inside", "read refused as outside", "write: done", "write refused as outside"]
     let hasSwapped = false
     const swapped = swapper.says(/done/).then(() => (hasSwapped = true))

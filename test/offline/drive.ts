@@ -25,7 +25,7 @@ export interface Came {
   readonly calls: number
 }
 
-/** Speaks to the offline model as the loop would, over a workspace in memory, from Sunday evening in Berlin. */
+/** Sends messages to the offline model as the loop would, over a workspace in memory, from Sunday evening in Berlin. */
 export async function drive(said: readonly string[]): Promise<Came> {
   const memory = filled()
   const search = defineTool({
@@ -111,7 +111,7 @@ export async function drive(said: readonly string[]): Promise<Came> {
 const toPart = ({ id, name, input }: Call) => ({ type: "call" as const, id, name, input })
 const failed = ({ id, name }: Call, text: string) =>
   ({ callId: id, name, status: "error", text: `${name} failed: ${text}` }) as const
-/** In the loop's own text, which is meant for a model. */
+/** In the loop's own text, which is written for a model. */
 const unfit = (call: Call, problem: string) => ({
   ...failed(call, ""),
   text: `The arguments of ${call.name} do not fit: ${problem}. Mend them and call again.`,
@@ -123,7 +123,7 @@ async function summaryOf(tool: Tool, { input, id }: Call): Promise<string> {
   return preview.summary
 }
 
-/** A proposal's words without ids and zones. */
+/** The text of a proposal without ids and zones. */
 const plain = (summary: string) =>
   summary
     .replaceAll(/ \((?:id: )?(?:task|proj|note|cli)_\d+\)|, id: \w+| \(Europe\/Berlin\)/g, "")

@@ -63,7 +63,7 @@ describe("the offline model", () => {
     ["lend book title: Dune, to: Grace", "lend_book", { title: "Dune", to: "Grace" }],
     ["count to 10", "count", { to: 10 }],
     ["count 10", "count", { to: 10 }],
-  ])("understands %j by the name of a tool that it does not know", async (text, name, input) => {
+  ])("understands %j by the name of an unknown tool", async (text, name, input) => {
     expect((await ask(text, { tools: own }))[0]).toEqual({ type: "call", name, input: JSON.stringify(input) })
   })
 
@@ -74,7 +74,7 @@ describe("the offline model", () => {
     },
   )
 
-  test("answers with what its tools said, plainly", async () => {
+  test("answers with the text of its tools, in plain words", async () => {
     const history: HistoryMessage[] = [
       { role: "user", text: "show my tasks" },
       {
@@ -111,14 +111,14 @@ describe("the offline model", () => {
     },
   )
 
-  test("understands only what the tools at hand serve", async () => {
+  test("understands only requests for the available tools", async () => {
     const answer = textOf(await ask("add a task Buy milk", { tools: tools.slice(1) }))
     expect(answer).toContain("- `show my tasks`")
     expect(answer).not.toContain("add a task")
     expect(textOf(await ask("show my tasks", { tools: [] }))).toContain("None of my tools can be used here.")
   })
 
-  test("answers in words where it may not call", async () => {
+  test("answers with text if it may call no tool", async () => {
     const parts = await ask("show my tasks", { toolChoice: "none" })
     expect(textOf(parts)).toContain("list_tasks")
     expect(parts.some((part) => part.type === "call")).toBe(false)
@@ -130,14 +130,14 @@ describe("the offline model", () => {
   })
 })
 
-test("the offline model makes two calls of two requests with an `and` between them, where each is one", async () => {
+test("the offline model makes two calls for two requests joined by `and`", async () => {
   const parts = await ask("show my tasks and then show my tasks, please.")
   expect(parts.map((part) => (part.type === "call" ? part.name : part.type))).toEqual([
     "list_tasks",
     "list_tasks",
     "finish",
   ])
-  // A title may have one in it.
+  // A title may contain an `and`.
   expect(await ask("add a task Buy milk and bread")).toMatchObject([
     { type: "call", input: '{"title":"Buy milk and bread"}' },
     { type: "finish" },
@@ -145,7 +145,7 @@ test("the offline model makes two calls of two requests with an `and` between th
   expect(textOf(await ask("show my tasks and sing and dance"))).toContain("I did not understand that")
 })
 
-test("the offline model does not search long through a hostile message", async () => {
+test("the offline model searches a hostile message in bounded time", async () => {
   for (const word of [", please", " and ", " and then ", "?!.", " to ", " in project ", " due ", " is "]) {
     const worked = countWork()
     await ask(`show${word.repeat(150)}`)
@@ -165,7 +165,7 @@ test.each<[string, string, object | undefined]>([
   ],
   ["chart revenue by month", "ask_analyst", { query: "a chart of revenue by month", question: "revenue by month" }],
   ["show my tasks", "ask_analyst", undefined],
-])("charts are asked for in plain words: %s", async (text, name, input) => {
+])("understands plain requests for charts: %s", async (text, name, input) => {
   const charts = [{ name, description: "d", inputSchema: schema(["query"]) }]
   const [first] = await ask(text, { tools: charts })
   if (input) expect(first).toEqual({ type: "call", name, input: JSON.stringify(input) })

@@ -1,17 +1,17 @@
 import { quote } from "../../core/shared/text/quote.ts"
 
-/** What a request to the offline model has to come to. Nothing else counts as right. */
+/** The expected result of a request to the offline model. Any other result is wrong. */
 export type Outcome =
-  /** These changes are proposed, all of them and no other, in these words. */
+  /** These changes are proposed, all of them and no other, with this text. */
   | { readonly proposes: readonly string[] }
-  /** It looks, with these calls and no other, and its answer says this. */
+  /** It reads, with these calls and no other, and its answer contains this. */
   | { readonly looks: readonly string[]; readonly says?: RegExp }
-  /** It asks, and proposes nothing. */
+  /** It asks a question, and proposes nothing. */
   | { readonly asks: RegExp }
-  /** It says honestly what it is, or that it cannot; nothing is proposed. */
+  /** It says honestly what it is, or that it cannot do this; nothing is proposed. */
   | { readonly says: RegExp }
 
-/** What is said, one after the other (`[yes]` agrees to what is proposed, `[no]` does not), and what the last of it comes to. */
+/** The messages, in order (`[yes]` approves the proposal, `[no]` rejects it), and the expected result of the last one. */
 export type Row = readonly [said: string | readonly string[], outcome: Outcome]
 
 export const proposes = (...changes: string[]): Outcome => ({ proposes: changes })
@@ -28,7 +28,7 @@ interface Traits {
   readonly project?: string
 }
 
-/** The words of a proposal for a new task. */
+/** The text of a proposal for a new task. */
 export function task(title: string, { priority = "medium", due, project }: Traits = {}): string {
   const traits = [
     ...["status: todo", `priority: ${priority}`],
@@ -41,7 +41,7 @@ export function task(title: string, { priority = "medium", due, project }: Trait
 export const project = (name: string, client = ""): string =>
   `Create project "${name}" (${client ? `client: ${client}, ` : ""}status: active)`
 
-/** Days as proposals say them, seen from Sunday 15 November 2026, half past six in the evening in Berlin. */
+/** Days as proposals name them, seen from Sunday 15 November 2026, half past six in the evening in Berlin. */
 export const MONDAY = "Monday 16 November 2026"
 export const TUESDAY = "Tuesday 17 November 2026"
 export const WEDNESDAY = "Wednesday 18 November 2026"

@@ -9,7 +9,7 @@ const said = (sources: readonly Source[]) => {
   return { text, citations: cite(text, new Map(sources.map((source) => [source.id, source]))) }
 }
 
-test("a list of references in a document is quoted as its words, not as sources", () => {
+test("a list of references in a document is quoted as text, not as sources", () => {
   const passage =
     "Lift grows with the angle.\n\n[12] Smith, On wings\nA journal of wings, 1990.\n[a_1] Doe\nMore of it."
   const { text, citations } = said([{ id: "psg_1", title: "Wings", passage }])
@@ -17,14 +17,14 @@ test("a list of references in a document is quoted as its words, not as sources"
   expect(citations).toMatchObject([{ marker: "psg_1", quote: "Lift grows with the angle." }])
 })
 
-test("marks in a title make no quote, and none in a passage ends ours", () => {
+test("quotation marks in a title make no quote, and those in a passage do not end ours", () => {
   const passage = "Lift grows with the angle of attack „up to a point“ and more."
   const { citations } = said([{ id: "psg_1", title: 'On "the theory of wings" ‘as it was’ [3]', passage }])
   expect(citations).toMatchObject([{ marker: "psg_1", quote: "Lift grows with the angle of attack" }])
   expect(citations[0]?.problem).toBeUndefined()
 })
 
-test("of a passage the sentence is quoted that says what was asked, not its first", () => {
+test("the sentence of a passage that answers the question is quoted, not its first", () => {
   const passage =
     "Pawl keeps what waits. A proposal expires after fifteen minutes. Then it is over, and nothing was done. Ask for it again."
   const other = "A proposal is shown first. The colours of the page can be chosen."

@@ -48,7 +48,7 @@ describe("suggestions", () => {
   const asked: HistoryMessage[] = [{ role: "tool", results: [result("ask_database", "ok", "3 rows")] }]
   const failed: HistoryMessage[] = [{ role: "tool", results: [result("ask_database", "error", "no")] }]
 
-  test("what is about an earlier answer is offered only when there is one", () => {
+  test("requests about a previous answer are offered only if there is one", () => {
     type Args = [Parameters<typeof notUnderstood>[0], Parameters<typeof notUnderstood>[1]]
     for (const say of [(...has: Args) => notUnderstood(...has, "x"), (...has: Args) => greeting("help", ...has)]) {
       expect(say(table, [])).not.toContain("draw a chart of it")
@@ -59,7 +59,7 @@ describe("suggestions", () => {
     expect(greeting("hello", table, asked)).not.toContain("draw a chart of it")
   })
 
-  test("a greeting is answered with one, not with a reply that did not understand", () => {
+  test("a greeting gets a greeting, and not the reply that it was not understood", () => {
     for (const talk of ["hello", "help"] as const) {
       expect(greeting(talk, table, [])).not.toContain("understand that")
       expect(greeting(talk, table, [])).toContain("offline model")
@@ -69,7 +69,7 @@ describe("suggestions", () => {
   })
 })
 
-test("a request that was not understood is answered with the requests that share most words with theirs", () => {
+test("a request that was not understood is answered with the requests that share most words with it", () => {
   const items = (text: string) =>
     [...notUnderstood(table, [], text).matchAll(/^- `(.+)`$/gm)].map(([, request]) => request)
   expect(items("please compute revenue by quarter")).toEqual(["revenue by month", "chart revenue"])
@@ -77,17 +77,17 @@ test("a request that was not understood is answered with the requests that share
   expect(items("sing")).toEqual(["revenue by month", "chart revenue"])
 })
 
-test("requests about a row that may not be there are not offered as buttons", () => {
+test("requests about rows that may be missing are not offered as buttons", () => {
   const changing = { name: "update_task", examples: ["mark Buy milk as done"] }
   const said = greeting("help", [...table, changing], [])
   expect(said).toContain("If you have such entries, also: “mark Buy milk as done”.")
   expect(said).not.toContain("`mark Buy milk as done`")
 })
 
-describe("how a call ended", () => {
+describe("the outcome of a call", () => {
   const FOR_A_MODEL = "The person rejected this. Do not try it again unasked."
 
-  test("is told to a person in words for a person, whatever the model was told", () => {
+  test("is reported to a person in plain words, whatever text the model received", () => {
     for (const status of CallStatus.options.filter((each) => each !== "ok" && each !== "error")) {
       const words = told(result("create_task", status, FOR_A_MODEL))
       expect(words).not.toMatch(/The person|unasked|create_task|_/)
@@ -96,7 +96,7 @@ describe("how a call ended", () => {
     expect(told(result("create_task", "rejected", "The person rejected this: too soon"))).toContain("All right")
   })
 
-  test("once, where several ended alike; answers are all told", () => {
+  test("is reported once if several ended alike; answers are all reported", () => {
     const no = result("create_task", "rejected", FOR_A_MODEL)
     const yes = result("list_tasks", "ok", "Found 1 task(s).")
     expect(told(no, yes, no, yes).split("\n\n")).toEqual([told(no), "Found 1 task(s).", "Found 1 task(s)."])

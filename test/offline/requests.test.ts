@@ -5,7 +5,7 @@ import { requests } from "./requests.ts"
 
 const told = (said: Row[0]) => (typeof said === "string" ? said : said.join(" | "))
 
-describe("said to the workspace's assistant without a language model", () => {
+describe("a request to the workspace's assistant without a language model", () => {
   test.each(requests.map(([said, outcome]) => [told(said), said, outcome] as const))("%s", async (_, said, outcome) => {
     const came = await drive(typeof said === "string" ? [said] : said)
     if ("proposes" in outcome) return expect(came.proposed).toEqual(outcome.proposes)
@@ -21,7 +21,7 @@ describe("said to the workspace's assistant without a language model", () => {
 
   const proposing = requests.flatMap(([said, outcome]) => ("proposes" in outcome ? [[told(said), said] as const] : []))
 
-  test.each(proposing)("agreed to or not it comes to an end, and nothing is proposed twice: %s", async (_, said) => {
+  test.each(proposing)("approved or rejected, it ends, and nothing is proposed twice: %s", async (_, said) => {
     for (const decision of ["[yes]", "[no]"]) {
       const so = typeof said === "string" ? [said] : [...said]
       const proposed = [...(await drive(so)).proposed]
@@ -49,11 +49,11 @@ test.each(["zzz", "erinnere mich morgen an Milch", "comment buy milk"])(
   },
 )
 
-test("every request that is suggested is understood when it is sent", async () => {
+test("every suggested request is understood when it is sent", async () => {
   let sent = 0
   for (const [said] of requests) {
     const { words } = await drive(typeof said === "string" ? [said] : said)
-    // Examples of what tools understand are about rows that may not be there.
+    // Examples of tools are about rows that may be missing.
     if (/^I (?:did not understand|am the)/.test(words)) continue
     for (const [, request = ""] of words.matchAll(/^- `(.+)`$/gm)) {
       const came = await drive([request])

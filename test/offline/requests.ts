@@ -32,12 +32,12 @@ export const rows = {
   ],
 } as const
 
-/** Ends in this request, as one that can be sent. */
+/** Leads to this suggested request, which can be sent. */
 const suggests = (request: string) => says(new RegExp(`\\n- \`${request}\`$`))
 
 /** Requests of people, with the outcome of each. */
 export const requests: readonly Row[] = [
-  // Making tasks.
+  // Creating tasks.
   ["remind me to call the dentist tomorrow at 9am", proposes(task("Call the dentist", { due: `${MONDAY} at 09:00` }))],
   ["add an urgent task pay rent", proposes(task("Pay rent", { priority: "high" }))],
   ["add buy bread and butter", proposes(task("Buy bread and butter"))],
@@ -62,7 +62,7 @@ export const requests: readonly Row[] = [
   ["create a project called Research and Development", proposes(project("Research and Development"))],
   ["create project Shop for client Acme", proposes(project("Shop", "Acme"))],
 
-  // A project at the end, with the word or without it.
+  // A project at the end, with or without the word "project".
   ["add a task Paint fence to Garden", proposes(task("Paint fence", { project: "Garden" }))],
   ["Add task weed beds to the garden due Friday", proposes(task("Weed beds", { project: "Garden", due: FRIDAY }))],
   ["make a task called Mow lawn in Garden", proposes(task("Mow lawn", { project: "Garden" }))],
@@ -149,7 +149,7 @@ export const requests: readonly Row[] = [
   [["add a task call mum", "[no]", "thanks"], says(/You are welcome/)],
   ["delete it", says(/do not know which one/)],
 
-  // Talk, and what it cannot.
+  // Small talk, and what it cannot do.
   ["hello", says(/^Hello! I am the offline model/)],
   ["what can you do?", says(/plain requests like these/)],
   ["what's the weather in berlin?", says(NOT_UNDERSTOOD)],
@@ -230,15 +230,15 @@ export const requests: readonly Row[] = [
   ["add a task: write the weekly report", proposes(task("Write the weekly report"))],
   ["tick off buy milk", proposes('Update task "Buy milk": status todo → done')],
   [["add a task call mum", "no", "list my projects"], looks("list_projects {}")],
-  // A project at the end, with and without the word.
+  // A project at the end, with and without the word "project".
   ["add a task reply to Bob", proposes(task("Reply to Bob"))],
   ["add a task drive to Paris", proposes(task("Drive to Paris"))],
 
-  // Days that do not exist, or that are not said.
+  // Days that do not exist, or are missing.
   ["add a task celebrate on 29 February 2028", proposes(task("Celebrate", { due: "Tuesday 29 February 2028" }))],
   ['add a task read "31 June"', proposes(task('Read "31 June"'))],
 
-  // More than is kept.
+  // Longer than the limit.
 
   // Looking.
   ["next task", looks('list_tasks {"status":"open","order_by":"due_date"}')],
@@ -260,14 +260,14 @@ export const requests: readonly Row[] = [
   ["start buy milk", proposes('Update task "Buy milk": status todo → in progress')],
   ["Change priority of buy milk to high", proposes('Update task "Buy milk": priority medium → high')],
 
-  // What cannot be done, or may be meant: what can be sent instead.
+  // Impossible or ambiguous requests, with the suggested alternative.
   ["buy bread", suggests("add a task buy bread")],
   ["call mum tomorrow", suggests("add a task call mum tomorrow")],
   ["can you help me?", says(/^I am the offline model/)],
   ["milk, eggs, bread", says(NOT_UNDERSTOOD)],
   ["what time is it", says(NOT_UNDERSTOOD)],
 
-  // Several things at once, and dates that are none.
+  // Several requests at once, and invalid dates.
   ["add buy milk and buy bread", proposes(task("Buy milk and buy bread"))],
   ["list my tasks and list my projects", looks("list_tasks {}", "list_projects {}")],
   ["create a project called Move with a task Pack boxes", says(/^Ask for the project first/)],

@@ -4,7 +4,7 @@ import { retellResult } from "../../labs/offline-model/retell-result.ts"
 const sql = "\n\n```sql\nSELECT 1\n```"
 const table = (...lines: string[]) => lines.map((line) => `| ${line} |`).join("\n")
 
-// the rows stand beside the words, once.
+// The reply repeats the rows next to the text, once.
 test.each([
   ["one value", `${table("customers", "---", "57")}\n\n1 row(s).${sql}`, "customers: 57."],
   [
@@ -19,6 +19,6 @@ test.each([
     `${table("n | m", "--- | ---", "1 | 1", "2 | 2", "3 | 3")}\n\nThe first 3 of 100 row(s); the person can see all of them, kept as res_1.${sql}`,
     "100 rows.",
   ],
-])("the offline model tells %s in a sentence", (_, text, said) => {
+])("the offline model reports %s in a sentence", (_, text, said) => {
   expect(retellResult(text)).toBe(said)
 })

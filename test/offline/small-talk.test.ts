@@ -3,8 +3,8 @@ import { createClient } from "../../client/index.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 
-// With the agents as they are served.
-test("the offline model greets, helps and is thanked in every agent, with requests that this agent's tools understand", async () => {
+// With the agents as the server has them.
+test("the offline model greets, helps and accepts thanks in every agent, with requests that this agent's tools understand", async () => {
   const env = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
   await using server = new PawlProcess(["serve"], env)
   const [, baseUrl = ""] = await server.says(/listening on (\S+)/)

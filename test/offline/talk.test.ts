@@ -42,7 +42,7 @@ test("a conversation without a language model continues from its previous messag
   // "It" is the task that was created.
   expect(titles(await say("make it urgent"))).toEqual([{ task_id: expect.stringMatching(/^task_/), priority: "high" }])
   for (const text of ["add buy milk", "add buy bread"]) await commit((await say(text)).proposals)
-  // By a part of its name, which has to be looked for.
+  // By a part of its name, which needs a search.
   expect(titles(await say("move the bread to friday"))).toEqual([
     { task_id: expect.stringMatching(/^task_/), due_date: "friday" },
   ])
@@ -53,7 +53,7 @@ test("a conversation without a language model continues from its previous messag
   ])
   const second = await say("delete Buy bread")
   expect(second.proposals.map(({ summary }) => summary)).toEqual([expect.stringMatching(/^Delete task "Buy bread"/)])
-  // Only the tools for tasks are shown there: the one that lists projects has to be asked for.
+  // Only the tools for tasks are available there: it has to request the one that lists projects.
   expect(titles(await say("add a task Rent a van to Move"))).toEqual([
     { title: "Rent a van", project_id: expect.stringMatching(/^proj_/) },
   ])

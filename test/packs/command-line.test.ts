@@ -6,7 +6,7 @@ import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** In the checkout, so that packs find zod. */
+/** In the checkout, so that packs can resolve zod. */
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(root, "test", ".docs-"))
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Of these the second is a package that is for `import` only. */
+/** The second one is a package that only supports `import`. */
 const files = {
   "greeter.ts": `import { z } from "zod"
     import { answer, defineAgent, definePack, defineTool } from "pawl"
@@ -46,12 +46,12 @@ const files = {
 const run = (words: string[], packs: string) =>
   new PawlProcess(words, { PAWL_PACKS: packs, PAWL_DATA: dataFolder(), PAWL_PORT: "0" }, { cwd: folder }).ended
 
-test("exec talks to the agent of a pack, in TypeScript as it stands, and the offline model calls its tool by name", async () => {
+test("exec runs the agent of a pack, written in TypeScript, and the offline model calls its tool by name", async () => {
   const { code, stdout, stderr } = await run(["exec", "greet Ada", "--agent", "greeter"], "./greeter.ts")
   expect([code, stdout], stderr).toEqual([0, "Hello, Ada.\n"])
 })
 
-test("doctor lists what is loaded, packages of the folder among it", async () => {
+test("doctor lists the loaded packs, including packages of the folder", async () => {
   const { code, stdout } = await run(["doctor"], "./greeter.ts, @acme/pawl-pack")
   expect(code).toBe(0)
   expect(stdout).toContain(
@@ -63,7 +63,7 @@ test.each([
   ["serve", ["serve"]],
   ["exec", ["exec", "hello"]],
 ])(
-  "%s ends at once with 1 and one sentence where a pack is refused, whatever the pack has left running",
+  "%s exits at once with 1 and one sentence if a pack is refused, even if the pack keeps handles open",
   async (_, words) => {
     const { code, stderr } = await run(words, "./hangs.ts")
     expect(code).toBe(1)
@@ -82,13 +82,13 @@ test("two tools of one name are refused", async () => {
   )
 })
 
-test("doctor says what is wrong with a pack, and ends", async () => {
+test("doctor reports what is wrong with a pack, and exits", async () => {
   const { code, stdout } = await run(["doctor"], "./hangs.ts")
   expect(code).toBe(1)
   expect(stdout).toContain("wrong The pack ./hangs.ts in PAWL_PACKS could not be loaded")
 })
 
-test("a server logs a rejection that no one handles, and serves on", async () => {
+test("a server logs an unhandled rejection, and continues to serve", async () => {
   await using server = new PawlProcess(
     ["serve"],
     { PAWL_PACKS: "./stray.ts", PAWL_DATA: dataFolder(), PAWL_PORT: "0" },

@@ -13,11 +13,11 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const page = readFileSync(join(root, "docs", "recipes", "write-a-pack.md"), "utf8")
 
-/** The files of the page, and what it says that the last of them prints. */
+/** The files of the page, and the output that it shows for the last of them. */
 const files = [...page.matchAll(/```ts file=(\S+)\n([\s\S]*?)```/g)].map(([, name = "", code = ""]) => ({ name, code }))
 const printed = /It prints\n\n```text\n([\s\S]*?)```/.exec(page)?.[1]
 
-/** In the checkout, so that `zod` is found; `pawl` is the program itself wherever it is. */
+/** In the checkout, so that `zod` can be resolved; `pawl` always resolves to the program itself. */
 let folder: string
 const data = dataFolder()
 let token: string
@@ -44,7 +44,7 @@ const rows = () => {
   return db.prepare("SELECT title, lent_to FROM pack_books_loan").all()
 }
 
-test("the pack of docs/recipes/write-a-pack.md goes from its file to a row that was approved, outlives the server, and goes with its person", async () => {
+test("the pack of docs/recipes/write-a-pack.md goes from its file to an approved row, which survives the server and is erased with its person", async () => {
   {
     await using server = await serve(packs)
     const env = { ...process.env, PAWL_URL: server.url, PAWL_TOKEN: token }
@@ -57,13 +57,13 @@ test("the pack of docs/recipes/write-a-pack.md goes from its file to a row that 
     await using server = await serve(packs)
     const listed = await (await server.ask("GET", "/api/packs/books/loans")).json()
     expect(listed).toEqual({ items: [{ id: expect.stringMatching(/^call_/), ...loan }] })
-    // Taken back as any write is: by a proposal, which waits here for nobody.
+    // Undone like any write: by a proposal, which stays pending here.
     const { items } = (await (await server.ask("GET", "/api/agent/audit")).json()) as { items: { id: string }[] }
     const undo = await server.ask("POST", `/api/agent/audit/${items[0]?.id}/undo`)
     expect([undo.status, await undo.json()]).toMatchObject([201, { summary: "Dune is back", status: "pending" }])
     await server.stop()
   }
-  // The pack is gone, what it has kept is still the person's.
+  // The pack is gone, and its rows still belong to the person.
   await using server = await serve({})
   expect((await server.ask("GET", "/api/packs/books/loans")).status).toBe(404)
   const lines = (await (await server.ask("GET", "/api/export")).text()).trimEnd().split("\n")
@@ -76,7 +76,7 @@ test("the pack of docs/recipes/write-a-pack.md goes from its file to a row that 
   expect(rows()).toEqual([])
 }, 120_000)
 
-test("exec speaks with the agent of the page, and what the page says is refused is refused in those words", async () => {
+test("exec uses the agent of the page, and shows the page's errors in the same words", async () => {
   const settings = { PAWL_DATA: dataFolder(), ...packs }
   const say = (words: string) =>
     new PawlProcess(["exec", words, "--agent", "librarian", "--mode", "auto"], settings, { cwd: folder }).ended
@@ -91,7 +91,7 @@ test("exec speaks with the agent of the page, and what the page says is refused 
   expect([refused.code, refused.stderr]).toEqual([1, sentence?.replace("./books.ts", "./broken.ts")])
 }, 120_000)
 
-test("a pack in a package of CommonJS, which is what `npm init` makes, is refused with the command that mends it", async () => {
+test("a pack in a CommonJS package, which is what `npm init` creates, is refused with the command that fixes it", async () => {
   const cwd = join(folder, "commonjs")
   await mkdir(cwd)
   await writeFile(join(cwd, "package.json"), `{ "type": "commonjs" }`)

@@ -17,7 +17,7 @@ beforeAll(async () => {
   installed = await installPackage({ anew: false, typed: false })
 }, 300_000)
 
-/** Runs commands in a shell; what they have started ends with the test. */
+/** Runs commands in a shell, and ends their processes with the test. */
 function shell(commands: string, { cwd, env }: { readonly cwd: string; readonly env: Record<string, string> }) {
   const ours = { PATH: withTools, npm_config_prefer_offline: "true", npm_config_loglevel: "error", ...env }
   const child = spawn("sh", ["-e", "-c", commands], {
@@ -51,7 +51,7 @@ test("each command of docs/recipes/write-a-pack.md works in an empty folder, wit
   const home = mkdtempSync(join(tmpdir(), inject("testRun"), "home-"))
   const cwd = join(home, "books")
   mkdirSync(cwd)
-  // npm's cache is the machine's: all else of a home is new.
+  // npm's cache is the machine's; the rest of the home folder is new.
   const env = { HOME: home, npm_config_cache: installed.cache }
   const done = await shell(install.replace("install pawl", `install ${installed.tarball}`), { cwd, env }).ended
   expect(done).toMatchObject({ code: 0, stderr: "" })
@@ -67,7 +67,7 @@ const tooOld =
   /Error: Pawl needs Node 24 or newer; this is Node \S+ \(\S+\)\. Install it from https:\/\/nodejs\.org\.\]?\n/
 const programs = ["pawl", "pawl/server"].map((name) => [name, `import ${JSON.stringify(name)}`] as const)
 
-test.each(programs)("a program that imports %s on an older Node reads which Node is needed", async (_, code) => {
+test.each(programs)("a program that imports %s on an older Node is informed which Node it needs", async (_, code) => {
   const ofAnotherAge = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.12.0" } })`
   const pretend = ["--import", `data:text/javascript,${encodeURIComponent(ofAnotherAge)}`]
   const words = ["--input-type=module", "--eval", code]
@@ -90,7 +90,7 @@ test("no published file has syntax that Node 20 cannot read", () => {
   expect(newer).toEqual([])
 })
 
-/** The Nodes of this machine that are older than ours, where there are any. */
+/** The installed Nodes that are older than ours, if any. */
 function olderNodes(): string[] {
   const found = ownPath.split(delimiter).map((folder) => join(folder, "node"))
   return found.filter(

@@ -24,19 +24,19 @@ const services = {
   openTables: async () => ({}) as PackTables,
 } as unknown as ThirdPartyServices
 
-/** Loads and opens what is named, as a server does when it starts. */
+/** Loads and opens packs, as a server does when it starts. */
 async function start(files: Readonly<Record<string, string>>, names: string[], clock: Clock = systemClock) {
   const folder = await folderWith(files)
   const packs = await loadPacks(names, { folder, clock, usedNames: ["workspace"] })
   return openPacks(packs, services)
 }
 
-/** An agent as `defineAgent` makes it, in a file that imports nothing. */
+/** An agent as `defineAgent` returns it, in a file without imports. */
 const agent = (name: string, ...tools: string[]) =>
   `{ name: "${name}", description: "d", instructions: "", maxIterations: 5, tools: { names: ${JSON.stringify(tools)}, visibleIn: () => [] } }`
 const pack = (name: string, opens = "agents: []") => `export default { name: "${name}", open: () => ({ ${opens} }) }`
 
-test("packs are loaded in order, from files that are looked for where the server is started", async () => {
+test("packs are loaded in order, from files relative to the server's working folder", async () => {
   const files = {
     "a.mjs": pack("one", `agents: [${agent("first", "look")}]`),
     "in/b.mjs": pack("two", `agents: [${agent("second")}]`),
@@ -46,7 +46,7 @@ test("packs are loaded in order, from files that are looked for where the server
   expect(packs.agents.map(({ name }) => name)).toEqual(["first", "second"])
 })
 
-test("routes of packs come with the name of their pack", async () => {
+test("routes of packs are under the name of their pack", async () => {
   const zod = import.meta.resolve("zod")
   const route = `{ method: "GET", path: "/loans/{id}", needs: "read", says: "One.", answer: z.object({}), handle: () => ({}) }`
   const code = `import { z } from "${zod}"\n${pack("books", `agents: [], routes: { readLoan: ${route} }`)}`
@@ -176,7 +176,7 @@ test.each<[what: string, files: Record<string, string>, names: string[], says: R
 test.each([
   ["loading it", "globalThis.packHangs(); await new Promise(() => {})"],
   ["open()", `export default { name: "a", open: () => { globalThis.packHangs(); return new Promise(() => {}) } }`],
-])("a pack for which %s takes for ever is refused after half a minute", async (what, code) => {
+])("a pack for which %s never ends is refused after half a minute", async (what, code) => {
   const clock = new TurnedClock()
   const hangs = new Promise<void>((resolve) => Reflect.set(globalThis, "packHangs", resolve))
   const starting = start({ "a.mjs": code }, ["./a.mjs"], clock)
@@ -186,7 +186,7 @@ test.each([
   await refused
 })
 
-test("what a refused pack has begun is ended, and so are the packs before it", async () => {
+test("a refused pack is closed, and so are the packs loaded before it", async () => {
   const closes = (name: string, agents: string) =>
     pack(name, `agents: ${agents}, close: async () => void (globalThis.closedPacks ??= []).push("${name}")`)
   const files = { "a.mjs": closes("a", "[]"), "b.mjs": closes("b", `["no agent"]`) }

@@ -39,7 +39,7 @@ async function openFace(more: object = {}) {
   return Face.open({ url, model: scripted(), instead: { packRoutes, ...more } })
 }
 
-test("an address of a pack answers whoever asks as themselves, with what its schema has and no more", async () => {
+test("a pack's route answers each caller as that person, with the fields of its schema and no more", async () => {
   await using face = await openFace()
   const ada = await face.as("ada")
   const { status, body, headers } = await ada.get("/api/packs/books/loans/7")
@@ -48,7 +48,7 @@ test("an address of a pack answers whoever asks as themselves, with what its sch
   expect((await ada.post("/api/packs/books/loans", { title: "Dune" })).status).toBe(204)
 })
 
-test("it is behind the same door as every other: credential, scope, origin, host, limits", async () => {
+test("a pack's routes need the same credential, scope, origin, host and limits as all other routes", async () => {
   await using face = await openFace({ requestsPerMinute: 3 })
   const path = "/api/packs/books/loans"
   const nobody = await face.fetch(new Request(`http://localhost${path}/7`))
@@ -63,7 +63,7 @@ test("it is behind the same door as every other: credential, scope, origin, host
   expect((await reader.get(`${path}/7`)).status).toBe(429)
 })
 
-test("what does not fit its schemas never reaches the pack, and what the pack gets wrong never leaves", async () => {
+test("invalid requests never reach the pack, and invalid answers of the pack are never sent", async () => {
   await using face = await openFace()
   const ada = await face.as("ada")
   const bad = await ada.post("/api/packs/books/loans", { title: "" })
@@ -74,7 +74,7 @@ test("what does not fit its schemas never reaches the pack, and what the pack ge
   expect(face.logged).toMatchObject([{ event: "request_failed", route: "/api/packs/books/loans/{id}" }])
 })
 
-test("the references name it, for programs and for people", async () => {
+test("the references list a pack's routes, for programs and for people", async () => {
   await using face = await openFace()
   const ada = await face.as("ada")
   const { paths } = (await ada.get("/openapi.json")).body

@@ -32,7 +32,7 @@ async function exported(store: Store, user: UserId) {
 }
 
 describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name", ({ create }) => {
-  test("are made once, and again only by what is new, under the name of the pack", async () => {
+  test("are created once under the name of the pack, and later only changed by new steps", async () => {
     await using database = await create()
     await using store = await open(database.url)
     await store.openPackTables(books)
@@ -66,7 +66,7 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     expect(await stored()).toEqual({})
   })
 
-  test("of two nodes that start at once, each finds them", async () => {
+  test("are found by each of two nodes that start at once", async () => {
     await using database = await create()
     await using one = await open(database.url)
     await using two = await open(database.url)
@@ -74,7 +74,7 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     for (const tables of opened) expect(await tables.query("SELECT id FROM pack_books_loan")).toEqual([])
   })
 
-  test("a step that fails leaves nothing behind, and says what the database said", async () => {
+  test("a failing step leaves nothing behind, and reports the database's message", async () => {
     await using database = await create()
     await using store = await open(database.url)
     const broken = { name: "002_broken", statements: ["CREATE TABLE pack_books_half (id NONSENSE TEXT NOT NULL"] }
@@ -84,14 +84,14 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     await expect(store.engine.query("SELECT * FROM pack_books_loan", [])).rejects.toThrow("pack_books_loan")
   })
 
-  test("a table that lacks a column that it is said to have is not handed out", async () => {
+  test("a table that lacks a declared column is refused", async () => {
     await using database = await create()
     await using store = await open(database.url)
     const tables = [{ ...loans, exported: ["id", "colour"] }]
     await expect(store.openPackTables({ ...books, tables })).rejects.toThrow("colour")
   })
 
-  test("a call is applied once, however often it comes, and comes to what it came to first", async () => {
+  test("a call is applied once, however often it is repeated, and keeps its first outcome", async () => {
     await using database = await create()
     await using store = await open(database.url)
     const { id: ada } = await store.people.ensure("ada", 1)
@@ -102,7 +102,7 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     expect(await tables.query("SELECT id, title FROM pack_books_loan")).toEqual([{ id: "1", title: "Dune" }])
   })
 
-  test("where a statement changes none of the rows that it must, nothing is done, and the call may come again", async () => {
+  test("if a statement changes none of its required rows, nothing is done, and the call may be repeated", async () => {
     await using database = await create()
     await using store = await open(database.url)
     const { id: ada } = await store.people.ensure("ada", 1)
@@ -115,7 +115,7 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     expect(await tables.applyOnce(call, [lend(ada, "Dune")], "done")).toBe("done")
   })
 
-  test("a person's rows are in their export and go with them, also where the pack is no longer loaded", async () => {
+  test("a person's rows are exported and erased with them, also if the pack is no longer loaded", async () => {
     await using database = await create()
     const people = await (async () => {
       await using store = await open(database.url)
@@ -128,13 +128,13 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     expect(await exported(store, people.ada)).toEqual([{ kind: "pack_books_loan", id: "Dune", title: "Dune" }])
     await store.retention.erasePerson(people.ada)
     expect(await store.engine.query("SELECT id FROM pack_books_loan", [])).toEqual([{ id: "Emma" }])
-    // What a tool under way writes for somebody who is gone is found by the sweep.
+    // The sweep deletes rows that a running tool writes for an erased person.
     await store.engine.change({ type: "statements", statements: [lend(people.ada, "Late")] })
     await store.retention.sweep()
     expect(await store.engine.query("SELECT id FROM pack_books_loan", [])).toEqual([{ id: "Emma" }])
   })
 
-  test("a table that a later step drops is in nobody's way", async () => {
+  test("a table that a later step drops causes no error", async () => {
     await using database = await create()
     await using store = await open(database.url)
     const { id: ada } = await store.people.ensure("ada", 1)
@@ -145,7 +145,7 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     expect(await store.retention.erasePerson(ada)).toBe(true)
   })
 
-  test.each([1, 2, 3])("killed at write %i, a step that copies rows loses sight of none of them", async (fatal) => {
+  test.each([1, 2, 3])("killed at write %i, a step that copies rows loses none of them", async (fatal) => {
     await using database = await create()
     await using store = await open(database.url)
     const { id: ada } = await store.people.ensure("ada", 1)
@@ -176,7 +176,7 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     expect(await engine.query("SELECT id FROM pack_books_lent", [])).toEqual([])
   })
 
-  test("a question mark that is quoted, or in a comment, is a word; the others are values", async () => {
+  test("a question mark in quotes or a comment is text; the others are parameters", async () => {
     await using database = await create()
     await using store = await open(database.url)
     const { id: ada } = await store.people.ensure("ada", 1)
@@ -191,7 +191,7 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     expect(await tables.query("SELECT id FROM pack_books_loan WHERE id LIKE '%?'")).toEqual([{ id: "it's ?" }])
   })
 
-  test("a pack writes to tables of its own, and reads by SELECT", async () => {
+  test("a pack writes to its own tables, and reads by SELECT", async () => {
     await using database = await create()
     await using store = await open(database.url)
     const tables = await store.openPackTables(books)

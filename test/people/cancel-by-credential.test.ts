@@ -6,7 +6,7 @@ import { Held, write } from "../support/loop/tools.ts"
 import { openWorld } from "../support/loop/world.ts"
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a run that another credential has let go on is not stopped by the end of the first", async () => {
+  test("a run that another credential continues is not stopped by the end of the first", async () => {
     await using database = await create()
     const held = new Held()
     const model = scripted(calls(["slow", {}], ["quick", {}]), says("Done."))
@@ -28,7 +28,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "completed", credential: "tok_second" })
   })
 
-  test("the run of a revoked credential is stopped, whatever was decided with the same one before", async () => {
+  test("the run of a revoked credential is stopped, whatever the same credential decided before", async () => {
     await using database = await create()
     const held = new Held()
     const model = scripted(calls(["slow", {}], ["quick", {}]), says("Done."))

@@ -5,7 +5,7 @@ import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
 describe.each(anyDatabase)("an export on $name", ({ create }) => {
-  test("ends with the token that it was asked with, and is not taken for a whole one", async () => {
+  test("ends with its token, and is not mistaken for a complete one", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted(always(says("Hello."))) })
     const ada = await face.as("ada")
     for (let said = 0; said < 20; said++) await ada.say(await ada.begin(), "hello")
@@ -18,7 +18,7 @@ describe.each(anyDatabase)("an export on $name", ({ create }) => {
     expect(text).not.toContain('"kind":"end"')
   })
 
-  test("leaves nothing behind, read to its end, left in the middle, or asked for its head alone", async () => {
+  test("leaves nothing open after it is read to its end, left in the middle, or only its head is requested", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted(always(says("Hello."))) })
     let open = 0
     const register = face.revocation.register.bind(face.revocation)

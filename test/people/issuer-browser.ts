@@ -4,7 +4,7 @@ import { type Face, type Reply, Visitor } from "../support/server/face.ts"
 export class IssuerBrowser {
   readonly #face: Face
   readonly cookies = new Map<string, string>()
-  /** As `Set-Cookie` had them, newest last. */
+  /** As in `Set-Cookie`, newest last. */
   readonly set: string[] = []
   pageHalf: string | undefined
   pageSecret: string | undefined
@@ -37,7 +37,7 @@ export class IssuerBrowser {
     return reply
   }
 
-  /** Presses the button, and is sent back by the issuer: to which address. */
+  /** Presses the button, and returns the address to which the issuer redirects. */
   async goAndComeBack(): Promise<URL> {
     const begun = await this.post("/api/auth/oidc/begin")
     if (begun.status !== 200) throw new Error(begun.text)
@@ -46,7 +46,7 @@ export class IssuerBrowser {
     return new URL(sent.headers.get("location") ?? `about:blank?${sent.status}`)
   }
 
-  /** What the page does that it was sent back to. */
+  /** Finishes the sign-in as the page does to which the browser returns. */
   async finish(cameBackTo: URL, pageHalf = this.pageHalf ?? "none"): Promise<Reply> {
     const reply = await this.post("/api/auth/oidc/finish", { pageHalf, answer: cameBackTo.search.slice(1) })
     if (reply.status === 200) this.pageSecret = reply.body.pageSecret

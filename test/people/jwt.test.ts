@@ -30,7 +30,7 @@ async function open(url: string, settings: Partial<JwtSettings> = {}): Promise<F
 
 const holder = (face: Face, token: string) => new Visitor((request) => face.fetch(request), token)
 
-test("a JWT counts by the clock of this machine, as its issuer knows nothing of that of our database", async () => {
+test("a JWT expires by the clock of this machine, because its issuer does not know that of our database", async () => {
   const ofDatabase = { ...clock, now: () => NOW + 600_000, machine: () => NOW }
   const { read } = await openJwt({ issuer: ISSUER, audience: "pawl", secret: SECRET }, ofDatabase)
   const lives = (from: number, to: number) => sign({ ...hour, nbf: SECONDS + from, exp: SECONDS + to })
@@ -44,7 +44,7 @@ describe.each(databases)("a JWT of the configured issuer on $name", ({ create })
     return () => face[Symbol.asyncDispose]()
   })
 
-  test("is its subject, at first sight and ever after, with the usual scopes", async () => {
+  test("signs in its subject, at first sight and later, with the usual scopes", async () => {
     const token = await sign(hour)
     const ada = holder(face, token)
     const [first, racing] = await Promise.all([ada.get("/api/auth/me"), ada.get("/api/auth/me")])
@@ -60,7 +60,7 @@ describe.each(databases)("a JWT of the configured issuer on $name", ({ create })
     expect((await renewed.get("/api/auth/me")).body.user).toEqual(first.body.user)
   })
 
-  test("of somebody who was erased does not make them anew, unless they have signed in since", async () => {
+  test("a token of an erased person does not create them again, unless they have signed in since", async () => {
     const eve = { ...hour, sub: "eve", iat: SECONDS - 60, scope: "read manage" }
     const before = holder(face, await sign(eve))
     const { user } = (await before.get("/api/auth/me")).body
@@ -75,7 +75,7 @@ describe.each(databases)("a JWT of the configured issuer on $name", ({ create })
     expect(anew.body.user.id).not.toBe(user.id)
   })
 
-  test("is never a person of the same name that was made here, nor of another issuer", async () => {
+  test("is never matched with a local person of the same name, nor with one of another issuer", async () => {
     const local = (await (await face.as("ada")).get("/api/auth/me")).body.user
     const foreign = (await holder(face, await sign(hour)).get("/api/auth/me")).body.user
     expect([foreign.name, foreign.id === local.id]).toEqual(["ada", false])
@@ -106,7 +106,7 @@ describe.each(databases)("a JWT of the configured issuer on $name", ({ create })
     else expect([status, body.code]).toEqual([403, "forbidden"])
   })
 
-  test("makes tokens and tickets that end when it does", async () => {
+  test("creates tokens and tickets that end when it does", async () => {
     const ada = holder(face, await sign({ ...hour, exp: SECONDS + 10, scope: "read manage" }))
     const { token } = (await ada.post("/api/tokens", { scopes: ["read"] })).body
     const { ticket } = (await ada.post("/api/auth/ticket")).body
@@ -149,7 +149,7 @@ describe.each(databases)("a JWT of the configured issuer on $name", ({ create })
     expect([status, text]).toEqual([401, unknown.text])
   })
 
-  test("counts until its expiry and not a moment longer", async () => {
+  test("is valid until its expiry and not a moment longer", async () => {
     const ada = holder(face, await sign({ ...hour, exp: SECONDS + 60 }))
     expect((await ada.get("/api/auth/me")).status).toBe(200)
     time = NOW + 60_000
@@ -181,11 +181,11 @@ describe("keys that the issuer publishes", () => {
   const signed = (alg: string) => new SignJWT(hour).setProtectedHeader({ alg, kid: alg }).sign(keys[alg]!.privateKey)
   const reader = () => openJwt({ issuer: ISSUER, jwksUrl: url }, clock)
 
-  test.each(["RS256", "PS256", "ES256", "EdDSA"])("%s counts", async (alg) => {
+  test.each(["RS256", "PS256", "ES256", "EdDSA"])("%s is accepted", async (alg) => {
     expect(await (await reader()).read(await signed(alg))).toMatchObject({ issuer: ISSUER, subject: "ada" })
   })
 
-  test("no other algorithm does, and a public key is never a shared secret", async () => {
+  test("no other algorithm is accepted, and a public key is never used as a shared secret", async () => {
     const jwt = await reader()
     expect(await jwt.read(await signed("ES384"))).toBeUndefined()
     const { n } = await exportJWK(keys.RS256!.publicKey)
@@ -194,7 +194,7 @@ describe("keys that the issuer publishes", () => {
     expect(await jwt.read(new UnsecuredJWT(hour).encode())).toBeUndefined()
   })
 
-  test("keys that cannot be had are no fault of the token: 503, and a token is a token meanwhile", async () => {
+  test("unreachable keys are no fault of the token: 503, and other tokens keep working", async () => {
     const usual = answer
     answer = () => [500, "no"]
     const token = await signed("RS256")
@@ -209,7 +209,7 @@ describe("keys that the issuer publishes", () => {
     expect((await holder(face, token).get("/api/auth/me")).status).toBe(200)
   })
 
-  test("keys that cannot be had are asked for once in a pause, and keys that nobody knows too, however many tokens come", async () => {
+  test("unreachable and unknown keys are each requested once per pause, however many tokens come", async () => {
     const usual = answer
     let asked = 0
     answer = () => [(asked++, 500), "no"]
@@ -231,7 +231,7 @@ describe("keys that the issuer publishes", () => {
     answer = usual
   })
 
-  test("keys are fetched in the way that the operator's other addresses are", async () => {
+  test("keys are fetched with the same settings as the operator's other addresses", async () => {
     const asked: string[] = []
     const jwt = await openJwt({ issuer: ISSUER, jwksUrl: "http://keys.invalid/k" }, clock, async (to, init) => {
       asked.push(String(to))
@@ -242,7 +242,7 @@ describe("keys that the issuer publishes", () => {
   })
 })
 
-test("no JWT is in the database, though what it has done is", async () => {
+test("no JWT is stored in the database, though its actions are", async () => {
   await using database = await databases[0]!.create()
   await using face = await open(database.url)
   const token = await sign(hour)
@@ -255,7 +255,7 @@ test("no JWT is in the database, though what it has done is", async () => {
   for (const part of token.split(".")) expect(bytes.includes(part)).toBe(false)
 })
 
-test("without an issuer a JWT is nothing", async () => {
+test("without an issuer a JWT is refused", async () => {
   await using face = await Face.open({ url: (await databases[0]!.create()).url, model: scripted(), clock })
   expect((await holder(face, await sign(hour)).get("/api/auth/me")).status).toBe(401)
 })

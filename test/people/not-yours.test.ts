@@ -30,7 +30,7 @@ const KINDS = [
 type Kind = (typeof KINDS)[number]
 type Ids = Readonly<Record<Kind, string>>
 
-/** What stands in an address for something; of a new kind of name a test has to be told what it names. */
+/** The kinds of path parameters. A new one has to be added here. */
 const NAMES: Readonly<Record<string, "id" | "word" | "own">> = {
   id: "id",
   messageId: "id",
@@ -41,7 +41,7 @@ const NAMES: Readonly<Record<string, "id" | "word" | "own">> = {
   name: "word",
   table: "word",
   agent: "word",
-  // Whatever its person calls it: there is no such thing as a name that is no name.
+  // Names that people choose: any value is valid.
   chat: "own",
 }
 
@@ -50,7 +50,7 @@ const guarded = table.filter(({ needs }) => needs !== "nobody")
 const withIds = guarded.filter(({ path }) => path.includes("{"))
 const bodyOf = ({ body }: Route) => (body ? { body: sampleOf(body) } : {})
 const missing = () => Object.fromEntries(KINDS.map((kind) => [kind, String(newId(kind))])) as unknown as Ids
-/** No ids at all, and none that a database should see. */
+/** Values that are no ids, and some that a database should never see. */
 const ODD = ["conv_\0' OR 1=1", "x".repeat(300), "prop_é", "%", ".", "conv_%00", "__proto__"]
 
 const model = () =>
@@ -62,8 +62,8 @@ const model = () =>
     }),
   )
 
-describe.each(anyDatabase)("what is somebody else's on $name", ({ name: engine, create }) => {
-  // Odd values are what databases differ about; all else is the same above them, and takes a while.
+describe.each(anyDatabase)("the data of another person on $name", ({ name: engine, create }) => {
+  // Databases differ only in malformed values; the rest behaves the same and takes long.
   const onOne = test.runIf(anyDatabase.some(({ name }) => name === engine))
   let face: Face
   let callers: readonly (Visitor | Browser)[]
@@ -72,7 +72,7 @@ describe.each(anyDatabase)("what is somebody else's on $name", ({ name: engine, 
   let before: string[]
   let exported: () => Promise<string[]>
 
-  /** Something of every kind that has an id: also a message that waits, a write that was done, and a grant. */
+  /** One of everything that has an id: also a queued message, an applied write, and a grant. */
   async function everything(name: string): Promise<Ids> {
     const person = await face.as(name)
     const busy = await person.begin()
@@ -130,7 +130,7 @@ describe.each(anyDatabase)("what is somebody else's on $name", ({ name: engine, 
     }
   })
 
-  /** Each name of the address in turn stands for what is not bob's; what comes before it is his own. */
+  /** Each name of the path in turn belongs to another person; the names before it are bob's own. */
   function* addresses({ path }: Route, victims: Ids): Generator<[name: string, kind: Kind, address: string]> {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
     for (const [at, name] of names.entries()) {
@@ -173,7 +173,7 @@ describe.each(anyDatabase)("what is somebody else's on $name", ({ name: engine, 
   })
 
   const named = withIds.filter(({ path }) => !path.includes("{chat}"))
-  test.each(named)("$method $path: so is what is no id at all", async (route) => {
+  test.each(named)("$method $path: a malformed id is missing too", async (route) => {
     const replies = await Promise.all(
       ODD.map((odd) => {
         const address = route.path.replaceAll(/\{(\w+)\}/g, encodeURIComponent(odd))
@@ -185,7 +185,7 @@ describe.each(anyDatabase)("what is somebody else's on $name", ({ name: engine, 
     for (const reply of replies) expect(reply).toEqual(replies[0])
   })
 
-  test("a proposal named in a body is a missing one too", async () => {
+  test("a proposal named in a body is missing too", async () => {
     const told = async (id: string) => {
       const body = { decision: "yes", proposalIds: [id] }
       const reply = await look(callers[0]!, "POST", `/api/conversations/${ofBob.conv}/decide`, { body })
@@ -194,7 +194,7 @@ describe.each(anyDatabase)("what is somebody else's on $name", ({ name: engine, 
     expect(await told(ofAda.prop)).toEqual(await told(newId("prop")))
   })
 
-  test("none of that has touched what is ada's", async () => {
+  test("none of that has changed ada's data", async () => {
     expect(await exported()).toEqual(before)
   })
 
@@ -216,7 +216,7 @@ describe.each(anyDatabase)("what is somebody else's on $name", ({ name: engine, 
 const CANCEL = { type: "cancel", by: "test" } as const
 const UNTELLING = new Set(["x-request-id", "date", "set-cookie"])
 
-/** All of an answer that could tell something. */
+/** All parts of an answer that could reveal something. */
 async function look(caller: Visitor | Browser, method: string, path: string, sent: object) {
   const { status, text, headers } = await caller.ask(method, path, sent)
   const told = [...headers].filter(([name]) => !UNTELLING.has(name)).sort()

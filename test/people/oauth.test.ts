@@ -35,7 +35,7 @@ describe("a program that signs in by itself", () => {
     return () => face[Symbol.asyncDispose]()
   })
 
-  /** What the official client keeps of it, in memory. */
+  /** The in-memory storage of the official client. */
   function provider() {
     let information: StoredOAuthClientInformation | undefined
     let tokens: StoredOAuthTokens | undefined
@@ -67,7 +67,7 @@ describe("a program that signs in by itself", () => {
   const asked = (url: URL) => Object.fromEntries(url.searchParams)
   const consent = (url: URL, agrees: boolean) => ada.post("/api/oauth/consent", { ...asked(url), agrees })
 
-  test("the official client finds its way, the person says yes, and sees the program among their tokens", async () => {
+  test("the official client finds its way, the person consents, and sees the program among their tokens", async () => {
     const { keeps, sent, token } = provider()
     const first = transportFor(keeps)
     await expect(new Client({ name: "t", version: "1" }).connect(first)).rejects.toThrow(UnauthorizedError)
@@ -92,7 +92,7 @@ describe("a program that signs in by itself", () => {
     const listed = (await ada.get("/api/tokens")).body.items
     expect(listed[0]).toMatchObject({ name: "Inspector", scopes: ["read", "chat"], resource: RESOURCE })
     expect(listed[1]?.name).not.toBe("Inspector")
-    // By itself, when its hour is over.
+    // Renews by itself when its hour is over.
     const before = token()
     clock.shift(61 * 60_000)
     expect(await works(before!)).toBe(false)
@@ -106,7 +106,7 @@ describe("a program that signs in by itself", () => {
     await client.close()
   })
 
-  /** A registered program with a code that is fresh, and all that the code is bound to. */
+  /** A registered program with a fresh code, and all that the code is bound to. */
   async function granted(more: Record<string, string> = {}) {
     const { body } = await stranger.post("/oauth/register", { client_name: "Other", redirect_uris: [REDIRECT] })
     const code_verifier = randomBytes(32).toString("base64url")
@@ -139,7 +139,7 @@ describe("a program that signs in by itself", () => {
   const renew = (refresh_token: string, form: Record<string, string>) =>
     exchange({ grant_type: "refresh_token", refresh_token, client_id: form.client_id!, resource: RESOURCE })
 
-  test("a code counts once: used again it takes back what the first use has brought", async () => {
+  test("a code counts once: a second use revokes the tokens of the first", async () => {
     const { form } = await granted()
     const first = await exchange(form)
     expect([first.status, first.body.scope, first.headers.get("cache-control")]).toEqual([200, "read chat", "no-store"])
@@ -168,11 +168,11 @@ describe("a program that signs in by itself", () => {
       headers: { upgrade: "websocket", connection: "upgrade" },
     })
     expect(upgrade.status).toBe(403)
-    // The secret for more access opens nothing.
+    // The refresh token is not accepted as an access token.
     expect(await works(body.refresh_token)).toBe(false)
   })
 
-  test("access ends after an hour, and is renewed with a secret that is another each time", async () => {
+  test("access ends after an hour, and is renewed with a refresh token that changes each time", async () => {
     const { form } = await granted()
     const first = (await exchange(form)).body
     clock.shift(60 * 60_000)
@@ -189,7 +189,7 @@ describe("a program that signs in by itself", () => {
     ada = await Browser.of(face, "ada")
   })
 
-  test("an answer that was lost is asked for once more within a minute; later somebody has found the secret", async () => {
+  test("a lost answer can be requested again within a minute; later a repeat counts as a stolen secret", async () => {
     const { form } = await granted()
     const first = (await exchange(form)).body
     await renew(first.refresh_token, form)
@@ -203,7 +203,7 @@ describe("a program that signs in by itself", () => {
     expect(await works(again.body.access_token)).toBe(false)
   })
 
-  test("of many that renew at once each is answered, and one grant is left", async () => {
+  test("concurrent renewals are all answered, and leave one grant", async () => {
     const { form } = await granted()
     const { refresh_token } = (await exchange(form)).body
     const answers = await Promise.all([1, 2, 3].map(() => renew(refresh_token, form)))
@@ -211,7 +211,7 @@ describe("a program that signs in by itself", () => {
     for (const { body } of answers) expect(await works(body.access_token)).toBe(true)
   })
 
-  test("of many that use a code at once at most one is answered, and then nobody has a token", async () => {
+  test("if a code is used several times at once, at most one use is answered, and its token is then revoked", async () => {
     const { form } = await granted()
     const answers = await Promise.all([1, 2, 3, 4].map(() => exchange(form)))
     const tokens = answers.flatMap(({ status, body }) => (status === 200 ? [body.access_token as string] : []))
@@ -219,7 +219,7 @@ describe("a program that signs in by itself", () => {
     expect(await works(tokens[0]!)).toBe(false)
   })
 
-  test("a code is nothing to whoever does not know all that it is for, and stays good for who does", async () => {
+  test("a code needs the verifier, client and redirect it was issued for, and a wrong attempt does not spend it", async () => {
     const { form } = await granted()
     const other = (await stranger.post("/oauth/register", { client_name: "X", redirect_uris: [REDIRECT] })).body
       .client_id
@@ -240,7 +240,7 @@ describe("a program that signs in by itself", () => {
     expect((await exchange(form)).status).toBe(200)
   })
 
-  test("a code is good for a minute", async () => {
+  test("a code is valid for a minute", async () => {
     const { form } = await granted()
     clock.shift(60_001)
     expect(errorOf(await exchange(form))).toEqual([400, "invalid_grant"])
@@ -253,12 +253,12 @@ describe("a program that signs in by itself", () => {
     ["another resource", { resource: "https://other.example/mcp" }],
     ["a program that has not registered", { client_id: "pawl_app_W10" }],
     ["another kind of answer", { response_type: "token" }],
-  ])("%s is told to the person, and nobody is sent anywhere", async (_what, wrong) => {
+  ])("%s is reported to the person, without a redirect", async (_what, wrong) => {
     const { answer } = await granted(wrong)
     expect(codeOf(answer)).toEqual([400, "bad_request"])
   })
 
-  test("a program that may only look gets no more, and none gets what decides", async () => {
+  test("a program with read access gets no more, and none can approve changes", async () => {
     for (const [scope, gets] of [
       ["read", "read"],
       ["read chat approve admin manage", "read chat"],
@@ -269,7 +269,7 @@ describe("a program that signs in by itself", () => {
     }
   })
 
-  test("a no goes back as one, and makes nothing", async () => {
+  test("a refusal is sent back to the program, and creates nothing", async () => {
     const { keeps, sent } = provider()
     const transport = transportFor(keeps)
     await expect(new Client({ name: "t", version: "1" }).connect(transport)).rejects.toThrow(UnauthorizedError)
@@ -277,7 +277,7 @@ describe("a program that signs in by itself", () => {
     expect([back.searchParams.get("error"), back.searchParams.get("code")]).toEqual(["access_denied", null])
   })
 
-  test("with a full storage no further program is let in, because each one adds a token that nothing else bounds", async () => {
+  test("with a full storage no further program can register, because each one adds a token without another limit", async () => {
     const { answer } = await granted()
     expect(answer.status).toBe(200)
     await face.store.storage.setLimit(1)
@@ -285,7 +285,7 @@ describe("a program that signs in by itself", () => {
     await face.store.storage.setLimit(1e9)
   })
 
-  test("only a signed-in browser says yes: no token does, and nobody with half a session or less scope", async () => {
+  test("only a signed-in browser can consent: no token, no half session, and no session with fewer scopes", async () => {
     const { keeps, sent } = provider()
     await expect(new Client({ name: "t", version: "1" }).connect(transportFor(keeps))).rejects.toThrow()
     const body = { ...asked(sent[0]!), agrees: true }
@@ -310,12 +310,12 @@ describe("a program that signs in by itself", () => {
     ["https://user:word@client.example/"],
     ["http://127.0.0.1.evil.example/"],
     ["not an address"],
-  ])("%s is no address to send a person back to", async (redirect) => {
+  ])("%s is refused as a redirect address", async (redirect) => {
     const { status, body } = await stranger.post("/oauth/register", { redirect_uris: [redirect] })
     expect([status, body.error]).toEqual([400, "invalid_redirect_uri"])
   })
 
-  test("this machine is one, and what a program calls itself is bounded text", async () => {
+  test("this machine is accepted as one, and a program's name is bounded text", async () => {
     const name = `<b>${"x".repeat(150)}</b>`
     const redirect_uris = ["http://127.0.0.1:9/cb", "http://[::1]:9/cb", "http://localhost:9/cb"]
     const { status, body } = await stranger.post("/oauth/register", { client_name: name, redirect_uris })
@@ -323,7 +323,7 @@ describe("a program that signs in by itself", () => {
     expect((await stranger.post("/oauth/register", { redirect_uris: [] })).status).toBe(400)
   })
 
-  test("what a request calls this server is believed only where it can be this machine", async () => {
+  test("the host of a request is trusted only if it can be this machine", async () => {
     await using open = await Face.open({
       url: (await anyDatabase[0]!.create()).url,
       model: scripted(),
@@ -340,7 +340,7 @@ describe("a program that signs in by itself", () => {
     expect([status, challenge]).toEqual([401, 'Bearer realm="pawl", scope="read chat"'])
   })
 
-  test("the page runs its own script only, in no frame, and carries nothing of the request", async () => {
+  test("the page runs only its own script, cannot be framed, and contains nothing from the request", async () => {
     const shown = await stranger.send("GET", "/oauth/authorize?client_id=<script>")
     const policy = shown.headers.get("content-security-policy")
     expect(policy).toMatch(/default-src 'none'.*script-src 'self'.*frame-ancestors 'none'/)
@@ -355,7 +355,7 @@ describe("a program that signs in by itself", () => {
 })
 
 describe.each(databasesInTurn(import.meta.filename))("codes on $name", ({ create }) => {
-  test("a crash at the exchange leaves a code used and its token made, or neither; of racing uses one wins", async () => {
+  test("a crash at the exchange leaves a code used and its token created, or neither; one of racing uses succeeds", async () => {
     const { url } = await create()
     await using face = await Face.open({ url, model: scripted() })
     const { people, authorizationCodes, engine } = face.store
@@ -366,7 +366,7 @@ describe.each(databasesInTurn(import.meta.filename))("codes on $name", ({ create
     const tokens = async () => (await people.listTokens(user, { limit: 9 }, 1000)).items
     const code = await grant()
     const change = engine.change.bind(engine)
-    /** As by a process that dies when it has made so many commits. */
+    /** As by a process that dies after so many commits. */
     const dyingAfter = async (commits: number) => {
       let left = commits
       const dying = async (operation: Statements) => {

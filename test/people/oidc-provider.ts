@@ -14,28 +14,28 @@ interface Granted {
 export const CLIENT = { id: "pawl", secret: "s3cret of the client" }
 
 /**
- * An OpenID provider over real HTTP that signs real tokens, and lets in whoever `who` says without asking. It checks what a
- * provider has to check; a test turns it into one that does not, or that lies.
+ * An OpenID provider over real HTTP that signs real tokens, and signs in `who` without asking. It checks what a
+ * provider has to check; a test can turn that off, or make it lie.
  */
 export class OidcProvider implements AsyncDisposable {
   readonly #server: Server
   readonly #codes = new Map<string, Granted>()
   readonly #keys: GenerateKeyPairResult
-  /** What it says about whoever comes next. */
+  /** The claims of the next person to sign in. */
   who: JWTPayload & { sub: string } = { sub: "0001", name: "Ada" }
-  /** What it tells only who asks at `userinfo`. */
+  /** Claims that only `userinfo` returns. */
   more: Record<string, unknown> = {}
-  /** What stands in its tokens instead. */
+  /** Claims that replace those of its tokens. */
   lies: JWTPayload = {}
-  /** Another key signs, by the same name. */
+  /** Signs with another key under the same name. */
   forger: GenerateKeyPairResult["privateKey"] | undefined
-  /** Codes count as often as they are shown. */
+  /** Accepts a code more than once. */
   forgetful = false
-  /** Every answer is this one. */
+  /** The status of every answer, if set. */
   broken: number | undefined
-  /** What its discovery says instead. */
+  /** Fields that replace those of its discovery document. */
   metadata: Record<string, unknown> = {}
-  /** Says no to whoever comes. */
+  /** Refuses every sign-in with this error. */
   refuses: string | undefined
   readonly asked: string[] = []
 
@@ -113,7 +113,7 @@ export class OidcProvider implements AsyncDisposable {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const form = new URLSearchParams(Buffer.concat(chunks).toString())
-    // As RFC 6749 has it: both encoded as in a form.
+    // As in RFC 6749: both encoded as in a form.
     const basic = new URLSearchParams({ u: CLIENT.id, p: CLIENT.secret }).toString()
     const [user, password] = basic.split("&").map((part) => part.slice(2))
     const expected = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`

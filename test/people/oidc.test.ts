@@ -19,7 +19,7 @@ describe("signing in at an issuer", () => {
   const clock = new TurnedClock()
   let provider: OidcProvider
   let face: Face
-  /** The operator's word, which a test may change. */
+  /** The operator's settings, which a test may change. */
   const rules: { -readonly [Name in keyof OidcSettings]: OidcSettings[Name] } = {
     ...{ issuer: "", clientId: CLIENT.id, clientSecret: CLIENT.secret, label: "Work", scope: "openid profile" },
     ...{ groupsClaim: "groups", groups: new Map([["staff", STAFF]]), mailDomains: [] as string[] },
@@ -47,7 +47,7 @@ describe("signing in at an issuer", () => {
     return browser()
   }
 
-  test("whoever the issuer knows is in, with a session of two halves as a link gives it", async () => {
+  test("a person known to the issuer is signed in, with a session of two halves as a link gives it", async () => {
     const ada = as("ada-1", { name: "Ada Lovelace" })
     expect((await ada.get("/api/auth/ways")).body).toEqual({ oidc: { label: "Work" } })
     const signedIn = await ada.signIn()
@@ -63,7 +63,7 @@ describe("signing in at an issuer", () => {
     expect((await ada.get("/api/auth/me")).status).toBe(401)
   })
 
-  test("who is renamed there is the same person here; who has their name is not", async () => {
+  test("a person renamed at the issuer stays the same; another person with their old name does not", async () => {
     const first = await as("bob-1", { name: "Bob" }).signIn()
     const renamed = await as("bob-1", { name: "Robert" }).signIn()
     expect(renamed.body.user).toEqual({ id: first.body.user.id, name: "Robert" })
@@ -71,7 +71,7 @@ describe("signing in at an issuer", () => {
     expect(other.body.user.name).toBe("Robert")
     expect(other.body.user.id).not.toBe(first.body.user.id)
   })
-  test("nobody of the issuer becomes a person who is here already, unless its operator says so", async () => {
+  test("the issuer's people are not matched with existing people, unless the operator allows it", async () => {
     const local = await Browser.of(face, "carol")
     const me = (await local.get("/api/auth/me")).body.user
     const stranger = await as("carol-1", { name: "carol", preferred_username: "carol" }).signIn()
@@ -80,11 +80,11 @@ describe("signing in at an issuer", () => {
     rules.personClaim = "preferred_username"
     const carol = await as("carol-2", { name: "Carol C.", preferred_username: "carol" }).signIn()
     expect(carol.body.user).toEqual(me)
-    // Renamed there, still she; and who was given her name there meanwhile is not.
+    // She is renamed at the issuer and stays herself; a new person with her old name is another.
     expect((await as("carol-2", { preferred_username: "caroline" }).signIn()).body.user).toEqual(me)
     const heir = await as("carol-3", { preferred_username: "carol" }).signIn()
     expect(codeOf(heir)).toEqual([403, "sign_in_person_taken"])
-    // Who came before stays who they were.
+    // People who signed in before keep their identity.
     const before = await as("carol-1", { preferred_username: "carol" }).signIn()
     expect(before.body.user.id).toBe(stranger.body.user.id)
     const unknown = await as("dan-1", { name: "Dan", preferred_username: "dan" }).signIn()
@@ -93,7 +93,7 @@ describe("signing in at an issuer", () => {
     )
   })
 
-  test("a mail address names a person only where the issuer has verified it", async () => {
+  test("a mail address identifies a person only if the issuer has verified it", async () => {
     await Browser.of(face, "eve@example.org")
     rules.personClaim = "email"
     const mail = { email: "eve@example.org" }
@@ -103,7 +103,7 @@ describe("signing in at an issuer", () => {
     expect(eve.body.user.name).toBe("eve@example.org")
   })
 
-  test("only people of the operator's mail domains come in, where there are any", async () => {
+  test("if mail domains are configured, only people of these domains can sign in", async () => {
     rules.mailDomains = ["example.org"]
     const at = (email: string) => as(email, { email, email_verified: true }).signIn()
     expect((await at("frank@Example.org")).status).toBe(200)
@@ -112,7 +112,7 @@ describe("signing in at an issuer", () => {
     expect(codeOf(await as("frank-2", { email: undefined }).signIn())).toEqual([403, "sign_in_mail_unverified"])
   })
 
-  test("groups say what somebody may do: all that any of theirs may, and nobody without one comes in", async () => {
+  test("groups give scopes: a person has those of all their groups, and cannot sign in without one", async () => {
     rules.groups = new Map<string, Scope[]>([
       ["staff", ["read", "chat"]],
       ["ops", ["read", "admin"]],
@@ -133,7 +133,7 @@ describe("signing in at an issuer", () => {
     expect(await scopesOf({})).toEqual(["read"])
   })
 
-  test("who may do less, or nothing any more, keeps no session that may do more, but those of links of this server", async () => {
+  test("a person with fewer scopes, or none, keeps no session with more, except sessions from links of this server", async () => {
     rules.groups = new Map<string, Scope[]>([
       ["staff", STAFF],
       ["guests", ["read"]],
@@ -158,14 +158,14 @@ describe("signing in at an issuer", () => {
     provider.who = { sub: "hal", name: "Hal", groups: [] }
     expect(codeOf(await browser().signIn())).toEqual([403, "sign_in_no_group"])
     expect([await isIn(guest), await isIn(linked)]).toEqual([false, true])
-    // Of somebody else nothing ends, and who was never here is none.
+    // Another person's sessions stay, and an unknown person has none to end.
     const ida = as("ida")
     await ida.signIn()
     expect(codeOf(await as("jo", { groups: [] }).signIn())).toEqual([403, "sign_in_no_group"])
     expect(await isIn(ida)).toBe(true)
   })
 
-  test("what stands in no token is asked for, and what stands in one counts before it", async () => {
+  test("missing claims are requested from userinfo, and claims of the token take precedence", async () => {
     provider.more = { groups: ["staff"], name: "Of the other answer" }
     const reply = await as("hal", { groups: undefined, name: "Hal" }).signIn()
     expect([reply.status, reply.body.user.name]).toEqual([200, "Hal"])
@@ -173,7 +173,7 @@ describe("signing in at an issuer", () => {
     expect(codeOf(await as("hal", { groups: undefined }).signIn())).toEqual([401, "sign_in_untrusted"])
   })
 
-  test("an answer is finished by the browser that began, with both of its halves", async () => {
+  test("an answer must be finished by the browser that started, with both of its halves", async () => {
     const victim = browser()
     await victim.goAndComeBack()
     const attacker = as("mallory")
@@ -181,7 +181,7 @@ describe("signing in at an issuer", () => {
     // Login CSRF: led to the attacker's answer, the victim would be signed in as the attacker.
     expect(codeOf(await victim.finish(theirs))).toEqual([401, "sign_in_not_begun"])
     expect(codeOf(await browser().finish(theirs, attacker.pageHalf))).toEqual([401, "sign_in_not_begun"])
-    // Another port of this host can plant its cookie, but not what our page keeps.
+    // Another port of this host can plant its cookie, but cannot read what our page stores.
     const planted = browser()
     for (const [name, value] of attacker.cookies) planted.cookies.set(name, value)
     expect(codeOf(await planted.finish(theirs, victim.pageHalf))).toEqual([401, "sign_in_not_begun"])
@@ -191,7 +191,7 @@ describe("signing in at an issuer", () => {
     expect((await attacker.finish(theirs)).status).toBe(200)
   })
 
-  test("an answer counts once, also where the issuer takes its code twice", async () => {
+  test("an answer counts once, even if the issuer accepts its code twice", async () => {
     provider.forgetful = true
     const ivy = as("ivy")
     const back = await ivy.goAndComeBack()
@@ -206,7 +206,7 @@ describe("signing in at an issuer", () => {
     expect(codeOf(await again())).toEqual([401, "sign_in_not_begun"])
   })
 
-  test("a sign-in has ten minutes, and the cookie of it is nobody else's", async () => {
+  test("a sign-in expires after ten minutes, and its cookie belongs to one browser", async () => {
     const jim = as("jim")
     const back = await jim.goAndComeBack()
     expect(jim.set.at(-1)).toMatch(/^pawl_sign_in=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; SameSite=Strict$/)
@@ -214,7 +214,7 @@ describe("signing in at an issuer", () => {
     expect(codeOf(await jim.finish(back))).toEqual([401, "sign_in_not_begun"])
   })
 
-  test("a code of another sign-in is refused by its verifier, and a made-up one by the issuer", async () => {
+  test("a code of another sign-in is refused by its verifier, and an invented one by the issuer", async () => {
     const other = await as("kim").goAndComeBack()
     const liz = as("liz")
     const back = await liz.goAndComeBack()
@@ -230,7 +230,7 @@ describe("signing in at an issuer", () => {
     ["of another issuer", (back) => back.searchParams.set("iss", "https://evil.example")],
     ["that says no issuer where its own always says it", (back) => back.searchParams.delete("iss")],
     ["with two codes", (back) => back.searchParams.append("code", "x")],
-  ])("an answer %s does not count", async (_what, change) => {
+  ])("an answer %s is refused", async (_what, change) => {
     const ned = as("ned")
     const back = await ned.goAndComeBack()
     change(back)
@@ -249,7 +249,7 @@ describe("signing in at an issuer", () => {
     ["about somebody who cannot be written down", () => ({ sub: "a\0b" }), "sign_in_untrusted"],
     ["that is over by our clock", () => ({ exp: seconds() - 60 }), "sign_in_clocks"],
     ["that is not valid yet by our clock", () => ({ nbf: seconds() + 600 }), "sign_in_clocks"],
-  ])("a token %s does not count", async (_what, lies, code) => {
+  ])("a token %s is refused", async (_what, lies, code) => {
     provider.lies = lies()
     const before = face.logged.length
     const reply = await as("olga").signIn()
@@ -258,14 +258,14 @@ describe("signing in at an issuer", () => {
   })
   const seconds = () => Math.floor(Date.now() / 1000)
 
-  test("a token that another key has signed does not count, though it came from the issuer", async () => {
+  test("a token signed with another key is refused, though it came from the issuer", async () => {
     provider.forger = (await generateKeyPair("RS256")).privateKey
     const reply = await as("paul").signIn()
     expect(codeOf(reply)).toEqual([401, "sign_in_untrusted"])
     expect(face.logged.at(-1)).toMatchObject({ event: "oidc_sign_in_failed", issuer: provider.issuer })
   })
 
-  test("a no of the issuer is told in a word of OAuth, never in words that anybody may put into an address", async () => {
+  test("an issuer's refusal is reported by its OAuth code, never with text from the address", async () => {
     for (const [refuses, told] of [
       ["access_denied", "access_denied"],
       ["<b>call me</b>", "for a reason of its own"],
@@ -278,7 +278,7 @@ describe("signing in at an issuer", () => {
     }
   })
 
-  test("an issuer that is away is no fault of anybody, is not asked by every press, and links work meanwhile", async () => {
+  test("an unreachable issuer is reported as unavailable, is not asked on each attempt, and links keep working", async () => {
     const back = await as("ria").goAndComeBack()
     const rules = { ...usual, issuer: `${provider.issuer}/` }
     const issuer = openIssuer(rules, { clock, log: face.server.log })
@@ -295,7 +295,7 @@ describe("signing in at an issuer", () => {
     expect(back.pathname).toBe("/sign-in/callback")
   })
 
-  test("it may also go away, or no longer know us, between going and coming back", async () => {
+  test("the issuer may also fail, or forget our client, between redirect and return", async () => {
     const sue = as("sue")
     const back = await sue.goAndComeBack()
     provider.broken = 503
@@ -305,7 +305,7 @@ describe("signing in at an issuer", () => {
     expect((await sue.signIn()).status).toBe(200)
   })
 
-  test("an issuer that calls itself something else, or sends browsers to no web address, sends nobody anywhere", async () => {
+  test("the browser is not redirected if the issuer's name does not match or its endpoint is no web address", async () => {
     const secrets = { state: "s", nonce: "n", verifier: "v".repeat(43) }
     for (const metadata of [{ issuer: "https://evil.example" }, { authorization_endpoint: "javascript:alert(1)" }]) {
       provider.metadata = metadata
@@ -315,7 +315,7 @@ describe("signing in at an issuer", () => {
     }
   })
 
-  test("nobody is sent on to where a request says: back to our own address, and then to our own page", async () => {
+  test("the redirect never follows the request: it leads to our own address, and then to our own page", async () => {
     const tom = as("tom")
     const asked = await tom.post("/api/auth/oidc/begin?next=https://evil.example&redirect_uri=https://evil.example")
     const redirect = new URL(asked.body.redirectTo).searchParams.get("redirect_uri")
@@ -327,7 +327,7 @@ describe("signing in at an issuer", () => {
     expect(codeOf(elsewhere)).toEqual([421, "wrong_host"])
   })
 
-  test("the page that they come back to runs its own script only, in no frame, and is not kept", async () => {
+  test("the page of the redirect runs only its own script, cannot be framed, and is not cached", async () => {
     const shown = await browser().get("/sign-in/callback?code=secret&state=x")
     expect(shown.headers.get("content-security-policy")).toMatch(/script-src 'self'.*frame-ancestors 'none'/)
     expect([shown.headers.get("cache-control"), shown.headers.get("referrer-policy")]).toEqual([
@@ -338,7 +338,7 @@ describe("signing in at an issuer", () => {
     expect(JSON.stringify([face.logged, face.informed])).not.toContain("code=secret")
   })
 
-  test("no secret of the client, and no code, is told to anybody", async () => {
+  test("no client secret and no code appears in logs or replies", async () => {
     provider.refuses = undefined
     const uma = as("uma")
     const back = await uma.goAndComeBack()
@@ -350,7 +350,7 @@ describe("signing in at an issuer", () => {
   })
 })
 
-test("without an issuer there is no button, no way and no page", async () => {
+test("without an issuer there is no button, no route and no page", async () => {
   const { url } = await anyDatabase[0]!.create()
   await using face = await Face.open({ url, model: scripted() })
   const browser = new IssuerBrowser(face)
@@ -366,7 +366,7 @@ test("without an issuer there is no button, no way and no page", async () => {
 describe.each(databasesInTurn(import.meta.filename))("people of an issuer on $name", ({ create }) => {
   const who = { issuer: "https://id.example", subject: "1", name: "Ada" }
 
-  test("are themselves however many come at once, whatever they are called, and the same as in its JWTs", async () => {
+  test("keep their identity in concurrent sign-ins, under any name, and the same as in its JWTs", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted() })
     const { people, issuerIdentities } = face.store
     const all = await Promise.all([1, 2, 3].map(() => issuerIdentities.personOf(who, 1000)))
@@ -393,7 +393,7 @@ describe.each(databasesInTurn(import.meta.filename))("people of an issuer on $na
       expect(await issuerIdentities.personOf({ ...who, subject: localName, localName }, 1000)).not.toEqual(local)
   })
 
-  test("take along what is known of them, and are erased with it", async () => {
+  test("are exported with what is known of them, and erased with it", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted() })
     const { issuerIdentities, retention, engine } = face.store
     const now = face.pawl.ports.clock.now()

@@ -10,10 +10,10 @@ import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, type FaceOptions, type Visitor } from "../support/server/face.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-/** What promise 14 allows, less a little for the work itself. */
+/** The time that promise 14 allows, less a little for the work itself. */
 const SOON = 4000
 
-/** A stream of whoever this is, as a route would open it. */
+/** A stream of this person, as a route would open it. */
 async function streamOf(face: Face, who: Pick<Visitor, "get">) {
   const { credential, user, scopes } = (await who.get("/api/auth/me")).body
   const closed = Promise.withResolvers<"closed">()
@@ -26,7 +26,7 @@ async function streamOf(face: Face, who: Pick<Visitor, "get">) {
 
 const stateOf = async (face: Face, id: string) => (await face.store.journal.load(id as ConversationId, true)).run
 
-/** Begins a conversation and says something that the model does not finish with. */
+/** Starts a conversation with a message to which the model does not finish its reply. */
 async function startRun(face: Face, who: Pick<Visitor, "post">): Promise<{ id: string; answer: Promise<unknown> }> {
   const { id } = (await who.post("/api/conversations", {})).body
   const begun = speaks(face, id)
@@ -35,7 +35,7 @@ async function startRun(face: Face, who: Pick<Visitor, "post">): Promise<{ id: s
   return { id, answer }
 }
 
-/** Resolves when the model says the next thing, or this one. */
+/** Resolves when the model sends the next text, or this one. */
 function speaks(face: Face, id: string, words = ""): Promise<void> {
   return new Promise((resolve) => {
     const stop = face.pawl.ports.bus.subscribe(id as ConversationId, (live) => {
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     }
   }
 
-  test("closes the streams of the token at once, and nobody else's", async () => {
+  test("closes the streams of the token at once, and no others", async () => {
     const { face } = await open()
     await using _ = face
     const [mine, other] = [await face.as("ada"), await face.as("ada")]
@@ -86,7 +86,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     expect(face.logged).toMatchObject([{ event: "close_failed" }])
   })
 
-  test("by another process reaches streams and runs here within 5 s", async () => {
+  test("by another process closes streams and stops runs here within 5 s", async () => {
     const { face, clock, url } = await open()
     await using _ = face
     await using elsewhere = await Face.open({ url, clock, model: scripted() })
@@ -102,7 +102,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     expect(bystander.times()).toBe(0)
   })
 
-  test.each(["token", "session"])("of a %s cancels the run it has working, and only that", async (kind) => {
+  test.each(["token", "session"])("of a %s cancels only the run it has working", async (kind) => {
     const { face } = await open()
     await using _ = face
     const ada = kind === "token" ? await face.as("ada") : await Browser.of(face, "ada")
@@ -118,7 +118,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     await other.post(`/api/conversations/${kept.id}/cancel`)
   })
 
-  test("reaches a run that was taken over from an earlier life", async () => {
+  test("stops a run that was taken over from an earlier process", async () => {
     const { face: first, url, clock } = await open()
     const ada = await first.as("ada")
     const { user, credential } = (await ada.get("/api/auth/me")).body
@@ -136,7 +136,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     expect(await stateOf(face, id)).toMatchObject({ status: "cancelled" })
   })
 
-  test("holds what the token has queued, and stops it should it start later", async () => {
+  test("holds what the token has queued, and stops it if it starts later", async () => {
     const { face } = await open({ model: scripted(hangs("Once"), says("Fine."), hangs("Twice")) })
     await using _ = face
     const [ada, other] = [await face.as("ada"), await face.as("ada")]
@@ -148,7 +148,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     await answer
     const queued = speaks(face, id, "Twice")
     expect((await other.say(id, "Go on.")).body.run.status).toBe("completed")
-    // The queue moves on to the words that nobody stands behind any more.
+    // The queue moves on to the message whose credential has been revoked.
     await queued
     expect(await stateOf(face, id)).toMatchObject({ status: "running", credential: credential.id })
     await face.revocation.check()
@@ -156,7 +156,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     expect(await stateOf(face, id)).toMatchObject({ status: "cancelled", credential: credential.id })
   })
 
-  test("signing out closes the streams and lets the run go on; so does the end of a session's time", async () => {
+  test("signing out closes the streams and lets the run continue; so does the expiry of a session", async () => {
     let time = Date.UTC(2026, 0, 1)
     const { face } = await open({ clock: { now: () => time, alarm: () => () => {} } })
     await using _ = face
@@ -176,7 +176,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     }
   })
 
-  test("whoever decides takes the run over: it no longer stops with the token that began it", async () => {
+  test("the credential that decides takes over the run, which no longer stops with the token that started it", async () => {
     const milk = calls("create_task", { title: "Buy milk" })
     const { face } = await open({ model: scripted(milk, hangs("Done")) })
     await using _ = face
@@ -197,7 +197,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     expect(await stateOf(face, id)).toMatchObject({ status: "cancelled" })
   })
 
-  test("a cancel that names a credential passes the run of another by", async () => {
+  test("a cancel that names a credential ignores the run of another", async () => {
     const told = Promise.withResolvers<void>()
     const model: Model = {
       ...{ name: "slow", provider: "slow", contextTokens: 1000 },
@@ -219,7 +219,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     expect(await answer).toMatchObject({ body: { run: { status: "completed" } } })
   })
 
-  test("asks the store once for all that is in use, and not at all while nothing is", async () => {
+  test("queries the store once for all that is in use, and not at all if nothing is", async () => {
     const { face } = await open()
     await using _ = face
     const { credentials } = face.store
@@ -240,7 +240,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     expect(asked).toEqual([1100])
   })
 
-  test("a store that cannot be asked is asked again", async () => {
+  test("a store that fails is queried again", async () => {
     const { face, clock } = await open()
     await using _ = face
     const { credentials } = face.store
@@ -265,7 +265,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
   })
 })
 
-test("the stream of a JWT closes when its time is over, and not before", async () => {
+test("the stream of a JWT closes when it expires, and not before", async () => {
   let time = 1000
   const clock = { now: () => time, alarm: () => () => {} }
   await using face = await Face.open({ url: (await databases[0]!.create()).url, model: scripted(), clock })

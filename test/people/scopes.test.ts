@@ -19,7 +19,7 @@ const doors = Object.values<Route>(routes).flatMap((route) =>
   route.needs !== "nobody" ? [{ ...route, needs: route.needs }] : [],
 )
 
-/** What anybody may ask, without saying who they are. A new one is a decision, and stands here. */
+/** The routes that need no sign-in. A new one is a decision, and is listed here. */
 const FOR_EVERYBODY = [
   ...["GET /", "GET /.well-known/oauth-authorization-server", "GET /.well-known/oauth-protected-resource"],
   ...[
@@ -57,7 +57,7 @@ describe("what a credential may do", () => {
     return () => face[Symbol.asyncDispose]()
   })
 
-  /** Somebody new each time: one of the routes erases whoever asks. */
+  /** A new person each time, because one of the routes erases its caller. */
   let people = 0
   const person = () => face.store.people.ensure(`ada ${people++}`, Date.now())
   const holder = (token: string | undefined) => new Visitor((request) => face.fetch(request), token)
@@ -80,7 +80,7 @@ describe("what a credential may do", () => {
   }
 
   describe.each(Object.keys(kinds) as (keyof typeof kinds)[])("a %s", (kind) => {
-    /** Who is refused can ask at the next door: nothing has come of it. */
+    /** A refused caller can use its next route; the refusal has no effect on it. */
     const refused = new Map<string, Promise<Asks>>()
     const asRefused = (granted: readonly Scope[]): Promise<Asks> => {
       const made = refused.get(granted.join()) ?? kinds[kind](granted)
@@ -88,7 +88,7 @@ describe("what a credential may do", () => {
       return made
     }
 
-    test.each(doors)("opens $method $path with $needs, and with nothing else", async ({ method, path, needs }) => {
+    test.each(doors)("opens $method $path only with $needs", async ({ method, path, needs }) => {
       const at = path.replaceAll(/\{\w+\}/g, "x")
       const others = scopes.filter((scope) => scope !== needs)
       expect(codeOf(await (await asRefused(others)).ask(method, at))).toEqual([403, "forbidden"])
@@ -100,7 +100,7 @@ describe("what a credential may do", () => {
           expect.stringContaining(JSON.stringify(`"${needs}"`).slice(1, -1)),
         ])
       }
-      // The streams never end: that they open is shown elsewhere.
+      // The streams never end; other tests show that they open.
       if (path.endsWith("/events") || path === "/api/feed") return
       const answer = await (await kinds[kind]([needs])).ask(method, at)
       expect(codeOf(answer)[1]).not.toBe("forbidden")
@@ -108,7 +108,7 @@ describe("what a credential may do", () => {
     })
   })
 
-  /** What is no credential, or none any more. Each had every scope, or says so. */
+  /** Missing, malformed, expired and revoked credentials. Each had every scope, or claims to. */
   const useless: Record<string, { make(): Promise<Asks>; code?: string }> = {
     nothing: { make: async () => holder(undefined) },
     "a token that never was": { make: async () => holder("pawl_x") },
@@ -184,7 +184,7 @@ describe("what a credential may do", () => {
     })
   })
 
-  test("only these addresses ask nobody who they are", () => {
+  test("only these routes need no sign-in", () => {
     const open = Object.values<Route>(routes).filter(({ needs }) => needs === "nobody")
     expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(FOR_EVERYBODY)
     expect(
@@ -194,7 +194,7 @@ describe("what a credential may do", () => {
     ).toEqual([])
   })
 
-  test("the numbers of the server are for its own machine, and from elsewhere for admin alone", async () => {
+  test("/metrics is open to the server's own machine, and over the network only to admin", async () => {
     for (const make of Object.values(kinds)) {
       for (const scope of scopes) {
         const { status } = await (await make([scope])).ask("GET", "/metrics")
@@ -207,12 +207,12 @@ describe("what a credential may do", () => {
   })
 })
 
-describe.each(anyDatabase)("tokens that make tokens on $name", ({ create }) => {
+describe.each(anyDatabase)("tokens that create tokens on $name", ({ create }) => {
   const open = async () => Face.open({ url: (await create()).url, model: scripted(always(says("ok"))) })
   const holder = (face: Face, token: string) => new Visitor((request) => face.fetch(request), token)
   const works = async (face: Face, token: string) => (await holder(face, token).get("/api/auth/me")).status === 200
 
-  test("what a token has made counts no longer than that token, and makes none itself", async () => {
+  test("a token that another token created is valid no longer than that one, and cannot create tokens", async () => {
     await using face = await open()
     const ada = await Browser.of(face, "ada")
     const parent = (await ada.post("/api/tokens", {})).body
@@ -226,7 +226,7 @@ describe.each(anyDatabase)("tokens that make tokens on $name", ({ create }) => {
     expect(await face.store.credentials.lapsed([child.id], Date.now())).toEqual(new Map([[child.id, "revoked"]]))
   })
 
-  test("what a session has made outlives it, and what a revoked child had stays with its parent", async () => {
+  test("a token that a session created outlives it, and revoking its child leaves it valid", async () => {
     await using face = await open()
     const ada = await Browser.of(face, "ada")
     const kept = (await ada.post("/api/tokens", {})).body
@@ -236,7 +236,7 @@ describe.each(anyDatabase)("tokens that make tokens on $name", ({ create }) => {
     expect([await works(face, kept.token), await works(face, child.token)]).toEqual([true, false])
   })
 
-  test("a token that may look after the server is made only right after signing in", async () => {
+  test("a token with the admin scope is created only right after signing in", async () => {
     await using face = await open()
     const { people, sessions } = face.store
     const ada = await people.ensure("ada", Date.now())

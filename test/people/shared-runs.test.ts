@@ -34,7 +34,7 @@ const model = () =>
   )
 
 describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name", ({ name, create }) => {
-  // Set, not turned: whatever rings every few seconds would ring for two years.
+  // Set, not turned: a timer of every few seconds would fire for two years.
   let now = Date.UTC(2026, 10, 15)
   const clock = { ...systemClock, now: () => now }
   let face: Face
@@ -50,7 +50,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
   })
 
   const open = (who: Visitor, secret: string) => who.post("/api/shared-runs/open", { secret })
-  /** A conversation of somebody with one run between two others, and a link to that one. */
+  /** A person's conversation with one run between two others, and a link to that run. */
   async function share(person: Visitor, days?: number | null) {
     const conversation = await person.begin({ agent: "test", title: "A hidden title" })
     await person.say(conversation, "The words of the run before.")
@@ -61,7 +61,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     return { conversation, run: run.id as string, ...(made.body as { id: string; secret: string; path: string }) }
   }
 
-  test("shows that run to whoever is signed in and has it, and nothing else of its person", async () => {
+  test("shows that run to any signed-in person who has the link, and nothing else of its owner", async () => {
     const { secret, run, path, id } = await share(ada)
     expect(path).toBe(`/shared#${secret}`)
     const seen = await open(bob, secret)
@@ -77,15 +77,15 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
       expect(seen.text).toContain(words)
     for (const words of ["hidden", "run before", "run behind", "another run"]) expect(seen.text).not.toContain(words)
     expect(seen.text).not.toMatch(/(conv|msg|run|user|shr|tok)_[0-9]/)
-    // The rest can be asked for behind a row, as of a run of one's own.
+    // The rest can be requested by the row before it, as for one's own run.
     const rest = (await bob.post("/api/shared-runs/open", { secret, after: 2 })).body as SharedRun
     expect(rest.items).toEqual(shown.items.slice(2))
-    // And it opens nothing but itself.
+    // And it opens only itself.
     for (const address of [`/api/runs/${run}`, `/api/runs/${run}/journal`, `/api/shared-runs/${id}`])
       expect((await bob.get(address)).status).toBe(404)
   })
 
-  test("shows what became of its own calls later, and nothing of a call of an earlier run that ends in it", async () => {
+  test("shows later outcomes of its own calls, and no call of an earlier run that ends in it", async () => {
     const conversation = await ada.begin({ agent: "test" })
     const { run: before } = (await ada.say(conversation, "Please weigh the other parcel.")).body
     const { run } = (await ada.say(conversation, "Please weigh the parcel.")).body
@@ -105,7 +105,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     expect(text).not.toContain("run before")
   })
 
-  test("is listed for its person alone, of whom only a hash of it is kept and nothing secret is exported", async () => {
+  test("is listed only for its owner, is stored as a hash, and exports no secret", async () => {
     const [carol, { id, run, secret }] = [await face.as("carol"), await share(await face.as("carol"))]
     const { items } = (await carol.get("/api/shared-runs")).body
     expect(items).toEqual([{ id, runId: run, createdAt: expect.any(String), expiresAt: expect.any(String) }])
@@ -119,7 +119,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     expect(stored).not.toContain(secret)
   })
 
-  test("that was taken back, has expired or was erased is a missing one, byte for byte", async () => {
+  test("a withdrawn, expired or erased link is missing, byte for byte", async () => {
     const telling = async (secret: string) => {
       const { status, text } = await open(bob, secret)
       return { status, text }
@@ -154,7 +154,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     expect(codeOf(await open(nobody, short.secret))).toEqual([401, "unauthenticated"])
   })
 
-  test("is made by nobody but the run's person, and for so many days at most", async () => {
+  test("only the run's owner can share it, and for at most 365 days", async () => {
     const { run } = await share(ada)
     const theirs = await bob.post(`/api/runs/${run}/shares`, {})
     expect(theirs.text).toBe((await bob.post(`/api/runs/${newId("run")}/shares`, {})).text)
@@ -162,7 +162,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
   })
 
   // SQLite has one writer at a time, so that nothing comes between the two.
-  test.runIf(name === "postgres")("is not made while its conversation is being erased", async () => {
+  test.runIf(name === "postgres")("is not created while its conversation is being erased", async () => {
     const { conversation, run } = await share(ada)
     const eraser = new pg.Client(url)
     await eraser.connect()
@@ -170,7 +170,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     const erase = (table: string) => eraser.query(`DELETE FROM ${table} WHERE conversation = ${key}`, [conversation])
     let status: number | undefined
     try {
-      // What erasing does, in its order, with the link in between.
+      // The steps of erasing, in their order, with the link created in between.
       await eraser.query("BEGIN")
       await eraser.query("UPDATE conversation SET fence = fence + 1 WHERE id = $1", [conversation])
       await erase("shared_run")
@@ -187,7 +187,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     expect(await face.store.engine.query("SELECT id FROM shared_run WHERE run = ?", [run])).toEqual([])
   })
 
-  test("one may have a hundred that open; one more is refused with what to do, until one has ended or is taken back", async () => {
+  test("a person may have a hundred open links; one more is refused with what to do, until one has expired or is withdrawn", async () => {
     const frank = await face.as("frank")
     const { id, run } = await share(frank, 1)
     const more = () => frank.post(`/api/runs/${run}/shares`, {})
@@ -199,7 +199,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     const refused = await more()
     expect(codeOf(refused)).toEqual([409, "too_many"])
     expect((refused.body as { detail: string }).detail).toMatch(/The limit is 100\. Take some back first: .*--unshare/)
-    // Somebody else has room, and what is not there is still told as such.
+    // Another person is below the limit, and a missing run is still a 404.
     expect((await share(ada)).id).toBeTruthy()
     expect((await frank.post(`/api/runs/${newId("run")}/shares`, {})).status).toBe(404)
 

@@ -12,7 +12,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
   const open = async (more: Partial<FaceOptions> = {}) =>
     Face.open({ url: (await create()).url, model: scripted(always(says("ok"))), ...more })
 
-  test("a link signs one browser in, which then does everything a token does", async () => {
+  test("a link signs one browser in, which then can do everything a token can", async () => {
     await using face = await open()
     const browser = new Browser(face)
     const signedIn = await browser.signIn(await linkFor(face, "ada", "read", "chat", "approve", "admin"))
@@ -31,7 +31,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await ada.get(`/api/conversations/${begun.body.id}`)).status).toBe(200)
   })
 
-  test("behind https the cookie is secure and cannot be planted by a neighbour", async () => {
+  test("over https the cookie is secure and cannot be planted by a neighbouring host", async () => {
     await using face = await open({ address: { publicUrl: "https://localhost/app" } })
     const browser = new Browser(face)
     const headers = { origin: "https://localhost" }
@@ -41,12 +41,12 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await browser.get("/api/auth/me")).status).toBe(200)
     const planted = browser.cookie?.replace("__Host-", "") ?? ""
     expect((await browser.get("/api/auth/me", { cookie: planted })).status).toBe(401)
-    // The plain http page of the same name is somebody else's.
+    // The plain http page of the same name is another origin.
     const plain = await browser.post("/api/conversations", {}, { origin: "http://localhost" })
     expect(codeOf(plain)).toEqual([403, "wrong_origin"])
   })
 
-  test("of racing uses of a link one wins, and nobody comes in later", async () => {
+  test("of racing uses of a link one succeeds, and all others are refused", async () => {
     await using face = await open()
     const secret = await linkFor(face, "ada")
     const browsers = Array.from({ length: 8 }, () => new Browser(face))
@@ -59,7 +59,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await winner!.get("/api/auth/sessions")).body.items).toHaveLength(1)
   })
 
-  test("a link is good for a quarter of an hour; old, used and made-up ones are refused with the same bytes", async () => {
+  test("a link is valid for a quarter of an hour; old, used and invented ones are refused with the same bytes", async () => {
     const clock = new TurnedClock()
     await using face = await open({ clock })
     const secret = await linkFor(face, "ada")
@@ -72,7 +72,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect(codeOf(refused[0]!)).toEqual([401, "link_spent"])
   })
 
-  test("a session lasts for thirty days after its last use, and the browser is told when it is prolonged", async () => {
+  test("a session lasts for thirty days after its last use, and the browser gets a new cookie when it is prolonged", async () => {
     // Set by hand: a month is too many rounds for the alarms of a TurnedClock.
     let time = Date.UTC(2026, 0, 1)
     const clock = { now: () => time, alarm: () => () => {} }
@@ -103,7 +103,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await (await face.as("ada")).post("/api/auth/sign-out")).status).toBe(400)
   })
 
-  test("signing in anew ends the session whose cookie it replaces", async () => {
+  test("signing in again ends the session whose cookie it replaces", async () => {
     await using face = await open()
     const browser = await Browser.of(face, "ada")
     await browser.signIn(await linkFor(face, "ada"))
@@ -125,7 +125,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await second.ask("DELETE", path)).status).toBe(404)
   })
 
-  test("what a browser calls itself is kept as far as it can be stored", async () => {
+  test("the name of a browser is stored as far as it can be", async () => {
     await using face = await open()
     const browser = new Browser(face)
     const headers = { "user-agent": `${"x".repeat(500)}` }
@@ -133,7 +133,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
     expect((await browser.get("/api/auth/sessions")).body.items[0].browser).toBe("x".repeat(200))
   })
 
-  test("a bad token is not saved by a good cookie", async () => {
+  test("a bad token is refused even with a valid cookie", async () => {
     await using face = await open()
     const browser = await Browser.of(face, "ada")
     expect((await browser.get("/api/auth/me", { authorization: "Bearer pawl_wrong" })).status).toBe(401)
@@ -141,7 +141,7 @@ describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ c
 })
 
 describe("the sign-in page", () => {
-  test("runs only our own script, is never framed, and never puts the secret into an address", async () => {
+  test("runs only our own script, cannot be framed, and never puts the secret into an address", async () => {
     await using face = await Face.open({ url: (await databases[0]!.create()).url, model: scripted(always(says("ok"))) })
     const page = await face.fetch(new Request("http://localhost/sign-in"))
     const policy = page.headers.get("content-security-policy") ?? ""
@@ -156,7 +156,7 @@ describe("the sign-in page", () => {
     expect(await script.text()).toContain("history.replaceState")
   })
 
-  /** The script in a page made of the few things it touches. */
+  /** Runs the script in a page of the few things it touches. */
   async function visit(face: Face, hash: string, browser: Browser, blocked = false) {
     const source = await (await face.fetch(new Request("http://localhost/sign-in.js"))).text()
     const element = () => ({ textContent: "", hidden: true, focus() {}, click: async () => {}, addEventListener })
@@ -200,7 +200,7 @@ describe("the sign-in page", () => {
 
   const open = async () => Face.open({ url: (await databases[0]!.create()).url, model: scripted(always(says("ok"))) })
 
-  test("signs in by itself and goes on", async () => {
+  test("signs in without a click and continues to the page", async () => {
     await using face = await open()
     const browser = new Browser(face)
     const secret = await linkFor(face, "ada")
@@ -211,13 +211,13 @@ describe("the sign-in page", () => {
     expect((await browser.get("/api/auth/me")).body.user.name).toBe("ada")
   })
 
-  test("says so where the browser keeps nothing for it", async () => {
+  test("says so if the browser has no storage", async () => {
     await using face = await open()
     const { outcome } = await visit(face, `#${await linkFor(face, "ada")}`, new Browser(face), true)
     expect(outcome).toContain("Allow site data")
   })
 
-  test("asks whoever is in already first", async () => {
+  test("asks first if another person is signed in", async () => {
     await using face = await open()
     const browser = await Browser.of(face, "ada")
     const { outcome, go, elements } = await visit(face, `#${await linkFor(face, "eve")}`, browser)
@@ -235,7 +235,7 @@ describe("the sign-in page", () => {
     await using face = await open()
     const stranger = await visit(face, hash, new Browser(face))
     expect(stranger.outcome).toMatch(words)
-    // What to do is said, and there is no button that would only fail again.
+    // The page says what to do, and hides the button that would only fail again.
     expect([stranger.elements.how?.hidden, stranger.go.hidden, stranger.elements.home?.hidden]).toEqual([
       false,
       true,
@@ -244,11 +244,11 @@ describe("the sign-in page", () => {
   })
 })
 
-// Browsers send a cookie to every port of a host: whoever runs any other server on this machine has seen it.
+// Browsers send a cookie to every port of a host, so any other server on this machine may have seen it.
 describe.each(databasesInTurn(import.meta.filename))("a session's cookie alone on $name", ({ create }) => {
   const open = async () => Face.open({ url: (await create()).url, model: scripted(always(says("ok"))) })
 
-  test("opens nothing of the server, whatever stands in the place of what the page keeps", async () => {
+  test("opens nothing of the server, whatever is sent in place of the page's half", async () => {
     await using face = await open()
     const ada = await Browser.of(face, "ada")
     const other = await Browser.of(face, "ada")
@@ -267,7 +267,7 @@ describe.each(databasesInTurn(import.meta.filename))("a session's cookie alone o
     expect((await ada.get("/api/auth/me")).status).toBe(200)
   })
 
-  test("of a session from before there were two, too: whoever has one signs in again", async () => {
+  test("a session from before there were two halves is refused until its person signs in again", async () => {
     await using face = await open()
     const ada = await Browser.of(face, "ada")
     const sql = "UPDATE session SET page_hash = NULL"
@@ -290,7 +290,7 @@ describe.each(databasesInTurn(import.meta.filename))("a session's cookie alone o
 })
 
 // Promise 16
-describe("a cookie counts only for pages of the server", () => {
+describe("a cookie is accepted only from pages of the server", () => {
   const open = async () => {
     const address = { allowedOrigins: ["https://app.example"] }
     const face = await Face.open({
@@ -322,7 +322,7 @@ describe("a cookie counts only for pages of the server", () => {
     await using _ = face
     const headers = { origin, "sec-fetch-site": site }
     expect((await browser.post("/api/conversations", {}, headers)).status).toBe(status)
-    // What is refused has done nothing, and a token is sent by nobody's page.
+    // A refused request has changed nothing. Requests with a token come from no page.
     expect((await browser.get("/api/conversations")).body.items).toHaveLength(status === 201 ? 1 : 0)
     if (!origin)
       expect((await (await face.as("ada")).post("/api/conversations", {}, { "sec-fetch-site": site })).status).toBe(201)
@@ -342,7 +342,7 @@ describe("a cookie counts only for pages of the server", () => {
     expect((await ada.get("/api/conversations", site ? { "sec-fetch-site": site } : {})).status).toBe(200)
   })
 
-  test("a page of another site cannot sign a browser in as somebody else", async () => {
+  test("a page of another site cannot sign a browser in as another person", async () => {
     const { face } = await open()
     await using _ = face
     const visitor = new Browser(face)
@@ -352,7 +352,7 @@ describe("a cookie counts only for pages of the server", () => {
     expect(visitor.cookie).toBeUndefined()
   })
 
-  test("a cookie opens no socket, and a strange origin none at all", async () => {
+  test("a cookie opens no socket, and a foreign origin opens none at all", async () => {
     const { face, browser } = await open()
     await using _ = face
     const upgrade = { upgrade: "websocket", connection: "upgrade" }

@@ -52,7 +52,7 @@ describe.each(anyDatabase)("tokens over HTTP on $name", ({ create }) => {
     expect(codeOf(await ada.ask("DELETE", `/api/tokens/${shown.id}`))).toEqual([404, "not_found"])
   })
 
-  test("a token works for the days it was created for, and a program's for no longer than the program's own", async () => {
+  test("a token is valid for the days it was created for, and a program's for no longer than the program's own", async () => {
     const ada = await Browser.of(face, "ada-2")
     const day = 24 * 60 * 60_000
     const before = Date.now()
@@ -81,7 +81,7 @@ describe.each(anyDatabase)("tokens over HTTP on $name", ({ create }) => {
     [["read", "chat", "manage"], ["approve"], undefined],
     [["read", "chat", "approve"], ["read"], undefined],
     [["read", "chat", "approve", "manage"], ["read", "admin"], undefined],
-  ])("whoever has %j and asks for %j gets %j", async (own, asked, got) => {
+  ])("a token with %j that asks for %j gets %j", async (own, asked, got) => {
     const caller = await face.as("bob", ...own)
     const before = (await (await face.as("bob")).get("/api/tokens?limit=200")).body.items.length
     const made = await caller.post("/api/tokens", asked ? { scopes: asked } : {})
@@ -92,7 +92,7 @@ describe.each(anyDatabase)("tokens over HTTP on $name", ({ create }) => {
   })
 
   test.each([{ scopes: [] }, { scopes: ["root"] }, { name: "" }, { name: "x".repeat(101) }, { nam: "x" }])(
-    "%j makes no token",
+    "%j creates no token",
     async (body) => expect((await (await face.as("bob")).post("/api/tokens", body)).status).toBe(400),
   )
 
@@ -112,7 +112,7 @@ describe.each(anyDatabase)("tokens over HTTP on $name", ({ create }) => {
   })
 })
 
-/** Each route with an id, or about oneself: how it is asked and the scope it takes. */
+/** Each route with an id, or about the caller: its request and its scope. */
 const routes: [method: string, path: string, scope: Scope][] = [
   ["DELETE", "/api/tokens/{tok}", "manage"],
   ["DELETE", "/api/auth/sessions/{sess}", "manage"],
@@ -126,9 +126,9 @@ const ownRoutes: [method: string, path: string, scope: Scope][] = [
   ["POST", "/api/auth/sign-out", "read"],
 ]
 
-// Promises 15 and 16: the one table of routes is the list of doors.
+// Promises 15 and 16: the one table of routes is the list of entry points.
 test.each(Object.values<Route>(table).filter(({ path, needs }) => needs !== "nobody" && path.startsWith("/api/")))(
-  "$method $path is behind the door, and shut to other sites' pages",
+  "$method $path needs a credential, and is closed to other sites' pages",
   async ({ method, path }) => {
     await using face = await Face.open({ url: (await databases[0]!.create()).url, model: scripted() })
     const at = path.replaceAll(/\{\w+\}/g, "x")
@@ -143,7 +143,7 @@ test.each(Object.values<Route>(table).filter(({ path, needs }) => needs !== "nob
 )
 
 // Promise 13
-describe.each(anyDatabase)("what is somebody else's on $name", ({ create }) => {
+describe.each(anyDatabase)("other people's tokens and sessions on $name", ({ create }) => {
   let face: Face
   let ada: Browser
   let ofAda: Record<string, string>
@@ -184,7 +184,7 @@ describe.each(anyDatabase)("what is somebody else's on $name", ({ create }) => {
     }
   })
 
-  test("lists hold one's own only", async () => {
+  test("lists contain only the caller's own", async () => {
     const bob = await Browser.of(face, "bobby")
     expect((await bob.get("/api/tokens")).body.items).toEqual([])
     expect((await bob.get("/api/auth/sessions")).body.items).toMatchObject([{ current: true }])
@@ -217,7 +217,7 @@ describe.each(anyDatabase)("tickets on $name", ({ create }) => {
     expect(await redeem(made.body.ticket)).toBeUndefined()
   })
 
-  test("a ticket is good for thirty seconds, and not after its credential was revoked", async () => {
+  test("a ticket is valid for thirty seconds, and not after its credential was revoked", async () => {
     const { face, clock, redeem } = await open()
     await using _ = face
     const ada = await face.as("ada")
@@ -232,7 +232,7 @@ describe.each(anyDatabase)("tickets on $name", ({ create }) => {
     expect(await redeem("made-up")).toBeUndefined()
   })
 
-  test("the door takes a ticket for a socket, once, and for nothing else", async () => {
+  test("a ticket is accepted for a socket, once, and for nothing else", async () => {
     const { face } = await open()
     await using _ = face
     const { ticket } = (await (await Browser.of(face, "ada")).post("/api/auth/ticket")).body

@@ -9,7 +9,7 @@ import { waitsForNothing } from "../support/processes/waits-for-nothing.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-test("after kill -9 in the middle of a tool, the run goes on by itself with the next start, at once and unasked", async () => {
+test("after kill -9 in the middle of a tool, the run continues by itself with the next start, at once and unasked", async () => {
   await using provider = await callsOnce("hang")
   const environment = settings(provider)
   const token = await tokenOf(environment)
@@ -23,7 +23,7 @@ test("after kill -9 in the middle of a tool, the run goes on by itself with the 
   expect(provider.received).toHaveLength(1)
 
   await using second = await startLife({ ...environment, ...waitsForNothing })
-  // Watched at the provider, not at the server: nobody may say a word to it.
+  // Watched at the provider, because no request may reach the server.
   await until(
     async () => provider.received.length,
     (asked) => asked === 2,
@@ -38,7 +38,7 @@ test("after kill -9 in the middle of a tool, the run goes on by itself with the 
   expect(run).toMatchObject({ status: "completed", toolHistory: [{ name: "hang", status: "ok" }] })
 })
 
-/** A connection with a request that is not finished: it counts as at work and holds up the end. */
+/** A connection with an unfinished request: it counts as work and delays the end. */
 async function halfARequest(url: string) {
   const socket = connect(Number(new URL(url).port), "127.0.0.1")
   await once(socket, "connect")
@@ -52,7 +52,7 @@ const refused = (url: string) =>
     () => true,
   )
 
-test("SIGTERM drains: nobody new comes in, readyz says so, and a second one stops at once", async () => {
+test("SIGTERM drains: no new connection is accepted, readyz reports it, and a second SIGTERM stops at once", async () => {
   await using provider = await callsOnce("hang")
   await using server = await start({ ...settings(provider), ...waitsForNothing })
   const [finishing, hanging] = [await halfARequest(server.url), await halfARequest(server.url)]

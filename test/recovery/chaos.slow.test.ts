@@ -8,7 +8,7 @@ import { openStore } from "../../core/store/store.ts"
 import { seedOf, sizes } from "../support/sizes.ts"
 import { type Action, Chaos, type PlannedCall, type PlannedReply } from "./chaos.ts"
 
-/** A failure prints the seed and path that bring it back. */
+/** A failure prints the seed and path that reproduce it. */
 const CASES = sizes.chaosCases
 
 const call: fc.Arbitrary<PlannedCall> = fc.record({
@@ -56,7 +56,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({ do: fc.constant("open"), which: fc.nat(3), how: fc.constantFrom("ok", "ok", "throw") }),
   },
-  // 3 s outlasts a write's grace, 40 s a tool's limit, 1,000 s a proposal.
+  // 3 s exceeds a write's grace, 40 s a tool's limit, 1,000 s a proposal's expiry.
   { weight: 3, arbitrary: fc.record({ do: fc.constant("turn"), seconds: fc.constantFrom(3, 3, 40, 1000) }) },
   {
     weight: 2,
@@ -77,8 +77,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("interrupt-write", "die-in-write") }) },
 ) as fc.Arbitrary<Action>
 
-test(`in ${CASES} interleavings of answers, faults, decisions and deaths every promise holds`, async () => {
-  // As a server has done a second after its start: a file that is read for the first time takes as long as the disk does.
+test(`in ${CASES} interleavings of answers, faults, decisions and crashes every promise holds`, async () => {
+  // As on a server a second after its start, because reading a file for the first time takes as long as the disk does.
   await loadLazyModules()
   await using store = await openStore({ url: ":memory:", durability: "normal" })
   const { id: user } = await store.people.ensure("ada", Date.now())
@@ -103,15 +103,15 @@ test(`in ${CASES} interleavings of answers, faults, decisions and deaths every p
       expectWall(events)
       expectRouted(events)
       expect(conversation.run?.status).not.toBe("running")
-      // What a new process reads is what the old one knew.
+      // A new process reads the same state that the old one had.
       const cold = replay(conversation.id, user, events)
       expect({ ...cold, inbox: 0, arrivals: 0 }).toEqual({ ...conversation, inbox: 0, arrivals: 0 })
     },
   )
   await fc.assert(property, { numRuns: CASES, endOnFailure: CASES > 1000, seed: seedOf("PAWL_CHAOS_SEED") })
   if (CASES < 1000) return
-  // A run that passes because nothing happened does not pass: every kind of ending must have been met. Some come once in
-  // a thousand cases, and chance may leave these out of a run of the usual size.
+  // A run in which nothing happened does not pass: every kind of ending must have occurred. Some come once in
+  // a thousand cases, so a run of the usual size may lack them.
   const met: string[] = [...CallStatus.options]
   met.push("restarted", "late_result", "history_cut", "resolution", "settings", "proposal", "awaiting_confirmation")
   met.push("due", "summary", "failed")
@@ -166,7 +166,7 @@ function expectPromises(chaos: Chaos, events: JournalEvent[]): void {
   }
 }
 
-/** One row for each write that was applied and none for any other; nothing is taken back twice; grants are counted. */
+/** One row for each applied write and none for any other; nothing is undone twice; grants are counted. */
 async function expectAudit(chaos: Chaos, events: JournalEvent[]): Promise<void> {
   const rows = await chaos.audit()
   expect(rows.map((row) => row.proposal_id).sort(), "applied writes and the audit differ").toEqual(
@@ -183,8 +183,8 @@ async function expectAudit(chaos: Chaos, events: JournalEvent[]): Promise<void> 
 }
 
 /**
- * Words are decided about before they are answered, and once, whoever died in between. A step without words is the one
- * that shows every tool to the last reply of a run: what was shown stays, so there is one of these in a conversation.
+ * Messages are routed before they are answered, and once, whichever process died in between. A step without messages
+ * widens to all tools until the last reply of a run. The tools stay visible, so a conversation has one such step.
  */
 function expectRouted(events: JournalEvent[]): void {
   let [waiting, undoes, widened] = [false, false, 0]
@@ -200,7 +200,7 @@ function expectRouted(events: JournalEvent[]): void {
   }
 }
 
-/** Where a reply was written by a model that had read both, nothing it fetches is fetched without a decision. */
+/** If a model that had read untrusted and private data wrote a reply, each of its fetches needs a decision. */
 function expectWall(events: JournalEvent[]): void {
   const holds = { outside: false, private: false }
   const gated = new Set<string>()
@@ -215,7 +215,7 @@ function expectWall(events: JournalEvent[]): void {
     if (event.type === "decision" && event.decision === "commit") agreed.add(proposedFor.get(event.proposalId) ?? "")
     if (event.type === "tool_start" && gated.has(event.callId)) expect(agreed).toContain(event.callId)
     if (event.type !== "tool_end" && event.type !== "late_result") continue
-    // An identical call of the same reply is not carried out again: it has the result of the one that was agreed to.
+    // An identical call of the same reply is not carried out again: it gets the result of the approved one.
     if (event.type === "tool_end" && event.status === "ok" && gated.has(event.callId) && !agreed.has(event.callId))
       expect(agreed).toContain(event.reusedFrom)
     if (event.brings === "outside") holds.outside = true

@@ -21,13 +21,13 @@ import { ThisNode } from "../../core/store/journal/nodes.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { message, TurnedClock } from "../support/loop/world.ts"
 
-/** What the model does next; `wait` keeps the reply open until somebody opens the gate. */
+/** The model's next reply; `wait` keeps the reply open until the gate opens. */
 export interface PlannedReply {
   readonly kind: "words" | "calls" | "empty" | "blank" | "breaks-off" | "fails"
   readonly calls: readonly PlannedCall[]
   readonly wait: boolean
   readonly thinks: "first" | "last" | "both" | "no"
-  /** How a reply ends that calls nothing. */
+  /** The end of a reply without tool calls. */
   readonly finish: "stop" | "limit" | "refused"
 }
 
@@ -57,7 +57,7 @@ export type Action =
   | { readonly do: "mode"; readonly mode: Mode }
   | { readonly do: "grant" | "undo"; readonly which: number }
   | { readonly do: "cancel" | "resume" | "settle" | "revoke" | "compact" }
-  /** What chance alone seldom brings: a write stopped half-way by a person, or by a death between effect and record. */
+  /** Cases that chance alone seldom produces: a write stopped half-way by a person, or by a crash between effect and record. */
   | { readonly do: "interrupt-write" | "die-in-write" }
 
 interface Life {
@@ -85,7 +85,7 @@ const profiles = [
   { name: "writes", description: "x", tools: ["pay", "mail", "look"] },
 ]
 
-/** Decides by what is said, sometimes late, so that things happen meanwhile. What the model calls it does not care about. */
+/** Routes by the message, sometimes slowly, so that other things happen meanwhile. The model's tool calls do not matter. */
 const route: Router = async ({ words }) => {
   const number = Number(words.match(/\d+$/)?.[0] ?? 0)
   for (let i = 0; i < number % 4; i++) await breathe(1)
@@ -93,12 +93,12 @@ const route: Router = async ({ words }) => {
   return { profiles: [profile], reason: words, scores: { [profile]: 1 }, by: by as "rules" }
 }
 
-/** Long enough to give way to a reference. */
+/** Long enough to be replaced by a reference. */
 const LONG = "seen all of it ".repeat(45)
 
 const SAYS_WORDS: PlannedReply = { kind: "words", calls: [], wait: false, thinks: "no", finish: "stop" }
 
-/** One case: a conversation, the processes that live and die over it, and everything that happened outside. */
+/** One case: a conversation, the processes that run and die on it, and all external effects. */
 export class Chaos {
   readonly effects = new Map<CallId, number>()
   readonly retries = new Map<CallId, number>()
@@ -122,17 +122,17 @@ export class Chaos {
     this.#replies = replies
   }
 
-  /** A process begins: with the death it is to die, if any. */
+  /** Starts a process, with the crash that it is to have, if any. */
   #begin(death?: { at: number; when: "before" | "after" }): Life {
     if (this.#life) this.#life.killed = true
     this.#now = this.#clock.now() + 60_000
     this.#clock = new TurnedClock(this.#now)
-    // As behind a lock: whoever begins knows that the one before it is dead.
+    // As with an exclusive lock: a process that starts knows that the previous one is dead.
     const locked = { ...this.#engine, exclusive: true }
     const node = new ThisNode(locked, { clock: this.#clock })
     const journal = new SqlJournal(locked, node)
     const between = dyingAt(death ?? { at: Number.POSITIVE_INFINITY, when: "before" }, journal)
-    // A process whose journal has died is dead in all it does: it logs nothing, and its tools reach nobody.
+    // A process whose journal has failed does nothing more: it logs nothing, and its tools have no effect.
     const life = { killed: false, isDead: () => life.killed || between.dead } as Life
     const note = (event: string, fields: Record<string, unknown>) =>
       void (life.isDead() || this.problems.push({ event, ...fields }))
@@ -198,7 +198,7 @@ export class Chaos {
         await this.#submit(id, { type: "cancel", by: "ada" })
         return this.#clock.turn(3000)
       case "die-in-write":
-        // Its first write is the decision, its second the start, its third would be the result.
+        // The first write is the decision, the second the start, the third would be the result.
         this.#begin({ at: 3, when: "before" })
         await this.#recover()
         await breathe()
@@ -211,7 +211,7 @@ export class Chaos {
     await this.#life?.runtime.recover()
   }
 
-  /** No more faults: everything that waits goes on, until the conversation is at rest for good. */
+  /** Ends the faults: everything that waits continues until the conversation is idle for good. */
   async finish(): Promise<Conversation> {
     const { runtime, journal, node } = this.#begin()
     await node.expireDeadNodes()
@@ -262,7 +262,7 @@ export class Chaos {
       this.id = id
       this.acknowledged.push(words.text)
     } catch {
-      // It died at the first write; whether the conversation exists is found out by looking.
+      // It died at the first write; a read shows whether the conversation exists.
       const [row] = await this.#engine.query("SELECT id FROM conversation WHERE id = ?", [id])
       if (row) this.id = id
       this.#begin()
@@ -288,7 +288,7 @@ export class Chaos {
     else await this.#submit(id, { type: "decide", proposalId, decision, by: "ada", ...(grant ? { grant } : {}) })
   }
 
-  /** Takes back one of the writes that the audit knows, as the server does. */
+  /** Undoes one of the audited writes, as the server does. */
   async #undo(id: ConversationId, which: number): Promise<void> {
     const rows = (await this.audit()).filter(({ inverse }) => inverse !== null)
     const row = rows[which % Math.max(1, Math.min(2, rows.length))]
@@ -296,7 +296,7 @@ export class Chaos {
     const inverse = JSON.parse(row.inverse as string) as InverseCall
     const common = { auditId: row.id, summary: row.summary, callId: newId("call"), by: "ada" }
     await this.#submit(id, { type: "undo", ...common, inverse })
-    // Agreed to at once every other time: by chance alone something else nearly always comes in between.
+    // Approved at once every other time: by chance alone another step nearly always comes in between.
     if (which % 2 === 0) await this.#decide(id, { do: "decide", decision: "commit", which: 0 })
   }
 
@@ -306,7 +306,7 @@ export class Chaos {
     return this.#engine.query<ChaosAudit>(sql, [this.id])
   }
 
-  /** The proposals whose rows say that they were applied. */
+  /** The proposals whose rows are marked as applied. */
   async applied(): Promise<string[]> {
     const sql = "SELECT id FROM proposals WHERE conversation_id = ? AND status = 'applied' ORDER BY id"
     return (await this.#engine.query<{ id: string }>(sql, [this.id])).map((row) => row.id)
@@ -317,12 +317,12 @@ export class Chaos {
     const doubtful = [...(conversation?.proposals.values() ?? [])].find(({ status }) => status === "in_doubt")
     if (!doubtful) return
     const { id: proposalId, callId } = doubtful.proposed
-    // Counted before it is tried: a lost answer may hide a retry that was recorded.
+    // Counted before the attempt, because a lost answer may hide a retry that was recorded.
     if (choice === "retry") this.retries.set(callId, (this.retries.get(callId) ?? 0) + 1)
     await this.#submit(id, { type: "resolve", proposalId, choice, by: "ada" })
   }
 
-  /** True when it was acknowledged. Refusals are fine, a defect is not. */
+  /** True if it was acknowledged. A refusal is fine, a defect is not. */
   async #submit(id: ConversationId, input: Input): Promise<boolean> {
     try {
       await this.#life?.runtime.submit(id, input)
@@ -435,7 +435,7 @@ export class Chaos {
   }
 }
 
-/** Lets everything that can go on without us go on. */
+/** Yields to the event loop, so that pending work continues. */
 export async function breathe(times = 3): Promise<void> {
   for (let i = 0; i < times; i++) await new Promise((resolve) => setImmediate(resolve))
 }

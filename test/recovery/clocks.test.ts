@@ -8,7 +8,7 @@ const HOUR = 3_600_000
 const TEN_MINUTES = HOUR / 6
 const LOOK_MS = 500
 
-/** A model that counts how often it was asked, and answers when it is let go. */
+/** A model that counts its requests, and answers when released. */
 class Held implements Model {
   readonly name = "held"
   readonly provider = "held"
@@ -31,7 +31,7 @@ class Held implements Model {
   }
 }
 
-/** Looks as a server does until it finds something. Returns how long that took, by a clock that nobody sets. */
+/** Polls as a server does until it finds something. Returns how long that took, by a clock that is never set. */
 async function findsAfter({ pawl: { runtime } }: World, clock: TurnedClock, beforeLook: () => void): Promise<number> {
   for (let passed = 0; passed <= 30_000; passed += LOOK_MS) {
     beforeLook()
@@ -45,36 +45,33 @@ describe.each(databases)("on $name", ({ create }) => {
   test.each([
     ["an hour back", -HOUR],
     ["ten minutes ahead", TEN_MINUTES],
-  ])(
-    "a run that a crash broke off is taken up in its usual time when the clock is set %s after it",
-    async (_, shift) => {
-      const takenUpAfter = async (setAfterTheFirstLook: number) => {
-        await using database = await create()
-        const [broken, finished] = [new Held(), new Held()]
-        finished.go()
-        // Its clock stands still from the first question on: it gives no sign of life any more.
-        const dead = await openWorld({ ...database, model: broken, clock: new TurnedClock() })
-        const { id } = await dead.start("Go on by yourself.")
-        await broken.first
-        const clock = new TurnedClock()
-        const taken = await (async () => {
-          await using other = await openWorld({ ...database, model: finished, clock })
-          let looks = 0
-          const passed = await findsAfter(other, clock, () => void (looks++ === 1 && clock.shift(setAfterTheFirstLook)))
-          await other.pawl.runtime.rest(id)
-          return { passed, asked: finished.asked, status: (await other.load(id)).run?.status }
-        })()
-        broken.go()
-        await dead[Symbol.asyncDispose]()
-        return taken
-      }
-      const usual = await takenUpAfter(0)
-      expect(usual).toMatchObject({ asked: 1, status: "completed" })
-      expect(await takenUpAfter(shift)).toEqual(usual)
-    },
-  )
+  ])("an interrupted run is taken over in its usual time when the clock is set %s after it", async (_, shift) => {
+    const takenUpAfter = async (setAfterTheFirstLook: number) => {
+      await using database = await create()
+      const [broken, finished] = [new Held(), new Held()]
+      finished.go()
+      // Its clock stands still from the first request on, so it sends no more heartbeats.
+      const dead = await openWorld({ ...database, model: broken, clock: new TurnedClock() })
+      const { id } = await dead.start("Go on by yourself.")
+      await broken.first
+      const clock = new TurnedClock()
+      const taken = await (async () => {
+        await using other = await openWorld({ ...database, model: finished, clock })
+        let looks = 0
+        const passed = await findsAfter(other, clock, () => void (looks++ === 1 && clock.shift(setAfterTheFirstLook)))
+        await other.pawl.runtime.rest(id)
+        return { passed, asked: finished.asked, status: (await other.load(id)).run?.status }
+      })()
+      broken.go()
+      await dead[Symbol.asyncDispose]()
+      return taken
+    }
+    const usual = await takenUpAfter(0)
+    expect(usual).toMatchObject({ asked: 1, status: "completed" })
+    expect(await takenUpAfter(shift)).toEqual(usual)
+  })
 
-  test("a run at work is nobody else's while another node's clock is set ten minutes ahead, again and again: the model is asked once", async () => {
+  test("a run at work stays with its node while another node's clock is set ten minutes ahead, again and again: the model is asked once", async () => {
     await using database = await create()
     const held = new Held()
     const mine = new TurnedClock()
@@ -87,7 +84,7 @@ describe.each(databases)("on $name", ({ create }) => {
       theirs.shift(TEN_MINUTES)
       expect(await other.pawl.runtime.recover()).toBe(0)
       await Promise.all([mine.turn(LOOK_MS), theirs.turn(LOOK_MS)])
-      if (look % 5 === 4) await living.store.node.alive() // what its beat has begun is written when this is
+      if (look % 5 === 4) await living.store.node.alive() // the heartbeat's write is finished when this one is
     }
     held.go()
     await living.pawl.runtime.rest(id)

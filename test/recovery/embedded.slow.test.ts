@@ -24,7 +24,7 @@ async function says(child: ChildProcess, text: string): Promise<void> {
 }
 
 describe.each(databases)("a program that embeds Pawl, on $name", ({ create }) => {
-  test("goes on by itself with what a killed one has left, asks it once however often, closes, and keeps nobody alive", async () => {
+  test("continues by itself what a killed process left, asks for it once, closes, and does not keep its process alive", async () => {
     await using database = await create()
     const file = join(dataFolder(), "done")
     writeFileSync(file, "")
@@ -44,7 +44,7 @@ describe.each(databases)("a program that embeds Pawl, on $name", ({ create }) =>
     const runs = await store.engine.query("SELECT status FROM runs", [])
     expect(runs).toEqual([{ status: "completed" }])
 
-    // Nothing to do, and nobody has closed it: the process ends all the same.
+    // Without work the process ends, although the server was not closed.
     const idle = start([database.url, file])
     const ended = once(idle, "exit")
     idle.stdin?.end()

@@ -8,7 +8,7 @@ import { isLong, seedOf } from "../support/sizes.ts"
 const START = Date.UTC(2026, 0, 1)
 const MINUTE = 60_000
 
-/** What must be true when everything is over, whatever happened on the way. */
+/** Asserts what must hold when everything is over, whatever happened on the way. */
 async function expectTheTruth(world: World, bank: Bank, payer: Payer): Promise<void> {
   const id = await payer.insist(world)
   const conversation = await world.load(id)
@@ -46,7 +46,7 @@ async function countWrites(url: string, afterCrash: AfterCrash): Promise<number>
   return writes()
 }
 
-/** So many at a time: most of it is waiting for PostgreSQL to copy a database. */
+/** The number of concurrent cases: most of the time is waiting for PostgreSQL to copy a database. */
 const AT_ONCE = 4
 
 async function inTurns<Case>(cases: readonly Case[], each: (one: Case) => Promise<void>): Promise<void> {
@@ -54,7 +54,7 @@ async function inTurns<Case>(cases: readonly Case[], each: (one: Case) => Promis
 }
 
 describe.each(databases)("on $name", ({ name, create }) => {
-  /** On SQLite all of them; on PostgreSQL, where each takes ten times as long, half: of each place, by turns and by the seed, before or after. */
+  /** On SQLite all of them. PostgreSQL takes ten times as long, so half: at each position before or after, in turn and by the seed. */
   const some = <Case>(cases: readonly Case[]): Case[] =>
     cases.filter((_, at) => isLong || name === "sqlite" || ((at >> 1) + at + seedOf("PAWL_TEST_SEED")) % 2 === 0)
 
@@ -88,7 +88,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     const paid = bank.paid.length
     expect(paid, `${JSON.stringify(death)}`).toBeLessThanOrEqual(1)
 
-    // Another process finds what the first one left, when it has seen no sign of life of it for long enough.
+    // Another process finds what the first one left, once it has missed its heartbeats for long enough.
     const clock = new TurnedClock(START + MINUTE)
     await using second = await openWorld({ url, model: payingModel(), tools, clock })
     await outlive(second, clock)
@@ -96,7 +96,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     expect(second.problems, `${JSON.stringify(death)}`).toEqual([])
   }
 
-  test("without anybody's help, a run that was broken off goes on as far as it can", async () => {
+  test("without a request, an interrupted run continues as far as it can", async () => {
     await using database = await create()
     const bank = new Bank()
     const tools = bank.tools("ask-target")
@@ -125,7 +125,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
   })
 
   test.each<AfterCrash>(["run-again", "ask-target", "in-doubt"])(
-    "a store that does the write and reports a time-out never makes a payment twice (%s)",
+    "a store that writes and reports a time-out never makes a payment twice (%s)",
     async (afterCrash) => {
       await using counting = await create()
       const writes = await countWrites(counting.url, afterCrash)
@@ -148,7 +148,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     60_000,
   )
 
-  test("a run that breaks off three times at the same step is set aside, and resume tries again", async () => {
+  test("a run that fails three times at the same step is set aside, and resume tries again", async () => {
     await using database = await create()
     const bank = new Bank()
     const { url } = database

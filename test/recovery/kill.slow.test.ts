@@ -17,29 +17,29 @@ import { lifeNamed } from "../support/processes/package.ts"
 
 const KINDS: AfterCrash[] = ["run-again", "ask-target", "in-doubt"]
 
-/** The same moments again with PAWL_KILL_SEED; what the machine makes of them is its own. The names of the tests say it. */
+/** PAWL_KILL_SEED repeats the same moments; how far the machine gets by then may differ. The test names contain it. */
 const SEED = seedOf("PAWL_KILL_SEED")
 
-/** Usually each kind on one engine, by the seed; on both in the long run, and where somebody asks for more rounds. */
+/** Usually each kind on one engine, by the seed; on both in the long run, and if more rounds are requested. */
 const all = databases.flatMap(({ name }) => KINDS.map((kind) => ({ name, kind })))
 const chains = sizes.killRounds > 12 ? all : all.filter((_, at) => at % 2 === SEED % 2)
 const kindsOn = (engine: string) => chains.filter(({ name }) => name === engine).map(({ kind }) => kind)
 const ROUNDS_EACH = Math.ceil(sizes.killRounds / chains.length)
 
-/** From ready to dead: long enough to outlast a lease and pay a few times. */
+/** The time from ready to kill: long enough to outlast a lease and pay a few times. */
 const LONGEST_LIFE_MS = 300
 
-/** When a life ends: so long after it has told so much since it was ready. */
+/** When a process is killed: so long after it has logged so many lines since it was ready. */
 interface Death {
   readonly told: number
   readonly ms: number
 }
 
-/** By the clock, and by what was done: on a busy machine a life that is counted in milliseconds does nothing at all. */
+/** By time, and by progress: on a busy machine a process that lives for milliseconds does nothing at all. */
 const deathOf = (round: number, roll: () => number): Death =>
   round % 2 === 0 ? { told: 0, ms: roll() * LONGEST_LIFE_MS } : { told: Math.floor(roll() * 10), ms: roll() * 15 }
 
-/** One life; without a death it finishes. */
+/** Runs one process; without a kill it finishes. */
 async function live(settings: object, death?: Death): Promise<string[]> {
   const script = lifeNamed("bank-life")
   const child: ChildProcess = spawn(process.execPath, [script, JSON.stringify(settings)], {
@@ -61,9 +61,9 @@ async function live(settings: object, death?: Death): Promise<string[]> {
 }
 
 describe.each(databases)("on $name", ({ name, create }) => {
-  // Beside each other: each is a chain of lives, most of which wait for their death.
+  // Run concurrently: each is a chain of processes that mostly wait to be killed.
   test.concurrent.each(kindsOn(name))(
-    `${ROUNDS_EACH} lives end by kill -9 at any moment: what was acknowledged holds, nothing is paid twice (%s, PAWL_KILL_SEED=${SEED})`,
+    `${ROUNDS_EACH} processes end by kill -9 at any moment: what was acknowledged holds, nothing is paid twice (%s, PAWL_KILL_SEED=${SEED})`,
     async (afterCrash) => {
       await using database = await create()
       const folder = await mkdtemp(join(tmpdir(), "pawl-kill-"))
@@ -150,7 +150,7 @@ async function expectTheTruth(store: Store, bank: DatabaseSync, told: string[]):
   bank.close()
 }
 
-/** What was asked of our own table, and how often nobody knew what had become of it, also where that was mended later. */
+/** The writes to our own table, and how often their outcome was unknown, also if it was resolved later. */
 async function ownWrites(
   { journal }: Store,
   ids: readonly string[],

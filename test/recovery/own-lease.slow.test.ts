@@ -55,7 +55,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("on $name", (
     expect(performance.now() - startedAt).toBeLessThan(5000 * slownessOf())
   })
 
-  test("a node that starts on the data folder of a living one, or on a copy of it, leaves its lease alone", async () => {
+  test("a node that starts on the data folder of a running one, or on a copy of it, leaves its lease alone", async () => {
     await using provider = await callsOnce("hang")
     const { environment, server } = await working(provider)
     const copy = join(dataFolder(), "copy")

@@ -11,9 +11,9 @@ import { message, type World } from "../support/loop/world.ts"
 
 export type AfterCrash = "run-again" | "ask-target" | "in-doubt"
 
-/** A bank that outlives every process: what it has done is what really happened. */
+/** A bank that outlives every process: its records show what really happened. */
 export class Bank {
-  /** Amounts paid, in order. */
+  /** The amounts paid, in order. */
   readonly paid: number[] = []
   readonly #seen = new Map<CallId, string>()
 
@@ -43,7 +43,7 @@ export class Bank {
       run: ({ account }) => answer(`${account}: 100`),
     })
     if (afterCrash === "in-doubt") {
-      // This target keeps no ledger: called twice it pays twice.
+      // This target keeps no ledger: two calls pay twice.
       return [balance, defineTool({ ...common, afterCrash, run: (given) => pay(given, undefined) })]
     }
     if (afterCrash === "run-again")
@@ -52,7 +52,7 @@ export class Bank {
       const before = this.#seen.get(callId)
       return before ? answer(before) : ("not-applied" as const)
     }
-    // No ledger inside `run`: only the question before a second try keeps it from paying twice.
+    // `run` has no ledger: only the question before a retry keeps it from paying twice.
     const run = (given: { amount: number }, { callId }: { callId: CallId }) => {
       this.paid.push(given.amount)
       this.#seen.set(callId, `Paid ${given.amount}.`)
@@ -62,7 +62,7 @@ export class Bank {
   }
 }
 
-/** Two reads and two writes in one reply, then words. It answers from the history alone, so a restart changes nothing. */
+/** Two reads and two writes in one reply, then text. It answers from the history alone, so a restart changes nothing. */
 export const payingModel = () => scripted(always(reply))
 
 function reply({ history }: ModelRequest): Script {
@@ -75,10 +75,10 @@ function reply({ history }: ModelRequest): Script {
   )
 }
 
-/** A person who wants 1 paid and 2 not, and does not give up: repeats what was not acknowledged, decides what is asked. */
+/** A person who wants 1 paid and 2 not, and repeats: resends what was not acknowledged, decides each question. */
 export class Payer {
   readonly #bank: Bank
-  /** What this person was told is done. */
+  /** The payments that this person got acknowledged. */
   readonly acknowledged: string[] = []
   #conversation: ConversationId | undefined
 
@@ -86,7 +86,7 @@ export class Payer {
     this.#bank = bank
   }
 
-  /** Goes on until the run is over, or the world dies. */
+  /** Retries until the run is over, or the world dies. */
   async insist(world: World): Promise<ConversationId> {
     const id = (this.#conversation ??= await this.#ask(world))
     for (let round = 0; round < 20; round++) {

@@ -42,7 +42,7 @@ describe("after kill -9", () => {
       new Visitor(fetch, token, server.url).say(id, "go").catch(() => {})
       await server.ended
       for (const _ of ["second", "third"]) {
-        // It may be dead before it says that it listens.
+        // It may be dead before it reports that it listens.
         server = new PawlProcess([], { PAWL_PORT: "0", ...environment }, { script }) as Server
         expect((await server.ended).code).toBe(null)
       }
@@ -67,7 +67,7 @@ describe("after kill -9", () => {
 })
 
 describe("SIGTERM", () => {
-  test.concurrent("does not wait for whoever only watches: their streams end, and they come again", async () => {
+  test.concurrent("does not wait for clients that only watch: their streams end, and they reconnect", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     const server = await start(environment)
     const ada = new Visitor(fetch, await tokenOf(environment), server.url)
@@ -77,7 +77,7 @@ describe("SIGTERM", () => {
     for (const text of await Promise.all(ends)) expect(text).toContain("event: ") // ended whole, not cut
   })
 
-  test.concurrent("puts down what is at work: the next process continues it, and that is no crash", async () => {
+  test.concurrent("suspends running work: the next process continues it, and that does not count as a crash", async () => {
     await using provider = await callsOnce("hang")
     const environment = settings(provider)
     const token = await tokenOf(environment)
@@ -89,7 +89,7 @@ describe("SIGTERM", () => {
     await server.says(/hanging/)
     expect((await server.kill("SIGTERM")).code).toBe(0)
     expect((await said).status).toBe(202)
-    // More often than a crash would be forgiven.
+    // More often than a crash would be tolerated.
     for (let life = 0; life < 4; life++) {
       server = await startLife(environment)
       await server.says(/hanging/)

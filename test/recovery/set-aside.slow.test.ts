@@ -13,7 +13,7 @@ const script = lifeNamed("server-life")
 type Environment = Record<string, string>
 type Server = PawlProcess & { readonly url: string }
 
-/** A life that may be over before it says that it listens. */
+/** A process that may end before it reports that it listens. */
 function begin(environment: Environment): PawlProcess {
   const server = new PawlProcess([], { PAWL_PORT: "0", ...environment }, { script })
   onTestFinished(() => server[Symbol.asyncDispose]())
@@ -47,7 +47,7 @@ const statesOf = async (ada: Visitor, ids: readonly string[]) =>
     }),
   )
 
-test("kill -9 after kill -9 while a slow model is waited for sets nothing aside", async () => {
+test("repeated kill -9 while waiting for a slow model sets nothing aside", async () => {
   let slow = true
   let asked = 0
   await using provider = await ProviderServer.open((response) => {
@@ -74,7 +74,7 @@ test("kill -9 after kill -9 while a slow model is waited for sets nothing aside"
     .toEqual(["completed", "completed", "completed", "completed"])
 })
 
-test("a tool that ends the process three times is set aside, and what was in a tool beside it goes on", async () => {
+test("a tool that ends the process three times is set aside, and a run in another tool continues", async () => {
   await using provider = await ProviderServer.open((response, { body }) => {
     const said = body.messages as { role: string; content: unknown }[]
     const done = said.some(({ role }) => role === "tool")
@@ -95,7 +95,7 @@ test("a tool that ends the process three times is set aside, and what was in a t
   await first.ended
   expect((await begin(environment).ended).code).toBe(null)
   await rm(mark("hanging"))
-  // From here on they are taken up one at a time: those beside it are done, and it alone is at work when it ends the process.
+  // From here on runs are taken up one at a time: the others are done, and it alone is at work when it ends the process.
   expect((await begin(environment).ended).code).toBe(null)
   await using fourth = await start(environment)
   await expect

@@ -6,7 +6,7 @@ import { openStore } from "../../core/store/store.ts"
 import { databases } from "../support/databases.ts"
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("a node that has read before the writer's last words cannot take over without them, even with nothing to add", async () => {
+  test("a node whose read is older than the writer's last event cannot take over, even with nothing to add", async () => {
     await using database = await create()
     await using writer = await openStore({ url: database.url })
     await using other = await openStore({ url: database.url })

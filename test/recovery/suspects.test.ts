@@ -11,7 +11,7 @@ import { message, openWorld, type World } from "../support/loop/world.ts"
 /** Calls the tool `work`, and then says so. */
 const model = () => scripted(always(({ history }) => (history.at(-1)?.role === "user" ? calls("work") : says("Ok."))))
 
-/** A tool that nothing ends but a signal, and how many of its calls are at work. */
+/** A tool that only a signal ends, and the number of its running calls. */
 class Hanging {
   #begun = 0
   #waiting: { readonly count: number; readonly resolve: () => void }[] = []
@@ -39,7 +39,7 @@ interface Place {
   readonly url: string
 }
 
-/** A node that is at work on all of these when it dies; without ids it begins so many. */
+/** A node that is at work on all of these when it dies; without ids it starts so many. */
 async function dies(database: Place, ids: readonly ConversationId[] | number): Promise<ConversationId[]> {
   const mortal = new Mortal()
   const hanging = new Hanging()
@@ -53,7 +53,7 @@ async function dies(database: Place, ids: readonly ConversationId[] | number): P
   return mine
 }
 
-/** Resolves when the journal says for the so manieth time that the call was begun. */
+/** Resolves when the journal records the start of the call for the given number of times. */
 async function isStarted(world: World, id: ConversationId, times: number): Promise<void> {
   const seen = world.seen(id, (live) => live.type === "events" && live.events.some(({ type }) => type === "tool_start"))
   if ((await world.types(id)).filter((type) => type === "tool_start").length < times) await seen
@@ -69,7 +69,7 @@ const blamesOf = async (world: World, id: ConversationId) =>
   (await world.events(id)).flatMap((event) => (event.type === "restarted" ? [event.blame ?? "alone"] : []))
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("two nodes that find parts of what a third has left judge its death as one", async () => {
+  test("two nodes that each find part of what a third has left judge its death as one", async () => {
     await using database = await create()
     const ids = await dies(database, 2)
     await dies(database, ids)
@@ -86,7 +86,7 @@ describe.each(databases)("on $name", ({ create }) => {
       ["alone", "shared"],
       ["alone", "shared"],
     ])
-    // Each has what it took, and a second look takes nothing twice.
+    // Each has what it claimed, and a second poll claims nothing twice.
     expect(
       ids.map((id) => Number(one.store.journal.isWriterOf(id)) + Number(two.store.journal.isWriterOf(id))),
     ).toEqual([1, 1])
@@ -95,7 +95,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect([first.count, second.count]).toEqual([1, 1])
   })
 
-  test("words for a run that a dead node has left do not make it the only suspect", async () => {
+  test("a message for a run that a dead node has left does not make it the only suspect", async () => {
     await using database = await create()
     const ids = await dies(database, 2)
     await dies(database, ids)
@@ -106,7 +106,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await blamesOf(world, ids[1] as ConversationId)).toEqual(["alone", "shared"])
   })
 
-  test("a run that waits for its turn to be taken up alone is cancelled at once", async () => {
+  test("a run that waits to be taken over alone is cancelled at once", async () => {
     await using database = await create()
     const ids = await dies(database, 2)
     await dies(database, ids)
@@ -123,7 +123,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(world.pawl.runtime.isWorking(atWork)).toBe(true)
   })
 
-  test("the one behind a cancelled one still has its turn, and only when the one before is over it", async () => {
+  test("the next run after a cancelled one still has its turn, and only when the previous one has ended", async () => {
     await using database = await create()
     const ids = await dies(database, 3)
     await dies(database, ids)

@@ -13,7 +13,7 @@ import { message, openWorld, type World } from "../support/loop/world.ts"
 const ownerOf = async ({ store }: World, id: ConversationId) =>
   (await store.engine.query<{ owner: string | null }>("SELECT owner FROM conversation WHERE id = ?", [id]))[0]?.owner
 
-/** A journal whose next load, once it is armed, has read and does not come back until it is let go. */
+/** A journal whose next load, once armed, has read and does not return until it is released. */
 class SlowLoad {
   readonly #loaded = Promise.withResolvers<void>()
   readonly #go = Promise.withResolvers<void>()
@@ -50,7 +50,7 @@ class SlowLoad {
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("a node that has nothing left to do lets go, also when words have arrived that wait for a decision", async () => {
+  test("a node without work releases its lease, also when messages have arrived that wait for a decision", async () => {
     await using database = await create()
     const { url } = database
     const shown = Promise.withResolvers<Preview>()
@@ -75,7 +75,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await repliesOf(two, id)).toEqual(["", "Done.", "Then nothing."])
   })
 
-  test("a node finds what a dead one has left, however many conversations it is at work on itself", async () => {
+  test("a node finds what a dead one has left, however many conversations it works on itself", async () => {
     await using database = await create()
     const { url } = database
     const AT_WORK = 3
@@ -104,7 +104,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(found).toEqual([left])
   })
 
-  test("words that come while a node looks and finds nothing to do are taken up all the same", async () => {
+  test("messages that arrive while a node polls and finds nothing are still processed", async () => {
     await using database = await create()
     const slow = new SlowLoad()
     const model = scripted(says("First."), says("Second."))

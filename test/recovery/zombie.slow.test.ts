@@ -7,11 +7,11 @@ import type { ConversationId } from "../../core/protocol/ids.ts"
 import { databases } from "../support/databases.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 
-/** A process and the lines it says; `until` waits for one. */
+/** A process and the lines it prints; `until` waits for one. */
 class Life {
   readonly process: ChildProcess
   readonly lines: string[] = []
-  /** Also its last line is there by then. */
+  /** Includes its last line. */
   readonly ended: Promise<unknown>
   #listeners = new Set<() => void>()
 
@@ -37,7 +37,7 @@ class Life {
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test("a node that was stopped past its lease finds its late append refused", async () => {
+  test("a node that was stopped past its lease has its late append refused", async () => {
     await using database = await create()
     const first = new Life(database.url, "first")
     const id = (await first.until("conversation ")).split(" ")[1] as ConversationId

@@ -22,7 +22,7 @@ const asidesOf = async (rebuilt: ReturnType<typeof rebuildAll>) =>
     ...differences.map(({ what }) => what),
   ])
 
-/** As if the journal said something else: whatever is folded of it is told otherwise. */
+/** Rebuilds the requests from a journal whose events were changed. */
 async function tampered(world: World, id: ConversationId, change: (event: JournalEvent) => object | undefined) {
   const events = (await world.events(id)).map((event) => ({ ...event, ...change(event as JournalEvent) }))
   const { user, pawl } = world
@@ -32,8 +32,8 @@ async function tampered(world: World, id: ConversationId, change: (event: Journa
   })
 }
 
-describe.each(anyDatabase)("what a model is asked for beside the replies, on $name,", ({ create }) => {
-  test("is made again for stages and a title: the same by the same agent, told apart by other instructions or other words", async () => {
+describe.each(anyDatabase)("model requests other than replies, on $name,", ({ create }) => {
+  test("are rebuilt for stages and a title: equal for the same agent, different for other instructions or messages", async () => {
     await using place = await create()
     const script = [
       scores(95),
@@ -70,7 +70,7 @@ describe.each(anyDatabase)("what a model is asked for beside the replies, on $na
     ])
   })
 
-  test("is made again for summaries, of as much as the model could read", async () => {
+  test("are rebuilt for summaries, from as much as the model could read", async () => {
     await using place = await create()
     await using world = await openWorld({ url: place.url, model: talkative() })
     const id = await talkAtLength(world, 8)

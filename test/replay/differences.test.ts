@@ -21,7 +21,7 @@ const look = read("look", () => answer("found it"))
 const ROWS = { start: 1, upTo: Number.MAX_SAFE_INTEGER }
 const NEVER = new AbortController().signal
 
-/** Messages of the second request: words, a reply with a call, its result. */
+/** Messages of the second request: text, a reply with a call, its result. */
 const script = () => scripted(calls("look", { q: "1" }), says("It is there."), says("Yes."))
 
 const rebuildOf = (world: World, id: ConversationId, events: readonly (JournalEvent | UnknownEvent)[]) =>
@@ -36,7 +36,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     ["tools", { tools: [look, read("find")] }, [{ what: "tools" }]],
     ["settings", { settings: { temperature: 0.5 } }, [{ what: "options" }]],
     ["limit of calls", { maxIterations: 5 }, []],
-  ])("an agent with other %s asks otherwise, and it is told what of a request differs", async (_, agent, expected) => {
+  ])("an agent with other %s sends other requests, and the report shows what differs", async (_, agent, expected) => {
     await using database = await create()
     const begin = async () => {
       await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
@@ -48,7 +48,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await verdicts(rebuildAll(world, id))).toEqual([verdict, verdict])
   })
 
-  test("a fold that tells the model other words is found out, and at which message", async () => {
+  test("a reducer that gives the model other text is detected, with the first message that differs", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
     const id = await world.begin("Look.")
@@ -71,7 +71,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     ])
   })
 
-  test("an agent that would do something else first is told by what that is", async () => {
+  test("an agent that would first take another step is reported with that step", async () => {
     await using database = await create()
     const begin = async () => {
       await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
@@ -84,7 +84,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await verdicts(rebuildAll(world, id)))[0]).toEqual(["differs", { what: "step", step: "route" }])
   })
 
-  test("of what was sent before digests were kept it is said that nothing is on record, and of a copy too", async () => {
+  test("requests from before digests were stored are reported as not recorded, also in a copy", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
     const id = await world.begin("Look.")
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await verdicts(rebuildAll(world, copy.id))).toEqual([["not recorded"], ["not recorded"]])
   })
 
-  test("a row of a newer Pawl is not folded: what stands before it is compared, and no more", async () => {
+  test("a row of a newer Pawl is not reduced: the rows before it are compared, and no more", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
     const id = await world.begin("Look.")
@@ -106,7 +106,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(rebuilt.requests.map(({ verdict }) => verdict)).toEqual(["equal"])
   })
 
-  test("a row that is not there ends what can be said, whatever stands behind it", async () => {
+  test("a missing row ends the comparison, whatever rows follow", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
     const id = await world.begin("Look.")
@@ -117,7 +117,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(rebuilt.requests.map(({ verdict }) => verdict)).toEqual(["equal"])
   })
 
-  test("another model is given what is on record, calls nothing, and is stopped where it calls something else", async () => {
+  test("another model gets the recorded results, runs no tool, and is stopped if it makes another call", async () => {
     await using database = await create()
     let looked = 0
     const tool = read("look", () => answer(`found it ${++looked}`))

@@ -9,7 +9,7 @@ import { read, write } from "../support/loop/tools.ts"
 import { openWorld } from "../support/loop/world.ts"
 import { rebuildAll } from "./rebuild.ts"
 
-/** What a model may do with one request. */
+/** The replies that a model may give to one request. */
 const deeds: Readonly<Record<string, () => Script>> = {
   looks: () => calls("look", { q: "1" }),
   looksTwice: () => calls(["look", { q: "2" }], ["look", { q: "3" }]),
@@ -30,7 +30,7 @@ const turn = fc.record({
 })
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("whatever happened, each request that was answered is rebuilt from the journal byte for byte", async () => {
+  test("each answered request can be rebuilt from the journal byte for byte, whatever happened", async () => {
     let compared = 0
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 5 }), async (turns) => {

@@ -31,7 +31,7 @@ function turn(conversation: Conversation) {
 }
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a kept fold is compared with what the journal comes to, byte for byte; one that is passed over harms nobody", async () => {
+  test("a snapshot is compared byte for byte with the state that the journal gives; one that is ignored does no harm", async () => {
     await using database = await create()
     await using store = await openStore({ url: database.url, durability: "normal" })
     const { journal, engine } = store
@@ -43,7 +43,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       for (let run = 0; run < runs; run++) await journal.append(conversation, turn(conversation), { release: false })
     }
     const look = () => compareKeptFold(engine, id)
-    /** Reads it, so that it is kept; it is written beside what the reader does. */
+    /** Reads the conversation, so that a snapshot is stored; the reader does not wait for that write. */
     const kept = async () => {
       await readConversation(engine, id)
       await expect.poll(async () => (await look()).position).toBe(conversation.position)
@@ -59,7 +59,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await kept()
     await talk(40)
     expect(await look()).toEqual({ verdict: "equal", position: 241 })
-    // Kept once more, from the fold that was kept and what stood behind it.
+    // Stored once more, from the stored snapshot and the rows after it.
     await kept()
     expect(await look()).toEqual({ verdict: "equal", position: 401 })
     await change("body = replace(body, 'Hello?', 'Hullo?')")

@@ -2,7 +2,7 @@ import { rebuildRequests, type RebuiltRun } from "../../core/engine/rebuild/rebu
 import type { ConversationId } from "../../core/protocol/ids.ts"
 import type { World } from "../support/loop/world.ts"
 
-/** All requests of a conversation, of whichever run, made again by this world: its agent and settings are those of now. */
+/** Rebuilds all requests of a conversation, of every run, with the agent and settings of this world. */
 export async function rebuildAll(world: World, id: ConversationId): Promise<RebuiltRun> {
   const rows = { start: 1, upTo: Number.MAX_SAFE_INTEGER }
   const { user, pawl, store } = world

@@ -11,14 +11,14 @@ import { read, write } from "../support/loop/tools.ts"
 
 const LONG = "Ünïcödé 😀 and words, ".repeat(12)
 const [sqlite] = databases as readonly [TestDatabase]
-/** Of twenty sockets each. */
+/** Batches of twenty sockets each. */
 const BATCHES = isLong ? 50 : 20
 
 describe.each(anyDatabase)("watching over a socket on $name", (database) => {
   const open = (...script: readonly ScriptedReply[]) =>
     openServer({ database, model: scripted(...script), tools: [read("look"), write("change")] })
 
-  test("several conversations and the feed come over one, each by its name", async () => {
+  test("several conversations and the feed share one socket, each under its name", async () => {
     await using server = await open(says("One."), says("Two."))
     const ada = await server.visitor("ada")
     const [one, two] = [await ada.begin({ agent: "test" }), await ada.begin({ agent: "test" })]
@@ -37,7 +37,7 @@ describe.each(anyDatabase)("watching over a socket on $name", (database) => {
     expect(peer.events().some(({ type, data }) => type === "conversation" && data.conversation.id === two)).toBe(true)
   })
 
-  test("somebody else's is as missing, a cursor that lies ahead is refused, and the socket stays", async () => {
+  test("another person's conversation looks missing, a cursor that lies ahead is refused, and the socket stays", async () => {
     await using server = await open()
     const id = await (await server.visitor("ada")).begin()
     using eve = await server.socket("eve")
@@ -53,7 +53,7 @@ describe.each(anyDatabase)("watching over a socket on $name", (database) => {
     await ada.next("event")
   })
 
-  test("whoever detaches is told nothing more, and whoever attaches again goes on from the new place", async () => {
+  test("a client that detaches gets no more events, and one that attaches again continues from the new position", async () => {
     await using server = await open(says("One."), says("Two."))
     const ada = await server.visitor("ada")
     const id = await ada.begin({ agent: "test" })
@@ -78,7 +78,7 @@ describe.each(anyDatabase)("watching over a socket on $name", (database) => {
     ).toBe(false)
   })
 
-  test("of a conversation that is deleted ends with an error that names it", async () => {
+  test("of a deleted conversation ends with an error that names it", async () => {
     await using server = await open()
     const ada = await server.visitor("ada")
     const id = await ada.begin()
@@ -90,7 +90,7 @@ describe.each(anyDatabase)("watching over a socket on $name", (database) => {
   })
 
   test(
-    "cut off anywhere, whoever comes again with the last cursor has everything once",
+    "cut off anywhere, a client that reconnects with its last cursor has every event once",
     {
       timeout: 120_000,
     },
@@ -118,7 +118,7 @@ describe.each(anyDatabase)("watching over a socket on $name", (database) => {
               headers: { authorization: `Bearer ${token}` },
             }),
           )
-          // A frame larger than what gets through would come for ever: each try lets a little more.
+          // A frame larger than what gets through would repeat forever, so each try lets a little more through.
           cutter.cutAfter(bytes + round * 150)
           const cursor = seen.at(-1)?.id
           peer.socket.on("open", () =>
@@ -138,7 +138,7 @@ describe.each(anyDatabase)("watching over a socket on $name", (database) => {
 })
 
 describe("a reader that does not read", () => {
-  test("holds back nothing but itself, and little waits for it in memory", { timeout: 120_000 }, async () => {
+  test("delays no other client, and little waits for it in memory", { timeout: 120_000 }, async () => {
     const text = "words, ".repeat(20_000)
     const turns = 100
     await using server = await openServer({ database: sqlite, model: scripted(always(says(text))) })
@@ -150,7 +150,7 @@ describe("a reader that does not read", () => {
     slow.socket.pause()
     using quick = await server.socket("ada")
     quick.send({ type: "attach", conversationId: id })
-    // All that is handed to a connection and has not left it yet, of the server's ends.
+    // All bytes on the server's side that were passed to a connection and have not left it yet.
     let most = 0
     const { send } = WebSocket.prototype
     using _spy = vi.spyOn(WebSocket.prototype, "send").mockImplementation(function (
@@ -174,7 +174,7 @@ describe("a reader that does not read", () => {
 })
 
 test(
-  "hundreds of sockets opened and closed, and those that are cut, leave nothing behind",
+  "hundreds of sockets opened and closed, or cut, leave nothing behind",
   {
     timeout: 120_000,
   },

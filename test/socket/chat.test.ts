@@ -12,7 +12,7 @@ const LONG = "Ünïcödé 😀 and words, ".repeat(12)
 const SIX = ["text_chunk", "tool_call", "final", "ping"]
 const isFinal = ({ type }: ServerFrame) => type === "final"
 
-describe.each(anyDatabase)("speaking over a socket on $name", (database) => {
+describe.each(anyDatabase)("chat requests over a socket on $name", (database) => {
   const open = (...script: readonly ScriptedReply[]) =>
     openServer({ database, model: scripted(...script), tools: [read("look"), write("change")] })
   const say = (message: string, context: Record<string, unknown> = {}) => ({
@@ -21,7 +21,7 @@ describe.each(anyDatabase)("speaking over a socket on $name", (database) => {
     context: { agent: "test", ...context },
   })
 
-  test("who knows only the first six frames gets the text as it comes and one final, last", async () => {
+  test("a client that knows only the first six frames gets streamed text and one final, last", async () => {
     await using server = await open(says(LONG, { chunks: 20 }))
     using peer = await server.socket("ada")
     peer.send({ type: "chat_request", message: "go", context: { agent: "test", screen: { theme: "dark" } } })
@@ -60,7 +60,7 @@ describe.each(anyDatabase)("speaking over a socket on $name", (database) => {
     expect(peer.text()).toBe(`Let me look. ${LONG}`)
   })
 
-  test("where the gate holds it is told, and what follows comes when somebody has decided elsewhere", async () => {
+  test("a pending approval is reported, and the rest follows when another client has decided", async () => {
     await using server = await open(calls("change", { q: "b" }), says("Done."))
     const ada = await server.visitor("ada")
     using peer = await server.socket("ada", "read", "chat")
@@ -73,7 +73,7 @@ describe.each(anyDatabase)("speaking over a socket on $name", (database) => {
     expect(await peer.next("final", told)).toEqual({ type: "final", response: "Done.", conversationId: CONVERSATION })
   })
 
-  test("a decision over the socket counts as one over HTTP does: once, by the one it is for, with the scope", async () => {
+  test("a decision over the socket counts as one over HTTP does: once, by its person, with the scope", async () => {
     await using server = await open(calls("change", { q: "b" }), says("Done."))
     using peer = await server.socket("ada")
     peer.send(say("change it"))
@@ -118,7 +118,7 @@ describe.each(anyDatabase)("speaking over a socket on $name", (database) => {
     expect(JSON.stringify(messages)).toContain("not today")
   })
 
-  test("after a failure, after a cancel, and where nothing could begin: an error, then final", async () => {
+  test("after a failure, after a cancel, and if nothing could start: an error, then final", async () => {
     await using server = await open(fails("refused"), hangs("Well, "), breaksOff("never"))
     using peer = await server.socket("ada")
     const ada = await server.visitor("ada")
@@ -143,7 +143,7 @@ describe.each(anyDatabase)("speaking over a socket on $name", (database) => {
     expect(peer.seen.at(-2)).toMatchObject({ code: "unknown_model" })
   })
 
-  test("the mode of a new conversation is chosen as over HTTP: auto takes who may approve", async () => {
+  test("the mode of a new conversation is chosen as over HTTP: auto needs the approve scope", async () => {
     await using server = await open(calls("change", { q: "b" }), says("Done at once."))
     using powerless = await server.socket("ada", "read", "chat")
     powerless.send(say("change it", { mode: "auto" }))
@@ -155,7 +155,7 @@ describe.each(anyDatabase)("speaking over a socket on $name", (database) => {
     expect(peer.types()).not.toContain("awaiting_confirmation")
   })
 
-  test("an answer that waits for a person lets the next speak, and a new message ends it", async () => {
+  test("an answer that waits for a person lets the next request start, and a new message ends it", async () => {
     await using server = await open(calls("change", { q: "b" }), says("Other."), says("Instead."))
     using peer = await server.socket("ada")
     peer.send(say("change it"))

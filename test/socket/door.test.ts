@@ -13,7 +13,7 @@ const open = (clock?: TurnedClock) =>
   openServer({ database: sqlite, model: scripted(says("Hello.")), ...(clock ? { clock } : {}) })
 
 describe("a socket is opened", () => {
-  test("with a token, and each request without one is refused before it is a socket", async () => {
+  test("with a token, and each request without one is refused before the upgrade", async () => {
     await using server = await open()
     using peer = await server.socket("ada")
     peer.send({ type: "ping" })
@@ -40,7 +40,7 @@ describe("a socket is opened", () => {
     expect(polite.socket.protocol).toBe("pawl")
   })
 
-  test("only under our name and from our own pages", async () => {
+  test("only under our host name and from our own pages", async () => {
     await using server = await open()
     const headers = { authorization: `Bearer ${await server.tokenFor("ada")}` }
     expect(await refusedWith(server.url, { ...headers, host: "evil.example" })).toEqual({
@@ -55,12 +55,12 @@ describe("a socket is opened", () => {
     expect(own.closed).toBeUndefined()
   })
 
-  test("by nothing that is no socket", async () => {
+  test("only by an upgrade to a WebSocket", async () => {
     await using server = await open()
     const headers = { authorization: `Bearer ${await server.tokenFor("ada")}` }
     const plain = await fetch(`${server.url}/api/ws`, { headers })
     expect([plain.status, ((await plain.json()) as { code: string }).code]).toEqual([426, "upgrade_required"])
-    // Java's client asks every server for h2c first; it must be answered as if it had not.
+    // Java's client offers every server h2c first; the server must ignore that offer.
     const asked = request(`${server.url}/healthz`, { headers: { connection: "upgrade", upgrade: "h2c" } }).end()
     const [answer] = await once(asked, "response")
     expect(answer.statusCode).toBe(200)
@@ -69,7 +69,7 @@ describe("a socket is opened", () => {
 })
 
 describe("a socket is closed", () => {
-  test("with 4401 as soon as its token is revoked, and hears nothing more", async () => {
+  test("with 4401 as soon as its token is revoked, and receives nothing more", async () => {
     await using server = await open()
     const ada = await server.visitor("ada")
     const { id, token } = (await ada.post("/api/tokens", { name: "laptop" })).body
@@ -112,7 +112,7 @@ describe("a socket is closed", () => {
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
   })
 
-  test("after nonsense below the frames, which ends nothing but the connection", async () => {
+  test("after malformed WebSocket frames, without an effect on other connections", async () => {
     await using server = await open()
     using peer = await server.socket("ada")
     const { _socket: wire } = peer.socket as unknown as { _socket: NodeJS.WritableStream }
@@ -121,7 +121,7 @@ describe("a socket is closed", () => {
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
   })
 
-  test("not for words that cannot be stored: those are an error, and the next ones are heard", async () => {
+  test("not for text that cannot be stored: that is an error, and the next message is answered", async () => {
     await using server = await open()
     using peer = await server.socket("ada")
     peer.send({ type: "chat_request", message: "a\0b" })
@@ -131,12 +131,12 @@ describe("a socket is closed", () => {
   })
 })
 
-describe("silence", () => {
-  test("is broken every 30 s by two pings, and one that answers neither is gone within 40 s", async () => {
+describe("a silent socket", () => {
+  test("gets two kinds of ping every 30 s, and is closed within 40 s if it answers neither", async () => {
     const clock = new TurnedClock()
     await using server = await open(clock)
     using alive = await server.socket("ada")
-    // It speaks the handshake and then nothing: a connection whose other end has lost its power.
+    // It completes the handshake and then sends nothing: a connection whose other end has lost its power.
     const dead = connect(Number(new URL(server.url).port), "127.0.0.1")
     const token = await server.tokenFor("ada")
     dead.write(
@@ -160,7 +160,7 @@ describe("silence", () => {
     await alive.until((seen) => seen.filter(({ type }) => type === "ping").length === 2)
   })
 
-  test("of a device that has said hello counts although its connection answers", async () => {
+  test("is also that of a device that said hello and answers only the WebSocket's own pings", async () => {
     const clock = new TurnedClock()
     await using server = await open(clock)
     using hung = await server.socket("ada")

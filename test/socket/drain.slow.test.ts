@@ -12,7 +12,7 @@ function start(words: string[], environment: Record<string, string>, life?: stri
   return child
 }
 
-test("a server that is told to go lets its sockets go with 1001, at once, and they are there again at its next start", async () => {
+test("a stopping server closes its sockets with 1001 at once, and they reconnect at its next start", async () => {
   const data = { PAWL_DATA: dataFolder() }
   const first = start(["serve"], { ...data, PAWL_PORT: "0", ...waitsForNothing })
   const [, url = ""] = await first.says(/listening on (\S+)\n/)
@@ -24,7 +24,7 @@ test("a server that is told to go lets its sockets go with 1001, at once, and th
   await Promise.all([device.says(/connected/), watcher.says(/"id":"1"/)])
 
   expect((await first.kill("SIGTERM")).code).toBe(0)
-  // Not 4401: that would end the device for good.
+  // Not 4401, which would stop the device for good.
   await watcher.says(/closed 1001/)
   await device.says(/waiting/)
 

@@ -5,8 +5,8 @@ import { openServer } from "../support/server/socket.ts"
 
 const [sqlite] = databases as readonly [TestDatabase]
 
-// `final` keeps what it had, and names the conversation beside it, as the feed does.
-test("whoever attaches to the feed learns the id of a conversation that its chat_request has begun, and goes on in it", async () => {
+// `final` keeps its fields, and also names the conversation, as the feed does.
+test("a client attached to the feed learns the id of the conversation that its chat_request has created, and continues in it", async () => {
   await using server = await openServer({ database: sqlite, model: scripted(says("One."), says("Two.")) })
   using peer = await server.socket("ada")
   peer.send({ type: "attach" })

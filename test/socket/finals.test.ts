@@ -26,7 +26,7 @@ describe.each(anyDatabase)("every chat_request ends with a final on $name", (dat
     return { server, ada, id, held, say, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
   }
 
-  test("though its words cannot be stored", async () => {
+  test("though its text cannot be stored", async () => {
     await using world = await open(says("Heard."))
     using peer = await world.server.socket("ada")
     peer.send(world.say("a\0b"))
@@ -37,7 +37,7 @@ describe.each(anyDatabase)("every chat_request ends with a final on $name", (dat
     expect(peer.seen.at(-1)).toEqual({ type: "final", response: "Heard.", conversationId: CONVERSATION })
   })
 
-  test("though it was taken back before its run began", async () => {
+  test("though it was withdrawn before its run started", async () => {
     await using world = await open(calls("wait"), always(says("One.")))
     const { ada, id, held } = world
     using peer = await world.server.socket("ada")
@@ -56,7 +56,7 @@ describe.each(anyDatabase)("every chat_request ends with a final on $name", (dat
     await peer.until((seen) => finals(seen) === 3)
   })
 
-  test("though the run before it was stopped, and it is held until somebody speaks again", async () => {
+  test("though the run before it was stopped, and it is held until the next message", async () => {
     await using world = await open(calls("wait"), always(says("Both.")))
     const { ada, id, held } = world
     using peer = await world.server.socket("ada")
@@ -80,7 +80,7 @@ describe.each(anyDatabase)("every chat_request ends with a final on $name", (dat
       .toEqual(["one", "three", "two"])
   })
 
-  test("which is told in its turn, not in the middle of another answer", async () => {
+  test("which is sent in its turn, not in the middle of another answer", async () => {
     await using world = await open(replies(says("A first part. "), calls("wait")), says("The end."))
     using peer = await world.server.socket("ada")
     peer.send(world.say("go"))

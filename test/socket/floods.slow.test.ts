@@ -9,7 +9,7 @@ import { openServer } from "../support/server/socket.ts"
 const [sqlite] = databases as readonly [TestDatabase]
 const open = () => openServer({ database: sqlite, model: scripted(says("Hello.")) })
 
-/** A socket whose frames are made beforehand: what is slow here is the server, not the one who floods it. */
+/** A socket whose frames are built in advance, so that a delay is the server's and not the client's. */
 async function openRaw(server: Awaited<ReturnType<typeof open>>): Promise<Socket> {
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {})
   const headers = ["Host: 127.0.0.1", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"]
@@ -22,7 +22,7 @@ async function openRaw(server: Awaited<ReturnType<typeof open>>): Promise<Socket
 
 const [TEXT, PING] = [0x81, 0x89]
 
-/** A frame as a client sends it, masked with nothing. */
+/** A frame as a client sends it, with a mask of zeros. */
 function toFrame(opcode: number, text: string): Buffer {
   const body = Buffer.from(text)
   const head = Buffer.alloc(body.length < 126 ? 2 : 10)
@@ -32,7 +32,7 @@ function toFrame(opcode: number, text: string): Buffer {
   return Buffer.concat([head, Buffer.alloc(4), body])
 }
 
-/** Sends a frame so often, as fast as it is read; resolves when all has been read, or after a while. */
+/** Sends a frame this often, as fast as it is read; resolves when all have been read, or after a while. */
 async function flood(socket: Socket, frame: Buffer, times: number, ms = 1500): Promise<number> {
   let sent = 0
   const batch = Buffer.concat(Array<Buffer>(Math.max(1, Math.floor(65536 / frame.length))).fill(frame))
@@ -47,8 +47,8 @@ async function flood(socket: Socket, frame: Buffer, times: number, ms = 1500): P
 }
 
 /**
- * The most that this thread, in which server and flood are, has worked before one `/healthz` was answered, in milliseconds.
- * On a machine that does nothing else that is how long the answer took; on one that does, its lateness is not counted.
+ * The most milliseconds that this thread, which runs server and flood, worked before one `/healthz` was answered.
+ * On an idle machine that is the time of the answer; on a busy one, waiting for the processor is not counted.
  */
 async function slowestHealth(url: string, during: Promise<unknown>): Promise<number> {
   let slowest = 0
@@ -68,7 +68,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 // Promise 12.
 describe("the server answers others while one peer floods it with", { timeout: 180_000 }, () => {
-  test("frames, which are read no faster than they may come", async () => {
+  test("frames, which are read no faster than the limit", async () => {
     await using server = await open()
     const peer = await openRaw(server)
     let heard = 0
@@ -76,21 +76,21 @@ describe("the server answers others while one peer floods it with", { timeout: 1
     const startedAt = performance.now()
     const flooding = flood(peer, toFrame(TEXT, '{"type":"ping"}'), 1_000_000)
     expect(await slowestHealth(server.url, flooding)).toBeLessThan(1000)
-    // The burst, two seconds of the rate, and what one packet holds beyond them: of a hundred thousand. More on a busy machine.
+    // The burst, two seconds of the rate, and one packet beyond them, out of a hundred thousand. More on a busy machine.
     expect(heard).toBeGreaterThan(100)
     expect(heard).toBeLessThan(12_000 * Math.max(1, (performance.now() - startedAt) / 2000))
     expect(peer.destroyed).toBe(false)
     peer.destroy()
   })
 
-  test("pings of the socket itself, answers to which it never reads", async () => {
+  test("WebSocket pings, whose answers it never reads", async () => {
     await using server = await open()
     const peer = await openRaw(server)
     peer.pause()
-    // All that waits for it in our memory: the system takes in some megabytes before that begins.
+    // All that waits for it in our memory; the system's buffers take some megabytes before that.
     let [most, answered] = [0, 0]
     const { pong } = WebSocket.prototype
-    // Taken back also where the test fails: its next try would spy on the spy.
+    // Restored even if the test fails, because its retry would spy on the spy.
     using _spy = vi.spyOn(WebSocket.prototype, "pong").mockImplementation(function (
       this: WebSocket,
       ...given: unknown[]
@@ -114,7 +114,7 @@ describe("the server answers others while one peer floods it with", { timeout: 1
       `{"type":"chat_request","message":"x","context":{${Array.from({ length: 49_000 }, (_, i) => `"k${i}":"0123"`).join()}}}`,
     ],
     ["letters to mend", `{"type":"tool_result","id":"x","error":"${"\\u0000".repeat(170_000)}"}`],
-  ])("frames as large as may be, of very many %s", async (_what, text) => {
+  ])("frames of the largest size, of very many %s", async (_what, text) => {
     await using server = await open()
     const peer = await openRaw(server)
     const flooding = flood(peer, toFrame(TEXT, text), 40)
@@ -123,7 +123,7 @@ describe("the server answers others while one peer floods it with", { timeout: 1
     peer.destroy()
   })
 
-  test("requests to speak, of which so many are answered at a time", async () => {
+  test("chat requests, which are answered a few at a time", async () => {
     await using server = await open()
     using peer = await server.socket("ada")
     for (let i = 0; i < 300; i++)
@@ -143,7 +143,7 @@ describe("the server answers others while one peer floods it with", { timeout: 1
       if (i % 5 === 0) socket.destroy()
       sockets.push(socket)
     }
-    // Those without a token are refused and let go, whether or not they close their end.
+    // Requests without a token are refused and closed, whether or not they close their end.
     const refused = sockets.filter((_, index) => index % 2 === 1 && index % 5 !== 0)
     const over = Promise.all(refused.map((socket) => once(socket.resume(), "close")))
     expect(await slowestHealth(server.url, over)).toBeLessThan(1000)
@@ -154,7 +154,7 @@ describe("the server answers others while one peer floods it with", { timeout: 1
   })
 })
 
-test("a socket may watch so much and no more, and says so", async () => {
+test("a socket may watch a limited number of conversations, and gets an error beyond it", async () => {
   await using server = await open()
   const ada = await server.visitor("ada")
   using peer = await server.socket("ada")

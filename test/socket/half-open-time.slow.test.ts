@@ -10,8 +10,8 @@ const STEP_MS = 100
 const STEPS_TO_A_LOOK = 5
 
 /**
- * A process that answers each line. Where the clock goes on only when it has, other processes have had their turn too,
- * however busy the machine is: nobody is late because nobody let it run.
+ * A process that answers each line. If the clock advances only after its answer, other processes have had their turn too,
+ * however busy the machine is, so no process is late only because it was not scheduled.
  */
 function openEcho() {
   const child = spawn(process.execPath, ["-e", "process.stdin.pipe(process.stdout)"], {
@@ -27,7 +27,7 @@ function openEcho() {
 }
 
 test(
-  "while time passes in small steps, living peers stay and stopped ones are gone within 40 s",
+  "while time passes in small steps, responding peers stay and stopped ones are disconnected within 40 s",
   {
     timeout: 180_000,
   },
@@ -39,7 +39,7 @@ test(
     const id = await world.ada.begin({ agent: "test" })
     const watcher = await world.watcher(id)
     const there = async () => [(await world.ada.get("/api/devices")).body.items.length, await world.openStreams()]
-    /** Lets so much time pass; looks now and then. */
+    /** Lets this much time pass, and checks now and then. */
     async function pass(ms: number, look: (seen: number[]) => void): Promise<void> {
       for (let step = 1; step <= ms / STEP_MS; step++) {
         await clock.turn(STEP_MS)
@@ -50,7 +50,7 @@ test(
     await pass(75_000, (seen) => expect(seen).toEqual([1, 2])) // two rounds of pings
     await stop(device)
     await stop(watcher)
-    // A ping every 30 s and 10 s for the answer; who does not close its end either is cut off 2 s later.
+    // A ping every 30 s and 10 s for the answer; a peer that does not close its end is cut off 2 s later.
     await pass(42_000, () => {})
     await expect.poll(there).toEqual([0, 0])
     goOn(device)

@@ -4,13 +4,13 @@ import { isOver, readFrames, type SeenFrame, transcriptOf } from "../support/ser
 import { TurnedClock } from "../support/loop/world.ts"
 import { goOn, openHalfOpen, stop } from "../support/lives/half-open.ts"
 
-// A peer whose process stands still: its connection is there, and nobody answers on it (promise 9).
+// A peer whose process is stopped: its connection stays open, but no process answers on it (promise 9).
 vi.setConfig({ testTimeout: 180_000 })
 
 const MILK = { title: "Buy milk" }
 
 describe("a device whose process is stopped", () => {
-  test("is found out within 40 s, its reads fail in that moment, and it is there again when it goes on", async () => {
+  test("is detected within 40 s, its reads fail in that moment, and it is back when it resumes", async () => {
     const clock = new TurnedClock()
     await using world = await openHalfOpen(
       clock,
@@ -22,7 +22,7 @@ describe("a device whose process is stopped", () => {
     const device = await world.device()
     const id = await world.bound("confirm")
     await clock.turn(30_000)
-    // Its answer to this call comes after its answers to the pings: it lives, and is let live.
+    // Its answer to this call comes after its answers to the pings, so it counts as alive.
     await world.ada.say(id, "look")
     expect(await world.results(id)).toEqual([expect.stringContaining("No tasks found")])
     await clock.turn(14_000)
@@ -32,7 +32,7 @@ describe("a device whose process is stopped", () => {
     const { devices } = world.server.face
     const told = world.ada.say(id, "look again")
     await expect.poll(() => devices.size.calls).toBe(1)
-    await clock.turn(16_000) // a ping goes out, to nobody
+    await clock.turn(16_000) // a ping goes out, and no answer comes
     await clock.turn(9900)
     expect(devices.size).toMatchObject({ devices: 1, calls: 1 })
     await clock.turn(100) // 30 s since the last ping that it answered, and 10 more: the call itself would wait for four
@@ -74,7 +74,7 @@ describe("a device whose process is stopped", () => {
       return { device, id, told }
     }
 
-    test.each(ends)("is offered it again when it goes on in time, and does it once ($end)", async ({ ms }) => {
+    test.each(ends)("gets the call again when it resumes in time, and carries it out once ($end)", async ({ ms }) => {
       const clock = new TurnedClock()
       await using world = await openHalfOpen(clock, calls("create_task", MILK), says("Done."))
       const { device, told } = await stopped(world, clock)
@@ -86,7 +86,7 @@ describe("a device whose process is stopped", () => {
     })
 
     test.each(ends)(
-      "leaves it in doubt when it does not, and what it did is found when it does ($end)",
+      "leaves it in doubt if it does not resume in time, and the outcome is found when it does ($end)",
       async ({ ms }) => {
         const clock = new TurnedClock()
         await using world = await openHalfOpen(clock, calls("create_task", MILK), always(says("Done.")))
@@ -107,7 +107,7 @@ describe("a device whose process is stopped", () => {
   })
 })
 
-test("a watcher whose process is stopped is let go within 40 s, and has everything once when it goes on", async () => {
+test("a watcher whose process is stopped is disconnected within 40 s, and has everything once when it resumes", async () => {
   const clock = new TurnedClock()
   await using world = await openHalfOpen(clock, ...["One.", "Two.", "Three."].map((text) => says(text)))
   const { ada } = world

@@ -27,7 +27,7 @@ describe.concurrent.each(anyDatabase)("over a socket on $name", ({ name, create 
     return { environment, token }
   }
 
-  test("a reply watched through kill -9 in the middle of it, twice, is what is stored", async () => {
+  test("a reply watched through two kill -9 in the middle of it equals the stored one", async () => {
     let attempt = 0
     await using provider = await ProviderServer.open((response) => {
       const words = attempt++ < 2 ? TEXT.slice(0, 10) : TEXT
@@ -55,7 +55,7 @@ describe.concurrent.each(anyDatabase)("over a socket on $name", ({ name, create 
     expect(transcriptOf(seen).shown).toEqual([TEXT])
   })
 
-  test("a write on a device that the server died of is applied once, and its ledger says so", async () => {
+  test("a write on a device during which the server died is applied once, and its ledger says so", async () => {
     const { environment, token } = await prepare()
     const machine = new Machine()
     const first = await serve(environment, token)
@@ -88,7 +88,7 @@ describe.concurrent.each(anyDatabase)("over a socket on $name", ({ name, create 
     expect([machine.effects, machine.tasks.size]).toEqual([1, 1])
   })
 
-  test("a yes after a kill -9 approves nothing that this life has not shown, and then does so once", async () => {
+  test("a yes after a kill -9 approves nothing that this process has not shown, and then does so once", async () => {
     const { environment, token } = await prepare()
     const machine = new Machine()
     const say = async (peer: Peer, message: string) => {

@@ -13,7 +13,7 @@ const open = (options: Partial<ServerOptions> = {}) =>
   openServer({ database: sqlite, model: scripted(always(says("Hello."))), ...options })
 type Server = Awaited<ReturnType<typeof open>>
 
-/** Asks to be a socket in bytes of its own. */
+/** Requests an upgrade with raw bytes. */
 async function ask(server: Server, token: string, ...more: string[]): Promise<Socket> {
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {})
   const lines = ["GET /api/ws HTTP/1.1", "Host: 127.0.0.1", "Connection: Upgrade", "Upgrade: websocket", ...more]
@@ -22,11 +22,11 @@ async function ask(server: Server, token: string, ...more: string[]): Promise<So
 }
 const HANDSHAKE = ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]
 
-describe("so many sockets and streams may be open", () => {
-  test("of one person; one more is a 429 that says so, others come in, and a place that is free is given again", async () => {
+describe("the number of open sockets and streams is limited", () => {
+  test("for one person; one more is a 429 that says so, others can connect, and a closed one frees its slot", async () => {
     await using server = await open({ mostStreams: { ofOne: 3, ofAll: 100 } })
     const headers = { authorization: `Bearer ${await server.tokenFor("ada")}` }
-    // All at once: of those that ask in one moment only as many are let in as may be.
+    // Concurrent: of simultaneous requests only as many are accepted as the limit allows.
     const tries = await Promise.allSettled(Array.from({ length: 12 }, () => Peer.open(server.url, headers)))
     const peers = tries.flatMap((tried) => (tried.status === "fulfilled" ? [tried.value] : []))
     expect(peers).toHaveLength(3)
@@ -40,7 +40,7 @@ describe("so many sockets and streams may be open", () => {
     for (const peer of peers) peer.socket.terminate()
   })
 
-  test("of all together; one more is a 503, and the server goes on", async () => {
+  test("of all together; one more is a 503, and the server continues to serve", async () => {
     await using server = await open({ mostStreams: { ofOne: 10, ofAll: 2 } })
     const headers = async (name: string) => ({ authorization: `Bearer ${await server.tokenFor(name)}` })
     using _ada = await server.socket("ada")
@@ -54,7 +54,7 @@ describe("so many sockets and streams may be open", () => {
       .toBe(true)
   })
 
-  test("and what is watched over a socket beside its first counts as a stream: one more is refused, and one that is left is free again", async () => {
+  test("and each conversation watched over a socket after its first counts as a stream: one more is refused, and a closed one is free again", async () => {
     await using server = await open({ mostStreams: { ofOne: 3, ofAll: 100 } })
     const ada = await server.visitor("ada")
     const [one, two, three] = [await ada.begin(), await ada.begin(), await ada.begin()] as ConversationId[]
@@ -62,12 +62,12 @@ describe("so many sockets and streams may be open", () => {
     peer.send({ type: "attach" })
     for (const conversationId of [one, two, three]) peer.send({ type: "attach", conversationId })
     expect(await peer.next("error")).toMatchObject({ code: "too_many_streams", id: three })
-    // Whichever is left, also the first.
+    // Whichever is closed, also the first.
     peer.send({ type: "detach" })
     peer.send({ type: "attach", conversationId: three })
     await peer.until((seen) => seen.some((frame) => frame.type === "event" && frame.conversationId === three))
     peer.socket.terminate()
-    // All that was watched over it has gone with it.
+    // Closing the socket has ended all that was watched over it.
     await expect
       .poll(async () => {
         const tries = await Promise.allSettled([1, 2, 3].map(() => server.socket("ada")))
@@ -77,7 +77,7 @@ describe("so many sockets and streams may be open", () => {
       .toBe(3)
   })
 
-  test("and a socket that watches one thing takes up one place, as a stream does", async () => {
+  test("and a socket that watches one conversation takes one slot, as a stream does", async () => {
     await using server = await open({ mostStreams: { ofOne: 3, ofAll: 100 } })
     const ada = await server.visitor("ada")
     for (let i = 0; i < 3; i++) {
@@ -87,7 +87,7 @@ describe("so many sockets and streams may be open", () => {
     }
   })
 
-  test("and those whose handshake comes to nothing take up no place", async () => {
+  test("and a failed handshake takes no slot", async () => {
     await using server = await open({ mostStreams: { ofOne: 1, ofAll: 1 } })
     const token = await server.tokenFor("ada")
     for (const more of [[], ["Sec-WebSocket-Version: 13"], ["Sec-WebSocket-Version: 99", HANDSHAKE[1] as string]]) {
@@ -105,7 +105,7 @@ describe("so many sockets and streams may be open", () => {
   })
 })
 
-test("what is asked over a socket counts as what is asked over HTTP, and is refused with an error and a final", async () => {
+test("requests over a socket count like requests over HTTP, and are refused with an error and a final", async () => {
   await using server = await open({ instead: { requestsPerMinute: 5 } })
   using peer = await server.socket("ada") // the first of five
   for (let i = 0; i < 4; i++) peer.send({ type: "cancel", conversationId: "conv_missing" })
@@ -120,20 +120,20 @@ test("what is asked over a socket counts as what is asked over HTTP, and is refu
   expect((await ada.get("/api/conversations")).status).toBe(429)
 })
 
-test("a frame that comes in very many pieces costs its sender the connection, not us our memory", async () => {
+test("a frame in very many pieces costs its sender the connection, not us our memory", async () => {
   await using server = await open()
   using peer = await server.socket("ada")
   peer.socket.send("{", { fin: false })
   for (let i = 0; i < 2000; i++) peer.socket.send(" ", { fin: false })
   expect(await peer.close()).toMatchObject({ code: CLOSE.badFrame })
-  // A thousand is more than anybody needs, and is read.
+  // A thousand is more than any client needs, and is read.
   using patient = await server.socket("ada")
   const pieces = [...`{"type":"ping"${" ".repeat(900)}}`]
   pieces.forEach((piece, index) => patient.socket.send(piece, { fin: index === pieces.length - 1 }))
   await patient.next("pong")
 })
 
-test("a token that is revoked while its socket is being opened does not get one that stays", async () => {
+test("a token that is revoked while its socket is being opened leaves no socket open", async () => {
   await using server = await open()
   const { revocation } = server.face
   const register = revocation.register.bind(revocation)
@@ -147,7 +147,7 @@ test("a token that is revoked while its socket is being opened does not get one 
   expect(await peer.close()).toMatchObject({ code: CLOSE.revoked })
 })
 
-test("one that is refused and does not close its end is cut off all the same", async () => {
+test("a refused client that does not close its end is cut off", async () => {
   await using server = await open()
   const socket = connect({ port: Number(new URL(server.url).port), host: "127.0.0.1", allowHalfOpen: true })
   socket.on("error", () => {})
@@ -157,7 +157,7 @@ test("one that is refused and does not close its end is cut off all the same", a
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /)
   socket.resume()
   await once(socket, "end")
-  // Whoever goes on writing to a connection that is still there is heard; here nobody hears any more.
+  // Only a write reveals that the server has closed the connection for good.
   await expect
     .poll(() => {
       socket.write("more")

@@ -6,7 +6,7 @@ import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, type Peer } from "../support/server/socket.ts"
 
-/** Speaks, and waits for the end of the answer. */
+/** Sends a message, and waits for the final. */
 async function ask(peer: Peer, message: string, context: Record<string, unknown> = {}) {
   const from = peer.seen.length
   peer.send({ type: "chat_request", message, context: { agent: "test", ...context } })
@@ -23,7 +23,7 @@ describe.each(anyDatabase)("a client of the six frames is remembered on $name", 
     return { server, model, device, token, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
   }
 
-  test("what was said before is known, and every frame of the answer names the conversation", async () => {
+  test("earlier messages are known, and every frame of the answer names the conversation", async () => {
     await using world = await open()
     using peer = await world.server.socket("ada")
     const first = await ask(peer, "one")
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("a client of the six frames is remembered on $name", 
     expect(first.conversationId).toMatch(/^conv_/)
   })
 
-  test("whoever asks for a new one gets it, and goes on there", async () => {
+  test("a client that asks for a new conversation gets it, and continues in it", async () => {
     await using world = await open()
     using peer = await world.server.socket("ada")
     const first = await ask(peer, "one")
@@ -45,7 +45,7 @@ describe.each(anyDatabase)("a client of the six frames is remembered on $name", 
     expect(third.conversationId).toBe(second.conversationId)
   })
 
-  test("whoever names another goes on with that one from then on", async () => {
+  test("a client that names another conversation continues in it from then on", async () => {
     await using world = await open()
     using peer = await world.server.socket("ada")
     const ada = await world.server.visitor("ada")
@@ -55,7 +55,7 @@ describe.each(anyDatabase)("a client of the six frames is remembered on $name", 
     expect((await ask(peer, "three")).conversationId).toBe(id)
   })
 
-  test("an agent, a mode or a site that the last one has not is never passed over: one begins that has it", async () => {
+  test("an agent, a mode or a site that the last conversation lacks is never ignored: a new one starts with it", async () => {
     await using world = await open()
     using peer = await world.server.socket("ada")
     const { conversationId: first } = await ask(peer, "one")
@@ -70,7 +70,7 @@ describe.each(anyDatabase)("a client of the six frames is remembered on $name", 
     expect((await ask(peer, "six", { agent: "workspace", model: "scripted" })).conversationId).toBe(third)
   })
 
-  test("two sockets of one token, and two devices, do not mix", async () => {
+  test("two sockets of one token, and two devices, have separate conversations", async () => {
     await using world = await open()
     using one = await world.device()
     using two = await world.device()
@@ -81,7 +81,7 @@ describe.each(anyDatabase)("a client of the six frames is remembered on $name", 
     expect((await ask(two, "again")).conversationId).toBe(answers[1]?.conversationId)
   })
 
-  test("a device that has said who it is goes on after it was away, and after the server was", async () => {
+  test("a device that has identified itself continues its conversation after a disconnect, and after a restart of the server", async () => {
     await using world = await open()
     let before: string | undefined
     {
@@ -98,7 +98,7 @@ describe.each(anyDatabase)("a client of the six frames is remembered on $name", 
     expect(await ask(device, "three")).toMatchObject({ conversationId: before })
   })
 
-  test("where its last one was erased, or never began because the server died, one begins", async () => {
+  test("if its last one was erased, or was never created because the server died, a new one starts", async () => {
     await using world = await open()
     const ada = await world.server.visitor("ada")
     using device = await world.device("phone")

@@ -49,7 +49,7 @@ export class RawSocket implements Disposable {
     }
   }
 
-  /** The first frame of that type after `from`, once it is there. */
+  /** Returns the first frame of that type after `from`, once it has arrived. */
   async next(type: string, from = 0): Promise<Json> {
     for (;;) {
       const found = this.seen.slice(from).find((frame) => frame.type === type)

@@ -50,7 +50,7 @@ describe.each(anyDatabase)("a write in doubt is settled over the socket on $name
     })
   })
 
-  test("what is said meanwhile waits, and whoever said it hears why, and its answer when that is settled", async () => {
+  test("messages sent meanwhile wait, and their sender gets the reason, and the answer when that is settled", async () => {
     await using world = await open(says("Hello."))
     using peer = await world.server.socket("ada")
     await ask(peer, "fax it")
@@ -65,7 +65,7 @@ describe.each(anyDatabase)("a write in doubt is settled over the socket on $name
     await expect.poll(() => peer.seen.findLast(({ type }) => type === "final")).toMatchObject({ response: "Hello." })
   })
 
-  test("who speaks elsewhere over the same socket can be stopped while it is told why words wait", async () => {
+  test("a client that talks in another conversation over the same socket can be stopped while it gets the reason why messages wait", async () => {
     await using world = await open(hangs("Let me think"))
     using peer = await world.server.socket("ada")
     const { conversationId: doubted } = await ask(peer, "fax it")
@@ -83,7 +83,7 @@ describe.each(anyDatabase)("a write in doubt is settled over the socket on $name
     expect(peer.seen.at(-1)).toMatchObject({ response: expect.stringContaining("your words wait") })
   })
 
-  test("only by who may, and for one's own: as over HTTP", async () => {
+  test("only by a client with the scope, and for its own conversation: as over HTTP", async () => {
     await using world = await open()
     using peer = await world.server.socket("ada")
     await ask(peer, "fax it")

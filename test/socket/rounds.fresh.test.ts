@@ -12,7 +12,7 @@ const ROUNDS = isLong ? 1000 : 400
 const AT_ONCE = 10
 const [sqlite] = databases as readonly [TestDatabase]
 
-/** Asks for what the last words say: `look` or `write`, then ends. */
+/** Calls the tool that the last message names, `look` or `write`, then ends. */
 function script({ history }: ModelRequest) {
   const last = history.at(-1)
   if (last?.role !== "user") return says("Done.")
@@ -27,7 +27,7 @@ test(`${ROUNDS} rounds of devices, answers and cuts leave nothing behind`, { tim
   const authorization = `Bearer ${token}`
   const ada = await server.visitor("ada")
   const machines = Array.from({ length: AT_ONCE }, () => new Machine())
-  // Each has its own device and conversations, so that rounds that go on at the same time do not meet.
+  // Each has its own device and conversations, so that concurrent rounds do not interfere.
   const places = await Promise.all(
     machines.map(async (machine, index) => {
       const device = (more: Partial<Connecting> = {}) =>
@@ -115,7 +115,7 @@ test(`${ROUNDS} rounds of devices, answers and cuts leave nothing behind`, { tim
   await expect.poll(metrics).toMatch(/^pawl_open_streams 0$/m)
   expect(await metrics()).toMatch(/^pawl_devices 0$/m)
   expect(await metrics()).toMatch(/^pawl_device_calls_waiting 0$/m)
-  // Much happened: not everything was an error.
+  // Enough happened: not everything was an error.
   expect(Number(/pawl_device_answers_total\{outcome="taken"\} (\d+)/.exec(await metrics())?.[1])).toBeGreaterThan(
     ROUNDS * 0.3,
   )

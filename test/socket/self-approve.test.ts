@@ -15,7 +15,7 @@ async function ask(peer: Peer, message: string, context: Record<string, unknown>
   return peer.next("final", from)
 }
 
-describe.each(databases)("a device that an operator lets approve by itself on $name", (database) => {
+describe.each(databases)("a device that an operator allows to approve by itself on $name", (database) => {
   const open = async (scopes: Scope[] = [...USUAL, "self-approve"], more: Partial<ServerOptions> = {}) => {
     const model = scripted(calls("create_task", { title: "Buy milk" }), says("There."))
     const server = await openServer({ database, model, ...more })
@@ -27,10 +27,10 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
     return { server, machine, device, own, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
   }
 
-  test.each([["without a name"], ["phone"]])("%s: is not asked, and the audit says who agreed", async (name) => {
+  test.each([["without a name"], ["phone"]])("%s: is not asked, and the audit says who approved", async (name) => {
     await using world = await open()
     using device = await world.device(name === "phone" ? name : undefined)
-    // What it sends along itself is no reason to ask it.
+    // Context that the device itself sends is no reason to ask it.
     const answer = await ask(device, "milk", { user_profile: { name: "Ada" } })
     expect(answer.response).toBe("There.")
     expect([world.machine.effects, device.types().includes("awaiting_confirmation")]).toEqual([1, false])
@@ -49,7 +49,7 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
       { policy: { forbidAuto: true } },
     ],
     ["for what is written on the server", [...USUAL, "self-approve"], { site: "server" }, {}],
-  ])("%s: is asked as ever", async (_, scopes, context, more) => {
+  ])("%s: is asked as usual", async (_, scopes, context, more) => {
     await using world = await open(scopes, more)
     using device = await world.device()
     expect(await ask(device, "milk", context)).toMatchObject({ status: "paused" })
@@ -63,7 +63,7 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
     expect(world.machine.effects).toBe(0)
   })
 
-  test("it agrees to what was said from it, not to what is said elsewhere with the same token", async () => {
+  test("it approves changes requested over its own socket, not those of other clients with the same token", async () => {
     await using world = await open()
     using _ = await world.device("phone")
     const id = await world.own.begin({ deviceId: "phone" })
@@ -71,7 +71,7 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
     expect(world.machine.effects).toBe(0)
   })
 
-  test("nor to what was said from it and changed elsewhere while it waited", async () => {
+  test("nor a change requested over its own socket that another client has edited while it waited", async () => {
     const milk = calls("create_task", { title: "Buy milk" })
     await using world = await open(undefined, { model: scripted(calls("list_tasks"), says("None."), milk) })
     const { server, machine, own } = world
@@ -91,7 +91,7 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
     expect(machine.effects).toBe(0)
   })
 
-  test("nor to what would be written on another device", async () => {
+  test("nor a write on another device", async () => {
     await using world = await open()
     using _ = await world.device("phone")
     const id = await world.own.begin({ deviceId: "phone" })
@@ -100,7 +100,7 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
     expect(world.machine.effects).toBe(0)
   })
 
-  test("nor to anything in a name that it has lost to another credential, until it has another", async () => {
+  test("nor anything under a name that it has lost to another credential, until it has another", async () => {
     const milk = calls("create_task", { title: "Buy milk" })
     await using world = await open([...USUAL, "self-approve"], { model: scripted(milk, milk, says("There.")) })
     using device = await world.device("laptop")
@@ -122,7 +122,7 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
     expect([world.machine.effects, other.effects]).toEqual([1, 0])
   })
 
-  test("no token gives away this leave that has not got it", async () => {
+  test("a token without this scope cannot pass it on", async () => {
     await using world = await open(USUAL)
     const minted = await world.own.post("/api/tokens", { scopes: ["read", "chat", "approve", "self-approve"] })
     expect([minted.status, minted.body.code]).toEqual([403, "forbidden"])

@@ -22,7 +22,7 @@ describe.each(anyDatabase)("a client that knows only six frames, on $name", (dat
     const client = await RawSocket.open(server.url, await server.tokenFor("ada"))
     return {
       ...{ server, client, model },
-      /** What the model saw of its tool calls. */
+      /** The tool results that the model received. */
       results: () =>
         (model.received.at(-1)?.request.history ?? []).flatMap((turn) =>
           turn.role === "tool" ? turn.results.map(({ text }) => text) : [],
@@ -108,7 +108,7 @@ describe.each(anyDatabase)("a client that knows only six frames, on $name", (dat
       ],
       ["that is no JSON", (id: unknown) => [`{"type":"tool_result","id":"${String(id)}","rows":[}`]],
       ["of a wrong shape", (id: unknown) => [JSON.stringify({ type: "tool_result", id, rows: "none" })]],
-    ])("fails one call and no connection where it cannot be read: %s", async (_what, pieces) => {
+    ])("fails one call and no connection if it cannot be read: %s", async (_what, pieces) => {
       await using opened = await open(calls("list_tasks", {}), says("It failed."), says("Hello."))
       const { client, results } = opened
       client.send({ type: "chat_request", message: "list", context: {} })
@@ -121,7 +121,7 @@ describe.each(anyDatabase)("a client that knows only six frames, on $name", (dat
       expect(await client.next("final", from)).toMatchObject({ response: "Hello." })
     })
 
-    test("closes the connection only if nothing was asked", async () => {
+    test("closes the connection only without an open call", async () => {
       await using opened = await open()
       opened.client.send({ type: "tool_result", id: "call_1", rows: rowsOf(3 * MEBIBYTE) })
       expect(await opened.client.close()).toEqual({ code: 1009 })
@@ -138,7 +138,7 @@ describe.each(anyDatabase)("a client that knows only six frames, on $name", (dat
     }
   })
 
-  describe("a write that is answered when nobody waits any more", () => {
+  describe("a write that is answered after its run has ended", () => {
     test.each([
       ["done", { row: { ...TASK, title: "Buy milk" } }, "applied"],
       ["refused", { error: "The disk is full." }, "failed"],
@@ -178,7 +178,7 @@ describe.each(anyDatabase)("a client that knows only six frames, on $name", (dat
     test.each([
       ["refuses the filter", { error: "unknown filter: search" }],
       ["finds nothing with it", { rows: [] }],
-    ])("where the client %s", async (_what, searched) => {
+    ])("if the client %s", async (_what, searched) => {
       await using opened = await open(calls("get_note", { note_id: "Roof" }), says("Read."))
       const { client, results } = opened
       const hasSearch = ({ filters }: Record<string, unknown>) => Object.hasOwn(filters ?? {}, "search")
@@ -192,7 +192,7 @@ describe.each(anyDatabase)("a client that knows only six frames, on $name", (dat
       expect(client.seen.filter(hasSearch)).toEqual([])
     })
 
-    test("and searched for only by a client that says it can, whose exact match is never a suggestion", async () => {
+    test("and is searched for only by a client that can, whose exact match is never a suggestion", async () => {
       await using opened = await open(calls("get_note", { note_id: "Roof" }), says("Read."))
       const { client, results } = opened
       client.answer = ({ action, filters, data }) => {

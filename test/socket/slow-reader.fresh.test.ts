@@ -9,12 +9,12 @@ import { usedMemory } from "../support/worked.ts"
 const MB = 1024 * 1024
 const { conversations: CONVERSATIONS, turns: TURNS } = sizes.unread
 const SLOW = 5
-/** As much as a reply may hold. */
+/** The largest size of a reply. */
 const TEXT = "x".repeat(1_000_000)
 const [sqlite] = databases as readonly [TestDatabase]
 
 test(
-  `readers of ${CONVERSATIONS * TURNS} MB that do not read cost the server a bounded piece each, hold up nobody, and miss nothing`,
+  `readers of ${CONVERSATIONS * TURNS} MB that do not read cost the server a bounded buffer each, delay no other client, and miss nothing`,
   {
     timeout: 180_000,
   },
@@ -40,7 +40,7 @@ test(
       peer.socket.pause()
       for (const conversationId of ids) peer.send({ type: "attach", conversationId })
     }
-    // Somebody else watches and speaks as if nobody else were there.
+    // Another client watches and talks without a delay.
     using quick = await Peer.open(server.url, headers)
     const fresh = await ada.begin({ agent: "test" })
     quick.send({ type: "attach", conversationId: fresh })

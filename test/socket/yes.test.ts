@@ -12,14 +12,14 @@ import { TurnedClock } from "../support/loop/world.ts"
 const finals = (seen: readonly ServerFrame[]) => seen.filter(({ type }) => type === "final").length
 const CHANGE = calls("change", { q: "b" })
 
-/** Speaks, and waits for the end of the answer: all that a client of the six frames knows how to do. */
+/** Sends a message, and waits for the final: all that a client of the six frames can do. */
 async function ask(peer: Peer, message: string, context: Record<string, unknown> = {}) {
   const from = peer.seen.length
   peer.send({ type: "chat_request", message, context: { agent: "test", ...context } })
   return peer.next("final", from)
 }
 
-describe.each(anyDatabase)("whoever has only words decides with words on $name", (database) => {
+describe.each(anyDatabase)("a client that only has text decides by text on $name", (database) => {
   const open = async (script: readonly ScriptedReply[], clock?: TurnedClock) => {
     const done: (string | undefined)[] = []
     const tool = write("change", ({ q }) => {
@@ -34,7 +34,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     return { server, ada, done, pending, socket, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
   }
 
-  test("what waits is told in words with a final; yes decides it, and the rest of the answer follows with one more", async () => {
+  test("a final lists the pending changes as text; yes approves them, and the rest of the answer follows with one more final", async () => {
     await using world = await open([replies(says("I will. "), CHANGE), says("It is done.")])
     using peer = await world.socket()
     const asked = await ask(peer, "change it")
@@ -51,13 +51,13 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     })
     expect(world.done).toEqual(["b"])
     expect(finals(peer.seen)).toBe(2)
-    // It was a decision and no message.
+    // It was a decision and is not stored as a message.
     const { messages } = (await world.ada.get(`/api/conversations/${asked.conversationId}`)).body
     expect(messages.filter(({ role }: { role: string }) => role === "user")).toHaveLength(1)
     expect((await world.ada.get("/api/agent/audit")).body.items).toMatchObject([{ decidedBy: expect.any(String) }])
   })
 
-  test("no rejects it, and the model goes on from there", async () => {
+  test("no rejects the change, and the model continues from there", async () => {
     await using world = await open([CHANGE, says("As you like.")])
     using peer = await world.socket()
     await ask(peer, "change it")
@@ -65,7 +65,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect([world.done, await world.pending()]).toEqual([[], []])
   })
 
-  test("anything else is a message as before, and ends what waits", async () => {
+  test("any other text is a message as before, and ends what waits", async () => {
     await using world = await open([CHANGE, says("Five it is.")])
     using peer = await world.socket()
     await ask(peer, "change it")
@@ -74,7 +74,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(peer.types()).not.toContain("error")
   })
 
-  test("yes twice: the second is no answer to what is asked next", async () => {
+  test("yes twice: the second is no answer to the next question", async () => {
     await using world = await open([CHANGE, calls("change", { q: "second" }), always(says("Well."))])
     using peer = await world.socket()
     await ask(peer, "change it")
@@ -86,7 +86,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(await world.pending()).toMatchObject([{ arguments: { q: "second" } }])
   })
 
-  test("a yes that was sent before anybody was asked agrees to nothing", async () => {
+  test("a yes that was sent before the question approves nothing", async () => {
     await using world = await open([CHANGE, always(says("Well."))])
     using peer = await world.socket()
     peer.send({ type: "chat_request", message: "change it", context: { agent: "test" } })
@@ -98,7 +98,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(world.done).toEqual([])
   })
 
-  test("what was changed since is shown before a yes counts for it", async () => {
+  test("an edited change is shown before a yes counts for it", async () => {
     await using world = await open([CHANGE, says("Done.")])
     using peer = await world.socket()
     const { conversationId } = await ask(peer, "change it")
@@ -112,7 +112,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(retold.conversationId).toBe(conversationId)
   })
 
-  test("another socket has been shown nothing: its yes asks first, and then decides", async () => {
+  test("another socket has shown nothing yet: its yes asks first, and then decides", async () => {
     await using world = await open([CHANGE, says("Done.")])
     using peer = await world.socket()
     const { conversationId } = await ask(peer, "change it")
@@ -125,7 +125,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     await peer.until((seen) => finals(seen) === 2) // it sees how it went on
   })
 
-  test("a change that was proposed again is made by a yes, without a claim that the model gave no answer", async () => {
+  test("a change that was proposed again is approved by a yes, without a claim that the model gave no answer", async () => {
     const clock = new TurnedClock()
     await using world = await open([CHANGE, says("Then not.")], clock)
     using peer = await world.socket()
@@ -140,7 +140,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(world.done).toEqual(["b"])
   })
 
-  test("one of two that is decided elsewhere: the other is shown alone before a yes counts", async () => {
+  test("if another client decides one of two changes, the other is shown alone before a yes counts", async () => {
     await using world = await open([replies(CHANGE, calls("change", { q: "c" })), says("Done.")])
     using peer = await world.socket()
     expect((await ask(peer, "change both")).response).toContain('2. Run change\n   change {"q":"c"}')
@@ -153,7 +153,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(world.done).toEqual(["c"])
   })
 
-  test("two questions at once: a bare yes means neither, a named one its own", async () => {
+  test("two questions at once: a bare yes decides neither, a named one its own", async () => {
     const one = ({ history }: { history: readonly unknown[] }) => (history.length === 1 ? CHANGE : says("Done."))
     await using world = await open([always(one)])
     using peer = await world.socket()
@@ -167,7 +167,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(world.done).toEqual(["b"])
   })
 
-  test("a yes that has to be asked about waits behind who speaks; the word that stops them does not", async () => {
+  test("a yes that needs a question waits behind the run at work; the word that stops it does not", async () => {
     await using world = await open([CHANGE, hangs("Let me think"), says("Done.")])
     const { ada } = world
     const id = await ada.begin({ agent: "test" })
@@ -185,7 +185,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(world.done).toEqual(["b"])
   })
 
-  test("what was decided elsewhere before a yes could be asked about is told as that, with one final", async () => {
+  test("a change that another client decided before the question is reported as decided, with one final", async () => {
     await using world = await open([CHANGE, hangs("Let me think"), says("Done.")])
     const { ada } = world
     const id = await ada.begin({ agent: "test" })
@@ -205,7 +205,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(world.done).toEqual([])
   })
 
-  test("who may not approve is told where to decide, and its yes neither approves nor ends what waits", async () => {
+  test("a client that may not approve is sent where to decide, and its yes neither approves nor ends what waits", async () => {
     await using world = await open([CHANGE, says("Done.")])
     using peer = await world.socket("read", "chat")
     const asked = await ask(peer, "change it")
@@ -215,7 +215,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(await world.pending()).toHaveLength(1)
   })
 
-  test("what has expired is not approved: the yes is a message", async () => {
+  test("an expired change is not approved: the yes is a message", async () => {
     const clock = new TurnedClock()
     await using world = await open([CHANGE, says("Too late, shall I ask again?")], clock)
     using peer = await world.socket()
@@ -225,7 +225,7 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect(world.done).toEqual([])
   })
 
-  test("a device that comes back after the server was gone is asked anew, and nothing was approved in between", async () => {
+  test("a device that comes back after a server restart is asked again, and nothing was approved in between", async () => {
     const insert = calls("create_task", { title: "Buy milk" })
     await using first = await open([insert])
     const token = await first.server.tokenFor("ada")

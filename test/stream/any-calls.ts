@@ -11,7 +11,7 @@ import { FrameMaker } from "../../core/server/stream/frame-maker.ts"
 
 const PEOPLE = ["ada", "policy", "grant", "device"] as const
 
-/** What is known after a row: by the fold, and by whoever was sent its frames or asks for the conversation now. */
+/** The states after a row: of the reducer, of a client that received its frames, and of a client that loads the conversation. */
 export interface Moment {
   readonly event: JournalEvent
   readonly frames: readonly UnknownFrame[]
@@ -20,8 +20,8 @@ export interface Moment {
 }
 
 /**
- * Rows about calls in any order that the fold takes, also such as the loop never writes: what is begun twice, ends before
- * it was begun, is doubted and settled while nobody has proposed it. Whoever reads them must come to one opinion.
+ * Rows about calls in any order that the reducer accepts, also orders that the loop never writes: a call that starts twice,
+ * ends before it starts, or is in doubt and settled without a proposal. All readers must agree about them.
  */
 export class AnyCalls {
   readonly #conversation = emptyConversation("conv_any" as ConversationId, "user_ada" as UserId)
@@ -60,7 +60,7 @@ export class AnyCalls {
 
   #about(call: Call): NewEvent[] {
     const { id: callId, state } = call
-    // A duplicate is not worked on; in a journal of long ago it is once the first call has its result.
+    // A duplicate is not carried out; in an old journal it is, once the first call has its result.
     if (state === "duplicate") return []
     const by = "ada"
     switch (this.#roll(11)) {

@@ -8,7 +8,7 @@ import { readFrames } from "../support/server/stream.ts"
 import { write } from "../support/loop/tools.ts"
 
 describe.each(anyDatabase)("a stream on $name", ({ create }) => {
-  test("says of a call that a person has changed what it runs with, from whichever place it is read", async () => {
+  test("shows the edited arguments of a call, from whichever position it is read", async () => {
     const ran: unknown[] = []
     const save = write("save", (input) => {
       ran.push(input)

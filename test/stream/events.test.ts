@@ -46,7 +46,7 @@ describe.each(anyDatabase)("streams on $name", ({ create }) => {
     ] as const
 
   test.each(["/api/conversations/{id}/events", "/ai-sdk/{id}/stream"])(
-    "the head of %s leaves nothing open",
+    "a HEAD request for %s leaves nothing open",
     async (path) => {
       const { face, ada } = await open(hangs("Once"))
       await using _ = face
@@ -66,7 +66,7 @@ describe.each(anyDatabase)("streams on $name", ({ create }) => {
     },
   )
 
-  test("a run as a stream: each row one frame with its position, text as it comes, one done at the end", async () => {
+  test("a run as a stream: each row is one frame with its position, text as it comes, one done at the end", async () => {
     const { face, ada } = await open(...story())
     await using _ = face
     const id = await ada.begin({ agent: "test" })
@@ -100,7 +100,7 @@ describe.each(anyDatabase)("streams on $name", ({ create }) => {
     expect(rest.filter(({ type }) => type === "done")).toHaveLength(1)
   })
 
-  test("as JSON and as a stream the same run tells the same", async () => {
+  test("the JSON and the stream of a run contain the same", async () => {
     const { face, ada } = await open(...story(), ...story())
     await using _ = face
     const ids = [await ada.begin({ agent: "test", mode: "auto" }), await ada.begin({ agent: "test", mode: "auto" })]
@@ -130,7 +130,7 @@ describe.each(anyDatabase)("streams on $name", ({ create }) => {
     expect(body.run.status).toBe("completed")
   })
 
-  test("cut after any byte and taken up again, the pieces are the whole", async () => {
+  test("cut after any byte and resumed, the pieces are the whole", async () => {
     const { face, ada } = await open(...story())
     await using _ = face
     const id = await ada.begin({ agent: "test", mode: "auto" })
@@ -148,7 +148,7 @@ describe.each(anyDatabase)("streams on $name", ({ create }) => {
     }
   })
 
-  test("from every place inside a reply the rest of its text follows, never half of a character", async () => {
+  test("from every position inside a reply the rest of its text follows, never half of a character", async () => {
     const { face, ada } = await open(says(LONG, { chunks: 40 }))
     await using _ = face
     const id = await ada.begin({ agent: "test" })
@@ -161,7 +161,7 @@ describe.each(anyDatabase)("streams on $name", ({ create }) => {
     }
   })
 
-  test("who comes while a reply is being written gets what it has so far, then the rest as it comes", async () => {
+  test("a client that joins while a reply is written gets the text so far, then the rest as it comes", async () => {
     const { face, ada } = await open(hangs("Half of the "))
     await using _ = face
     const id = await ada.begin({ agent: "test" })
@@ -178,7 +178,7 @@ describe.each(anyDatabase)("streams on $name", ({ create }) => {
     expect(rest.at(-1)?.data).toEqual({ status: "cancelled" })
   })
 
-  test("text of an attempt that died is followed by restarted, and an offset into it leads there", async () => {
+  test("the text of a failed attempt is followed by restarted, and an offset into it leads there", async () => {
     const { face, ada } = await open(fails("overloaded", { after: "I was about to", retriable: true }), says("Again."))
     await using _ = face
     const id = await ada.begin({ agent: "test" })
@@ -201,7 +201,7 @@ describe.each(anyDatabase)("streams on $name", ({ create }) => {
     }
   })
 
-  test("what is wrong before a stream begins is a status", async () => {
+  test("an error before a stream starts is an HTTP status", async () => {
     const { face, ada } = await open(says("Hello."))
     await using _ = face
     const id = await ada.begin({ agent: "test" })
@@ -216,7 +216,7 @@ describe.each(anyDatabase)("streams on $name", ({ create }) => {
     expect(statuses.map(({ status }) => status)).toEqual([400, 400, 400, 404, 404, 403])
   })
 
-  test("a watcher of one conversation sees runs, decisions and settings, and a pause told once", async () => {
+  test("a watcher of one conversation sees runs, decisions and settings, and each pause once", async () => {
     const { face, ada } = await open(calls("change", { q: "a" }), says("Done."))
     await using _ = face
     const id = await ada.begin({ agent: "test" })
@@ -259,7 +259,7 @@ describe("a stream", () => {
     return { face, clock, ada: await face.as("ada") }
   }
 
-  test("says at least every 15 s that it lives", async () => {
+  test("sends something at least every 15 s", async () => {
     const { face, ada, clock } = await openOne()
     await using _ = face
     const { body } = await ada.watch(await ada.begin(), "1")
@@ -303,7 +303,7 @@ describe("a stream", () => {
     await reader.cancel()
   })
 
-  test("whose watcher does not read holds nothing up and keeps nothing for it", async () => {
+  test("delays nothing and buffers nothing if its watcher does not read", async () => {
     const big = "x".repeat(200_000)
     const { face, ada } = await openOne(always(says(big, { chunks: 500 })))
     await using _ = face

@@ -21,7 +21,7 @@ describe.each(anyDatabase)("the feed on $name", ({ create }) => {
     return Face.open({ url, model, tools: [write("change")] })
   }
 
-  test("tells first how things stand, then what waits for the person, and that it no longer does", async () => {
+  test("sends the current state first, then what waits for the person, and that it no longer does", async () => {
     await using face = await open()
     const ada = await face.as("ada")
     const old = await ada.begin({ title: "Old" })
@@ -45,7 +45,7 @@ describe.each(anyDatabase)("the feed on $name", ({ create }) => {
     expect(again[0]?.data.proposals).toEqual([])
   })
 
-  test("is about nobody else", async () => {
+  test("contains only the person's own conversations", async () => {
     await using face = await open()
     const ada = await face.as("ada")
     const bob = await face.as("bob")
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("the feed on $name", ({ create }) => {
     expect(frames[1]?.data.conversation.id).toBe(own)
   })
 
-  test("tells that a write waits again whose grant was taken back", async () => {
+  test("reports that a write waits again after its grant was revoked", async () => {
     const { url } = await create()
     const held = [new Held(), new Held()] as const
     let begun = 0
@@ -72,7 +72,7 @@ describe.each(anyDatabase)("the feed on $name", ({ create }) => {
       await ada.post(`/api/agent/proposals/${proposal}/commit`, { always: true })
     await face.pawl.runtime.rest(id)
 
-    // The row that takes the grant back is recorded only after everything else has been told.
+    // The row that revokes the grant is recorded only after all other rows have been sent.
     const [taken, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const journal = face.pawl.ports.journal as Journal
     const append = journal.append.bind(journal)

@@ -10,7 +10,7 @@ import { AnyCalls, type Moment } from "./any-calls.ts"
 const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 200 })
 const isPause = ({ type, data }: UnknownFrame) => type === "done" && (data as { status: string }).status === "paused"
 
-/** Nothing about calls: after it a transcript says what it makes of the calls that it has. */
+/** A frame without calls, after which a transcript shows the state that it derives from its calls. */
 const aside = (position: number): UnknownFrame => ({
   id: String(position + 1),
   type: "step",
@@ -22,14 +22,14 @@ const openIn = ({ items }: Transcript) =>
     item.type === "proposal" && !isSettled(item.proposal.status) ? [`${item.key} ${item.proposal.status}`] : [],
   )
 
-/** Whether the proposals of a conversation tell whose turn its calls are: a snapshot has nothing else. */
+/** Whether the proposals show whose turn the calls are, because a snapshot has nothing else. */
 const isTold = ({ calls, proposals }: Conversation) =>
   calls.every(({ state, proposal }) => {
     const open = proposal && proposals.get(proposal)
     return state === "ended" || turnOf(open ? stateByProposal(open.status) : "new") === turnOf(state)
   })
 
-/** Where the four who follow calls do not say the same of one row. */
+/** The rows for which reducer, stream, transcript and snapshot differ. */
 function* disagreements({ event, frames, conversation, detail }: Moment, before: Transcript, waited: boolean) {
   const after = frames.reduce(reduce, before)
   const waits = pauseReason(conversation) !== undefined
@@ -46,7 +46,7 @@ function* disagreements({ event, frames, conversation, detail }: Moment, before:
   if (snapshot !== status) yield `${where} the fold is ${status}, a snapshot ${snapshot}`
 }
 
-test("fold, stream, transcript and snapshot say the same of every call, also after rows that no loop writes", () => {
+test("reducer, stream, transcript and snapshot agree on every call, also after rows that the loop never writes", () => {
   const seen = new Set<string>()
   let pauses = 0
   fc.assert(
@@ -63,7 +63,7 @@ test("fold, stream, transcript and snapshot say the same of every call, also aft
     }),
     { numRuns: 300 },
   )
-  // Something happened: of most stories one pause or two, and chance may bring fewer.
+  // Enough happened: most cases have one pause or two, and chance may bring fewer.
   expect(pauses).toBeGreaterThan(100)
   expect(seen.size).toBe(13)
 }, 120_000)

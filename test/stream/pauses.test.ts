@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { pauseReason } from "../../core/engine/conversation.ts"
 import { Story } from "../client/client-story.ts"
 
-test("a stream says that a run has paused exactly when the loop's own fold comes to wait for a person", () => {
+test("a stream reports a pause exactly when the state of the loop starts to wait for a person", () => {
   let pauses = 0
   const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 250 })
   fc.assert(

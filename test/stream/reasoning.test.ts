@@ -17,7 +17,7 @@ const open = async () => {
   return { model, face, ada: await face.as("ada") }
 }
 
-test("what a model thinks is told while it comes, moves no cursor, and is with the message afterwards", async () => {
+test("reasoning is streamed while it arrives, moves no cursor, and is part of the message afterwards", async () => {
   const { model, face, ada } = await open()
   await using _ = face
   const id = await ada.begin({ agent: "test" })
@@ -32,7 +32,7 @@ test("what a model thinks is told while it comes, moves no cursor, and is with t
   model.think("").think("Let me ").think("see: 👋")
   const run = await sent
   const watched = readFrames(run, isOver)
-  // Somebody who comes in the middle of it is told it from its beginning.
+  // A client that joins in the middle gets the reasoning from its beginning.
   const late = await readFrames(await events(), (seen) => textOf(seen, "reasoning_delta") === "Let me see: 👋")
   const place = late.filter((frame) => !isThought(frame)).at(-1)?.id ?? ""
   expect(late.filter(isThought).every((frame) => frame.id === place)).toBe(true)
@@ -48,7 +48,7 @@ test("what a model thinks is told while it comes, moves no cursor, and is with t
   expect("Let me see: 👋\n\nMore.".startsWith(textOf(seen, "reasoning_delta"))).toBe(true)
   expect(JSON.stringify([...seen, ...late, ...cut])).not.toContain("sealed")
 
-  // From where the text was cut exactly the rest of it follows.
+  // From the position where the text was cut exactly the rest of it follows.
   const rest = await readFrames(await events(middle), (frames) => frames.some(({ type }) => type === "run_ended"))
   expect(textOf(rest, "text_delta")).toBe("of it.")
   const whole = rest.find(({ type }) => type === "message")?.data.message
@@ -58,7 +58,7 @@ test("what a model thinks is told while it comes, moves no cursor, and is with t
   expect(JSON.stringify(body)).not.toContain("sealed")
 })
 
-test("a long thought is told with its beginning in lists, and whole by itself", async () => {
+test("a long reasoning is cut in lists, and whole in its own message", async () => {
   const { model, face, ada } = await open()
   await using _ = face
   const id = await ada.begin({ agent: "test" })

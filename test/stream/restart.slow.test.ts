@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 180_000 })
 
 const TEXT = "The whole answer, 😀 to the last word."
 
-/** A server process, and ada at its door. */
+/** A server process, and a client of ada. */
 async function serve(environment: Record<string, string>, token: string) {
   const server = new PawlProcess(["serve"], { PAWL_PORT: "0", ...environment })
   const [, url] = await server.says(/listening on (\S+)\n/)
@@ -18,9 +18,9 @@ async function serve(environment: Record<string, string>, token: string) {
 }
 
 describe.concurrent.each(databases)("a watched reply on $name", ({ name, create }) => {
-  test("through kill -9 in the middle of it, twice, the watcher's pieces are what is stored", async () => {
+  test("through two kill -9 in the middle of it, the watcher's pieces equal the stored reply", async () => {
     let attempt = 0
-    // Two attempts show some text and never end; the third is whole.
+    // Two attempts show some text and never end; the third is complete.
     await using provider = await ProviderServer.open((response) => {
       const words = attempt++ < 2 ? TEXT.slice(0, 10) : TEXT
       streamHead(response).write(sse(...[...words].map((content) => chatChunk({ content }))))

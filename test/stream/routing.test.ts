@@ -21,8 +21,8 @@ const decided = {
   ms: expect.any(Number) as number,
 }
 
-describe.each(anyDatabase)("a decision about tools on $name", (database) => {
-  test("is seen the same on a stream and on a socket, and the run is the same as JSON", async () => {
+describe.each(anyDatabase)("a routing decision on $name", (database) => {
+  test("looks the same on a stream and on a socket, and the run is the same as JSON", async () => {
     const script = [calls("list_tasks"), says("None, I looked.", { chunks: 5 })]
     const model = scripted(...script, ...script, ...script)
     await using server = await openServer({ database, model, tools, agent })
@@ -59,7 +59,7 @@ describe.each(anyDatabase)("a decision about tools on $name", (database) => {
       expect(contents((await ada.get(`/api/conversations/${id}`)).body.messages)).toEqual(contents(answer.messages))
   })
 
-  test("is part of the state at any position, and of a fork's", async () => {
+  test("is part of the state at any position, and of a fork's state", async () => {
     await using server = await openServer({ database, model: scripted(says("None."), says("None.")), tools, agent })
     const ada = await server.visitor("ada")
     const id = await ada.begin({ agent: "test" })
@@ -90,7 +90,7 @@ describe.each(anyDatabase)("a decision about tools on $name", (database) => {
       ...["list my todos", "more_tools", expect.stringContaining("All of your tools"), "list_tasks"],
       ...["list_tasks found", "list_tasks found"],
     ])
-    // What it does not understand with all tools in sight it says, once.
+    // A request that it does not understand with all tools visible gets one answer, and the run ends.
     const { messages: lost, run } = (await ada.say(id, "sing")).body
     expect(run.status).toBe("completed")
     expect(lost.at(-1).content).toContain("I understand only plain requests like these")

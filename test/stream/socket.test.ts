@@ -13,7 +13,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 const [sqlite] = databases
 const LONG = "Ünïcödé 😀 and words, ".repeat(6000)
 
-/** One server for two visitors: `near` calls it as a function, `far` comes by a socket. */
+/** One server for two visitors: `near` calls it as a function, `far` over a socket. */
 async function open(script: readonly ScriptedReply[], clock?: TurnedClock) {
   const { url: database } = await (sqlite as (typeof databases)[number]).create()
   const face = await Face.open({ url: database, model: scripted(...script), ...(clock ? { clock } : {}) })
@@ -33,7 +33,7 @@ async function open(script: readonly ScriptedReply[], clock?: TurnedClock) {
   }
 }
 
-/** Counts who watches: resolves `left` when as many have gone as have come, and somebody has. */
+/** Counts watchers: resolves `left` when at least one has come and all have left. */
 function countWatchers({ pawl }: Face) {
   const { bus } = pawl.ports
   const { subscribe } = bus
@@ -78,7 +78,7 @@ describe("a stream over a socket", () => {
     }
   })
 
-  test("says at once and at least every 15 s that it lives", async () => {
+  test("sends something at once and at least every 15 s", async () => {
     const clock = new TurnedClock()
     await using server = await open([], clock)
     const { body } = await server.far.watch(await server.near.begin(), "1")
@@ -88,12 +88,12 @@ describe("a stream over a socket", () => {
       await clock.turn(15_000)
       texts.push(new TextDecoder().decode((await reader.read()).value))
     }
-    // What went out in one turn of the clock may come in one piece.
+    // Several writes of one turn of the clock may arrive in one piece.
     for (const text of texts) expect(text).toMatch(/^(:\n\n)+$/)
     await reader.cancel()
   })
 
-  test("watches no longer than its watcher", async () => {
+  test("ends when its watcher disconnects", async () => {
     await using server = await open([hangs("Half of the ")])
     const { left } = countWatchers(server.face)
     const id = await server.near.begin()
@@ -108,7 +108,7 @@ describe("a stream over a socket", () => {
     await left
   })
 
-  test("whose head alone was asked for is over with it", async () => {
+  test("ends at once if only its head was requested", async () => {
     await using server = await open([])
     const { left } = countWatchers(server.face)
     const id = await server.near.begin()
@@ -117,7 +117,7 @@ describe("a stream over a socket", () => {
     await left
   })
 
-  test("that cannot read on is cut off, and nobody else notices", async () => {
+  test("that cannot read on is cut off, without an effect on other watchers", async () => {
     await using server = await open([says("Hello.")])
     const { near, far, face } = server
     const id = await near.begin()
@@ -128,7 +128,7 @@ describe("a stream over a socket", () => {
     expect((await readFrames(await far.watch(id), isOver)).at(-1)?.type).toBe("done")
   })
 
-  test("to a watcher that has hung up before it was answered leaves nothing behind", async () => {
+  test("to a watcher that has disconnected before the answer leaves nothing behind", async () => {
     await using server = await open([])
     const { face, near, token, url } = server
     const id = await near.begin()

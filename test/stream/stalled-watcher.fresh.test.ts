@@ -11,12 +11,12 @@ import { usedMemory } from "../support/worked.ts"
 const MB = 1024 * 1024
 const [READERS, STALLED, TURNS] = [10, 10, sizes.stalledTurns]
 const CHUNK = "x".repeat(512)
-/** Nearly a megabyte: as much as a reply may hold. */
+/** Nearly a megabyte: the largest size of a reply. */
 const REPLY = 1900 * CHUNK.length
-/** The conversation itself holds its replies in memory. What nobody reads would be ten times as much, and twice that. */
+/** The conversation itself holds its replies in memory. The unread data would be ten times as much, and twice that. */
 const BOUND = 4 * TURNS * MB
 
-/** As long as a reply may be, in pieces that come one by one. */
+/** A reply of the largest size, in pieces that come one by one. */
 const talkative: Model = {
   name: "talkative",
   provider: "test",
@@ -30,7 +30,7 @@ const talkative: Model = {
   },
 }
 
-/** A client that counts: units of text in deltas, and runs it was told the end of. */
+/** A client that counts units of text in deltas, and runs whose end it received. */
 class Watcher {
   readonly socket: Socket
   text = 0
@@ -51,7 +51,7 @@ class Watcher {
     }
   }
 
-  /** A chunk of HTTP ends where a frame does, so its head only ever stands before one. */
+  /** A chunk of HTTP ends where a frame does, so its head only ever precedes one. */
   #read(bytes: string): void {
     const parts = (this.#line + bytes).split("\n\n")
     this.#line = parts.pop() ?? ""
@@ -64,7 +64,7 @@ class Watcher {
   }
 }
 
-test("watchers that never read hold up nobody, and cost the server no more than a bounded piece each", async () => {
+test("watchers that never read delay no other client, and cost the server a bounded buffer each", async () => {
   const { url: database } = await (databases[0] as (typeof databases)[number]).create()
   await using face = await Face.open({ url: database, model: talkative })
   const { url, close } = await listen((sent, env) => face.fetch(sent, env), { host: "127.0.0.1", port: 0 })
@@ -88,14 +88,14 @@ test("watchers that never read hold up nobody, and cost the server no more than 
   const before = usedMemory()
   for (let turn = 2; turn <= TURNS; turn++) {
     expect((await ada.say(id, "go")).status).toBe(200)
-    // Everyone who reads has seen all of it, while others have read nothing at all.
+    // All active readers have seen everything, while others have read nothing at all.
     await Promise.all(readers.map((reader) => reader.sees(turn)))
     expect(usedMemory() - before, `after ${turn} MB for each of ${READERS}`).toBeLessThan(BOUND)
   }
   for (const socket of stalled) expect(socket.bytesRead).toBeLessThan(MB / 4) // what a socket takes in by itself
   for (const reader of readers) expect(reader.text).toBe(TURNS * REPLY)
 
-  // Whoever goes on reading after all has missed nothing.
+  // A client that reads again has missed nothing.
   const late = new Watcher(stalled[0] as Socket)
   late.socket.resume()
   await late.sees(TURNS)

@@ -9,7 +9,7 @@ import { waitForEvent } from "../../core/server/conversation/wait-for-event.ts"
 const [id, user] = [newId("conv"), newId("user")]
 const row = (position: number) => ({ type: "tool_start", position, version: 1, at: 0 }) as unknown as JournalEvent
 
-/** Watches from behind row 1 for row 3, while four are on record. */
+/** Watches after row 1 for row 3, while four are recorded. */
 function watch(runtime: Pick<Runtime, "rest" | "isWorking" | "closing">) {
   const bus = new InProcessBus()
   const rows = [1, 2, 3, 4].map(row)
@@ -32,7 +32,7 @@ function watch(runtime: Pick<Runtime, "rest" | "isWorking" | "closing">) {
 
 const closing = new AbortController().signal
 
-test("what was written unheard is read as soon as something behind it is heard", async () => {
+test("a row that was not received is read as soon as a later one is received", async () => {
   const atWork = { rest: async () => false, isWorking: () => true, closing }
   const { watching, heard, tell } = watch(atWork)
   using _ = watching
@@ -42,7 +42,7 @@ test("what was written unheard is read as soon as something behind it is heard",
   expect(heard).toEqual([2, 3, 4])
 })
 
-test("what was written unheard is known when the run has come to rest here", async () => {
+test("a row that was not received is read when the run on this node is idle", async () => {
   const { watching, heard, tell } = watch({ rest: async () => true, isWorking: () => false, closing })
   using _ = watching
   tell(4)
@@ -50,7 +50,7 @@ test("what was written unheard is known when the run has come to rest here", asy
   expect(heard).toEqual([2, 3, 4])
 })
 
-test("what is heard in order is not read again", async () => {
+test("rows received in order are not read again", async () => {
   const { watching, heard, tell } = watch({ rest: async () => true, isWorking: () => false, closing })
   using _ = watching
   tell(2)

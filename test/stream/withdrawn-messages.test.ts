@@ -5,7 +5,7 @@ import { newId } from "../../core/protocol/ids.ts"
 import type { Conversations } from "../../core/server/conversation/ports.ts"
 import { onWithdrawn } from "../../core/server/stream/send-message.ts"
 
-test("a message that another node has taken back unheard is missed with the next look at the record", async () => {
+test("a message that another node has withdrawn unnoticed is found missing at the next read of the record", async () => {
   const [id, message, bus] = [newId("conv"), newId("msg"), new InProcessBus()]
   const looked = Promise.withResolvers<void>()
   let isThere = true

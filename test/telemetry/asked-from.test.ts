@@ -8,7 +8,7 @@ import { openTold, runOf } from "./told-server.ts"
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 const SPAN = "00f067aa0ba902b7"
 
-test("the trace of a run links to that of the request that asked for it, and its log lines name it; a bad header is nobody's", async () => {
+test("a run's trace links to the trace of its request, and its log lines name it; a malformed header is ignored", async () => {
   await using receiver = await OtlpReceiver.open()
   const lines: Record<string, unknown>[] = []
   const log = { info: note, warn: note, error: note }

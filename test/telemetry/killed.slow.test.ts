@@ -5,7 +5,7 @@ import { Visitor } from "../support/server/face.ts"
 import { OtlpReceiver, treeOf } from "./otlp-receiver.ts"
 
 test(
-  "what a killed process had begun, and had not told, is in one trace with what the next one has done",
+  "the unexported work of a killed process is in one trace with the work of the next process",
   { timeout: 120_000 },
   async () => {
     await using receiver = await OtlpReceiver.open()
@@ -25,7 +25,7 @@ test(
     server = await start(environment)
     const visitor = new Visitor(fetch, token, server.url)
     const id = await visitor.begin()
-    visitor.say(id, "go").catch(() => {}) // whoever asks hears nothing more of it
+    visitor.say(id, "go").catch(() => {}) // the caller gets no answer
     await server.ended
     await using next = await start(environment)
     await receiver.told(({ name }) => name.startsWith("invoke_agent"))

@@ -5,7 +5,7 @@ import { readJson, readProtobuf, type ReceivedSpan, type ReceivedTraces } from "
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void
 
-/** Whoever is told of spans: a real HTTP server that reads OTLP in both its forms, and answers as the test wants. */
+/** Receives spans: a real HTTP server that reads both forms of OTLP, and answers as the test wants. */
 export class OtlpReceiver implements AsyncDisposable {
   readonly requests: {
     readonly headers: IncomingHttpHeaders
@@ -35,7 +35,7 @@ export class OtlpReceiver implements AsyncDisposable {
     return this.requests.flatMap(({ traces }) => traces.spans)
   }
 
-  /** Resolves with the first span that fits, as soon as it has come. */
+  /** Resolves with the first matching span, as soon as it has arrived. */
   async told(fits: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> {
     for (;;) {
       const found = this.spans.find(fits)
@@ -61,7 +61,7 @@ export class OtlpReceiver implements AsyncDisposable {
   }
 }
 
-/** Lines of names, each below what it is a part of: those of one parent by their beginning, then by name. */
+/** Lines of names, each indented below its parent: siblings by start time, then by name. */
 export function treeOf(spans: readonly ReceivedSpan[], parent: string | undefined = undefined, depth = 0): string[] {
   const children = spans.filter((span) => span.parentId === parent)
   children.sort((a, b) => a.from - b.from || a.to - b.to || a.name.localeCompare(b.name))

@@ -1,4 +1,4 @@
-/** What is in a batch of spans, in either form of OTLP. Read by hand: the writer is the official one, and must not judge itself. */
+/** The content of a batch of spans, in either form of OTLP. Parsed by hand, because the official library wrote it and must not verify itself. */
 export interface ReceivedTraces {
   readonly resource: Readonly<Record<string, unknown>>
   readonly spans: readonly ReceivedSpan[]
@@ -83,7 +83,7 @@ const hex = (fields: ReturnType<typeof fieldsOf>, number: number): string =>
   all(fields, number)[0]?.toString("hex") ?? ""
 const whole = (fields: ReturnType<typeof fieldsOf>, number: number): number => Number(fields.get(number)?.[0] ?? 0)
 
-/** As the files of opentelemetry-proto number the fields. */
+/** The fields as numbered in the files of opentelemetry-proto. */
 export function readProtobuf(body: Buffer): ReceivedTraces {
   const [resourceSpans] = all(fieldsOf(body), 1).map(fieldsOf)
   if (!resourceSpans) throw new Error("A batch without spans.")

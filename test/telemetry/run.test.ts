@@ -22,7 +22,7 @@ const story = () =>
   )
 
 test.each(["http/json", "http/protobuf"] as const)(
-  "a run with a tool and a write that waits for its person is one tree, over %s, and says nothing of what was said",
+  "a run with a tool and a write that waits for its person is one tree, over %s, without the text of messages",
   async (protocol) => {
     await using receiver = await OtlpReceiver.open()
     const telemetry = { protocol, headers: { "x-key": "k" }, resource: { "deployment.environment.name": "test" } }
@@ -81,7 +81,7 @@ const isCommit = ({ name }: { readonly name: string }) => name === "store commit
 const eventsOf = (commits: readonly { readonly attributes: Readonly<Record<string, unknown>> }[]) =>
   commits.reduce((sum, { attributes }) => sum + Number(attributes["pawl.commit.events"]), 0)
 
-test("what was said is told where an operator wants it", async () => {
+test("messages are exported if the operator enables content", async () => {
   await using receiver = await OtlpReceiver.open()
   const server = await openTold({ model: story(), tools, receiver: receiver.url, telemetry: { content: true } })
   await ask(server, "My question.")
@@ -97,7 +97,7 @@ test("what was said is told where an operator wants it", async () => {
   })
 })
 
-test("a share of nothing tells nothing, and reads nothing", async () => {
+test("a sampling ratio of zero exports nothing, and reads nothing", async () => {
   await using receiver = await OtlpReceiver.open()
   const server = await openTold({ model: story(), tools, receiver: receiver.url, telemetry: { share: 0 } })
   await ask(server, "My question.")
@@ -105,7 +105,7 @@ test("a share of nothing tells nothing, and reads nothing", async () => {
   expect(receiver.requests).toEqual([])
 })
 
-test("a receiver that hears and never answers holds up neither a run nor the end of the server", async () => {
+test("a receiver that never answers delays neither a run nor the end of the server", async () => {
   const clock = new TurnedClock()
   await using receiver = await OtlpReceiver.open(() => {}) // hears, and never answers
   const telemetry = { timeoutMs: 3_600_000 }
@@ -118,7 +118,7 @@ test("a receiver that hears and never answers holds up neither a run nor the end
   await closed
 })
 
-test("a fork begins with copies: what was told once is not told again", async () => {
+test("a fork begins with copies: a span that was exported once is not exported again", async () => {
   await using receiver = await OtlpReceiver.open()
   const server = await openTold({ model: scripted(says("One."), says("Two.")), receiver: receiver.url })
   const id = await ask(server, "First.")

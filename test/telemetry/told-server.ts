@@ -26,7 +26,7 @@ export const tellingTo = (url: string): TelemetrySettings => ({
   content: false,
 })
 
-/** A whole server with one agent, `test`, whose runs are told to a receiver. */
+/** Opens a whole server with one agent, `test`, whose runs are exported to a receiver. */
 export function openTold({ tools = [], receiver, telemetry = {}, databaseUrl, ...replaced }: ToldServer) {
   const settings = {
     ...settingsIn(dataFolder()),
@@ -38,7 +38,7 @@ export function openTold({ tools = [], receiver, telemetry = {}, databaseUrl, ..
   return composeServer({ ...settings, telemetry: told }, { agents: () => [agent], ...replaced })
 }
 
-/** A person's words in a new conversation, worked on until it rests. */
+/** Sends a message in a new conversation, and waits until the run is idle. */
 export async function ask({ runtime, store }: ComposedServer, text: string): Promise<ConversationId> {
   const { id: user } = await store.people.ensure("ada", Date.now())
   const message = { type: "message", id: newId("msg", user), text, when: "queue" } as const
@@ -47,7 +47,7 @@ export async function ask({ runtime, store }: ComposedServer, text: string): Pro
   return id
 }
 
-/** Decides whatever waits. */
+/** Decides all pending proposals. */
 export async function decide({ runtime, store }: ComposedServer, id: ConversationId, decision: "commit" | "reject") {
   const { proposals, user } = await store.journal.load(id, true)
   for (const [proposalId] of proposals) await runtime.submit(id, { type: "decide", proposalId, decision, by: user })

@@ -7,7 +7,7 @@ import { OtlpReceiver, treeOf } from "./otlp-receiver.ts"
 import { ask, decide, openTold, runOf } from "./told-server.ts"
 
 describe.each(databases.filter(({ name }) => name === "postgres"))("two nodes on one $name", ({ create }) => {
-  test("a run that one has begun and the other has ended is one trace, in which nothing is told twice", async () => {
+  test("a run that one node started and another ended is one trace, without duplicate spans", async () => {
     await using database = await create()
     await using receiver = await OtlpReceiver.open()
     const tools = [read("look"), write("save")]

@@ -6,7 +6,7 @@ import { scripted } from "../../core/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { tellingTo } from "./told-server.ts"
 
-test("a server that tells nobody loads nothing of OpenTelemetry", async () => {
+test("a server that exports no traces loads nothing of OpenTelemetry", async () => {
   const loaded: string[] = []
   const hooks = registerHooks({
     resolve(specifier, context, next) {

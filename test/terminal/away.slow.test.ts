@@ -8,7 +8,7 @@ import { provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-test("a server that dies at work is said to be away, and what is said meanwhile is sent once when it is back", async () => {
+test("shows that a server which dies during a run is away, and sends messages typed meanwhile once when it is back", async () => {
   const begins = beginsOnly()
   await using world = await provided(begins.reply, chatReply("Begun anew."), chatReply("And that, too."))
   await using server = await KilledServer.open(world.settings)
@@ -29,7 +29,7 @@ test("a server that dies at work is said to be away, and what is said meanwhile 
   expect(world.provider.received).toHaveLength(3)
 })
 
-test("a window that changes its size while a reply is written leaves nothing behind", async () => {
+test("resizing the window while a reply is written leaves no old lines behind", async () => {
   const working = Promise.withResolvers<ServerResponse>()
   await using world = await provided((response) => {
     response.write(sse(chatChunk({ role: "assistant", content: "" })))
@@ -64,7 +64,7 @@ test("a window that changes its size while a reply is written leaves nothing beh
   response.end(sse(chatChunk({ content: "The end." }), chatChunk({}, "stop"), "[DONE]"))
   await terminal.shows("The end.")
   await terminal.showsNoMore("working")
-  // Not in the middle of a frame: what is drawn anew is gone from the screen for a moment.
+  // Waits between frames, because a redrawn line is gone from the screen for a moment.
   await terminal.settles((_, all) => {
     expect(all.match(/> a draft/g), all).toHaveLength(1)
     expect(all.match(/^> tell me/gm), all).toHaveLength(1)

@@ -13,7 +13,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 
 const DAY_MS = 86_400_000
 
-/** A change that waits, in a terminal whose clock goes wrong by so many milliseconds. */
+/** A change that waits, in a terminal whose clock is off by so many milliseconds. */
 async function waitingIn(url: string, wrongBy: number) {
   await using stack = new AsyncDisposableStack()
   const clock = new TurnedClock()
@@ -54,18 +54,21 @@ async function waitingIn(url: string, wrongBy: number) {
 }
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test.each(["yes", "no"])("a clock that is behind: %j to what has expired says so and goes on", async (words) => {
-    await using database = await create()
-    await using world = await waitingIn(database.url, -DAY_MS)
-    await world.clock.leap(3_600_000)
-    expect(world.session.question, "by the clock of this machine").toContain("yes")
-    expect(await world.answers(words)).toEqual({ [words]: true })
-    await expect.poll(() => world.session.waiting).toEqual([])
-    expect(world.printed()).toContain("! Expired before your answer arrived: ")
-    expect(world.done).toEqual([])
-  })
+  test.each(["yes", "no"])(
+    "a clock that is behind: %j to an expired change reports that and continues",
+    async (words) => {
+      await using database = await create()
+      await using world = await waitingIn(database.url, -DAY_MS)
+      await world.clock.leap(3_600_000)
+      expect(world.session.question, "by the clock of this machine").toContain("yes")
+      expect(await world.answers(words)).toEqual({ [words]: true })
+      await expect.poll(() => world.session.waiting).toEqual([])
+      expect(world.printed()).toContain("! Expired before your answer arrived: ")
+      expect(world.done).toEqual([])
+    },
+  )
 
-  test("a clock that is behind: where another one waits, only the one that was answered is known to have expired", async () => {
+  test("a clock that is behind: if another change waits, only the answered one is known to have expired", async () => {
     await using database = await create()
     await using world = await waitingIn(database.url, -DAY_MS)
     await world.clock.leap(3_600_000)
@@ -76,7 +79,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(world.done).toEqual([])
   })
 
-  test("a clock that is ahead: what has not expired is asked about again, and what expires then is seen", async () => {
+  test("a clock that is ahead: an unexpired change is asked about again, and its later expiry is noticed", async () => {
     await using database = await create()
     await using world = await waitingIn(database.url, DAY_MS)
     expect(world.session.question).toContain("Press Enter to continue without it")
@@ -92,7 +95,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(world.done).toEqual(["a"])
   })
 
-  test("what has expired is proposed once more by a word while it waits, and by /again when it is settled, also in another terminal", async () => {
+  test("an expired change is proposed again by a word while it waits, and by /again when it is settled, also in another terminal", async () => {
     await using database = await create()
     await using world = await waitingIn(database.url, 0)
     const { session, clock } = world
@@ -107,7 +110,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await expect.poll(() => session.waiting).toEqual([])
     session.settle(100)
     expect(world.printed()).toContain("expired; /again proposes it again")
-    // As it is read by whoever comes later.
+    // As a later reader sees it.
     const id = session.conversation!.id
     session.leave()
     await session.enter(id)

@@ -7,12 +7,12 @@ import { ASKED, calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-/** Down to the last line of the frame: all above it is drawn. */
+/** Waits for the last line of the frame, when everything above it is drawn. */
 const AT_REST = /It did not run\.[^]*^>\s*\nask first/m
 
 const writes = (path: string, content: string) => calls("write_file", { path, content })
 
-test("what was done, rejected and overtaken reads the same after --continue, with what was changed", async () => {
+test("applied, rejected and superseded changes read the same after --continue, with what was edited", async () => {
   await using world = await provided(
     writes("done.txt", "Buy milk\n"),
     chatReply("Done is done."),

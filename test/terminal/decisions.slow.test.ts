@@ -12,14 +12,14 @@ vi.setConfig({ testTimeout: 180_000 })
 
 const writes = (path: string, content = "Buy milk\n") => calls("write_file", { path, content })
 
-test("what expires while it is shown says so, takes no yes, and is asked for again in words", async () => {
+test("a change that expires while it is shown says so, accepts no yes, and is requested again by a message", async () => {
   await using world = await provided(
     writes("milk.txt"),
     chatReply("It was not done."),
     writes("bread.txt"),
     chatReply("Well."),
   )
-  // Three seconds to decide: on a busy machine they may be over before it is drawn, and all of this holds as well.
+  // Three seconds to decide. On a busy machine they may be over before it is drawn, and the test still holds.
   await using terminal = world.open([], { PAWL_PROPOSAL_MINUTES: "0.05" })
   await terminal.shows("lists keys and commands")
   terminal.type("I need milk", keys.enter)
@@ -40,7 +40,7 @@ test("what expires while it is shown says so, takes no yes, and is asked for aga
   expect(readdirSync(world.cwd)).toEqual([])
   terminal.type(keys.enter)
   expect(await terminal.shows("It was not done.")).toMatch(/✗ Create milk\.txt.* · expired; \/again proposes it again/)
-  // Or with words, without going on first.
+  // Or with a message, without continuing first.
   terminal.type("then bread", keys.enter)
   await terminal.shows("This expired, and nothing was changed.")
   terminal.type("do it again please", keys.enter)
@@ -49,7 +49,7 @@ test("what expires while it is shown says so, takes no yes, and is asked for aga
   expect(world.provider.received).toHaveLength(4)
 })
 
-test("always agrees to the next ones, counted, but never to what is asked about each time", async () => {
+test("always approves the next ones, counted, but never those that are asked about each time", async () => {
   await using world = await provided(
     writes("one.txt"),
     chatReply("One."),
@@ -88,7 +88,7 @@ test("always agrees to the next ones, counted, but never to what is asked about 
   expect(readdirSync(world.cwd).toSorted()).toEqual(["AGENTS.md", "one.txt", "two.txt"])
 })
 
-test("a server that dies is said to be away, and gone on with when it is back; two terminals decide once", async () => {
+test("shows that a dead server is away, and continues when it is back; two terminals decide once", async () => {
   await using world = await provided(
     chatReply("Here."),
     chatReply("Here again."),
@@ -112,7 +112,7 @@ test("a server that dies is said to be away, and gone on with when it is back; t
   await terminal.shows(/> are you there\n\nHere again\./)
   await terminal.showsNoMore("the server")
 
-  // The same conversation in a second terminal of the same person, elsewhere.
+  // The same conversation in a second terminal of the same person, in another folder.
   await using other = world.open(["--server", url], { ...mine, PAWL_DATA: dataFolder() }, { cwd: dataFolder() })
   await other.shows("lists keys and commands")
   other.type("/conversations 1", keys.enter)

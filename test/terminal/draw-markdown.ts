@@ -1,4 +1,4 @@
-/** Draws texts as the page and the terminal do, in a process that can be ended: each line is a JSON list of them, and is answered by one. */
+/** Draws texts as the page and the terminal do, in a process that can be killed: each line is a JSON list of texts, and gets one answer. */
 import { createInterface } from "node:readline"
 import { createElement } from "react"
 import { renderToStaticMarkup } from "react-dom/server"

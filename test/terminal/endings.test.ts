@@ -37,7 +37,7 @@ describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
       fails("overloaded", { after: "One, t" }),
       ["One, t", "! The reply was interrupted here.", expect.stringMatching(/^! This run failed\. .*overloaded/)],
     ],
-  ])("says in a line that a reply %s, at once and when the conversation is taken up again", async (_, reply, lines) => {
+  ])("says in one line that a reply %s, at once and after --continue", async (_, reply, lines) => {
     await using database = await create()
     await using place = await openSession(database.url, reply)
     const session = place.begin()
@@ -48,7 +48,7 @@ describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
     expect(printed(later).slice(-lines.length)).toEqual(lines)
   })
 
-  test("/continue has the model go on after the half that stays, and only where a reply was cut", async () => {
+  test("/continue has the model resume after the partial reply, and only if a reply was cut", async () => {
     await using database = await create()
     await using place = await openSession(database.url, replies(says("One, two,"), finishes("limit")), says("three."))
     const session = place.begin()

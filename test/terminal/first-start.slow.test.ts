@@ -22,13 +22,13 @@ test("without a model, pawl chat says in two lines what answers and how to conne
     terminal.type("/connect", keys.enter)
     await terminal.shows("A provider is connected already.")
   }
-  // It stays connected, and the model that was chosen answers without another word about it.
+  // It stays connected, and the chosen model answers without another hint.
   await using again = chat(settings)
   await again.shows("ollama/qwen3:8b")
   expect(again.output).not.toMatch(/offline model|answers here/)
 })
 
-test("with nothing on this machine, the two lines say what to start or to set", async () => {
+test("if no model runs on this machine, the two lines say what to start or to set", async () => {
   await using terminal = chat({ PAWL_DATA: dataFolder(), PAWL_LOCAL_MODEL_SERVERS: "off" })
   await terminal.shows("The offline model answers here.")
   await terminal.shows("start Ollama or LM Studio and type /connect, or set a key such as OPENAI_API_KEY.")

@@ -10,18 +10,18 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 import { isLong, oneIn, seedOf } from "../support/sizes.ts"
 import { slowMarkdown } from "../support/slow-texts.ts"
 
-/** Some of these took for ever, in the browser as here; the slowest takes a few seconds on a machine with other work. */
+/** Some of these never ended, in the browser and here; the slowest takes a few seconds on a busy machine. */
 const DEADLINE = 60_000
 
-/** What is beyond the bound is drawn as it stands, and takes no longer for being longer still: a quarter shows that, too. */
+/** Text beyond the limit is drawn as it is, and takes no longer if it is longer; a quarter of the length shows that too. */
 const LENGTH = isLong ? REPLY_CHARACTERS : REPLY_CHARACTERS / 4
 
-/** Of the longest beginnings that are still read, which take most of the time, the usual run draws an eighth, by the seed. */
+/** The longest texts below the limit take most of the time, so the usual run draws an eighth of them, chosen by the seed. */
 const SEED = seedOf("PAWL_FUZZ_SEED")
 const texts = slowMarkdown(LENGTH).map(([name, text], at) => ({ name, text, isRead: isLong || at % 8 === SEED % 8 }))
 
 let program: string
-/** Draws one after the other, until it has to be ended. */
+/** Draws texts one after the other, in a process that is killed if it does not end. */
 let artist: Artist | undefined
 
 interface Artist {
@@ -43,11 +43,11 @@ afterAll(async () => {
   await artist?.ended
 })
 
-test.each(oneIn(4, texts))("a reply is drawn, however long, that is nothing but $name", async ({ text, isRead }) => {
+test.each(oneIn(4, texts))("a reply of any length is drawn that contains only $name", async ({ text, isRead }) => {
   expect(await draw([text, ...(isRead ? [longestRead(text)] : [])])).toMatch(/^drawn \d/)
 })
 
-/** The longest beginning of a text that is still read as markdown, found by halves. */
+/** The longest prefix of a text that is still read as markdown, found by bisection. */
 function longestRead(text: string): string {
   let [low, high] = [0, text.length + 1]
   while (high - low > 1 + low / 50) {
@@ -58,7 +58,7 @@ function longestRead(text: string): string {
   return text.slice(0, low)
 }
 
-/** What it said, or that it did not end. The deadline is the judge of what would go on for hours, not a bound on time. */
+/** Returns the output, or that drawing did not end. The deadline catches drawings that would take hours; it does not bound time. */
 async function draw(texts: readonly string[]): Promise<string> {
   const { child, ended } = (artist ??= begin())
   const late = setTimeout(() => child.kill("SIGKILL"), DEADLINE)
@@ -69,7 +69,7 @@ async function draw(texts: readonly string[]): Promise<string> {
   return received
 }
 
-/** As it is published: React has a slower self for those who work on a page. */
+/** As published: React's development build is slower. */
 function begin(): Artist {
   const env = { ...process.env, NODE_ENV: "production" }
   const child = spawn(process.execPath, [program], { env, stdio: ["pipe", "pipe", "inherit"] })

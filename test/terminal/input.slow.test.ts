@@ -7,11 +7,11 @@ import { ASKED, calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-/** What the provider was told last by the person. */
+/** The person's last message, as the provider received it. */
 const said = (received: readonly { readonly body: { messages: { role: string; content: unknown }[] } }[]) =>
   received.at(-1)?.body.messages.findLast(({ role }) => role === "user")?.content
 
-test("a message of many lines, by every key that makes one, pasted, and found again in another session", async () => {
+test("a message of several lines can be typed by every key that makes one, pasted, and found in the history of another session", async () => {
   await using world = await provided(chatReply("First."), chatReply("Second."), chatReply("Third."))
   {
     await using terminal = world.open()
@@ -22,7 +22,7 @@ test("a message of many lines, by every key that makes one, pasted, and found ag
     await terminal.shows(/> one\n {2}\n?.*ask first/)
     terminal.type("two", keys.newline)
     await terminal.shows(/> one\n {2}two/)
-    // Shift+Enter, as terminals of the newer kind send it.
+    // Shift+Enter, as newer terminals send it.
     terminal.type("three", "\x1b[13;2u", "four")
     await terminal.shows("> one\n  two\n  three\n  four")
     terminal.type(keys.enter)
@@ -46,7 +46,7 @@ test("a message of many lines, by every key that makes one, pasted, and found ag
   await terminal.shows("> one\n  two\n  three\n  four\nask first")
   terminal.type(...Array.from({ length: 8 }, () => keys.down))
   await terminal.shows("> a draft\nask first")
-  // Words and lines are taken away as in a shell, and Esc takes all of it.
+  // Keys delete words and lines as in a shell, and Esc deletes all of it.
   terminal.type("\x17")
   await terminal.shows(/^> a ?\nask first/m)
   terminal.type("\x15b\x01a\x05c")
@@ -55,7 +55,7 @@ test("a message of many lines, by every key that makes one, pasted, and found ag
   await terminal.shows(/^> ?\nask first/m)
 })
 
-test("an answer is stopped, branched off, asked of another model and agent, and listed", async () => {
+test("an answer can be stopped, forked, requested from another model and agent, and listed", async () => {
   const working = Promise.withResolvers<ServerResponse>()
   await using world = await provided((response) => {
     response.write(sse(chatChunk({ role: "assistant", content: "It begins" })))
@@ -98,7 +98,7 @@ test("an answer is stopped, branched off, asked of another model and agent, and 
   await terminal.shows(/There is no agent "nothing"[^]*\nworkspace +Finds your tasks/)
   terminal.type("/new", keys.enter)
   await terminal.shows("Your next message starts a new conversation.")
-  // The folder goes away while it is talked about: a sentence, and the terminal goes on.
+  // The folder is deleted during the conversation: the terminal shows an error and continues.
   rmSync(world.cwd, { recursive: true })
   terminal.type("list .", keys.enter)
   await terminal.shows(/✗ List directory/)
@@ -106,7 +106,7 @@ test("an answer is stopped, branched off, asked of another model and agent, and 
   expect((await terminal.ended).code).toBe(0)
 })
 
-test("a narrower window leaves nothing of the wider one behind", async () => {
+test("making the window narrower leaves no old lines behind", async () => {
   await using world = await provided(calls("write_file", { path: "milk.txt", content: "Buy milk\n" }))
   // The screen of these tests is xterm.js, as in VS Code.
   await using terminal = world.open([], { TERM_PROGRAM: "vscode", NO_COLOR: "1" }, { columns: 100, rows: 30 })
@@ -115,7 +115,7 @@ test("a narrower window leaves nothing of the wider one behind", async () => {
   await terminal.shows(ASKED)
   for (const columns of [44, 38, 30, 90, 40]) {
     terminal.resize(columns, 30)
-    // The last line alone is cut, and tells for which width it was drawn; before, Ink cuts what was made for the last one.
+    // Only the last line is cut, and shows for which width it was drawn; Ink cut the line drawn for the previous width before.
     await terminal.shows(new RegExp(columns === 90 ? "^[^…]*$" : `^[^…]*\\nask first · .{${columns - 13}}…$`))
     await terminal.settles((screen, all) => {
       expect(all.match(/Adds · write_file/g), `${columns} columns`).toHaveLength(1)

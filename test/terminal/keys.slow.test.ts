@@ -19,7 +19,7 @@ const functionKeys = [
   ]),
   ...["A", "B", "C", "D", "E"].map((each) => `\x1b[[${each}`),
 ]
-/** Every key with Ctrl or Alt, and every function key, that is for nothing. */
+/** Every combination with Ctrl or Alt, and every function key, that has no function. */
 const UNBOUND = [
   ...[..."goqrstvxy\\]^_@"].map(control),
   ...[..."acdeghijklmnopqrstuvwxyzACYZ0123456789.,;/- "].map((each) => `\x1b${each}`),
@@ -29,7 +29,7 @@ const UNBOUND = [
   ...functionKeys,
 ]
 
-test("keys that are for nothing do nothing, wherever they are pressed", async () => {
+test("keys without a function do nothing, wherever they are pressed", async () => {
   const working = Promise.withResolvers<ServerResponse>()
   await using world = await provided(
     calls("write_file", { path: "milk.txt", content: "Buy milk\n" }),
@@ -37,12 +37,12 @@ test("keys that are for nothing do nothing, wherever they are pressed", async ()
     (response) => working.resolve(response),
   )
   await using terminal = world.open()
-  // Also before anything is open.
+  // Also before the session is open.
   await terminal.shows("opening")
   terminal.type(...UNBOUND)
   await terminal.shows("lists keys and commands")
   const nothingIs = async (written: RegExp) => {
-    // One at a time, and in one go as somebody types who is in a hurry; the two letters show that all of them have come.
+    // One key at a time, and then in one write, as fast typing arrives; the two letters show that all of them have come.
     for (const each of UNBOUND) terminal.type(each)
     terminal.type(UNBOUND.join(""), "ok")
     await terminal.shows(written)
@@ -57,7 +57,7 @@ test("keys that are for nothing do nothing, wherever they are pressed", async ()
   await nothingIs(/^ {2}}ok\nask first/m)
   terminal.type(keys.escape)
   await terminal.shows(ASKED)
-  // What was meant as "redo" is not yes.
+  // Ctrl+Y, which other programs use for "redo", is not yes.
   terminal.type(control("y"), keys.enter)
   await terminal.shows("Enter alone decides nothing")
   terminal.type("no", keys.enter)
@@ -74,7 +74,7 @@ test("keys that are for nothing do nothing, wherever they are pressed", async ()
   )
 })
 
-/** A shell as a person has one, with `pawl chat` as its job. */
+/** An interactive shell, with `pawl chat` as its job. */
 function openShell(world: Awaited<ReturnType<typeof provided>>) {
   const environment = { ...world.settings, PS1: "shell: ", NO_COLOR: "1" }
   const start = { cwd: world.cwd, program: "/bin/bash", run: ["--norc", "--noprofile", "--noediting", "-i"] }
@@ -87,7 +87,7 @@ function openShell(world: Awaited<ReturnType<typeof provided>>) {
   return { terminal, begin }
 }
 
-test("Ctrl-Z gives the shell its terminal back, also while a reply is written, and fg draws all of it again", async () => {
+test("Ctrl-Z returns the terminal to the shell, also while a reply is written, and fg redraws everything", async () => {
   const working = Promise.withResolvers<ServerResponse>()
   await using world = await provided((response) => {
     response.write(sse(chatChunk({ role: "assistant", content: "It begins" })))
@@ -101,7 +101,7 @@ test("Ctrl-Z gives the shell its terminal back, also while a reply is written, a
   await terminal.settles((screen) =>
     expect(screen, "nothing of it is left between").not.toMatch(/some words|ask first ·/),
   )
-  // The shell's own editing, echo and signals are there: the terminal is as it was.
+  // The shell's line editing, echo and signals work: the terminal is as it was.
   terminal.type("stty -a | grep -o ' icanon\\| echo \\| isig'; echo $((6*7))\r")
   await terminal.shows(/isig[^]*icanon[^]*echo[^]*42/)
   terminal.type("fg\r")
@@ -121,7 +121,7 @@ test("Ctrl-Z gives the shell its terminal back, also while a reply is written, a
   await terminal.shows(/chat --continue"\.\nshell:/)
 })
 
-test("Ctrl-L takes away what others have written over it, and loses nothing", async () => {
+test("Ctrl-L removes what other programs have written over it, and loses nothing", async () => {
   await using world = await provided(chatReply("An answer."))
   await using terminal = world.open()
   await terminal.shows("lists keys and commands")

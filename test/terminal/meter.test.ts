@@ -10,8 +10,8 @@ import { printed, connectSessions } from "./session.ts"
 const counted = (text: string, inputTokens: number) =>
   replies(says(text), finishes("stop", { inputTokens, outputTokens: 1000 }))
 
-describe.each(anyDatabase)("how full a conversation is, in the terminal on $name", ({ create }) => {
-  test("stands in the last line, and /compact and /summary say what became of what was said", async () => {
+describe.each(anyDatabase)("the context size of a conversation, in the terminal on $name", ({ create }) => {
+  test("the last line shows the context size, and /compact and /summary report what the conversation became", async () => {
     const summary = "## Goal\nA trip to **Rome**."
     const model = scripted(counted("One.", 20_000), counted("Two.", 59_000), counted(summary, 3000))
     await using database = await create()
@@ -39,7 +39,7 @@ describe.each(anyDatabase)("how full a conversation is, in the terminal on $name
     expect(told[0]).toContain("it replaces 2 messages, which frees about ")
     expect(told.slice(1)).toEqual(["## Goal", "A trip to Rome."])
 
-    // Another model's size is known from the list that it was chosen from.
+    // Another model's context size is known from the list from which it was chosen.
     await runSlashCommand("/model other", context)
     await expect.poll(() => session.conversation?.transcript.model).toBe("other")
     expect(meter()).toEqual([expect.stringMatching(/^context \d+% of \d+k$/)])

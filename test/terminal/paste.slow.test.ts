@@ -5,7 +5,7 @@ import { provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-test("a long paste is one word on the line and arrives whole; what no server takes is not sent, and not lost", async () => {
+test("a long paste is one word on the line and arrives whole; a paste above the server's limit is neither sent nor lost", async () => {
   await using world = await provided(chatReply("All of it."))
   await using terminal = world.open()
   await terminal.shows("lists keys and commands")

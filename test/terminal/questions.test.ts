@@ -26,7 +26,7 @@ const book = defineTool({
 const type = (session: TerminalSession, words: string) =>
   runSlashCommand(words, { session, write() {}, paste: async () => {}, quit() {} })
 
-describe.each(anyDatabase)("what a server asks, in a terminal on $name,", ({ create }) => {
+describe.each(anyDatabase)("a question from an MCP server, in a terminal on $name,", ({ create }) => {
   test("says who asks, until when and how to answer, and is answered or declined by a command", async () => {
     await using database = await create()
     const model = scripted(calls("book", {}), says("Booked."), calls("book", {}), says("Not booked."))

@@ -8,13 +8,13 @@ import { keys, TerminalProcess } from "./terminal.ts"
 import { folder, provided } from "./terminal-world.ts"
 import { asUsual } from "../support/worked.ts"
 
-/** What a person does not notice, with room for a machine that collects its garbage. */
+/** A delay that a person does not notice, with room for garbage collection. */
 const MAX_TURN_MS = 1000
-/** Nine where this was written; several threads compile what is loaded, so that a person waits for half of it. */
+/** Nine when this was written. Several threads compile the code, so a person waits for half of that. */
 const MAX_TIMES = 12
 const WATCH = new URL("../support/processes/longest-turn.ts", import.meta.url).href
 
-/** Tells the work of its process so far, when it is asked and when it ends: all threads of it, since several compile what is loaded. */
+/** Reports the processor time of its process on request and at the end, over all threads, because several compile the code. */
 const TELL = `
   import { writeFileSync } from "node:fs"
   const tell = () => {
@@ -27,7 +27,7 @@ const telling = (file: string) => ({
   WORK_FILE: file,
 })
 
-/** What a process has told there. */
+/** Reads what a process has written to the file. */
 async function told(file: string): Promise<string> {
   await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toBeTruthy()
   return readFileSync(file, "utf8")
@@ -62,31 +62,31 @@ test("a long reply stays responsive, scrolls away whole, and leaves what was pas
     expect(found).toEqual(lines.map((_, index) => index))
     expect(all.match(/^Half of it is done\.$/gm)).toHaveLength(1)
   })
-  // Whatever was drawn, a key had its turn.
+  // Key presses are handled whatever was drawn.
   terminal.signal("SIGUSR2")
   const [, turn] = /: (\d+) ms/.exec(await told(turns)) ?? []
 
   expect(asUsual(Number(turn))).toBeLessThan(MAX_TURN_MS)
-  // Much was sent for so much text, and not the screen again for each piece.
+  // The output is in proportion to the text, without the whole screen again for each piece.
   expect(terminal.output.length).toBeLessThan(1_000_000)
-  // What a window does to a reply while it is written, away.slow.test.ts looks at.
+  // away.slow.test.ts tests resizing while a reply is written.
   terminal.resize(60, 15)
   await terminal.shows(/> two\n {2}lines typed meanwhile\n.*ask first/)
   terminal.resize(100, 30)
   await terminal.shows(/> two\n {2}lines typed meanwhile\n.*ask first/)
 })
 
-test("the prompt is there for twelve times the work that Node has with nothing", async () => {
+test("the prompt appears for at most twelve times the work of an empty Node program", async () => {
   const settings = { PAWL_DATA: dataFolder() }
   {
-    // What was compiled is kept when a process ends in good order.
+    // Node stores the compile cache when a process exits normally.
     await using terminal = new TerminalProcess(["chat", "--trust"], settings, { cwd: folder() })
     await terminal.shows("lists keys and commands")
     terminal.type(keys.endOfInput)
     await terminal.ended
   }
   let [nothing, prompt] = [Infinity, Infinity]
-  // The least of each, because other programs beside them take of what they share; in doubt a few more.
+  // Takes the least of several rounds, because other programs share the machine; more rounds if the result is unclear.
   for (let round = 0; round < 3 || (prompt / nothing >= MAX_TIMES && round < 15); round++) {
     const [ofNothing, ofPrompt] = ["nothing", "prompt"].map((name) => join(folder(), name)) as [string, string]
     await using node = new TerminalProcess([], telling(ofNothing), { run: ["-e", "0"] })

@@ -10,7 +10,7 @@ import { calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-/** Does not listen when it is told to stop. Its processes are known by the mark, also those in a sandbox. */
+/** Ignores signals to stop. The mark identifies its processes, also those in a sandbox. */
 const endless = (mark: string) => `trap '' TERM HUP INT; touch begun; while :; do sleep 1; : ${mark}; done`
 const running = (mark: string) => {
   const { stdout } = spawnSync("ps", ["-A", "-o", "args"], { encoding: "utf8" })
@@ -36,7 +36,7 @@ test.each([
   expect(running(mark)).toEqual([])
 })
 
-test("to leave right after something was sent returns to the shell too", async () => {
+test("quitting right after sending a message returns to the shell too", async () => {
   await using world = await provided((response) => response.flushHeaders()) // and then never says anything
   await using terminal = world.open()
   await terminal.shows("lists keys and commands")
@@ -49,14 +49,14 @@ test("to leave right after something was sent returns to the shell too", async (
 })
 
 test.each(["nothing is at work", "a reply is written"])(
-  "a window that is closed ends it while %s, also where who started it ignores hanging up",
+  "closing the window ends it while %s, even if its parent ignores SIGHUP",
   async (when) => {
     const word = sse(chatChunk({ role: "assistant", content: "word " }))
     await using world = await provided((response) => {
       const timer = setInterval(() => response.write(word), 50)
       response.on("close", () => clearInterval(timer))
     })
-    // It is the shell that the system tells, and waits for what it has started.
+    // The system signals the shell, which waits for its jobs.
     const ignoring = ["-c", `trap '' HUP; "$0" "$@"; exit 0`, process.execPath, launcher, "chat", "--trust"]
     await using terminal = world.open([], {}, { program: "/bin/sh", run: ignoring })
     await terminal.shows("lists keys and commands")

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 180_000 })
 
 const KEY = "sk-of-the-operator-0123456789"
 
-test("a command without a sandbox finds no key of ours with its parent, and one that it finds is not told on", async () => {
+test("a command without a sandbox finds no key of ours in its parent, and a key that it finds is redacted", async () => {
   const PAWL_DATA = dataFolder()
   const made = randomBytes(32).toString("base64")
   writeFileSync(join(PAWL_DATA, "master.key"), `${made}\n`, { mode: 0o600 })

@@ -6,12 +6,12 @@ import { Face, type FaceOptions } from "../support/server/face.ts"
 
 type Fetch = (request: Request) => Promise<Response>
 
-/** What a test may do to the line between a terminal and its server. */
+/** Lets a test interrupt the connection between a terminal and its server. */
 export interface TalkLine {
   through: (request: Request, next: Fetch) => Promise<Response>
 }
 
-/** A terminal whose model answers with these. */
+/** A terminal whose model gives these answers. */
 export async function openSession(url: string, ...script: readonly ScriptedReply[]) {
   return connectSessions(url, scripted(...script))
 }
@@ -49,11 +49,11 @@ export async function connectSessions(
   }
 }
 
-/** What stands in the scrollback. */
+/** The text of the scrollback. */
 export const printed = (session: TerminalSession) => {
   session.settle(200)
   return session.scrollback.entries.flatMap(({ lines }) => lines.map(lineText)).filter((line) => line !== "")
 }
 
-/** What is drawn below it. */
+/** The text that is drawn below the scrollback. */
 export const drawn = (session: TerminalSession) => session.body({ columns: 200, rows: 50 }).map(lineText)

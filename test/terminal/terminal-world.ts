@@ -8,7 +8,7 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 import { TerminalProcess, type TerminalStart } from "./terminal.ts"
 
 export const folder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "folder-"))
-/** What stands under a change that waits. */
+/** The line under a change that waits. */
 export const ASKED = "yes / no / always / edit / none / all"
 
 /** A reply that calls a tool. */
@@ -24,7 +24,7 @@ export const calls = (name: string, input: object) =>
 
 type Answer = string | ((response: ServerResponse) => unknown)
 
-/** A provider that gives these answers in turn, and the settings of a Pawl that asks it. */
+/** A provider that gives these answers in turn, and the settings of a Pawl that uses it. */
 export async function provided(...answers: Answer[]) {
   const provider = await ProviderServer.open((response) => {
     const answer = answers.shift() ?? chatReply("Nothing more.")

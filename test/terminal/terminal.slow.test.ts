@@ -59,7 +59,7 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   ])
     await terminal.settles((screen) => expect(screen.split("\n")).toContain(line))
 
-  // Enter alone decides nothing, and a word decides.
+  // Enter alone decides nothing; a word does.
   terminal.type("I need milk", keys.enter)
   await terminal.shows(ASKED)
   await terminal.shows(/Adds · write_file\n {2}Create milk\.txt.*\n {2}@@ line 1\n {2}\+Buy milk\n/)
@@ -79,7 +79,7 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   await terminal.shows(/✓ Create bread\.txt.* · \+1 −0 · done · \d+ ms\n+Bread is on your list\./)
   expect(readFileSync(join(world.cwd, "bread.txt"), "utf8")).toBe("Rye bread\n")
 
-  // While it works: Enter steers, Alt+Enter queues.
+  // During a run, Enter steers and Alt+Enter queues.
   terminal.type("work", keys.enter)
   const response = await working.promise
   await terminal.shows("Esc stops")
@@ -139,7 +139,7 @@ test("chat names a change that waits in another conversation of its folder", asy
   await terminal.shows(ASKED)
 })
 
-test("killed while a change waits, --continue shows it and goes on with the answer", async () => {
+test("killed while a change waits, --continue shows it and continues with the answer", async () => {
   await using world = await provided(
     calls("write_file", { path: "milk.txt", content: "Buy milk\n" }),
     chatReply("Milk is on your list."),
@@ -159,7 +159,7 @@ test("killed while a change waits, --continue shows it and goes on with the answ
   expect(await terminal.shows("Milk is on your list.")).toMatch(/✓ Create milk\.txt.* · done/)
   expect(readdirSync(world.cwd)).toEqual(["milk.txt"])
 
-  // Taken back, branched off, listed, left.
+  // Undone, forked, listed, closed.
   terminal.type("/undo", keys.enter)
   await terminal.shows(/-Buy milk[^]*yes \/ no/)
   terminal.type("yes", keys.enter)
@@ -178,7 +178,7 @@ test("killed while a change waits, --continue shows it and goes on with the answ
   await terminal.shows("ask first · offline · workspace · ")
   terminal.type("/nothing", keys.enter)
   await terminal.shows("! Unknown command /nothing.")
-  // In the first row tmux would move what is erased into its scrollback.
+  // In the first row tmux would move the erased lines into its scrollback.
   expect(terminal.output).not.toMatch(/(?:\r|\x1b\[1?G|\x1b\[(?:1;1)?H)\x1b\[J/)
   terminal.type("/quit", keys.enter)
   expect((await terminal.ended).code).toBe(0)
@@ -187,7 +187,7 @@ test("killed while a change waits, --continue shows it and goes on with the answ
 const HOSTILE =
   "red \x1b[31mX\x1b[0m title \x1b]0;owned\x07 clear \x1b[2J csi \x9b2J bidi \u202eevil\u2066 zero \u200b tag \u{e0041}."
 
-test("no order to the terminal gets through, and no colour where none is wanted", async () => {
+test("no control sequence in a text reaches the terminal, and no colour is sent if it is turned off", async () => {
   await using world = await provided(
     chatReply(`${HOSTILE}\n\n\`\`\`\n${HOSTILE}\n\`\`\`\n\n| a |\n|---|\n| ${HOSTILE} |\n\nEnd of it.`),
     calls("write_file", { path: "odd\x1b[2J\u202ename\n.txt", content: `one\n${HOSTILE}\nlong` }),
@@ -211,7 +211,7 @@ test("no order to the terminal gets through, and no colour where none is wanted"
   expect(output, "no colour, no bold, nothing").not.toMatch(/\x1b\[[\d;]*m/)
 })
 
-test("nobody agrees to what they have not had on the screen", async () => {
+test("yes does not count until the whole change has been on the screen", async () => {
   const content = Array.from({ length: 60 }, (_, index) => `step ${index}`).join("\n")
   await using world = await provided(calls("write_file", { path: "long.txt", content }), chatReply("All done."))
   await using terminal = world.open([], { TERM: "dumb" })
@@ -235,7 +235,7 @@ test("nobody agrees to what they have not had on the screen", async () => {
   expect(terminal.output, "a terminal without colours gets none").not.toMatch(/\x1b\[[\d;]*m/)
 })
 
-test("over --server this machine does it, and what is decided in the page is live here", async () => {
+test("with --server the folder stays on this machine, and decisions made in the page appear here", async () => {
   await using world = await provided(
     calls("write_file", { path: "milk.txt", content: "Buy milk\n" }),
     chatReply("Milk is on your list."),
@@ -256,7 +256,7 @@ test("over --server this machine does it, and what is decided in the page is liv
   await terminal.showsNoMore(ASKED)
   expect(readFileSync(join(world.cwd, "milk.txt"), "utf8")).toBe("Buy milk\n")
 
-  // A long command is shown whole, and is what runs.
+  // A long command is shown whole, and the shown command runs.
   terminal.type("run it", keys.enter)
   await terminal.shows(/lines 1–\d+ of \d{3,}/)
   await terminal.shows(new RegExp(`\\(${LONG.length}\\s+characters`))

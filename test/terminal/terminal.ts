@@ -23,17 +23,17 @@ export interface TerminalStart {
   readonly columns?: number
   readonly rows?: number
   readonly cwd?: string
-  /** What Node is to run instead of `pawl`. */
+  /** The script that Node runs instead of `pawl`. */
   readonly run?: readonly string[]
-  /** What is to run it instead of Node. */
+  /** The program that runs it instead of Node. */
   readonly program?: string
 }
 
 const TIMEOUT_MS = 60_000
 
-/** `pawl` in a real pseudo-terminal, seen as a person sees it: what stands on the screen. */
+/** `pawl` in a real pseudo-terminal, read as a person sees it: the text on the screen. */
 export class TerminalProcess implements AsyncDisposable {
-  /** Every byte that was sent to the terminal. */
+  /** All bytes that were sent to the terminal. */
   output = ""
   readonly ended: Promise<{ readonly code: number; readonly signal: number | undefined }>
   readonly #process: IPty
@@ -51,7 +51,7 @@ export class TerminalProcess implements AsyncDisposable {
       this.output += data
       this.#screen.write(data, () => this.#wake())
     })
-    // What a terminal answers when it is asked, such as where its cursor is.
+    // The terminal's replies to queries, such as where its cursor is.
     this.#screen.onData((data) => this.#isOver || this.#process.write(data))
     this.ended = new Promise((resolve) => {
       this.#process.onExit(({ exitCode, signal }) => {
@@ -71,7 +71,7 @@ export class TerminalProcess implements AsyncDisposable {
     this.#screen.write(text, () => this.#wake())
   }
 
-  /** As a terminal hands over what was pasted. */
+  /** Pastes as a terminal does. */
   paste(text: string): void {
     this.#process.write(`\x1b[200~${text}\x1b[201~`)
   }
@@ -87,7 +87,7 @@ export class TerminalProcess implements AsyncDisposable {
     return this.#lines(baseY, baseY + this.#screen.rows)
   }
 
-  /** Everything, what has scrolled away included. */
+  /** All text, including what has scrolled away. */
   get all(): string {
     return this.#lines(0, this.#screen.buffer.active.length)
   }
@@ -101,26 +101,26 @@ export class TerminalProcess implements AsyncDisposable {
     return this.#until(() => this.screen, pattern, false)
   }
 
-  /** Resolves as soon as it was shown, wherever it stands by now. */
+  /** Resolves as soon as it was shown, even if it has scrolled away. */
   showed(pattern: RegExp | string): Promise<string> {
     return this.#until(() => this.all, pattern, true)
   }
 
   /**
-   * Resolves as soon as what is looked at holds, and otherwise tells why it does not. In the middle of a frame what is
-   * drawn anew is gone, or stands beside what was: whoever looks once, right after something else was shown, may see that.
+   * Resolves as soon as the check passes, and otherwise rejects with its failure. In the middle of a frame text that is
+   * redrawn can be missing, or stand next to its old copy, so a single check right after an update may fail.
    */
   async settles(check: (screen: string, all: string) => void): Promise<void> {
     await vi.waitFor(() => check(this.screen, this.all), { timeout: TIMEOUT_MS, interval: 50 })
   }
 
-  /** Resolves as soon as the cursor stands there: column and row of the screen, from 0. */
+  /** Resolves as soon as the cursor is there: column and row of the screen, from 0. */
   async hasCursorAt(x: number, y: number): Promise<void> {
     const { active } = this.#screen.buffer
     await this.#until(() => `${active.cursorX},${active.cursorY}`, new RegExp(`^${x},${y}$`), true)
   }
 
-  /** One that does not end it. */
+  /** Sends a signal that does not end it. */
   signal(signal: NodeJS.Signals): void {
     this.#process.kill(signal)
   }
@@ -129,7 +129,7 @@ export class TerminalProcess implements AsyncDisposable {
     return this.#process.pid
   }
 
-  /** The window is closed: what runs in it can neither show nor read anything more. */
+  /** Closes the window: its programs can neither write nor read any more. */
   hangUp(): void {
     ;(this.#process as IPty & { destroy(): void }).destroy()
   }

@@ -8,7 +8,7 @@ import { Terminal } from "../../apps/terminal/screen/terminal.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { drawn, openSession, printed } from "./session.ts"
 
-/** The keyboard of a talk. */
+/** The keyboard of a session. */
 function atKeyboard(session: TerminalSession) {
   const terminal = new Terminal({ history: new InputHistory(), size: () => ({ columns: 200, rows: 50 }), quit() {} })
   terminal.open(session)
@@ -19,8 +19,8 @@ function atKeyboard(session: TerminalSession) {
 
 const said = (session: TerminalSession) => printed(session).filter((line) => line.startsWith("> "))
 
-describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
-  test("says what it waits for; Esc takes the newest back into the editor, each once, and then stops the run", async () => {
+describe.each(anyDatabase)("a queued message, on $name", ({ create }) => {
+  test("shows what it waits for; Esc moves the newest back into the editor, each once, and then stops the run", async () => {
     await using database = await create()
     await using place = await openSession(database.url, hangs("On it"), says("Never."))
     const session = place.begin()
@@ -35,7 +35,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     type("a draft")
     escape()
     await expect.poll(editor).toBe("or that\na draft")
-    // Twice in a hurry: there is one left.
+    // Twice in quick succession: one message is left.
     escape()
     await expect.poll(editor).toBe("then this\nor that\na draft")
     await expect.poll(() => session.queue).toEqual([])
@@ -46,7 +46,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     expect(said(session)).toEqual(["> work"])
   })
 
-  test("is shown, and holds up nothing, also where it was said before anybody knew that a run works", async () => {
+  test("is shown, and delays nothing, also if it was sent before the client knew of the run", async () => {
     await using database = await create()
     await using place = await openSession(database.url, hangs("On it"))
     const session = place.begin()
@@ -59,21 +59,21 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     expect(drawn(session)).toContain("next step: or that")
   })
 
-  test("said when the run has just ended begins the next, and what is said into that is not held up by its end", async () => {
+  test("sent right after a run has ended starts the next run, whose messages the old run's end does not hold back", async () => {
     await using database = await create()
     await using place = await openSession(database.url, says("Done."), hangs("On it"))
     const session = place.begin()
     await session.send("work", "queue")
     await expect.poll(() => printed(session)).toContain("Done.")
     await expect.poll(() => session.isBusy).toBe(false)
-    // That it has ended is still on its way here.
+    // The client has not yet learned that the run has ended.
     const conversation = session.conversation!
     conversation.transcript = { ...conversation.transcript, status: "running" }
     await Promise.all([session.send("next", "steer"), session.send("or that", "steer")])
     await expect.poll(() => drawn(session)).toContain("next step: or that")
   })
 
-  test("that was taken meanwhile is not put back", async () => {
+  test("that was claimed meanwhile is not put back", async () => {
     await using database = await create()
     await using place = await openSession(database.url, hangs("On it"), says("Answered."))
     const session = place.begin()
@@ -82,7 +82,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     await session.send("then this", "queue")
     await expect.poll(() => session.queue).toHaveLength(1)
     const { escape, editor, terminal } = atKeyboard(session)
-    // Somebody else has taken it back; here nobody knows yet.
+    // Another client has withdrawn it; this one does not know yet.
     const [queued] = session.queue
     await session.client.withdrawQueued({ params: { id: session.conversation!.id, messageId: queued!.id } })
     escape()
@@ -90,7 +90,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     expect(editor()).toBe("")
   })
 
-  test("is put back once where the answer to taking it back was lost", async () => {
+  test("is put back once if the answer to its withdrawal was lost", async () => {
     await using database = await create()
     await using place = await openSession(database.url, hangs("On it"))
     const session = place.begin()
@@ -131,7 +131,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     await expect.poll(() => drawn(session)).toContain("held: rather that")
     expect(drawn(session).join("\n")).not.toContain("steers:")
     expect(drawn(session).at(-1)).toContain("held because the last run failed; /send sends it now, Esc takes it back")
-    // Also for whoever comes back.
+    // Also for a client that opens the conversation later.
     const later = place.begin()
     await later.enter(session.conversation!.id)
     await expect.poll(() => drawn(later)).toContain("held: rather that")
@@ -155,7 +155,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
 })
 
 describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
-  test("is said to be, also while it worked; what is said meanwhile arrives once, though its answer was lost", async () => {
+  test("is shown as away, also during a run; a message sent meanwhile arrives once, though its answer was lost", async () => {
     await using database = await create()
     await using place = await openSession(database.url, hangs("On it"), says("Now."))
     const session = place.begin()
@@ -165,7 +165,7 @@ describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
     let isBack = false
     place.line.through = async (request, next) => {
       const isMessage = request.method === "POST" && request.url.endsWith("/messages")
-      // The first one arrives, and its answer is lost; then nothing gets through.
+      // The first message arrives, and its answer is lost; then no request gets through.
       if (isMessage && posts++ === 0) await next(request)
       if (!isBack) throw new TypeError("fetch failed")
       return next(request)
@@ -178,7 +178,7 @@ describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
     await expect.poll(() => session.queue.map(({ text }) => text)).toEqual(["then this"])
   }, 120_000)
 
-  test("when the first words are said: they begin one conversation when it is back", async () => {
+  test("when the first messages are sent: they start one conversation when it is back", async () => {
     await using database = await create()
     await using place = await openSession(database.url, says("One."), says("Two."))
     const session = place.begin()
@@ -201,7 +201,7 @@ describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
 })
 
 describe.each(anyDatabase)("/retry, on $name", ({ create }) => {
-  test("asks the last message again, also after an answer, and not while one is being given", async () => {
+  test("sends the last message again, also after an answer, and not while one is being written", async () => {
     await using database = await create()
     await using place = await openSession(database.url, says("One."), says("Two."), hangs("Three"))
     const session = place.begin()

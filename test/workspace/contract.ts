@@ -7,10 +7,10 @@ import { type TableName, tableNames, workspaceTables } from "../../core/protocol
 type Columns = Readonly<Record<string, unknown>>
 type Stored = AnyRow & Columns
 
-/** A workspace with short words for what tests do with it. */
+/** A workspace with short methods for what tests do with it. */
 export class Desk {
   readonly workspace: Workspace
-  /** It is asked in the moment of a delete whether what goes along is what was shown; an older device knows nothing of that. */
+  /** Whether a delete compares, in its transaction, that what goes along is what was shown; an older device does not support that. */
   readonly comparesAlong: boolean
 
   constructor(workspace: Workspace, { comparesAlong = true } = {}) {
@@ -38,12 +38,12 @@ export class Desk {
     return (await this.workspace.select(table, filters)) as Stored[]
   }
 
-  /** One column of what a select finds. */
+  /** Selects rows, and returns one column of them. */
   async column(table: TableName, column: string, filters: DeviceFilters = {}): Promise<unknown[]> {
     return ((await this.workspace.select(table, filters)) as Stored[]).map((row) => row[column])
   }
 
-  /** Everything there is, by table. */
+  /** All rows, by table. */
   async everything(): Promise<Columns> {
     const rows: Record<string, Stored[]> = {}
     for (const table of tableNames) rows[table] = await this.all(table)
@@ -51,7 +51,7 @@ export class Desk {
   }
 }
 
-/** The least that a row of each table needs, once what it belongs to is there. */
+/** The fields that a row of each table requires, once its parents exist. */
 async function least(desk: Desk, table: TableName): Promise<Columns> {
   switch (table) {
     case "tasks":
@@ -69,7 +69,7 @@ async function least(desk: Desk, table: TableName): Promise<Columns> {
   }
 }
 
-/** Something else than the default in every column. */
+/** A value other than the default in every column. */
 async function most(desk: Desk, table: TableName): Promise<Columns> {
   const project = async () => (await desk.insert("projects", { name: "Garden" })).id
   const text = `Ring 'Ada' – "now" 🔔 50%_\\ ${table}`
@@ -97,14 +97,14 @@ async function most(desk: Desk, table: TableName): Promise<Columns> {
 const everyTable = tableNames.map((table) => ({ table }))
 const hostile = `title" = 1; DROP TABLE tasks; --`
 
-/** What every workspace does, wherever it is kept: one of the two ends that differs breaks it. */
+/** The behaviour that every workspace shares, in a database or on a device. An implementation that differs fails here. */
 export function describeWorkspace(name: string, open: () => Promise<Desk & AsyncDisposable>): void {
   describe(`a workspace ${name}`, () => {
     describe.each(everyTable)("$table", ({ table }) => {
       const { prefix, row: schema, made, defaults, searched } = workspaceTables[table]
       const [text = ""] = searched
 
-      test("keep what they are given, with ids, times and defaults of their own", async () => {
+      test("store what they are given, and add ids, times and defaults", async () => {
         await using desk = await open()
         const data = await least(desk, table)
         const row = await desk.insert(table, data)
@@ -115,7 +115,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect((await desk.all(table)).find(({ id }) => id === row.id)).toEqual(row)
       })
 
-      test("give back every column as it was said", async () => {
+      test("return every column as it was written", async () => {
         await using desk = await open()
         const data = await most(desk, table)
         expect(Object.keys(data).sort()).toEqual(
@@ -128,7 +128,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect(await desk.workspace.get(table, row.id)).toEqual(row)
       })
 
-      test("are changed where an update says so and nowhere else, and nothing is changed by an empty one", async () => {
+      test("change only the columns that an update names, and an empty update changes nothing", async () => {
         await using desk = await open()
         const [row, other] = [
           await desk.insert(table, await most(desk, table)),
@@ -157,7 +157,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect(await desk.workspace.get(table, row.id)).toEqual(row)
       })
 
-      test("refuse what they do not have, what the workspace makes, and what does not fit", async () => {
+      test("refuse unknown columns, columns that the workspace sets, and invalid values", async () => {
         await using desk = await open()
         const data = await least(desk, table)
         const row = await desk.insert(table, data)
@@ -187,7 +187,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect(await desk.everything()).toEqual(before)
       })
 
-      test("are changed and deleted only while they hold what is expected", async () => {
+      test("are changed and deleted only while they have the expected values", async () => {
         await using desk = await open()
         const row = await desk.insert(table, await least(desk, table))
         await desk.update(table, row.id, { [text]: "first" }, row)
@@ -201,7 +201,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect(await desk.workspace.get(table, row.id)).toBeUndefined()
       })
 
-      test("have no row of an id that is not there", async () => {
+      test("have no row for an unknown id", async () => {
         await using desk = await open()
         const missing = { code: "row_missing", message: expect.stringContaining("none_there") }
         expect(await desk.workspace.get(table, "none_there")).toBeUndefined()
@@ -211,7 +211,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         await expect(desk.workspace.get(table, "")).rejects.toMatchObject({ code: "bad_request" })
       })
 
-      test("take each call once, and remember what it came to", async () => {
+      test("apply each call once, and remember its outcome", async () => {
         await using desk = await open()
         const row = await desk.insert(table, await least(desk, table))
         const data = await least(desk, table)
@@ -232,7 +232,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect(await desk.workspace.outcome(newId("call"), { action: "insert", table })).toBeUndefined()
       })
 
-      test("refuse filters and orders that are not theirs; null is the same as absent", async () => {
+      test("refuse unknown filters and orders; null is the same as absent", async () => {
         await using desk = await open()
         const { equals, due, hides, orders } = workspaceTables[table]
         const row = await desk.insert(table, await least(desk, table))
@@ -259,7 +259,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
     })
 
     describe("finds", () => {
-      test("tasks by project, state, due date and words in any case", async () => {
+      test("tasks by project, state, due date and text in upper or lower case", async () => {
         await using desk = await open()
         const { id: projectId } = await desk.insert("projects", { name: "House" })
         await desk.insert("tasks", { title: "Öl kaufen", priority: "low", dueDate: 30, projectId })
@@ -284,7 +284,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         await expect(titles({ status: "lost" })).rejects.toMatchObject({ code: "bad_request" })
       })
 
-      test("days and moments side by side: a day is the same everywhere, and begins where it is asked for", async () => {
+      test("days and timestamps together: a day is the same everywhere, and starts in the time zone of the query", async () => {
         await using desk = await open()
         const { id: projectId } = await desk.insert("projects", { name: "House" })
         const due = async (title: string, dueDate: string | number) => desk.insert("tasks", { title, dueDate })
@@ -304,7 +304,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect(await on("2026-11-21", "Pacific/Kiritimati")).toEqual(["the 21st", "noon in London"])
         expect(await on("2026-11-19", "Pacific/Kiritimati")).toEqual(["the 19th"])
         const timeZone = "America/Los_Angeles"
-        // Moments ask for days too, as they always have: by the midnight with which one begins.
+        // Timestamps can select days too, as before: by the midnight with which a day starts.
         const from = Date.UTC(2026, 10, 20, 8)
         const asked = { dueDateFrom: from, dueDateTo: from + 86_399_999, timeZone }
         expect(await desk.column("tasks", "title", asked)).toHaveLength(3)
@@ -335,7 +335,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
           await expect(on("2026-11-20", zone), zone).rejects.toMatchObject({ code: "bad_request" })
       })
 
-      test("projects by client, without the archived ones until they are asked for", async () => {
+      test("projects by client, without archived ones unless requested", async () => {
         await using desk = await open()
         const { id: clientId } = await desk.insert("clients", { name: "Acme" })
         await desk.insert("projects", { name: "old", status: "archived", clientId })
@@ -351,7 +351,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect(await names({ includeArchived: true, orderBy: "name" })).toEqual(["mine", "New", "old"])
       })
 
-      test("checkpoints, notes, comments and clients by what they have", async () => {
+      test("checkpoints, notes, comments and clients by their columns", async () => {
         await using desk = await open()
         const { id: projectId } = await desk.insert("projects", { name: "House" })
         const { id: elsewhere } = await desk.insert("projects", { name: "Garden" })
@@ -389,8 +389,8 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
       })
     })
 
-    describe("what belongs together", () => {
-      test("is refused where it belongs to nothing", async () => {
+    describe("rows that belong together", () => {
+      test("are refused without a parent", async () => {
         await using desk = await open()
         const client = await desk.insert("clients", { name: "Acme" })
         const project = await desk.insert("projects", { name: "House", clientId: client.id })
@@ -425,7 +425,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect(await desk.everything()).toEqual(before)
       })
 
-      test("is no circle: a client is never a part of itself", async () => {
+      test("form no circle: a client is never a part of itself", async () => {
         await using desk = await open()
         const top = await desk.insert("clients", { name: "top" })
         const middle = await desk.insert("clients", { name: "middle", parentId: top.id })
@@ -436,7 +436,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect(await desk.column("clients", "parentId")).toEqual([null, top.id, top.id])
       })
 
-      test("goes together, is shown before, and comes back together", async () => {
+      test("are deleted together, are shown before, and come back together", async () => {
         await using desk = await open()
         const project = await desk.insert("projects", { name: "House", status: "archived" })
         const stays = await desk.insert("tasks", { title: "stays" })
@@ -474,7 +474,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect((await desk.apply({ ...only, along: shown })).with).toEqual(along)
       })
 
-      test("is put back whole or not at all", async () => {
+      test("are put back whole or not at all", async () => {
         await using desk = await open()
         const task = await desk.insert("tasks", { title: "Roof" })
         const comment = await desk.insert("taskComments", { taskId: task.id, author: "Ada", content: "Soon" })
@@ -488,7 +488,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect(await desk.all("taskComments")).toEqual([comment])
       })
 
-      test("a client that has projects or clients of its own stays, and says why", async () => {
+      test("a client that has projects or clients of its own cannot be deleted, and the error says why", async () => {
         await using desk = await open()
         const parent = await desk.insert("clients", { name: "Acme" })
         const child = await desk.insert("clients", { name: "Acme North", parentId: parent.id })
@@ -508,15 +508,15 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
       })
     })
 
-    describe("writers who race", () => {
-      test("all get their row where each makes one", async () => {
+    describe("concurrent writers", () => {
+      test("all get their row if each creates one", async () => {
         await using desk = await open()
         const made = await Promise.all(Array.from({ length: 12 }, (_, n) => desk.insert("tasks", { title: `${n}` })))
         expect(new Set(made.map(({ id }) => id)).size).toBe(12)
         expect((await desk.column("tasks", "title")).sort()).toEqual(made.map((row) => row.title).sort())
       })
 
-      test("for one row: one finds what it expects, the others are told", async () => {
+      test("for one row: one finds what it expects, the others get a conflict", async () => {
         await using desk = await open()
         const { id } = await desk.insert("tasks", { title: "then" })
         const race = Array.from({ length: 6 }, (_, n) => desk.update("tasks", id, { title: `${n}` }, { title: "then" }))
@@ -529,7 +529,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         expect(await desk.workspace.get("tasks", id)).toEqual(won?.after)
       })
 
-      test("leave nothing that belongs to nothing", async () => {
+      test("leave no row without a parent", async () => {
         await using desk = await open()
         for (let round = 0; round < 3; round++) {
           const { id: projectId } = await desk.insert("projects", { name: "House" })
@@ -542,7 +542,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
       })
     })
 
-    test("notes are found by meaning, the nearest first, in their project, and not once they are gone", async () => {
+    test("notes are found by meaning, the nearest first, in their project, and not after they are deleted", async () => {
       await using desk = await open()
       const { id: projectId } = await desk.insert("projects", { name: "House" })
       const { id: elsewhere } = await desk.insert("projects", { name: "Garden" })
@@ -574,7 +574,7 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
       expect(await found([3, 4])).toEqual([])
     })
 
-    test("text that cannot be stored is mended, and a table that is not there is said so", async () => {
+    test("replaces characters that cannot be stored, and refuses an unknown table by name", async () => {
       await using desk = await open()
       expect(await desk.insert("tasks", { title: "a\0b\ud800" })).toMatchObject({ title: "a\ufffdb\ufffd" })
       for (const table of ["secrets", "__proto__", 'tasks" --'] as never[]) {

@@ -18,57 +18,54 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     ["create_task", { title: "New", project_id: "Home" }, "delete_task"],
     ["update_task", { task_id: "Buy milk", title: "Buy oat milk", due_date: "tomorrow" }, "update_task"],
     ["delete_project", { project_id: "Home" }, "restore_project"],
-  ])(
-    "%s, done and then forgotten by a crash, is not done again and can be taken back",
-    async (tool, input, inverse) => {
-      await using database = await create()
-      const mortal = new Mortal()
-      let store: Store | undefined
-      let writes = 0
-      const open = ({ user }: { user: UserId }): Workspace => {
-        const workspace = store!.workspaceOf(user)
-        const write: Workspace["write"] = async (given, callId) => {
-          writes++
-          const applied = await workspace.write(given, callId)
-          mortal.kill()
-          return applied
-        }
-        return new Proxy(workspace, {
-          get: (target, key) => {
-            const own = target[key as keyof Workspace]
-            return key === "write" ? write : typeof own === "function" ? own.bind(target) : own
-          },
-        })
+  ])("%s, done and then forgotten by a crash, is not done again and can be undone", async (tool, input, inverse) => {
+    await using database = await create()
+    const mortal = new Mortal()
+    let store: Store | undefined
+    let writes = 0
+    const open = ({ user }: { user: UserId }): Workspace => {
+      const workspace = store!.workspaceOf(user)
+      const write: Workspace["write"] = async (given, callId) => {
+        writes++
+        const applied = await workspace.write(given, callId)
+        mortal.kill()
+        return applied
       }
-      const tools = [...workspaceAgent(open).tools.visibleIn("auto")]
-      const add = async (user: UserId, table: TableName, data: Record<string, unknown>) =>
-        (await store!.workspaceOf(user).write({ action: "insert", table, data }, newId("call"))).after!.id
-      const id = await (async () => {
-        const model = scripted(calls(tool, input))
-        await using world = await openWorld({ url: database.url, model, tools, between: mortal.between })
-        store = world.store
-        const project = await add(world.user, "projects", { name: "Home" })
-        await add(world.user, "tasks", { title: "Buy milk", projectId: project })
-        const id = await world.begin("go")
-        await world.decide(id, (await world.proposals(id))[0]!.proposed.id, "commit")
-        return id
-      })()
-      await using next = await openChecked({ url: database.url, model: scripted(says("Done.")), tools })
-      store = next.store
-      await next.pawl.runtime.recover()
-      await next.pawl.runtime.rest(id)
-      expect(writes).toBe(1)
-      const [entry] = await auditRows(next)
-      expect(entry).toMatchObject({ tool, undone_by: null })
-      expect(JSON.parse(entry!.inverse!)).toMatchObject({ tool: inverse })
-      if (tool === "update_task")
-        expect(JSON.parse(entry!.inverse!).input).toMatchObject({ title: "Buy milk", due_date: "none" })
-      if (tool === "delete_project")
-        expect(JSON.parse(entry!.inverse!).input.with.tasks).toMatchObject([{ title: "Buy milk" }])
-    },
-  )
+      return new Proxy(workspace, {
+        get: (target, key) => {
+          const own = target[key as keyof Workspace]
+          return key === "write" ? write : typeof own === "function" ? own.bind(target) : own
+        },
+      })
+    }
+    const tools = [...workspaceAgent(open).tools.visibleIn("auto")]
+    const add = async (user: UserId, table: TableName, data: Record<string, unknown>) =>
+      (await store!.workspaceOf(user).write({ action: "insert", table, data }, newId("call"))).after!.id
+    const id = await (async () => {
+      const model = scripted(calls(tool, input))
+      await using world = await openWorld({ url: database.url, model, tools, between: mortal.between })
+      store = world.store
+      const project = await add(world.user, "projects", { name: "Home" })
+      await add(world.user, "tasks", { title: "Buy milk", projectId: project })
+      const id = await world.begin("go")
+      await world.decide(id, (await world.proposals(id))[0]!.proposed.id, "commit")
+      return id
+    })()
+    await using next = await openChecked({ url: database.url, model: scripted(says("Done.")), tools })
+    store = next.store
+    await next.pawl.runtime.recover()
+    await next.pawl.runtime.rest(id)
+    expect(writes).toBe(1)
+    const [entry] = await auditRows(next)
+    expect(entry).toMatchObject({ tool, undone_by: null })
+    expect(JSON.parse(entry!.inverse!)).toMatchObject({ tool: inverse })
+    if (tool === "update_task")
+      expect(JSON.parse(entry!.inverse!).input).toMatchObject({ title: "Buy milk", due_date: "none" })
+    if (tool === "delete_project")
+      expect(JSON.parse(entry!.inverse!).input.with.tasks).toMatchObject([{ title: "Buy milk" }])
+  })
 
-  /** A person's task whose creation is agreed to, with a say in what the workspace does. */
+  /** An approved change that creates a task, with control over what the workspace does. */
   async function agreed(url: string, meddle: (workspace: Workspace, key: "write" | "outcome") => unknown, more = {}) {
     let store: Store | undefined
     const open = ({ user }: { user: UserId }): Workspace => {
@@ -102,7 +99,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   const away = () => failure("store_unavailable", { problem: "the database cannot be reached" })
 
   test.each(["before", "after"] as const)(
-    "a write to a table of our own whose store goes away %s its commit is done once, and never in doubt",
+    "a write to a table of our own, whose store fails %s its commit, is done once, and never in doubt",
     async (when) => {
       await using database = await create()
       let tries = 0
@@ -120,7 +117,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     },
   )
 
-  test("one that was broken off is not in doubt because the store was away when it was asked about, or the run cancelled then", async () => {
+  test("an interrupted change is not in doubt if its outcome could not be read at first, or the run was cancelled meanwhile", async () => {
     await using database = await create()
     const mortal = new Mortal()
     let asked = 0
@@ -153,7 +150,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await next.types(first.id)).not.toContain("in_doubt")
   })
 
-  test("a call that was barred because it was not done is not done by a try that comes late, and one that was done stays", async () => {
+  test("a call that was barred because it was not done is not done by a late retry, and one that was done stays", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: scripted() })
     const workspace = world.store.workspaceOf(world.user)

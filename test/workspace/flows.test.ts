@@ -16,7 +16,7 @@ interface Told {
   readonly proposals: readonly Proposal[]
 }
 
-/** A person who speaks, by whichever way, and a workspace on their own machine. */
+/** A person with some client, and a workspace on their own machine. */
 interface Person {
   say(text: string): Promise<Told>
   commit(proposal: Proposal | undefined): Promise<Told>
@@ -40,7 +40,7 @@ const overHttp = (ada: Visitor, id: string): Omit<Person, "results"> => {
 const overSocket = (peer: Peer, conversationId: string): Omit<Person, "results"> => {
   let from = 0
   const next = async (): Promise<Told> => {
-    // The final of a pause says in words what the frame before it says.
+    // The final of a pause has as text what the frame before it has as data.
     const ends = (frame: ServerFrame) =>
       (frame.type === "final" && frame.status === undefined) || frame.type === "awaiting_confirmation"
     await peer.until((seen) => seen.slice(from).some(ends))
@@ -133,7 +133,7 @@ describe.each(anyDatabase)("on $name", (database) => {
       expect((await world.person.say("how many todo tasks do I have?")).answer).toContain("Found 2 task(s):")
     })
 
-    test("several tools, one after the other, each with what the last one found", async () => {
+    test("several tools, one after the other, each with the result of the last one", async () => {
       const model = scripted(
         calls("list_projects"),
         calls("list_tasks", { project_id: "Home", status: "todo" }),
@@ -171,7 +171,7 @@ describe.each(anyDatabase)("on $name", (database) => {
       ])
     })
 
-    test("at the limit of its iterations the model must answer in words", async () => {
+    test("at the limit of its iterations the model must answer with text", async () => {
       const looks = Array.from({ length: 5 }, (_, n) => calls("list_tasks", { search: `word ${n}` }))
       const model = scripted(...looks, says("I have looked enough."))
       await using world = await open(database, way, { model })
@@ -180,7 +180,7 @@ describe.each(anyDatabase)("on $name", (database) => {
       expect(await world.person.results()).toHaveLength(5)
     })
 
-    test("a device that is silent: after 30 s the read is a sentence, and the run goes on", async () => {
+    test("a device that does not answer: after 30 s the read returns an error message, and the run continues", async () => {
       const clock = new TurnedClock()
       const model = scripted(calls("list_tasks"), says("Your device does not answer."))
       await using world = await open(database, way, { model, clock, silent: true })

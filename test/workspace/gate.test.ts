@@ -35,7 +35,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
       const [{ id }] = (await ada.get("/api/agent/audit")).body.items
       return (await ada.post(`/api/agent/audit/${id}/undo`)).body
     }
-    /** Everything there is, row by row. */
+    /** All rows of all tables. */
     const state = async () => {
       const tables = await Promise.all(
         tableNames.map((name) => workspace.select(name, name === "projects" ? { includeArchived: true } : {})),
@@ -51,7 +51,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     }
   }
 
-  /** A call as the model makes it: the proposal, or the result where there is none. */
+  /** Lets the model make a call. Returns the proposal, or the result if there is none. */
   const ask = async ({ ada }: Awaited<ReturnType<typeof open>>, body = {}) => {
     const id = await ada.begin(body)
     const { proposals, messages, run } = (await ada.say(id, "go", { timeZone: "Europe/Berlin" })).body
@@ -63,7 +63,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     }
   }
 
-  test("confirmed: what was shown is there, once, and audited", async () => {
+  test("confirmed: exactly the shown change is applied, once, and audited", async () => {
     await using world = await open([calls("create_task", { title: "Buy milk", due_date: "2027-01-31" }), says("Done.")])
     const { proposal } = await ask(world)
     expect(proposal).toMatchObject({
@@ -79,7 +79,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     expect((await world.ada.get("/api/agent/audit")).body.items).toMatchObject([{ before: null, after: tasks[0] }])
   })
 
-  test("edited: a new proposal with its own date; what is not a date is refused and leaves the old one open", async () => {
+  test("edited: a new proposal with its own date; an invalid date is refused and leaves the old proposal open", async () => {
     await using world = await open([calls("create_task", { title: "Buy milk", due_date: "2027-01-31" }), says("Done.")])
     const { proposal } = await ask(world)
     const edit = (due_date: string) =>
@@ -92,7 +92,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     expect(await world.workspace.select("tasks")).toMatchObject([{ title: "Buy oat milk", dueDate: "2027-02-01" }])
   })
 
-  test("rejected: nothing changes, and the model is told why", async () => {
+  test("rejected: nothing changes, and the model gets the reason", async () => {
     await using world = await open([calls("delete_task", { task_id: "Buy milk" }), says("As you like.")])
     const task = await world.add("tasks", { title: "Buy milk" })
     const { id, proposal } = await ask(world)
@@ -105,7 +105,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
   test.each<[string, Call]>([
     ["a row that was changed since", ["update_task", { task_id: "Buy milk", title: "Buy oat milk" }]],
     ["a row that was changed since and would be deleted", ["delete_task", { task_id: "Buy milk" }]],
-  ])("stale: %s is left alone", async (_, [tool, input]) => {
+  ])("stale: %s is left unchanged", async (_, [tool, input]) => {
     await using world = await open([calls(tool, input), says("It has changed.")])
     const { id } = await world.add("tasks", { title: "Buy milk" })
     const { proposal } = await ask(world)
@@ -116,7 +116,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     expect(await world.state()).toEqual(before)
   })
 
-  test("stale: a name that belongs to another row now is not followed there", async () => {
+  test("stale: a name that has moved to another row is not followed", async () => {
     await using world = await open([calls("delete_task", { task_id: "Buy milk" }), says("It has changed.")])
     const { id } = await world.add("tasks", { title: "Buy milk" })
     const { proposal } = await ask(world)
@@ -129,7 +129,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     expect(await world.workspace.select("tasks")).toHaveLength(2)
   })
 
-  test("stale: a comment that came since would have gone along unseen", async () => {
+  test("stale: a comment added since would have been deleted unseen", async () => {
     await using world = await open([calls("delete_task", { task_id: "Buy milk" }), says("It has changed.")])
     const { id } = await world.add("tasks", { title: "Buy milk" })
     const { proposal } = await ask(world)
@@ -143,11 +143,11 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
       "the name, which another row has now",
       (world, id) => edit(world, id, { title: "Other" }).then(() => insert(world, "t")),
     ],
-  ])("stale: what changes between the last look and the write: %s", async (_, meddle) => {
+  ])("stale: a change between the last read and the write: %s", async (_, meddle) => {
     await using database = await create()
     let world: World | undefined
     let looks = 0
-    /** Somebody else is there after the tool has read the row for the last time, or just before it does. */
+    /** Another writer changes the row after the tool's last read, or just before it. */
     const openMeddled = ({ user }: { user: UserId }): Workspace => {
       const workspace = world!.store.workspaceOf(user)
       const meddled: Partial<Workspace> = {
@@ -176,7 +176,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     expect(rows.map((row) => row.id)).toContain(task)
   })
 
-  test("tomorrow is the day that was shown, also when it is agreed to after midnight", async () => {
+  test("tomorrow is the day that was shown, also if approved after midnight", async () => {
     const clock = new TurnedClock(Date.UTC(2026, 10, 19, 22, 55)) // five to midnight in Berlin
     await using world = await open([calls("create_task", { title: "x", due_date: "tomorrow" }), says("Done.")], clock)
     const { proposal } = await ask(world)
@@ -187,7 +187,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
   })
 
   test.each(["America/New_York", "Pacific/Kiritimati", "America/Los_Angeles"])(
-    "a task due on 20 November made in Berlin is due on the 20th in %s too, and today when that is today there",
+    "a task due on 20 November created in Berlin is due on the 20th in %s too, and today when that is today there",
     async (elsewhere) => {
       const clock = new TurnedClock(Date.UTC(2026, 10, 15, 12))
       const script = [
@@ -215,7 +215,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     },
   )
 
-  /** A project with something in every table that hangs on it, and a client with none. */
+  /** A project with a row in every table that refers to it, and a client without one. */
   const fill = async ({ add }: Awaited<ReturnType<typeof open>>) => {
     const client = await add("clients", { name: "Acme" })
     const project = await add("projects", { name: "Website", clientId: client.id })
@@ -270,7 +270,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     expect(await world.workspace.select("notes")).toMatchObject([{ title: "Steps", content: "# Push" }])
   })
 
-  test("a project that goes shows in numbers what goes along; a client that has one does not go", async () => {
+  test("deleting a project shows how many rows go along; a client with a project cannot be deleted", async () => {
     await using world = await open([
       calls(["delete_project", { project_id: "Website" }], ["delete_client", { client_id: "Acme" }]),
     ])
@@ -288,7 +288,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     ["update_project", { name: "Mine" }],
     ["delete_project", {}],
     ["create_checkpoint", { title: "x", date: "today" }],
-  ])("another person's project is none, in the same words as one that nobody has: %s", async (tool, input) => {
+  ])("another person's project gets the same answer as a missing one: %s", async (tool, input) => {
     let project = "proj_missing"
     const call = () => calls(tool, { ...input, project_id: project })
     await using world = await open([call, says("No."), call, says("No."), call, says("No.")])
@@ -306,7 +306,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     expect(await theirs.select("projects")).toEqual([secret])
   })
 
-  test("SQL in a filter is only text, an unknown filter is an error that names it, null is absent", async () => {
+  test("SQL in a filter is plain text, an unknown filter is an error that names it, null is absent", async () => {
     const search = "x' OR '1'='1"
     await using world = await open([
       calls(

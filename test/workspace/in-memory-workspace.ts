@@ -19,7 +19,7 @@ import {
 import { workspaceAgent } from "../../packs/workspace/agent.ts"
 import type { DeskRow } from "../../packs/workspace/tables/desk.ts"
 
-/** A workspace in memory that remembers what it was asked: enough of one for the sentences of tools. */
+/** A workspace in memory that records its calls, complete enough to test the texts of tools. */
 export class Memory {
   readonly rows = new Map<TableName, DeskRow[]>(tableNames.map((name) => [name, []]))
   readonly asked: DeviceFilters[] = []
@@ -149,7 +149,7 @@ export const contextAt = (more: Record<string, unknown> = {}) => ({
   ...more,
 })
 
-/** The workspace's tools over a memory, called as the loop does: arguments first through their schema. */
+/** The workspace's tools over a workspace in memory, called as the loop does: arguments are validated first. */
 export function openMemory() {
   const memory = new Memory()
   const { tools } = workspaceAgent(() => memory.workspace)

@@ -7,7 +7,7 @@ import { databases } from "../support/databases.ts"
 
 const ROWS = 250
 
-/** A person with so many tasks of one moment, and what is asked of the database. */
+/** A person with many tasks of one timestamp, and the queries that the database gets. */
 async function setUp(create: (typeof databases)[number]["create"]) {
   const place = await create()
   const store = await openStore({ url: place.url, durability: "normal" })
@@ -43,7 +43,7 @@ async function setUp(create: (typeof databases)[number]["create"]) {
   }
 }
 
-/** Tables of which a person has few rows, so that sorting them for a page costs little. */
+/** Tables that hold few rows for each person, so that sorting them for a page costs little. */
 const FEW = ["shared_run", "token", "session", "device", "issuer_identity", "provider_key", "connection", "collection"]
 
 async function exported(store: Store, user: UserId) {
@@ -53,14 +53,14 @@ async function exported(store: Store, user: UserId) {
 }
 
 describe.each(databases)("on $name", ({ name, create }) => {
-  test("an export has each row once, also where pages end among rows of one moment", async () => {
+  test("an export has each row once, also if pages end among rows of one timestamp", async () => {
     await using world = await setUp(create)
     const lines = await exported(world.store, world.user)
     for (const kind of ["task", "tainted_row"])
       expect(lines.filter((line) => line.kind === kind).map(({ id }) => id)).toEqual(world.ids)
   })
 
-  test.runIf(name === "sqlite")("an export sorts no table of which a person may have many rows", async () => {
+  test.runIf(name === "sqlite")("an export sorts no table that may hold many rows of a person", async () => {
     await using world = await setUp(create)
     await exported(world.store, world.user)
     // Proposals are a union of a few lists, each of them bounded.
@@ -72,7 +72,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     expect([...new Set(sorted)].filter((table) => !isFew(table))).toEqual([])
   })
 
-  test.runIf(name === "sqlite")("a list finds the rows that it shows by their ids, and nothing is sorted", async () => {
+  test.runIf(name === "sqlite")("a list finds its rows by their ids, without sorting", async () => {
     await using world = await setUp(create)
     const workspace = world.store.workspaceOf(world.user)
     const all: DeviceFilters[] = [{}, { search: "t" }]
@@ -88,7 +88,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
   })
 
   test.runIf(name === "sqlite")(
-    "a page of the audit begins where the one before it ended, without reading that again",
+    "a page of the audit starts where the previous one ended, without reading that again",
     async () => {
       await using world = await setUp(create)
       await world.store.audit.list(world.user, { cursor: "5.audit_1", limit: 10 })

@@ -5,7 +5,7 @@ import { openStore } from "../../core/store/store.ts"
 import { databases } from "../support/databases.ts"
 
 const ROWS = 5000
-/** What one query may examine before others have a turn. */
+/** The number of rows that one query may examine before it yields. */
 const MOST = 1000
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
@@ -49,7 +49,7 @@ describe.each(databases)("a list of thousands of rows on $name", ({ name, create
     }
   }
 
-  test("is read in portions, whether it is ordered or filtered, and has each row once in its order", async () => {
+  test("is read in portions, whether ordered or filtered, and has each row once in its order", async () => {
     await using world = await setUp()
     const sorted = [...world.titles].sort((one, other) => one.localeCompare(other))
     expect(await world.read({ orderBy: "title" }, 1000)).toEqual(sorted)
@@ -58,17 +58,17 @@ describe.each(databases)("a list of thousands of rows on $name", ({ name, create
       sorted.filter((title) => Number(title.split(" ")[1]) % 100 === 0),
     )
     expect(Math.max(...world.answers)).toBeLessThanOrEqual(MOST)
-    // A query that returns only what fits examines all rows for it.
+    // A query that returns only matching rows examines all rows for it.
     world.answers.length = 0
     await world.read({ status: "done" })
     expect(world.answers.reduce((sum, rows) => sum + rows, 0)).toBeGreaterThanOrEqual(ROWS)
   })
 
   test.runIf(name === "sqlite")(
-    "gives other requests a turn between its portions, also if many ask at once",
+    "lets other requests run between its portions, also for many concurrent readers",
     async () => {
       await using world = await setUp()
-      // Each look at the clock finds half a turn gone.
+      // Each reading of the clock finds half of the time slice used.
       let now = performance.now()
       vi.spyOn(performance, "now").mockImplementation(() => (now += 10))
       let isReading = true

@@ -1,4 +1,4 @@
-/** Fifty notes about as many things; one is about releasing software, and never says "ship", "version" or "production". */
+/** Fifty notes about as many subjects; one is about releasing software, and never says "ship", "version" or "production". */
 export const manyNotes: readonly { readonly title: string; readonly content: string }[] = [
   [
     "Deployment checklist",

@@ -17,7 +17,7 @@ const embedder = new WordEmbedder()
 const WORDS = ["swallow", "anvil", "lentil", "harbour", "comet", "glacier"]
 let people = 0
 
-describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, on $name", ({ name, create }) => {
+describe.each(databasesInTurn(import.meta.filename))("files of note indexes, on $name", ({ name, create }) => {
   const clock = new TurnedClock()
   let url: string
   let store: Store
@@ -32,7 +32,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
   })
   afterAll(() => store[Symbol.asyncDispose]())
 
-  /** A process that begins: nothing in memory. `rows` counts vectors that it has read one by one. */
+  /** A process that starts with nothing in memory. `rows` counts the vectors that it has read one by one. */
   function begin(of: Store = store) {
     const read = { rows: 0, beforeFile: async () => {} }
     const query: Engine["query"] = async <Row>(sql: string, values: readonly unknown[]) => {
@@ -44,7 +44,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
     return { vectors: new SqlNoteVectors({ ...of.engine, query }, embedder.name, { clock, leastFiled: 3 }), read }
   }
 
-  /** Has an indexer at work until nothing waits, or for as long as it takes. */
+  /** Runs an indexer until nothing waits, or for as long as it takes. */
   async function indexing(vectors: SqlNoteVectors, user: UserId, meanwhile = async () => {}): Promise<void> {
     const indexer = new NoteIndexer({ workspaces: store.workspaces, vectors, embedder, clock, log })
     await meanwhile()
@@ -60,7 +60,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
     store.workspaceOf(user).edit({ action: "update", table: "notes", id, updates: { content } })
   const remove = (user: UserId, id: string) => store.workspaceOf(user).edit({ action: "delete", table: "notes", id })
 
-  /** The nearest, once the file that follows is written. */
+  /** Returns the nearest notes, once the file that follows is written. */
   async function found({ vectors }: Pick<ReturnType<typeof begin>, "vectors">, user: UserId, word: string) {
     const vector = { embedder: embedder.name, numbers: [...embedder.vectorOf(word)] }
     vectors.caughtUp = async () => {}
@@ -82,7 +82,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
     return { user, ids, file, first }
   }
 
-  test("a process that begins reads the file, and of the rows only what was written since", async () => {
+  test("a starting process reads the file, and only the rows written since", async () => {
     const { user, ids } = await fill()
     const second = begin()
     expect(await found(second, user, "comet")).toBe("comet")
@@ -97,7 +97,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
     expect(third.read.rows).toBe(2)
   })
 
-  test("a file that was cut off, changed or is of another version is passed over, and made anew", async () => {
+  test("a file that is truncated, corrupt or of another version is ignored and written again", async () => {
     const { user, file } = await fill()
     const whole = readFileSync(file)
     const faults = [
@@ -125,7 +125,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
     ],
     ["a number is given for something else", "UPDATE note_vector SET hash = 'other' WHERE person = ? AND version = 2"],
     ["one has a vector that had none", "UPDATE note_vector SET version = 3 WHERE person = ? AND version = 2"],
-  ])("a file that does not fit the database is passed over: %s", async (_, sql) => {
+  ])("a file that does not match the database is ignored: %s", async (_, sql) => {
     const { user } = await fill()
     await store.engine.change({ type: "statements", statements: [{ sql, values: [user] }] })
     const next = begin()
@@ -133,7 +133,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
     expect(next.read.rows).toBe(WORDS.length)
   })
 
-  test("of a restored database what comes after is found, under numbers that the file has too", async () => {
+  test("rows added to a restored database are found, though the file has the same numbers", async () => {
     const { user } = await fill()
     const statements = [
       "DELETE FROM note WHERE id IN (SELECT note FROM note_vector WHERE person = ? AND version > 3)",
@@ -149,7 +149,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
     expect(await found(next, user, "meteor")).toBe("meteor")
   })
 
-  test("what is removed leaves the file at once, and an erased person's file goes", async () => {
+  test("a deleted note leaves the file at once, and an erased person's file is deleted", async () => {
     const { user, ids, file, first } = await fill()
     const anvil = ids.get("anvil")!
     await indexing(first.vectors, user, async () => void (await remove(user, anvil)))
@@ -160,10 +160,10 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
     expect(existsSync(file)).toBe(false)
   })
 
-  test("what a killed process did not remove any more is not found, and is gone with the next that begins", async () => {
+  test("a note that a killed process could not remove is not found, and is gone after the next start", async () => {
     const { user, ids, file } = await fill()
     const comet = ids.get("comet")!
-    await remove(user, comet) // nobody listens: as if it had died between the commit and this
+    await remove(user, comet) // without a listener, as if the process had died between the commit and this
     expect(readFileSync(file).includes(comet)).toBe(true)
     const next = begin()
     expect(await found(next, user, "comet")).not.toBe("comet")
@@ -198,7 +198,7 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
     expect([await found(next, user, "nebula"), next.read.rows]).toEqual(["nebula", 0])
   })
 
-  test("another node has files of its own, and loses what is gone within ten minutes", async () => {
+  test("another node has files of its own, and drops deleted notes within ten minutes", async () => {
     if (name !== "postgres") return // a file of SQLite is for one machine
     const cacheFolder = await mkdtemp(join(tmpdir(), inject("testRun"), "index-cache-"))
     await using other = await openStore({ url, durability: "normal", clock, cacheFolder })

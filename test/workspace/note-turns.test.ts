@@ -10,8 +10,8 @@ import { TurnedClock } from "../../core/engine/turned-clock.fixture.ts"
 const log = { info() {}, warn() {}, error() {} }
 const [ada, bob] = ["user_a", "user_b"] as UserId[] as [UserId, UserId]
 
-describe.each(databasesInTurn(import.meta.filename))("vectors of notes that wait, on $name", ({ create }) => {
-  /** Two processes that share a database; nobody makes vectors before they are told to. */
+describe.each(databasesInTurn(import.meta.filename))("pending vectors of notes, on $name", ({ create }) => {
+  /** Two processes that share a database. Neither makes vectors before the test starts it. */
   async function setUp() {
     const place = await create()
     const clock = new TurnedClock()
@@ -39,7 +39,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of notes that wait
     }
   }
 
-  test("are made in turns: one with many notes does not hold up one with one", async () => {
+  test("are made in turns: a person with many notes does not delay one with a single note", async () => {
     await using world = await setUp()
     for (let i = 0; i < 80; i++) await world.put(bob, `bob ${i}`)
     await world.put(ada, "ada")
@@ -48,7 +48,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of notes that wait
     expect(seen.findIndex((text) => text.includes("ada"))).toBeLessThan(40)
   })
 
-  test("are made once, however many processes make them", async () => {
+  test("are made once, with any number of processes", async () => {
     await using world = await setUp()
     for (let i = 0; i < 40; i++) await world.put(i % 2 ? ada : bob, `note ${i}`)
     while (!(await world.vectors.sweep())); // so that both find them at once
@@ -65,7 +65,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of notes that wait
     expect([seen.length, new Set(seen).size]).toEqual([40, 40])
   })
 
-  test("of what a killed process had begun are made by another when its time is up, and not before", async () => {
+  test("that a killed process had claimed are made by another when the claim expires, and not before", async () => {
     await using world = await setUp()
     await world.put(ada, "note")
     while (!(await world.vectors.sweep()));
@@ -82,7 +82,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of notes that wait
     await expect.poll(world.waiting).toBe(0)
   })
 
-  test("of a note that is written anew are made at once, also while another process makes those of before", async () => {
+  test("of a changed note are made at once, also while another process makes those of its previous text", async () => {
     await using world = await setUp()
     const id = await world.put(ada, "note")
     while (!(await world.vectors.sweep()));
@@ -93,7 +93,7 @@ describe.each(databasesInTurn(import.meta.filename))("vectors of notes that wait
     await expect.poll(() => embedder.seen).toEqual(["note\n\nOther words."])
   })
 
-  test("that another process makes are waited for by whoever searches here", async () => {
+  test("that another process makes are awaited by a search in this one", async () => {
     await using world = await setUp()
     await world.put(ada, "note")
     const embedder = new WordEmbedder()

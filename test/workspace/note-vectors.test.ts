@@ -17,7 +17,7 @@ import { TurnedClock } from "../../core/engine/turned-clock.fixture.ts"
 const signal = new AbortController().signal
 const silent: Log = { info() {}, warn() {}, error() {} }
 
-/** A server's notes, as one process sees them. */
+/** The notes of a server, as one process sees them. */
 class Shelf {
   readonly store: Store
   readonly embedder: Embedder
@@ -57,7 +57,7 @@ class Shelf {
 
   waiting = async (user: UserId) => (await this.store.workspaceOf(user).indexing()).waiting
 
-  /** Gone as a killed process is: nothing is finished. */
+  /** Ends like a killed process: nothing is finished. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.indexer.close()
     await this.store[Symbol.asyncDispose]()
@@ -67,7 +67,7 @@ class Shelf {
 const person = () => newId("user") as UserId
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  test("a note is found by what it means, among fifty, in other words than its own", async () => {
+  test("a note is found by its meaning, among fifty, with other words than its own", async () => {
     await using database = await create()
     const embedder = new MiniLmEmbedder()
     await using shelf = await Shelf.open(database, embedder)
@@ -82,7 +82,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await embedder.close()
   }, 120_000)
 
-  test("what was just written, changed or deleted by anybody's hand is found as it is now", async () => {
+  test("a note that was just written, changed or deleted, by a tool or by hand, is found in its current state", async () => {
     await using database = await create()
     await using shelf = await Shelf.open(database)
     const ada = person()
@@ -97,7 +97,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await vectorsOf(shelf.store)).toBe(1)
   })
 
-  test("two changes in one millisecond leave the vector of the later one", async () => {
+  test("after two changes in one millisecond the note has the vector of the later one", async () => {
     await using database = await create()
     await using shelf = await Shelf.open(database)
     const ada = person()
@@ -131,7 +131,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((shelf.embedder as WordEmbedder).seen.filter((text) => text.startsWith("Plan"))).toHaveLength(1)
   })
 
-  test("nobody finds another's notes", async () => {
+  test("a search finds only the person's own notes", async () => {
     await using database = await create()
     await using shelf = await Shelf.open(database)
     const [ada, bob] = [person(), person()]
@@ -139,21 +139,21 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     const his = await shelf.put(bob, "Mine", "the treasure is mine")
     expect(await shelf.find(ada, "treasure")).toEqual([hers.id])
     expect(await shelf.find(bob, "treasure")).toEqual([his.id])
-    // A vector for another's note is kept for nobody.
+    // A vector for another person's note is not stored.
     const vector = { embedder: shelf.embedder.name, numbers: [...(shelf.embedder as WordEmbedder).vectorOf("x")] }
     await shelf.store.workspaceOf(bob).upsertVector({ ...hers, projectId: null }, vector)
     expect(await shelf.find(ada, "treasure")).toEqual([hers.id])
     expect(await vectorsOf(shelf.store)).toBe(2)
   })
 
-  test("a process that dies between a note and its vector leaves nothing behind that is never found", async () => {
+  test("if a process dies between a note and its vector, the note is still found later", async () => {
     await using database = await create()
     const ada = person()
     const stuck = new WordEmbedder()
     stuck.held = new Promise(() => {})
     const first = await Shelf.open(database, stuck)
     const note = await first.put(ada, "Garden", "water the tomatoes")
-    // Killed: nobody says goodbye, and the embedder never answers. The database lives on.
+    // Killed: no process shuts down, and the embedder never answers. The database stays.
     await using second = await Shelf.open(database)
     await expect.poll(() => second.clock.pending).toContain(2000)
     second.clock.turn(2 * 60_000) // what it had claimed is free again
@@ -162,7 +162,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await first.store[Symbol.asyncDispose]()
   })
 
-  test("a vector that comes too late, for a note that has changed or gone, is not kept", async () => {
+  test("a vector that arrives late, for a note that has changed or gone, is not stored", async () => {
     await using database = await create()
     const embedder = new WordEmbedder()
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -180,7 +180,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(embedder.seen).toContain("A\n\ncheese")
   })
 
-  test("another embedder makes all vectors anew, by itself, and says how far it has come", async () => {
+  test("a change of the embedder makes all vectors again, by itself, and reports progress", async () => {
     await using database = await create()
     const ada = person()
     const ids: string[] = []
@@ -197,7 +197,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     resolve()
     await expect.poll(() => after.waiting(ada)).toBe(0)
     expect((await after.find(ada, `about ${WORDS[3]}`))[0]).toBe(ids[3])
-    // Those of before wait a day for a node that may still use them, and go with the first start after that.
+    // Vectors of the previous embedder stay a day for a node that may still use them, and go at the first start after that.
     expect(await vectorsOf(after.store)).toBe(80)
     after.clock.turn(25 * 60 * 60_000)
     await after.indexer.close()
@@ -206,7 +206,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await last.close()
   })
 
-  test("a search waits for the person's own notes, and not for ever", async () => {
+  test("a search waits for the person's own notes, but not forever", async () => {
     await using database = await create()
     const embedder = new WordEmbedder()
     await using shelf = await Shelf.open(database, embedder)
@@ -222,13 +222,13 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     shelf.clock.turn(5001)
     expect(await search).toEqual([])
     expect(await shelf.waiting(ada)).toBe(1)
-    // Whose notes are all indexed does not wait for anybody.
+    // A person whose notes are all indexed does not wait for other people's.
     expect(await shelf.store.workspaceOf(bob).nearest(vector, { limit: 3 })).toHaveLength(1)
     resolve()
     await expect.poll(() => shelf.waiting(ada)).toBe(0)
   })
 
-  test("an embedder that is away is asked again; a note it cannot take holds up no other", async () => {
+  test("an embedder that fails is asked again; a note it refuses delays no other", async () => {
     await using database = await create()
     const embedder = new WordEmbedder()
     await using shelf = await Shelf.open(database, embedder)
@@ -246,12 +246,12 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await shelf.find(ada, "cucumbers", { limit: 1 })).toHaveLength(1)
     expect(shelf.warnings).toContain("note_not_indexed")
     embedder.failure = undefined
-    // Again and again: when it gives up for now, and sets its alarm, is its own affair.
+    // Repeatedly, because the time at which it gives up and sets its alarm may vary.
     const anHourLater = () => (shelf.clock.turn(60 * 60_000), shelf.waiting(ada))
     await expect.poll(anHourLater).toBe(0)
   })
 
-  test("any number of notes that it cannot take hold up no other", async () => {
+  test("any number of refused notes delay no other", async () => {
     await using database = await create()
     const embedder = new WordEmbedder()
     await using shelf = await Shelf.open(database, embedder)
@@ -263,14 +263,14 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
         ? failure("provider_error", { provider: "Test", problem: "no" })
         : undefined
     await shelf.put(ada, "Good", "cucumbers")
-    // Those that came last are taken first.
+    // The newest notes are indexed first.
     for (let n = 0; n < 20; n++) await shelf.put(ada, `Bad ${n}`, "poison")
     resolve()
     await expect.poll(() => shelf.waiting(ada)).toBe(20)
     expect(shelf.warnings).not.toContain("notes_not_indexed")
   })
 
-  test("what one node has indexed or taken out, another knows at its next search", async () => {
+  test("notes that one node has indexed or removed are known to another at its next search", async () => {
     await using database = await create()
     const ada = person()
     await using one = await Shelf.open(database)
@@ -285,7 +285,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await two.find(ada, "cheese")).toEqual([first.id])
   })
 
-  test("no text breaks it: a megabyte, emoji, nothing at all", async () => {
+  test("any text can be indexed: a megabyte, emoji, an empty one", async () => {
     await using database = await create()
     await using shelf = await Shelf.open(database)
     const ada = person()
@@ -296,7 +296,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await shelf.find(ada, "🍅"))[0]).toBe(smile.id)
   })
 
-  test("erasing somebody takes their vectors too", async () => {
+  test("erasing a person deletes their vectors too", async () => {
     await using database = await create()
     await using shelf = await Shelf.open(database)
     const { id } = await shelf.store.people.ensure("ada", shelf.clock.now())
@@ -315,7 +315,7 @@ async function vectorsOf({ engine }: Store): Promise<number> {
 }
 
 test.each(databases.filter(({ name }) => name === "postgres"))(
-  "a note that is written to while its vector is confirmed waits for another one, on $name",
+  "a note that changes while its vector is confirmed gets another one, on $name",
   async ({ create }) => {
     await using database = await create()
     const clock = new TurnedClock()

@@ -15,14 +15,14 @@ import { WordEmbedder } from "../support/word-embedder.ts"
 const DEPLOYMENT = { title: "Deployment", content: "push the release to the servers on friday" }
 const SOUP = { title: "Soup", content: "lentils, carrots and lemon" }
 
-/** What the tools answered, in order. */
+/** The results of the tools, in order. */
 async function toolResults(who: Visitor, id: string): Promise<string[]> {
   const { messages } = (await who.get(`/api/conversations/${id}`)).body
   const results = messages.filter(({ role }: { role: string }) => role === "tool")
   return results.map(({ content }: { content: string }) => content)
 }
 
-/** Says something and agrees to whatever is proposed, until nothing is. */
+/** Sends a message and approves all proposals until none is left. */
 async function agree(who: Visitor, id: string): Promise<void> {
   let { proposals } = (await who.say(id, "go")).body
   while (proposals.length > 0) {
@@ -58,7 +58,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", (database) => {
     expect(nothing).toBe('No notes found about "zebra".')
   })
 
-  test("a note is looked for in one project, by its name", async () => {
+  test("a search can be limited to one project, by its name", async () => {
     await using face = await openFace(
       new WordEmbedder(),
       calls("create_project", { name: "Home" }),
@@ -80,7 +80,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", (database) => {
     expect(nowhere).toBe('There is no project "Nowhere".')
   })
 
-  test("the offline model understands plain requests for it", async () => {
+  test("the offline model understands plain requests for a search", async () => {
     const place = await database.create()
     await using face = await Face.open({ url: place.url, model: offlineModel(), embedder: new WordEmbedder() })
     const ada = await face.as("ada")
@@ -93,7 +93,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", (database) => {
     expect(second).toContain("Found 1 note(s):\n- Deployment")
   })
 
-  test("without an embedder the search says so, and what is not indexed yet is counted", async () => {
+  test("without an embedder the search says so, and counts what is not indexed yet", async () => {
     const embedder = new WordEmbedder()
     embedder.failure = () => failure("overloaded", { provider: "Test" })
     await using face = await openFace(
@@ -118,7 +118,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", (database) => {
     )
   })
 
-  test("a text becomes a vector for whoever may chat, bounded, and not too many at once", async () => {
+  test("any caller with the chat scope can turn a text into a vector, within bounds, and not too many at once", async () => {
     const embedder = new WordEmbedder()
     await using face = await openFace(embedder)
     const ada = await face.as("ada")
@@ -139,7 +139,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", (database) => {
     expect((await (await face.as("eve", "read")).post(url, { text: "x" })).status).toBe(403)
     const { promise, resolve } = Promise.withResolvers<void>()
     embedder.held = promise
-    // Four wait for the embedder; whichever comes fifth is refused, and somebody else's is not.
+    // Four wait for the embedder; the fifth is refused, and another person's request is not.
     const asked = Array.from({ length: 5 }, () => ada.post(url, { text: "x" }))
     const bob = (await face.as("bob")).post(url, { text: "x" })
     expect((await Promise.race(asked)).body.code).toBe("too_many_requests")
@@ -156,7 +156,7 @@ describe.each(databasesInTurn(import.meta.filename))("a device and a server on $
     const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]
     const ready = Promise.withResolvers<void>()
     const onState = ({ state }: DeviceState) => state === "connected" && ready.resolve()
-    // Looks for the person's own edits at once instead of every now and then.
+    // Looks for the person's own edits at once instead of periodically.
     const alarm = (ms: number, ring: () => void) => {
       const timer = setTimeout(ring, ms === 15_000 ? 20 : ms)
       return () => clearTimeout(timer)
@@ -174,10 +174,10 @@ describe.each(databasesInTurn(import.meta.filename))("a device and a server on $
     }
   }
 
-  /** A device that gets no vectors but those that the server sends by itself. */
+  /** A device that gets only the vectors that the server sends by itself. */
   const open = (embedder: WordEmbedder, ...script: readonly ScriptedReply[]) => openWith(false, embedder, script)
 
-  test("what the assistant writes, changes and deletes there is found there by meaning, and not on the server", async () => {
+  test("a note that the assistant writes, changes or deletes there is found there by meaning, and not on the server", async () => {
     const embedder = new WordEmbedder()
     await using world = await open(
       embedder,
@@ -206,7 +206,7 @@ describe.each(databasesInTurn(import.meta.filename))("a device and a server on $
     expect((await world.server.face.store.engine.query("SELECT 1 FROM note_vector", [])).length).toBe(0)
   })
 
-  test("where the vector cannot be made the note is written all the same, and the answer says what is missing", async () => {
+  test("if the vector cannot be made the note is still written, and the answer says what is missing", async () => {
     const embedder = new WordEmbedder()
     embedder.failure = () => failure("overloaded", { provider: "Test" })
     await using world = await open(embedder, calls("create_note", SOUP), says("Done."))
@@ -217,7 +217,7 @@ describe.each(databasesInTurn(import.meta.filename))("a device and a server on $
     expect(world.device.tables.select("notes")).toMatchObject([SOUP])
   })
 
-  test("an undo of a delete brings the note back with its meaning", async () => {
+  test("undoing a delete brings the note back with its vector", async () => {
     const embedder = new WordEmbedder()
     await using world = await open(
       embedder,
@@ -237,7 +237,7 @@ describe.each(databasesInTurn(import.meta.filename))("a device and a server on $
     await expect.poll(() => device.vectors.search(vector, 10).length).toBe(1)
   })
 
-  test("what the person writes there by themselves is found too, and anew after a change of it or of the embedder", async () => {
+  test("notes that the person writes on the device are found too, and again after they or the embedder change", async () => {
     const embedder = new WordEmbedder()
     await using world = await openWith(true, embedder, [calls("search_notes", { query: "lentils" }), says("There.")])
     const { ada, device } = world
@@ -256,14 +256,14 @@ describe.each(databasesInTurn(import.meta.filename))("a device and a server on $
     device.tables.update("notes", { id: note.id, updates: { content: "beetroot" } })
     await expect.poll(() => find("beetroot")).toEqual(["beetroot"])
     expect(find("lentils")).toEqual([])
-    // The server's embedder is another one now; its next question tells by its length.
+    // The server has another embedder now; its next query shows that by its length.
     const longer = new WordEmbedder("test/longer", 512)
     embedder.embed = (texts, signal) => longer.embed(texts, signal)
     expect(find("beetroot", longer)).toEqual([])
     await expect.poll(() => find("beetroot", longer)).toEqual(["beetroot"])
   })
 
-  test("the frames say what was agreed on: a note, its vector under an id of its own, a search", async () => {
+  test("the frames contain what was specified: a note, its vector under an id of its own, a search", async () => {
     const embedder = new WordEmbedder()
     const script = [calls("create_note", SOUP), calls("search_notes", { query: "lentils", limit: 3 }), says("There.")]
     await using server = await openServer({ database, model: scripted(...script), embedder })

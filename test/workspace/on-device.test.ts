@@ -26,7 +26,7 @@ const closing = (desk: Desk, close: () => Promise<void>): Desk & AsyncDisposable
   Object.assign(desk, { [Symbol.asyncDispose]: close })
 
 for (const { name, create } of databasesInTurn(import.meta.filename)) {
-  // One place for all, because nobody in it sees what is somebody else's.
+  // One store for all tests, because no person in it sees another person's data.
   let opened: Promise<Store> | undefined
   const open = async () => {
     let now = 1_000
@@ -54,7 +54,7 @@ for (const [which, knows] of [
   })
 }
 
-/** What a server does with a device, without one. */
+/** Calls a device as a server does, without a server. */
 function withoutServer(device: LocalDevice, knows: readonly string[]): DeviceCalls {
   let reads = 0
   return {

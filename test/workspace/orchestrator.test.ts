@@ -7,25 +7,25 @@ import { countWork } from "../support/worked.ts"
 const never = new AbortController().signal
 const asks = (words: string, more: Partial<Routing> = {}): Routing => ({ words, history: [], profiles, ...more })
 
-describe("by rules alone", () => {
-  test("leaves out nothing that is needed, and is sure of most requests", async () => {
+describe("by rules alone, the router", () => {
+  test("leaves out no needed profile, and is sure of most requests", async () => {
     const { exact, more, unsure, missing } = await measure(orchestrator, utterances)
     expect(utterances.length).toBeGreaterThanOrEqual(130)
     expect(missing).toEqual([])
-    // 13 are about nothing and 5 about all there is: of those it should not be sure.
+    // 13 are about nothing and 5 about everything: of those it should not be sure.
     expect(unsure.length).toBeLessThanOrEqual(33)
     expect(exact.length).toBeGreaterThanOrEqual(90)
     expect(exact.length + more.length + unsure.length).toBe(utterances.length)
   })
 
-  test("does so for words it was not made for", async () => {
+  test("also does so for messages that it was not tuned on", async () => {
     const { exact, unsure, missing } = await measure(orchestrator, heldBack)
     expect(missing).toEqual([])
     expect(unsure.length).toBeLessThanOrEqual(17)
     expect(exact.length).toBeGreaterThanOrEqual(38)
   })
 
-  test("says why, in our words and not in the person's", async () => {
+  test("gives its reason in our words and not in the person's", async () => {
     const decided = await orchestrator(asks("add a task: the secret is swordfish"), never)
     expect(decided).toEqual({ profiles: ["task"], reason: 'It says "task".', scores: { task: 1 }, by: "rules" })
   })
@@ -35,7 +35,7 @@ describe("by rules alone", () => {
     ["nothing but signs", "?!".repeat(400)],
     ["quotes and renames without end", `rename ${"a ' to ".repeat(140)}`],
     ["no letters", "\u0000\u200b\ud83d"],
-  ])("%s is nothing to be sure of, at once", async (_what, words) => {
+  ])("is unsure about %s, without delay", async (_what, words) => {
     const worked = countWork()
     const { by } = await orchestrator(asks(words), never)
     expect(worked()).toBeLessThan(100)
@@ -43,7 +43,7 @@ describe("by rules alone", () => {
   })
 })
 
-test("what an old exchange was about is not pointed back to", async () => {
+test("a message does not refer back to the subject of an old exchange", async () => {
   const turns = (words: string) => [
     { role: "user", text: words } as const,
     { role: "assistant", parts: [{ type: "text", text: "Well." }] } as const,

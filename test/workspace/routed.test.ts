@@ -17,7 +17,7 @@ const tools = agent.tools.visibleIn("auto")
 const examples = tools.flatMap((tool) => tool.examples ?? [])
 const model = offlineModel()
 
-/** The calls that the offline model makes, shown these tools. */
+/** The calls that the offline model makes with these tools. */
 async function called(text: string, shown: readonly string[]): Promise<string[]> {
   const declared = tools.filter(({ name }) => shown.includes(name)).map(({ declaration }) => declaration)
   const request: ModelRequest = { system: "", history: [{ role: "user", text }], tools: declared, toolChoice: "auto" }
@@ -28,7 +28,7 @@ async function called(text: string, shown: readonly string[]): Promise<string[]>
 }
 
 describe("with the tools that the router chose, the offline model", () => {
-  test("understands every example that it gives as it does with all of them, or asks for more", async () => {
+  test("understands each of its examples as it does with all tools, or asks for more", async () => {
     expect(examples.length).toBeGreaterThan(30)
     const sure: string[] = []
     for (const words of examples) {
@@ -46,7 +46,7 @@ describe("with the tools that the router chose, the offline model", () => {
     expect(sure.length / examples.length).toBeGreaterThan(0.8)
   })
 
-  test("is shown far fewer tools for a plain request", async () => {
+  test("gets far fewer tools for a plain request", async () => {
     const task = (agent.profiles ?? []).find(({ name }) => name === "task")
     expect(task?.tools.length).toBeLessThan(tools.length / 2)
     expect(task?.tools).toContain("list_projects")
@@ -54,7 +54,7 @@ describe("with the tools that the router chose, the offline model", () => {
 })
 
 describe.each(anyDatabase)("the workspace's router in the loop on $name", ({ create }) => {
-  test("keeps to what was spoken of, run by run", async () => {
+  test("keeps to the subject of the conversation, run by run", async () => {
     await using place = await create()
     const { profiles = [], route } = agent
     const fakes = tools.filter(({ name, effect }) => effect === "read" && name !== "more_tools")

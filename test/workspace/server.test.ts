@@ -12,7 +12,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
   const open = (url: string) => openStore({ url, durability: "normal" })
   const [ada, bob] = [newId("user"), newId("user")]
 
-  test("another person's row is as missing, to look at, to change, to belong to and to put back over", async () => {
+  test("another person's row is missing for reads, changes, references and restores", async () => {
     await using store = await open((await create()).url)
     const [mine, theirs] = [new Desk(store.workspaceOf(ada)), new Desk(store.workspaceOf(bob))]
     const project = await mine.insert("projects", { name: "House" })
@@ -35,7 +35,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
     expect(await theirs.column("tasks", "id")).toEqual([])
   })
 
-  test("what a call came to is told to its person only", async () => {
+  test("the outcome of a call is returned to its person only", async () => {
     await using store = await open((await create()).url)
     const call = newId("call")
     await new Desk(store.workspaceOf(ada)).apply({ action: "insert", table: "tasks", data: { title: "x" } }, call)
@@ -55,7 +55,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
     expect(await first.workspaceOf(ada).select("tasks")).toHaveLength(1)
   })
 
-  test("two processes leave nothing that belongs to nothing, and lose no write", async () => {
+  test("two concurrent processes leave no row without a parent, and lose no write", async () => {
     const { url } = await create()
     await using one = await open(url)
     await using other = await open(url)
@@ -79,7 +79,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
     expect(won).toHaveLength(1)
   })
 
-  test("changes are told after they are there, and to nobody where there are none", async () => {
+  test("changes are reported after the commit, and not at all if nothing changed", async () => {
     await using store = await open((await create()).url)
     const told: [string, readonly RowChange[]][] = []
     const stop = store.workspaces.onChange((person, changes) => void told.push([person, changes]))
@@ -108,7 +108,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
     ])
   })
 
-  test("the vectors of notes that go, go in the same transaction or the notes stay", async () => {
+  test("vectors of deleted notes are deleted in the same transaction, or the notes stay", async () => {
     await using store = await open((await create()).url)
     const forgotten: string[][] = []
     let fails = true
@@ -133,7 +133,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
     expect(forgotten).toEqual([[note.id], [note.id]])
   })
 
-  test("a note tells when it was changed last, and is found in that order", async () => {
+  test("a note has the time of its last change, and is listed in that order", async () => {
     const clock = new TurnedClock()
     await using store = await openStore({ url: (await create()).url, durability: "normal", clock })
     const desk = new Desk(store.workspaceOf(ada))
@@ -146,7 +146,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
     expect(await desk.column("notes", "title", { orderBy: "updatedAt" })).toEqual(["second", "first"])
   })
 
-  test("an export is one moment's picture, also while another process writes", async () => {
+  test("an export shows one moment, also while another process writes", async () => {
     const { url } = await create()
     await using one = await open(url)
     await using other = await open(url)
@@ -167,7 +167,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
     expect(tasks.map(({ projectId }) => projectId).sort()).toEqual(projects.map(({ id }) => id).sort())
   })
 
-  test("a day is told until a program that knows only moments has changed it", async () => {
+  test("a due day is returned until a program that only writes timestamps has changed it", async () => {
     await using store = await open((await create()).url)
     const desk = new Desk(store.workspaceOf(ada))
     const task = await desk.insert("tasks", { title: "Roof", dueDate: "2026-11-20" })
@@ -186,7 +186,7 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
     })
   })
 
-  test("what was noted before there were six tables is still understood", async () => {
+  test("values stored before there were six tables are still understood", async () => {
     await using store = await open((await create()).url)
     const desk = new Desk(store.workspaceOf(ada))
     const task = (await desk.insert("tasks", { title: "Roof" })) as Task

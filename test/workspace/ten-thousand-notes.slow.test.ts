@@ -12,15 +12,15 @@ import { countProcessor, countWork } from "../support/worked.ts"
 
 const COUNT = sizes.notes
 const SYLLABLES = ["ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "tu"]
-/** Each note has a word of its own; the embedder of tests takes some of them for one. */
+/** Each note has a unique word; the test embedder treats some of them as one. */
 const wordOf = (number: number) => [...String(number).padStart(4, "0")].map((digit) => SYLLABLES[+digit]).join("")
-/** Of the processor, for sixteen times as many notes: thirty-eight times where every few notes look through all that wait. */
+/** Growth of processor time for sixteen times as many notes. It is thirty-eight if every few notes scan all that wait. */
 const MAX_GROWTH = 24
 const MOST_ROUNDS = 6
 const log = { info() {}, warn() {}, error() {} }
 
 describe.each(oneIn(2, databases))("on $name", ({ name, create }) => {
-  /** Writes so many, waits until each has its vector, looks for some. Tells the work of indexing them: ms of the processor, or rows read. */
+  /** Writes notes, waits for their vectors, searches for some. Returns the cost of indexing them: ms of processor time, or rows read. */
   async function indexed(count: number): Promise<number> {
     await using database = await create()
     const clock = new TurnedClock()
@@ -54,25 +54,25 @@ describe.each(oneIn(2, databases))("on $name", ({ name, create }) => {
     return name === "sqlite" ? worked : await rowsRead(database.url)
   }
 
-  // Of SQLite only time can be measured: that takes more of them to tell one growth from the other.
+  // On SQLite only time can be measured, and telling one growth from the other takes more notes.
   const count = name === "sqlite" ? Math.max(COUNT, 8000) : COUNT
 
-  test(`${count} notes are indexed by themselves, found one by one, cost a search little, and each no more than one of fewer`, async () => {
+  test(`${count} notes are indexed without a request, found one by one, slow a search down little, and cost no more each than fewer would`, async () => {
     const fewer = name === "sqlite" ? count / 16 : count / 4
     let [few, many] = [await indexed(fewer), await indexed(count)]
     if (name === "sqlite") {
-      // What a busy machine adds is only ever added: in doubt the least of several rounds, one after the other.
+      // Other load only ever adds time, so the least of several rounds counts.
       for (let round = 1; round < MOST_ROUNDS && many / few >= MAX_GROWTH; round++) {
         few = Math.min(few, await indexed(fewer))
         many = Math.min(many, await indexed(count))
       }
       expect(many / few, "for sixteen times as many").toBeLessThan(MAX_GROWTH)
-      // In PostgreSQL it would be twenty thousand rows for each of ten thousand notes.
+      // PostgreSQL would read twenty thousand rows for each of ten thousand notes.
     } else expect(Math.max(few / fewer, many / count), "rows read for a note").toBeLessThan(1500)
   }, 900_000)
 })
 
-/** How many rows PostgreSQL has read in a database whose connections are closed: they tell when they end. */
+/** The rows that PostgreSQL has read in a database whose connections are closed: they report when they end. */
 async function rowsRead(url: string): Promise<number> {
   const admin = new pg.Client(url)
   await admin.connect()
