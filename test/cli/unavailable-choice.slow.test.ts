@@ -18,11 +18,10 @@ test("if the last chosen model is no longer available, stderr names it and the m
     terminal.type(keys.endOfInput)
     await terminal.ended
   }
-  const says =
-    "The model that you chose last, qwen/qwen3-8b, is not available (set LM_STUDIO_ENDPOINT). offline answers instead."
+  const says = "Your last model, qwen/qwen3-8b, is not available (set LM_STUDIO_ENDPOINT). offline answers instead."
   const { code, stderr } = await command(["exec", "hello"], { PAWL_DATA: data })
   expect([code, stderr]).toEqual([0, expect.stringContaining(`${says}\n`)])
   expect((await command(["exec", "--model", "offline", "hello"], { PAWL_DATA: data })).stderr).not.toContain(says)
   await using terminal = new TerminalProcess(["chat", "--trust"], { PAWL_DATA: data }, { cwd: dataFolder() })
-  await terminal.shows("! The model that you chose last, qwen/qwen3-8b, is not")
+  await terminal.shows("! Your last model, qwen/qwen3-8b, is not")
 })

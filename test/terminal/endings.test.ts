@@ -23,7 +23,7 @@ describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
     [
       "reached its limit while it was thinking",
       replies(thinks("Hm"), finishes("limit")),
-      [THOUGHT, "! The model reached its limit before it said a word; ask again, or for less."],
+      [THOUGHT, "! The model reached its output limit before it wrote any text. Ask again, or for less."],
     ],
     ["was empty", replies(finishes("stop")), ["! The model sent an empty reply."]],
     ["held only thinking", replies(thinks("Hm"), finishes("stop")), [THOUGHT, "! The model sent an empty reply."]],

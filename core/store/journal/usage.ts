@@ -39,7 +39,7 @@ export class SqlUsage {
     const [summed, single] = [padded(found.summed), padded(found.single)]
     // Days are named one by one, so that a day that is summed up meanwhile is counted once.
     const usage = `(SELECT ${WHAT}, ${COUNTS.join(", ")} FROM usage_day WHERE person = ? AND day IN (${marks(summed)})
-      UNION ALL SELECT ${WHAT}, ${OF_CALL} FROM usage WHERE person = ? AND day IN (${marks(single)})) AS usage`
+      UNION ALL SELECT ${WHAT}, ${OF_CALL} FROM usage WHERE person = ? AND day IN (${marks(single)})) AS used`
     const values = [user, ...summed, user, ...single]
     const query = <Row>(sql: string) => this.#engine.query<Row>(sql, values)
     const kinds = "day, model, provider, paid_by"

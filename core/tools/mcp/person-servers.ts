@@ -116,7 +116,9 @@ export class PersonServers {
     const found = isAsked ? await this.#ask(stored, user, signal) : undefined
     if (!(await records.change(user, before, stored))) {
       if (isMoved) await signIns.remove(user, stored.id)
-      throw failure("bad_request", { problem: "The MCP server was changed in the meantime. Reload it and repeat your change." })
+      throw failure("bad_request", {
+        problem: "The MCP server was changed in the meantime. Reload it and repeat your change.",
+      })
     }
     named.forget(user)
     if (found) await pins.see(stored.id, user, found)
