@@ -32,7 +32,7 @@ describe.each(anyDatabase)("the context size of a conversation, in the terminal 
     expect(meter()).toEqual(["context 30% of 200k"])
 
     await runSlashCommand("/compact", context)
-    expect(printed(session).at(-1)).toContain("The model is shown 60k tokens of 200k that it can read.")
+    expect(printed(session).at(-1)).toContain("The model receives 60k of 200k possible tokens.")
     await expect.poll(() => printed(session).at(-1)).toContain("/summary shows what the model sees instead.")
     await runSlashCommand("/summary", context)
     const told = printed(session).slice(-3)

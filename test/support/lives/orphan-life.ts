@@ -8,7 +8,7 @@ const [path = "", script = ""] = process.argv.slice(2)
 const sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 const own = dirname(fileURLToPath(script))
 const files = {
-  reads: [own, ...["core", "packs"].map((name) => join(import.meta.dirname, "../../..", name))],
+  reads: [own, ...["core", "packs", "node_modules"].map((name) => join(import.meta.dirname, "../../..", name))],
   writes: [own],
 }
 await new SqliteChildren(undefined, { script: new URL(script), files }).run(
