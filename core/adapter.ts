@@ -69,13 +69,8 @@ export { waitForEvent } from "./server/conversation/wait-for-event.ts"
 
 // Frames: a run as it happens, or as the journal has it, and how frames become an answer.
 export { type AnyFrame, PendingCalls } from "./server/stream/frame-maker.ts"
-export {
-  type FrameSource,
-  keepAliveOf,
-  STREAM_HEADERS,
-  toTextStream,
-  type Translation,
-} from "./server/stream/event-stream.ts"
+export { keepAliveOf, STREAM_HEADERS, toTextStream, type Translation } from "./server/stream/event-stream.ts"
+export type { FrameSource } from "./server/stream/frame-source.ts"
 export { registerStream, subscribe } from "./server/stream/open-stream.ts"
 export { isEnd } from "./server/stream/subscription.ts"
 export { RunFrames } from "./server/stream/send-message.ts"

@@ -19,7 +19,7 @@ import {
 } from "../support/processes/installed-package.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
-import { isLong, oneIn } from "../support/sizes.ts"
+import { isLong } from "../support/sizes.ts"
 import { keys, TerminalProcess } from "../terminal/terminal.ts"
 
 /** The package, installed in an empty folder: all tests of this file use it, not this checkout. */
@@ -32,8 +32,6 @@ const begun = dataFolder()
  * One run of eight, by the seed, and the long run also build the package first, and install more packages from npm.
  */
 const doesMore = isLong || inject("seed") % 8 === 0
-/** One of two runs checks the packed types, the other the use together with other programs. */
-const [isTyped, isUsed] = [isLong || inject("seed") % 2 === 0, isLong || inject("seed") % 2 === 1]
 
 const inPackage = (...names: string[]) => join(installed.folder, "node_modules", "pawl", ...names)
 const start = (words: readonly string[], settings: Record<string, string>) =>
@@ -41,8 +39,9 @@ const start = (words: readonly string[], settings: Record<string, string>) =>
 const specifiers = Object.keys(entries).map((name) => (name === "index" ? "pawl" : `pawl/${name}`))
 
 beforeAll(async () => {
-  installed = await installPackage({ anew: doesMore, typed: isTyped })
+  installed = await installPackage({ anew: doesMore, typed: true })
   bring("@ai-sdk/anthropic", installed)
+  bring("hono", installed)
   token = (await start(["token", "create", "--user", "ada"], { PAWL_DATA: begun }).ended).stdout.trim()
   const data = dataFolder()
   const server = start(["serve"], settingsOfExamples(data))
@@ -71,9 +70,8 @@ test("it takes as much space as docs/comparisons.md states", () => {
   const said = [...page.matchAll(/(?:installed size, .*?\| |0\.1\.0, )(\d+) MB/g)].map(([, size]) => Number(size))
   const size = sizeOf(join(installed.folder, "node_modules")) / 1e6
   expect(said).toHaveLength(2)
-  // The size varies: dependencies get new versions, and only some runs pack the types.
-  for (const megabytes of said)
-    expect(Math.abs(megabytes - size), `${size.toFixed(1)} MB`).toBeLessThan(isTyped ? 4 : 8)
+  // The size varies: dependencies get new versions.
+  for (const megabytes of said) expect(Math.abs(megabytes - size), `${size.toFixed(1)} MB`).toBeLessThan(4)
 })
 
 test("every entry can be imported, and exports the same as the sources", async () => {
@@ -87,15 +85,12 @@ test("every entry can be imported, and exports the same as the sources", async (
   expect(stdout).toBe(expected.stdout)
 })
 
-test.each(oneIn(8, examples))(
-  "the example of docs/$page, number $example, prints there what the page shows",
-  async (example) => {
-    const { folder, command: script } = installed
-    expect(await runExample(example, { folder, script, begun, token, standing })).toBe(example.output)
-  },
-)
+test.each(examples)("the example of docs/$page, number $example, prints there what the page shows", async (example) => {
+  const { folder, command: script } = installed
+  expect(await runExample(example, { folder, script, begun, token, standing })).toBe(example.output)
+})
 
-test.runIf(isTyped)("strict TypeScript compiles against it, declarations included", async () => {
+test("strict TypeScript compiles against it, declarations included", async () => {
   const folder = join(installed.folder, "typed")
   mkdirSync(folder)
   const uses = specifiers.map((name, index) => `import * as used${index} from "${name}"\nconsole.log(used${index})`)
@@ -122,7 +117,7 @@ test.runIf(isTyped)("strict TypeScript compiles against it, declarations include
   await compile("tsconfig.page.json", page, ["browser.ts"])
 })
 
-test.runIf(isUsed)("a bundler can bundle it for a page, and for a program", async () => {
+test("a bundler can bundle it for a page, and for a program", async () => {
   const folder = join(installed.folder, "bundled")
   mkdirSync(folder)
   const bundle = async (name: string, platform: "browser" | "node", code: string) => {
@@ -140,7 +135,7 @@ test.runIf(isUsed)("a bundler can bundle it for a page, and for a program", asyn
   expect((await installed.run(process.execPath, [program])).stdout).toBe(said.output)
 })
 
-test.runIf(isUsed)("pawl serve includes the page, and a browser shows it", async ({ skip }) => {
+test("pawl serve includes the page, and a browser shows it", async ({ skip }) => {
   await using server = start(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
   const [, link = "", url = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on (\S+)/)
   const index = await (await fetch(url)).text()
@@ -172,46 +167,43 @@ test("pawl exec answers, pawl backup copies what it wrote, and pawl chat talks i
   await terminal.shows("colours.txt")
 })
 
-test.runIf(isUsed)(
-  "the package has the adapter of each wire format, and finds it when its first model is asked",
-  async () => {
-    const provider = new LLMock({ port: 0 })
-    provider.on({ userMessage: "Who is there?" }, { content: "A model." })
-    const url = await provider.start()
-    const data = dataFolder()
-    await using server = start(["serve"], {
-      ...{ PAWL_DATA: data, PAWL_PORT: "0", PAWL_LOG: "off", VLLM_ENDPOINT: url },
-      ...{ AZURE_OPENAI_API_KEY: "k", AZURE_OPENAI_ENDPOINT: url, ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: url },
-      ...{ GEMINI_API_KEY: "k", GEMINI_BASE_URL: url },
-      ...{ AWS_BEARER_TOKEN_BEDROCK: "k", AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url },
+test("the package has the adapter of each wire format, and finds it when its first model is asked", async () => {
+  const provider = new LLMock({ port: 0 })
+  provider.on({ userMessage: "Who is there?" }, { content: "A model." })
+  const url = await provider.start()
+  const data = dataFolder()
+  await using server = start(["serve"], {
+    ...{ PAWL_DATA: data, PAWL_PORT: "0", PAWL_LOG: "off", VLLM_ENDPOINT: url },
+    ...{ AZURE_OPENAI_API_KEY: "k", AZURE_OPENAI_ENDPOINT: url, ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: url },
+    ...{ GEMINI_API_KEY: "k", GEMINI_BASE_URL: url },
+    ...{ AWS_BEARER_TOKEN_BEDROCK: "k", AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url },
+  })
+  const [, base = ""] = await server.says(/listening on (\S+)/)
+  const headers = {
+    authorization: `Bearer ${await tokenFor({ PAWL_DATA: data })}`,
+    "content-type": "application/json",
+  }
+  const post = async (path: string, body: object) => {
+    const response = await fetch(`${base}/api/conversations${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
     })
-    const [, base = ""] = await server.says(/listening on (\S+)/)
-    const headers = {
-      authorization: `Bearer ${await tokenFor({ PAWL_DATA: data })}`,
-      "content-type": "application/json",
-    }
-    const post = async (path: string, body: object) => {
-      const response = await fetch(`${base}/api/conversations${path}`, {
-        method: "POST",
-        headers,
-        body: JSON.stringify(body),
-      })
-      return (await response.json()) as { id: string; run: object; messages: { content: string }[] }
-    }
-    for (const model of ["vllm/m", "azure/m", "anthropic/claude-x", "google/gemini-3-pro", "bedrock/m"]) {
-      const { id } = await post("", { model })
-      const { run, messages } = await post(`/${id}/messages`, { text: "Who is there?" })
-      expect([model, run, messages?.at(-1)?.content]).toEqual([
-        model,
-        expect.objectContaining({ status: "completed" }),
-        "A model.",
-      ])
-    }
-    await provider.stop()
-  },
-)
+    return (await response.json()) as { id: string; run: object; messages: { content: string }[] }
+  }
+  for (const model of ["vllm/m", "azure/m", "anthropic/claude-x", "google/gemini-3-pro", "bedrock/m"]) {
+    const { id } = await post("", { model })
+    const { run, messages } = await post(`/${id}/messages`, { text: "Who is there?" })
+    expect([model, run, messages?.at(-1)?.content]).toEqual([
+      model,
+      expect.objectContaining({ status: "completed" }),
+      "A model.",
+    ])
+  }
+  await provider.stop()
+})
 
-test.runIf(isTyped)("publint finds no fault in it", async () => {
+test("publint finds no fault in it", async () => {
   const { tarball, run } = installed
   expect((await run("publint", [tarball, "--strict"])).stdout).toContain("All good!")
 })
@@ -245,7 +237,7 @@ test.skipIf(Number(ownNode.split(".")[0]) >= 24)("an older Node prints a command
   expect(stdout).toContain("No tasks found.")
 })
 
-test.runIf(isTyped)("each dependency is used, and each package that its types name is installed", () => {
+test("each dependency is used, and each package that its types name is installed", () => {
   const files = readdirSync(inPackage("dist"), { recursive: true, encoding: "utf8" }).filter(
     (path) => !/^web/.test(path),
   )

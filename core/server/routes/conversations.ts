@@ -22,7 +22,7 @@ import type { ConversationRoutePorts } from "../conversation/ports.ts"
 import { serveRoute } from "../request/serve-route.ts"
 import type { Message, Reasoning } from "../../protocol/conversation/message.ts"
 import { wholeUnits } from "../stream/frame-maker.ts"
-import type { FrameSource } from "../stream/event-stream.ts"
+import type { FrameSource } from "../stream/frame-source.ts"
 import { Feed } from "../stream/feed.ts"
 import { requireStore, streamFrames, subscribe, toStreamCursor } from "../stream/open-stream.ts"
 

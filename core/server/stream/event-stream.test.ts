@@ -3,7 +3,8 @@ import { createServer, get, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, test } from "vitest"
 import type { UserId } from "../../protocol/ids.ts"
-import { type OpenSource, type SentFrame, keepAliveOf, writeEventStream } from "./event-stream.ts"
+import { keepAliveOf, writeEventStream } from "./event-stream.ts"
+import type { OpenSource, SentFrame } from "./frame-source.ts"
 import { TurnedClock } from "../../../test/support/loop/world.ts"
 
 /** How long one watcher's frame takes to write. */

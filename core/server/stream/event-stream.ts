@@ -1,41 +1,11 @@
-import type { UserId } from "../../protocol/ids.ts"
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import type { Clock } from "../../shared/time/clock.ts"
 import type { ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import type { WebSocket } from "ws"
+import type { FrameSource, OpenSource, SentFrame } from "./frame-source.ts"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { FairTurns } from "../../shared/concurrency/fair-queue.ts"
-
-export interface SentFrame {
-  readonly id: string
-  readonly type: string
-  readonly data: unknown
-}
-
-/** Frames in batches, pulled by the reader. */
-export interface FrameSource<Frame extends SentFrame = SentFrame> {
-  /** Undefined at the end. */
-  next(): Promise<readonly Frame[] | undefined>
-  close(): void
-}
-
-/** A source that others may end, not only its reader. */
-export interface OpenSource<Frame extends SentFrame = SentFrame> extends FrameSource<Frame> {
-  /** The person who watches. */
-  readonly user: UserId
-  /** Set by the reader: called when the credential is no longer valid, or the server shuts down. */
-  onEnded?: () => void
-}
-
-/** A source that can announce frames before they are taken, so that a reader without room need not buffer them. */
-export interface WaitingSource<Frame extends SentFrame = SentFrame> {
-  /** Resolves when there may be frames; false at the end. */
-  wait(): Promise<boolean>
-  /** The available frames, possibly none. */
-  take(): Promise<readonly Frame[]>
-  close(): void
-}
 
 /** A comment, sent at once and during silence, which shows that the connection works. */
 const HEARTBEAT = ":\n\n"

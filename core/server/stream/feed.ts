@@ -5,7 +5,7 @@ import type { FeedFrame } from "../../protocol/frames.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import type { RowChange } from "../../protocol/workspace.ts"
 import { type TableName, tableNames } from "../../protocol/workspace-tables.ts"
-import type { FrameSource, WaitingSource } from "./event-stream.ts"
+import type { FrameSource, WaitingSource } from "./frame-source.ts"
 import { withDefaultModel, withDefaultModels } from "../conversation/settings.ts"
 import type { StreamPorts } from "../conversation/ports.ts"
 

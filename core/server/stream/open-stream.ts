@@ -4,14 +4,8 @@ import { type Cursor, parseCursor } from "../../protocol/cursor.ts"
 import { failure } from "../../protocol/errors.ts"
 import { userOf } from "../auth/caller.ts"
 import type { Env, Caller } from "../auth/credentials.ts"
-import {
-  type FrameSource,
-  type OpenSource,
-  STREAM_HEADERS,
-  toEventStream,
-  keepAliveOf,
-  type ConnectionHooks,
-} from "./event-stream.ts"
+import { STREAM_HEADERS, toEventStream, keepAliveOf, type ConnectionHooks } from "./event-stream.ts"
+import type { FrameSource, OpenSource } from "./frame-source.ts"
 import type { StreamPorts } from "../conversation/ports.ts"
 import { Subscription, type SubscriptionTarget } from "./subscription.ts"
 
