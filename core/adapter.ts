@@ -23,6 +23,7 @@ export {
   chooseConnection,
   chooserOf,
   lastChosenModel,
+  requireSight,
   toModelAnswer,
   toConversationStart,
 } from "./server/conversation/settings.ts"

@@ -37,6 +37,7 @@ export {
   type ProviderSettings,
   toModel,
 } from "./api/models.ts"
+export type { Files, NewFile, StoredFile } from "./api/files.ts"
 export type { HttpOptions, ListeningServer, ListenOptions } from "./api/serve.ts"
 export type { NewToken, People, TokenOptions, TokenRecord, Tokens, UserRecord } from "./api/people.ts"
 export { failure } from "./api/tool.ts"

@@ -13,6 +13,7 @@ import {
   type MessageInput,
   readIdempotencyKey,
   refuseText,
+  requireSight,
   sendAndWatch,
   sendOnce,
   sendResults,
@@ -84,7 +85,7 @@ export async function openRun(c: Context<Env>, ports: ServerPorts, wanted: Wante
   refuseLongText(c, request)
   const { message, files, ignored } = toMessageInput(c, request, { goesOn: found !== undefined, results: outputs })
   refuseText(message)
-  if (files.some(({ kind }) => kind === "an image")) await requireSight(c, ports, named.model ?? found?.model)
+  if (files.some(({ kind }) => kind === "an image")) await requireSightOf(c, ports, named.model ?? found?.model)
   const stored = files.length > 0 ? await storeFiles(userOf(c), ports, files) : []
   const opening: Opening = { c, ports, wanted, mode, message, files: stored }
   const opened = await (found ? goOn(opening, found) : begin(opening))
@@ -174,22 +175,9 @@ function refuseLongText(c: Context<Env>, { files, before }: AnswerRequest): void
     })
 }
 
-/** Refused, because a program cannot tell that its image was not seen: the answer would just be wrong. */
-async function requireSight(c: Context<Env>, ports: ServerPorts, chosen: string | null | undefined): Promise<void> {
-  const user = userOf(c)
+async function requireSightOf(c: Context<Env>, ports: ServerPorts, chosen: string | null | undefined): Promise<void> {
   const name = chosen ?? (await lastChosenModel(chooserOf(c.get("caller")), ports)).model ?? null
-  const model = await ports.models.get(name, user)
-  if (model.sees?.images) return
-  const seeing = (await ports.models.list(user)).filter(
-    ({ available, features }) => available && features.includes("images"),
-  )
-  throw failure("model_lacks_images", {
-    model: model.name,
-    choices: seeing
-      .slice(0, 3)
-      .map((each) => each.name)
-      .join(", "),
-  })
+  await requireSight(ports.models, userOf(c), name)
 }
 
 interface Place {

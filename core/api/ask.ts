@@ -4,14 +4,24 @@ import type { Beginning, MessageInput } from "../engine/input.ts"
 import type { Finish, Message } from "../protocol/conversation/message.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { failure } from "../protocol/errors.ts"
-import { type ConversationId, isId, type MessageId, newId, type RunId, type UserId } from "../protocol/ids.ts"
+import {
+  type ConversationId,
+  type FileId,
+  isId,
+  type MessageId,
+  newId,
+  type RunId,
+  type UserId,
+} from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import { conversationOf } from "../server/conversation/find.ts"
 import { lastChosenModel } from "../server/conversation/settings.ts"
+import { useFiles } from "../server/files/uploads.ts"
 import { check } from "../server/request/read-input.ts"
 import { RunFrames } from "../server/stream/send-message.ts"
 import { readJsonAnswer } from "../shared/text/read-json.ts"
 import { delegatedProposals } from "./sub-agents.ts"
+import { areSameFiles, type NewFile, storeNewFiles } from "./files.ts"
 import { followConversation, idFrom, lookUntil, type PlacedRun, runAt, unlessTakenBack } from "./follow.ts"
 import { GivenQuestion } from "./given.ts"
 import { orClosed, type PawlEvent, type PersonalParts, type Proposal, refuseClosed, type Usage } from "./parts.ts"
@@ -48,6 +58,11 @@ export interface AskOptions extends ConversationStart {
    * safe point (`steer`), or throw `busy` (`reject`).
    */
   readonly when?: "queue" | "steer" | "reject"
+  /**
+   * Images, PDFs and texts for the model, at most 10. Throws `model_lacks_images` if it does not see images,
+   * `message_file_too_large` above 25 MB, and `file_refused` for other kinds of files.
+   */
+  readonly files?: readonly NewFile[]
   /** The most model replies with tool calls in this run. */
   readonly maxIterations?: number
   /** The IANA time zone of the user, for words such as "today". */
@@ -161,10 +176,15 @@ async function enter(parts: PersonalParts, asked: Question): Promise<Entered> {
   if (schema) await parts.ports.answerSchema?.(schema, user)
   const said = { ...(timeZone ? { timeZone } : {}), ...(settings ? { settings } : {}), ...(schema ? { schema } : {}) }
   const more = { ...(maxIterations ? { maxIterations } : {}), ...said }
-  const input = (id: MessageId): MessageInput => ({ type: "message", id, text, when, ...more })
+  const files = await storeNewFiles(parts, asked.files ?? [], { user, model: () => modelOf(parts, user, asked) })
+  const input = async (conversation: ConversationId, id: MessageId): Promise<MessageInput> => {
+    const used = await useFiles(store, user, { conversation, message: id }, files)
+    return { type: "message", id, text, when, ...more, ...used }
+  }
   if (asked.conversation === undefined && key === undefined) {
-    const message = newId("msg", user)
-    const { id } = await runtime.begin(await toConversationStart(parts, user, asked), input(message))
+    const [id, message] = [newId("conv", user, store.clock.now()), newId("msg", user)]
+    const start = await toConversationStart(parts, user, asked)
+    await runtime.begin({ ...start, id }, await input(id, message))
     return { id, user, message, after: 0, waits: false }
   }
   const id = await conversationFor(parts, user, asked)
@@ -172,16 +192,17 @@ async function enter(parts: PersonalParts, asked: Question): Promise<Entered> {
   const message = key === undefined ? newId("msg", user) : idFrom("msg", [id, key])
   if (key !== undefined) {
     const place = await store.conversations.placeOf(id, message)
-    if (place !== undefined) return enteredBefore(parts, { id, user, message, text, place, position })
+    if (place !== undefined) return enteredBefore(parts, { id, user, message, text, files, place, position })
   }
-  const waits = (await runtime.submit(id, input(message))) === "kept"
+  const waits = (await runtime.submit(id, await input(id, message))) === "kept"
   // Somebody may have asked with the same key in this moment: what is on record is what was asked.
-  if (key !== undefined) await refuseOtherWords(parts, { id, message, text })
+  if (key !== undefined) await refuseOtherWords(parts, { id, user, message, text, files })
   return { id, user, message, after: position, waits }
 }
 
 interface Before extends Omit<Entered, "after" | "waits"> {
   readonly text: string
+  readonly files: readonly FileId[]
   readonly place: number | "waiting"
   readonly position: number
 }
@@ -198,12 +219,23 @@ async function enteredBefore(parts: PersonalParts, before: Before): Promise<Ente
 
 async function refuseOtherWords(
   { store }: PersonalParts,
-  { id, message, text }: Pick<Before, "id" | "message" | "text">,
+  { id, user, message, text, files }: Omit<Before, "place" | "position">,
 ): Promise<void> {
   // In this order: it may be taken from the queue in between, and never goes back.
   const queued = await store.queue.find(id, message)
-  const said = (await store.conversations.message(id, message))?.content ?? queued?.text
-  if (said !== undefined && said !== text) throw failure("key_reused")
+  const recorded = await store.conversations.message(id, message)
+  const said = recorded?.content ?? queued?.text
+  if (said === undefined) return
+  const asked = { recorded: (recorded ?? queued)?.files, ids: files }
+  if (said !== text || !(await areSameFiles(store, user, asked))) throw failure("key_reused")
+}
+
+/** The model that the message will be sent to: the conversation's, or the one that a new conversation gets. */
+async function modelOf(parts: PersonalParts, user: UserId, asked: Question): Promise<string | null> {
+  const { conversation, key } = asked
+  const id = conversation ?? (key === undefined ? undefined : idFrom("conv", [user, key]))
+  const found = id !== undefined && isId("conv", id) ? await parts.store.conversations.find(user, id) : undefined
+  return found ? found.model : ((await toConversationStart(parts, user, asked)).model ?? null)
 }
 
 /** Returns the conversation to use. Creates it if a key identifies a conversation that does not exist yet. */

@@ -12,8 +12,10 @@ import {
   ProposalQuery,
   Rejection,
 } from "../protocol/requests.ts"
+import { MAX_FILES } from "../protocol/conversation/message.ts"
 import { NewToken } from "../protocol/account/sign-in.ts"
 import { ReplySettings } from "../protocol/conversation/reply-settings.ts"
+import { boundedList } from "../shared/text/bounded-list.ts"
 import { TimeZone } from "../shared/time/zone.ts"
 
 /**
@@ -52,8 +54,15 @@ const answerSchema = z
   .custom<Schema<unknown>>((value) => typeof value === "object", "must be a schema, such as zod's")
   .optional()
 
+const GivenFile = z.strictObject({
+  name: z.string().min(1),
+  data: z.union([z.instanceof(Uint8Array), z.instanceof(Blob)], "must be a Uint8Array or a Blob"),
+  type: z.string().optional(),
+})
+
 export const GivenQuestion = z.strictObject({
-  ...NewMessage.shape,
+  ...NewMessage.omit({ workFiles: true }).shape,
+  files: boundedList(GivenFile, MAX_FILES).optional(),
   ...NewConversation.pick({ agent: true, model: true, mode: true, title: true }).shape,
   conversation: z.string().optional(),
   answers: answerSchema,

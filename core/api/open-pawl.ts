@@ -136,6 +136,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       ...(log ? { log } : {}),
     }),
   )
+  opening.use(sweepFiles(store, log ?? silentLog))
   const closing = new AbortController()
   const parts: Parts = {
     store,
@@ -188,6 +189,26 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     listen: async (options) => (await serve((server) => server.openListening(served, OWNER, options))).server,
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/** How often files that no message has used for a day are deleted. */
+const SWEEP_MS = 10 * 60_000
+
+function sweepFiles({ messageFiles }: Store, log: Log): AsyncDisposable {
+  let sweeping: Promise<unknown> | undefined
+  const sweep = () => {
+    sweeping ??= messageFiles
+      .sweep()
+      .catch((error: unknown) => log.warn("files_not_swept", { error }))
+      .finally(() => (sweeping = undefined))
+  }
+  const timer = setInterval(sweep, SWEEP_MS).unref()
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      await sweeping
+    },
   }
 }
 

@@ -6,6 +6,7 @@ import { type Answer, answerOf, askAndWait, type AskOptions, streamAnswer } from
 import { runAt } from "./follow.ts"
 import { orClosed, type Parts, type PawlEvent, type PersonalParts, refuseClosed, untilClosed } from "./parts.ts"
 import { type Conversations, openConversations } from "./conversations.ts"
+import { type Files, openPersonFiles } from "./files.ts"
 import { toUIMessageStreamResponse } from "./ui-message-stream.ts"
 import type { UserRecord } from "./people.ts"
 import { openProposals, type Proposals } from "./proposals.ts"
@@ -29,6 +30,7 @@ export interface Person {
   toUIMessageStreamResponse(events: AsyncIterable<PawlEvent>, init?: ResponseInit): Response
   readonly proposals: Proposals
   readonly conversations: Conversations
+  readonly files: Files
 }
 
 /** `find` resolves to the user's record, at each call, because the account can be deleted while the program works. */
@@ -48,6 +50,7 @@ export function openPerson(parts: Parts, find: () => Promise<UserRecord>): Perso
     toUIMessageStreamResponse: (events, init) => toUIMessageStreamResponse(personal, events, init),
     proposals: untilClosed(parts, openProposals(personal)),
     conversations: untilClosed(parts, openConversations(personal)),
+    files: untilClosed(parts, openPersonFiles(personal)),
   }
 }
 

@@ -23,6 +23,9 @@ import { DEFAULT_LIMITS, DEFAULT_POLICY } from "./open-engine.ts"
 /** The default addresses of Ollama and LM Studio. */
 export const DEFAULT_LOCAL_SERVERS: readonly string[] = ["http://127.0.0.1:11434", "http://127.0.0.1:1234"]
 
+/** The default limit of the files in one person's messages. */
+export const BYTES_OF_FILES = 1000 * 1024 * 1024
+
 /** The settings of a server, wherever they were read. */
 export interface ServerSettings {
   /** The address that it listens on. */
@@ -143,7 +146,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     threadPaths: false,
     ceilings: {},
     personBytes: USUAL_PERSON_BYTES,
-    bytesOfFiles: 1000 * 1024 * 1024,
+    bytesOfFiles: BYTES_OF_FILES,
     webSearch: { provider: "duckduckgo" },
     packs: [],
     mcp: [],

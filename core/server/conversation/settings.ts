@@ -42,6 +42,19 @@ export async function chooseAndRememberModel(caller: Caller, ports: Conversation
   return chosen
 }
 
+/** Refuses an image for a model that does not see it: a program could not tell that the answer is a guess. */
+export async function requireSight(
+  models: ModelSource & ModelCatalogue,
+  user: UserId,
+  name: string | null,
+): Promise<void> {
+  const model = await models.get(name, user)
+  if (model.sees?.images) return
+  const seeing = (await models.list(user)).filter(({ available, features }) => available && features.includes("images"))
+  const choices = seeing.slice(0, 3).map((each) => each.name)
+  throw failure("model_lacks_images", { model: model.name, choices: choices.join(", ") })
+}
+
 /** Who starts a conversation, and in which client. */
 interface Chooser {
   readonly user: UserId
