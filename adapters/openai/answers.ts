@@ -65,7 +65,7 @@ export async function answerResponse(
   const head = headOf(ports, { run, model: body.model, hasToFit: request.schema !== undefined })
   const answer = new ResponseAnswer(head, body)
   if (body.stream) return streamAnswer(c, ports, { run, answer })
-  await collect(c, ports, { run, answer })
+  await (body.background ? collectStart(run, answer) : collect(c, ports, { run, answer }))
   return answer.toResponse()
 }
 
@@ -90,6 +90,19 @@ interface Answering {
 function streamAnswer(c: Context<Env>, ports: ServerPorts, { run, answer }: Answering): Response {
   const source = registerStream(c.get("caller"), ports, run.frames)
   return c.body(toTextStream(source, answer, keepAliveOf(ports.clock)), 200, STREAM_HEADERS)
+}
+
+/** Reads until the run has started, which gives the response its id. The run continues by itself. */
+async function collectStart({ frames }: OpenedRun, answer: ResponseAnswer): Promise<void> {
+  try {
+    for (let started = false; !started;) {
+      const read = await frames.next()
+      if (!read) throw failure("draining")
+      started = read.flatMap((frame) => answer.translate(frame)).length > 0
+    }
+  } finally {
+    frames.close()
+  }
 }
 
 /** Waits for the whole answer. Throws the run's error. */

@@ -147,7 +147,6 @@ const REFUSED: Readonly<Record<string, { readonly why: string; readonly nothing?
   ...{ logprobs: { why: "they are not available" }, top_logprobs: { why: "they are not available", nothing: ["0"] } },
   ...{ audio: { why: "answers are text" }, modalities: { why: "answers are text", nothing: ['["text"]'] } },
   ...{ prediction: { why: "it is not taken" }, web_search_options: { why: "ask the agent pawl/research" } },
-  background: { why: "an answer is waited for, or streamed" },
   prompt: { why: "there are no stored prompts; say what is to be done" },
 }
 

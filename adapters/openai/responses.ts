@@ -6,7 +6,17 @@ import type { DelegatedToolCall } from "./content.ts"
 import { type RunPiece, RunReader } from "./run-reader.ts"
 
 /** The request's fields that a response repeats. */
-type Repeated = Pick<ResponseRequest, "instructions" | "temperature" | "parallel_tool_calls" | "previous_response_id">
+type Repeated = Pick<
+  ResponseRequest,
+  | "background"
+  | "instructions"
+  | "max_output_tokens"
+  | "parallel_tool_calls"
+  | "previous_response_id"
+  | "reasoning"
+  | "temperature"
+  | "text"
+>
 
 /**
  * A run as a response: each reply is a message of the output. A restarted reply is closed as incomplete and is not part of
@@ -48,24 +58,30 @@ export class ResponseAnswer {
 
   toResponse(): ResponseAnswered {
     const { model, created, conversation } = this.#head
-    const { instructions, temperature, parallel_tool_calls, previous_response_id } = this.#request
+    const { instructions, temperature, parallel_tool_calls, previous_response_id, ...request } = this.#request
     const reason = this.#reader.finishReason === "length" ? "max_output_tokens" : "content_filter"
     return {
       id: toResponseId(this.#reader.runId, this.#head.part),
       object: "response",
       created_at: created,
+      completed_at: this.#status === "completed" ? (this.#reader.repliedAt ?? created) : null,
       status: this.#status,
       error: this.#failed ?? null,
       incomplete_details: this.#status === "incomplete" ? { reason } : null,
       // Once, at the end, because they may be long.
       instructions: this.isOver ? (instructions ?? null) : null,
+      text: { format: (this.isOver && request.text?.format) || { type: "text" } },
       model,
       output: this.#output,
       parallel_tool_calls: parallel_tool_calls ?? true,
       previous_response_id: previous_response_id ?? null,
       conversation: { id: conversation },
-      temperature: temperature ?? null,
-      ...{ tool_choice: "auto", tools: [], top_p: null, metadata: {} },
+      background: request.background ?? false,
+      max_output_tokens: request.max_output_tokens ?? null,
+      reasoning: { effort: request.reasoning?.effort ?? null, summary: null },
+      store: true,
+      temperature: temperature ?? 1,
+      ...UNUSED,
       usage: toUsage(this.#reader),
       ...(this.#status === "completed" || this.#status === "incomplete" ? { pawl: this.#reader.beside } : {}),
     }
@@ -173,6 +189,13 @@ export class ResponseAnswer {
     return [`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...fields })}\n\n`]
   }
 }
+
+/** Required by Open Responses. */
+const UNUSED = {
+  ...{ top_p: 1, presence_penalty: 0, frequency_penalty: 0, top_logprobs: 0, max_tool_calls: null },
+  ...{ tool_choice: "auto", tools: [], truncation: "disabled", service_tier: "default" },
+  ...{ safety_identifier: null, prompt_cache_key: null, metadata: {} },
+} as const satisfies Partial<ResponseAnswered>
 
 const DONE: ReadonlySet<string> = new Set(["stop", "tool_calls"])
 

@@ -47,6 +47,7 @@ export class RunReader {
   #proposals: readonly Proposal[] = []
   readonly #handed = new Map<CallId, DelegatedToolCall>()
   #finish: Finish | undefined
+  #repliedAt: string | undefined
   #status: PawlExtras["status"] = "completed"
   #total: Usage | undefined
   #cached = 0
@@ -68,8 +69,9 @@ export class RunReader {
       case "restarted":
         return this.#hasToFit ? [] : [{ type: "taken_back" }]
       case "message": {
-        const { role, content, finish, usage } = known.data.message
+        const { role, content, finish, usage, createdAt } = known.data.message
         if (role !== "assistant") return []
+        this.#repliedAt = createdAt
         this.#finish = finish
         this.#cached += usage?.cachedTokens ?? 0
         this.#reasoning += usage?.reasoningTokens ?? 0
@@ -136,6 +138,11 @@ export class RunReader {
 
   get runId(): RunId {
     return this.#run ?? ("run_0" as RunId)
+  }
+
+  /** The time of the newest reply, in seconds since 1970. */
+  get repliedAt(): number | undefined {
+    return this.#repliedAt === undefined ? undefined : Math.floor(Date.parse(this.#repliedAt) / 1000)
   }
 
   get finishReason(): FinishReason {

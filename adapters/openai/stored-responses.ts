@@ -178,13 +178,16 @@ function asItStands(found: FoundResponse): ResponseAnswered {
 /** The request's fields, as far as its message records them. */
 function answerOf({ run, conversation, part, rows }: FoundResponse, after?: number): ResponseAnswer {
   const question = rows.find((row): row is EventOf<"message"> => isKnown(row) && row.type === "message")
-  const { temperature, parallelCalls } = question?.settings ?? {}
+  const { temperature, parallelCalls, effort, maxOutputTokens } = question?.settings ?? {}
   const head = {
     ...{ model: toModelName(conversation), conversation: conversation.id, hasToFit: question?.schema !== undefined },
     created: Math.floor(Date.parse(run.startedAt) / 1000),
     ...(part > 0 ? { part } : {}),
   }
-  const repeated = { temperature: temperature ?? null, parallel_tool_calls: parallelCalls ?? null }
+  const repeated = {
+    ...{ temperature, parallel_tool_calls: parallelCalls, max_output_tokens: maxOutputTokens, reasoning: { effort } },
+    ...(question?.schema ? { text: { format: { type: "json_schema" as const, schema: question.schema } } } : {}),
+  }
   return new ResponseAnswer(head, repeated, after === undefined ? {} : { after })
 }
 

@@ -29,7 +29,8 @@ export const ResponseRequest = z.strictObject({
   text: z.looseObject({ format: OpenAiFormat.nullish() }).nullish(),
   store: z.boolean().nullish(),
   ...{ tools, tool_choice, parallel_tool_calls, top_logprobs },
-  ...{ background: z.unknown().optional(), prompt: z.unknown().optional() },
+  background: z.boolean().nullish(),
+  prompt: z.unknown().optional(),
   ...{ include: z.unknown().optional(), truncation: z.unknown().optional(), max_tool_calls: z.unknown().optional() },
   ...{ top_p, user, metadata, safety_identifier, service_tier, prompt_cache_key, prompt_cache_retention },
 })
@@ -66,10 +67,24 @@ const ResponseUsage = z.object({
   total_tokens: z.number(),
 })
 
+/** Fields that Open Responses requires and Pawl does not use: always the default. */
+const unused = {
+  ...{
+    top_p: z.literal(1),
+    presence_penalty: z.literal(0),
+    frequency_penalty: z.literal(0),
+    top_logprobs: z.literal(0),
+  },
+  ...{ max_tool_calls: z.null(), tool_choice: z.literal("auto"), tools: z.array(z.unknown()) },
+  ...{ truncation: z.literal("disabled"), service_tier: z.literal("default") },
+  ...{ safety_identifier: z.null(), prompt_cache_key: z.null() },
+}
+
 export const ResponseAnswered = z.object({
   id: z.string(),
   object: z.literal("response"),
   created_at: z.number().int(),
+  completed_at: z.number().int().nullable(),
   status: z.enum(["in_progress", "completed", "incomplete", "failed", "cancelled"]),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   incomplete_details: z.object({ reason: z.enum(["max_output_tokens", "content_filter"]) }).nullable(),
@@ -79,10 +94,13 @@ export const ResponseAnswered = z.object({
   parallel_tool_calls: z.boolean(),
   previous_response_id: z.string().nullable(),
   conversation: z.object({ id: z.string() }),
-  temperature: z.number().nullable(),
-  tool_choice: z.literal("auto"),
-  tools: z.array(z.unknown()),
-  top_p: z.null(),
+  background: z.boolean(),
+  max_output_tokens: z.number().nullable(),
+  reasoning: z.object({ effort: reasoning_effort.unwrap().nullable(), summary: z.null() }),
+  store: z.boolean(),
+  temperature: z.number(),
+  text: z.object({ format: OpenAiFormat }),
+  ...unused,
   metadata: z.object({}),
   usage: ResponseUsage.nullable(),
   pawl: PawlExtras.optional(),

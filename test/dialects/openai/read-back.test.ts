@@ -115,6 +115,39 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     expect((await read(next.id)).status).toBe("completed")
   })
 
+  test("a response in the background is returned at once, and is read, streamed or cancelled by its id", async () => {
+    plays(replies(says("Half of "), hangs()))
+    const begun = await respond({ input: "How many?", background: true })
+    expect(begun).toMatchObject({ status: "in_progress", background: true, output: [], completed_at: null })
+    expect(await read(begun.id)).toMatchObject({ id: begun.id, status: "in_progress" })
+    expect(await ada.client.responses.cancel(begun.id)).toMatchObject({ id: begun.id, status: "cancelled" })
+
+    plays(says("Four.", { chunks: 2 }))
+    const next = await respond({ input: "And now?", background: true })
+    const events = await eventsOf(next.id, 1)
+    expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { status: "completed" } })
+    expect(await read(next.id)).toMatchObject({ output_text: "Four." })
+
+    plays(says("Five.", { chunks: 2 }))
+    const live = []
+    for await (const event of await respond({ input: "And?", background: true, stream: true })) live.push(event)
+    expect(live.at(-1).response).toMatchObject({ status: "completed", background: true })
+  })
+
+  test("a response in the background that fails is read as failed, and a repetition with its key is the same one", async () => {
+    plays(always(fails("quota_spent")))
+    const create = () =>
+      ada.client.responses.create(
+        { model: "pawl/test", input: "How many?", background: true },
+        { headers: { "idempotency-key": "background-1" } },
+      )
+    const [first, second] = [await create(), await create()]
+    expect(second.id).toBe(first.id)
+    for await (const _ of await ada.client.responses.retrieve(first.id, { stream: true }));
+    expect(await read(first.id)).toMatchObject({ status: "failed", error: { code: "quota_spent" } })
+    expect(current.received).toHaveLength(1)
+  })
+
   test("a pending response is read in its current state, and a failed one with its error", async () => {
     plays(calls("create_task", { title: "Buy milk" }), says("Done."))
     const waits = await ada.client.responses.create({ model: "pawl/workspace", input: "milk" })

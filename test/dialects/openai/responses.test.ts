@@ -146,7 +146,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
     ["store: false, since everything is kept", { store: false }],
     ["a tool that is no function", { tools: [{ type: "web_search" }] }],
     ["the result of a function without its text", { input: [{ type: "function_call_output", call_id: "c" }] }],
-    ["work in the background", { background: true }],
+    ["work in the background that is not a yes or no", { background: "yes" }],
     ["two things to go on with", { conversation: "conv_1", previous_response_id: "resp_1" }],
     ["a conversation that ends with a reply", { input: [{ role: "assistant", content: "Yes." }] }],
     ["an image", { input: [{ role: "user", content: [{ type: "input_image", image_url: "x" }] }] }],
