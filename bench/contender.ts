@@ -17,7 +17,7 @@ export interface Contender {
   close(): Promise<void>
 }
 
-/** Where a contender may write: a new folder and, if it needs one, an empty PostgreSQL database. */
+/** The storage of a contender: a new folder and, if it needs one, an empty PostgreSQL database. */
 export interface Place {
   readonly folder: string
   readonly postgresUrl?: string

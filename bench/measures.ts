@@ -23,7 +23,7 @@ export interface Measure {
     | "%"
     | "tokens"
     | "changes"
-  /** What the bounds apply to: ours ÷ floor (for a rate floor ÷ ours), or our number itself. */
+  /** The value that the bounds apply to: ours ÷ floor (for a rate floor ÷ ours), or our number itself. */
   readonly judged: "ratio" | "value"
   readonly must?: number
   readonly goal?: number

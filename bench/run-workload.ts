@@ -8,7 +8,7 @@ import { type Ended, spawnChild } from "./spawn-child.ts"
 import { promptCost } from "./workloads/prompt-cost.ts"
 import { emptyStart, promptStart } from "./workloads/prompt-start.ts"
 import { twoServers } from "./workloads/two-servers.ts"
-import { watchElsewhere } from "./workloads/watch-elsewhere.ts"
+import { watchOnOtherNode } from "./workloads/watch-on-other-node.ts"
 
 export const workloads = [
   ...(["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"] as const),
@@ -37,7 +37,7 @@ export async function runWorkload(run: Run): Promise<Numbers> {
   if (run.workload === "w5") return coldStarts(run)
   // Without a floor: what a node does for its own watchers is measured with ours, and a bound in milliseconds needs none.
   if ((run.workload === "w11" || run.workload === "w12") && run.variant.startsWith("floor-")) return {}
-  if (run.workload === "w11") return await watchElsewhere(run.sizes.w11)
+  if (run.workload === "w11") return await watchOnOtherNode(run.sizes.w11)
   await using place = await run.places.open(run.variant)
   if (run.workload === "w12") return await twoServers(place, await run.places.package(), run.sizes.w12)
   if (run.workload === "w9")

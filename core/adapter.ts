@@ -1,5 +1,5 @@
 /**
- * What an adapter is written against, with `protocol/index.ts`. An adapter serves another wire format over the same conversations: it reads a
+ * The API for adapters, with `protocol/index.ts`. An adapter serves another wire format over the same conversations: it reads a
  * request, sends a message or decides a proposal with these functions, and translates the frames of the run.
  */
 

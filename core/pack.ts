@@ -45,7 +45,7 @@ export type { Web, WebAnswer, WebRequest } from "./engine/pack-services.ts"
 export type { DeviceCall, DeviceCalls, DevicePlace } from "./engine/devices.ts"
 export { type CallOutcome, DeviceFilters, type DeviceKnowledge } from "./protocol/socket.ts"
 export type { FileDisks, StoredFiles, LocalFile, Replacement, SharedFiles, StoredBytes } from "./engine/stored-files.ts"
-export type { Kept, Library, LibraryRecords, NewPassage, ReadDocument } from "./engine/library.ts"
+export type { DocumentChange, Library, LibraryRecords, NewPassage, ReadDocument } from "./engine/library.ts"
 export {
   DocumentKind,
   type DocumentView,

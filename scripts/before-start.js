@@ -1,5 +1,5 @@
-// What `npm start` does before it starts the server: builds the program, the page and the documentation if they are missing or old. On a
-// Node that is too old for that it does nothing, because the launcher, which comes next, says so or finds a newer one.
+// `npm start` runs this before the server: it builds the program, the page and the documentation if they are missing or old. On a
+// Node that is too old for the build it does nothing; the launcher, which comes next, reports that or finds a newer Node.
 if (Number(process.versions.node.split(".")[0]) >= 24) {
   try {
     const { buildCheckout } = await import("./build-checkout.ts")

@@ -1,5 +1,5 @@
-// What `npm ci` does last in a checkout: builds what `npx pawl` starts. Not where only tests run, which build their own; nor
-// where the sources are not there yet, as in a container. Whatever goes wrong, a start from source remains.
+// `npm ci` runs this last in a checkout: it builds the command for `npx pawl`. It does nothing in CI, where tests build their own, and
+// if the sources are missing, as in a container. If the build fails, `npx pawl` starts from source.
 import { existsSync } from "node:fs"
 const isCheckout = existsSync(new URL("../apps/cli/pawl.ts", import.meta.url))
 if (isCheckout && !process.env.CI && Number(process.versions.node.split(".")[0]) >= 24) {

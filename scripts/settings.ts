@@ -1,4 +1,4 @@
-/** Writes docs/reference/settings.md anew from the table of settings: `npm run settings`. */
+/** Generates docs/reference/settings.md from the table of settings: `npm run settings`. */
 import { writeFileSync } from "node:fs"
 import { settingsPage } from "../apps/cli/settings/reference.ts"
 

@@ -107,14 +107,14 @@ function print(checker: Checker, name: string, symbol: Named): string {
   return parts.join("\n").replaceAll(/import\("[^"]*"\)\./g, "")
 }
 
-/** A schema is told by its type of the same name. */
+/** A schema is printed as "a zod schema": the type of the same name shows its fields. */
 function valueType(checker: Checker, symbol: Named): string {
   const type = checker.getTypeOfSymbol(symbol)
   const text = type ? checker.typeToString(type, undefined, NodeBuilderFlags.NoTruncation) : "unknown"
   return /^(z\.)?Zod\w+/.test(text) ? "a zod schema" : shortened(text)
 }
 
-/** What fills screens is made of the table of routes and frames, which docs/reference/openapi.json tells. */
+/** Shortens what is derived from the table of routes and frames, which docs/reference/openapi.json describes. */
 const shortened = (text: string): string =>
   text.length > MOST ? `${text.slice(0, 200)} … (${text.length} characters)` : text
 const MOST = 30_000
@@ -122,7 +122,7 @@ const MOST = 30_000
 /** The compiler's own mark on a property that a mapped type has made read-only. */
 const READ_ONLY = 8
 
-/** With those of what it extends: whoever has one has them all. */
+/** Includes the inherited members. */
 function members(checker: Checker, symbol: Named): string {
   const type = checker.getDeclaredTypeOfSymbol(symbol)
   const lines = checker.getPropertiesOfType(type).flatMap((property) => {

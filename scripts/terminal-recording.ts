@@ -218,7 +218,7 @@ ${films.join("\n")}
 `
 }
 
-/** Frames that change something, without pauses that nobody wants to sit through. A pause that was asked for is two equal frames. */
+/** Frames that change something, without long pauses. A requested pause is two equal frames. */
 function withoutRepeats(frames: readonly Frame[]): Frame[] {
   const shown: (Frame & { readonly drawn: string })[] = []
   let cut = 0

@@ -1,5 +1,5 @@
 /**
- * All static checks, and the tests beside them: `node scripts/test.ts [--quick] [--long] [arguments of vitest]`.
+ * All static checks, and the tests in parallel: `node scripts/test.ts [--quick] [--long] [arguments of vitest]`.
  *
  * A failed check does not hide the next one. The last line is always `N passed, N failed`: the tests, with each failed
  * check, unloadable test file and error outside any test counted as one more failure.
@@ -19,12 +19,12 @@ const words = process.argv.slice(2)
 const isQuick = words.includes("--quick")
 const isLong = words.includes("--long")
 const { lint, format } = manifest.scripts
-// The linter has to find out the types anyway, and is the compiler's own code: `npm run types` would only do it again.
+// The linter needs the types anyway and uses the compiler's code, so `npm run types` would repeat the work.
 const checks = { lint: `${lint} --type-check`, format }
-// At once, and beside the tests: each of them has moments in which it uses one core of several.
+// Concurrent with the tests: each of the checks uses only one core at times.
 const checked = Promise.all(Object.entries(checks).map(run))
 
-// It is at one engine: the other one's tests are the same, and take longer.
+// On one engine: the other one runs the same tests, and takes longer.
 if (isQuick) process.env.PAWL_TEST_ENGINES = "sqlite"
 // The tests of chance in full, and whatever usually runs on any engine on both: `test/support/sizes.ts`.
 if (isLong) process.env.PAWL_TEST_LONG = "1"
@@ -33,12 +33,12 @@ const ours = ["--quick", "--long"]
 const { filter, options } = parseCLI(["vitest", "run", ...words.filter((word) => !ours.includes(word))])
 // The slow files run among the others, in the same workers.
 if (filter.length === 0 && !isQuick && options.project === undefined) process.env.PAWL_TEST_WHOLE = "1"
-// Of what takes long and seldom fails, usually a quarter; whoever names a file means it.
+// Leaves out slow files that seldom fail, usually a quarter of the time. A named file always runs.
 if (filter.length === 0 && !isQuick && !isLong) leaveOut()
 const vitest = await startVitest(filter, { ...options, root })
 const modules = vitest.state.getTestModules()
 const passed = modules.reduce((sum, module) => sum + testsOf(module, "passed"), 0)
-// Told when they were found, and again now: thousands of lines have followed since.
+// Failures were printed when they were found. They are repeated because thousands of lines may have followed.
 const failedChecks = (await checked).filter(({ code }) => code !== 0)
 for (const check of failedChecks) tell(check)
 const flaky = modules.flatMap((module) =>

@@ -1,4 +1,4 @@
-/** What people read who have no model yet, and how they connect one. */
+/** Text for people who have no model yet: how to connect one. */
 
 import { plural } from "./plural.ts"
 

@@ -43,7 +43,7 @@ Exit codes: 0 stopped, 1 wrong usage or settings, or refused by the server.
   cannotOpen: (file: string, reason: string) => `The workspace ${file} cannot be opened: ${reason}.`,
 } as const
 
-/** What commands print that connect to a server. */
+/** Text of commands that connect to a server. */
 export const connectionText = {
   missingToken:
     'A token is needed. Set PAWL_TOKEN or pass --token. To create a token, run "pawl token create --user NAME" on the server.',

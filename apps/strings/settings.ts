@@ -1,6 +1,6 @@
 import { bytesText } from "./plural.ts"
 
-/** What commands print about settings, the data folder and the files that settings name. */
+/** Text about settings, the data folder and the files that settings name. */
 export const settingsText = {
   badValue: (name: string, text: string, allowed: string) => `${name} cannot be "${text}". Allowed: ${allowed}.`,
   badHiddenValue: (name: string, allowed: string) =>

@@ -1,4 +1,4 @@
-/** What `pawl` prints about itself and about wrong usage. */
+/** Text of `pawl` about itself and about wrong usage. */
 
 const groups: readonly (readonly [title: string, commands: Readonly<Record<string, string>>])[] = [
   [

@@ -17,7 +17,7 @@ export interface RunTerminalOptions {
   readonly stdout: WriteStream
   /** Removes the first prompt, so that the real one replaces it. */
   removeFirstPrompt(): void
-  /** What the person chose with options. */
+  /** The person's choices from command-line options. */
   readonly choices: Partial<StartChoices>
   /** The id of the conversation to continue; true for the newest. */
   readonly continueWith: string | boolean

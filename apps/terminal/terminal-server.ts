@@ -44,12 +44,12 @@ export interface TrustQuestion {
 }
 
 /**
- * What a terminal does with lines for which it has become too narrow. Most wrap them, and the cursor keeps its position
+ * A terminal's handling of lines that have become too long for it. Most wrap them, and the cursor keeps its position
  * in its line; those based on xterm.js also move it by the lines wrapped below it.
  */
 export type Reflow = "cuts" | "breaks" | "breaks-and-shifts"
 
-/** What the person chose for new conversations. */
+/** The person's choices for new conversations. */
 export interface StartChoices {
   readonly agent?: string | undefined
   readonly model?: string | undefined

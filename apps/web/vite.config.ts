@@ -25,7 +25,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
-    // The first load is two files, the first of which rarely changes with a new version. By default it would be a
+    // The first load is two files. The first one rarely changes with a new version. By default it would be a
     // dozen: one for each set of pages that share a module.
     rolldownOptions: {
       treeshake: {

@@ -14,4 +14,4 @@ export const asksFor = (at: number): string => `Reply number ${at}, please.`
 /** The same, for a task to be made instead. */
 export const asksTask = (at: number): string => `Create the task number ${at}, please.`
 export const asksForTask = (text: string): boolean => text.includes("Create the task number")
-export const askedFor = (text: string): number => Number(/number (\d+)/.exec(text)?.[1] ?? Number.NaN)
+export const taskNumberOf = (text: string): number => Number(/number (\d+)/.exec(text)?.[1] ?? Number.NaN)

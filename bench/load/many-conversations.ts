@@ -27,13 +27,13 @@ const OLD = 300
 const IDLE_MS = 20_000
 
 /** The median time of each request with so many conversations, in milliseconds. */
-export type Asked = Readonly<Record<string, number>>
+export type RequestTimes = Readonly<Record<string, number>>
 
 export interface ManySeen {
   readonly events: number
   readonly loadSeconds: number
-  readonly small: Asked
-  readonly large: Asked
+  readonly small: RequestTimes
+  readonly large: RequestTimes
 }
 
 /**
@@ -65,7 +65,11 @@ export async function manyConversations(load: ManyConversations): Promise<ManySe
 type Place = Parameters<typeof serve>[0]
 
 /** In turn, so that neither has the quieter time. */
-export async function ask(small: Place, large: Place, token: string): Promise<{ small: Asked; large: Asked }> {
+export async function ask(
+  small: Place,
+  large: Place,
+  token: string,
+): Promise<{ small: RequestTimes; large: RequestTimes }> {
   const places = [small, large]
   const times = places.map(() => new Map<string, number[]>())
   const add = (which: number, what: string, ms: number) =>

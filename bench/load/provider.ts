@@ -6,7 +6,7 @@ import { once } from "node:events"
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { chatChunk, sse } from "../../core/models/providers/server.fixture.ts"
-import { askedFor, asksForTask, longReply } from "./long-reply.ts"
+import { taskNumberOf, asksForTask, longReply } from "./long-reply.ts"
 
 const [characters = 0, size = 24, seconds = 0] = process.argv.slice(2).map(Number)
 /** Deltas that go out with one write: as a provider's socket would gather them, without a packet for each. */
@@ -21,7 +21,7 @@ const server = createServer((request, response) => {
   request.on("end", () => {
     const { messages } = JSON.parse(body) as { messages: { role: string; content: unknown }[] }
     const asked = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content)
-    const at = askedFor(asked)
+    const at = taskNumberOf(asked)
     response.on("error", () => {})
     response.writeHead(200, { "content-type": "text/event-stream" })
     if (messages.at(-1)?.role === "user" && asksForTask(asked)) return void response.end(createsTask(at))

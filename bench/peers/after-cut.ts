@@ -6,12 +6,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TerminalAgent } from "./agents.ts"
 import type { Provider } from "./provider.ts"
-import type { Asked } from "./read-request.ts"
+import type { RecordedRequest } from "./read-request.ts"
 
 export interface Aftermath {
   /** Whether each call in what the model is shown next has its one result. */
   readonly history: string
-  /** What the model receives about the interrupted command. */
+  /** The text that the model receives about the interrupted command. */
   readonly toldOfCommand: string
   /** The text that it prints for the user. */
   readonly toldPerson: string
@@ -37,7 +37,7 @@ export async function afterCut(agent: TerminalAgent, bin: string, provider: Prov
   }
 }
 
-function judge({ calls, results }: Asked): Pick<Aftermath, "history" | "toldOfCommand"> {
+function judge({ calls, results }: RecordedRequest): Pick<Aftermath, "history" | "toldOfCommand"> {
   const open = calls.filter((id) => !results.has(id)).length
   return {
     history: calls.length === 0 ? "the call is gone" : open === 0 ? "whole" : `${open} call without a result`,
@@ -79,7 +79,7 @@ async function story(agent: TerminalAgent, bin: string, provider: Provider, whic
     await Promise.race([once(second, "exit"), until(() => provider.asked.length > before)])
     await killMarked(mark)
     await heard // its last words are read after its end is known
-    const asked: Asked | undefined = provider.asked[before]
+    const asked: RecordedRequest | undefined = provider.asked[before]
     const lines = existsSync(began) ? (await readFile(began, "utf8")).trim().split("\n").length : 0
     return { asked, began: lines, said: words.join("").trim().slice(0, 300) }
   } finally {

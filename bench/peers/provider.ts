@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { type Asked, read, type Wire } from "./read-request.ts"
+import { type RecordedRequest, read, type Wire } from "./read-request.ts"
 import { tellCall, tellHalf, tellText } from "./tell.ts"
 
 /** The model's first reply; all later ones end the task. */
@@ -11,7 +11,7 @@ export type Story = "asks-for-a-command" | "breaks-off"
  * questions of theirs (titles, summaries, warm-ups) come without tools and are answered with a word.
  */
 export class Provider {
-  readonly asked: Asked[] = []
+  readonly asked: RecordedRequest[] = []
   story: Story = "asks-for-a-command"
   command = ""
   private readonly server = createServer((request, response) => void this.answer(request, response))

@@ -7,7 +7,7 @@ export interface OfferedTool {
 }
 
 /** The contents of a request, independent of its wire format. */
-export interface Asked {
+export interface RecordedRequest {
   readonly tools: readonly OfferedTool[]
   /** Ids of the calls that the history holds, and of those that have a result. */
   readonly calls: readonly string[]
@@ -20,7 +20,7 @@ export interface Asked {
 
 type Json = Record<string, unknown>
 
-export function read(wire: Wire, body: Json): Asked {
+export function read(wire: Wire, body: Json): RecordedRequest {
   const tools = list(body.tools).flatMap((tool): OfferedTool[] => {
     const inner = (tool.function ?? tool) as Json
     const schema = (inner.parameters ?? inner.input_schema ?? {}) as OfferedTool["schema"]

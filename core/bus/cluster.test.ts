@@ -9,13 +9,13 @@ import { MAX_MESSAGE } from "./wire.ts"
 
 const [A, B] = ["node_a", "node_b"]
 
-/** Two processes, of which `one` writes and `two` watches. */
+/** Two processes: `one` writes and `two` watches. */
 function open({ carriesText = true } = {}) {
   const net = new LossyNet()
   const clock = new TurnedClock()
   const wires = [net.join(A), net.join(B)] as const
   const [one, two] = wires.map((wire) => new ClusterBus(wire, { clock, carriesText })) as [ClusterBus, ClusterBus]
-  /** What was said has arrived, and been answered. */
+  /** Resolves when all messages have arrived and been answered. */
   const settle = async () => {
     for (let turns = 0; turns < 6; turns++) await turnOfLoop()
   }
@@ -27,7 +27,7 @@ function open({ carriesText = true } = {}) {
   return { net, clock, wires, one, two, settle, write }
 }
 
-/** What somebody who watches has been shown. */
+/** The live text that one subscriber has received. */
 function watch(bus: ClusterBus, id: ConversationId) {
   const heard: Live[] = []
   const leave = bus.subscribe(id, (live) => void heard.push(live))
@@ -45,7 +45,7 @@ test("text is sent to nodes whose clients watch, and to no others", async () => 
   expect(carried.join()).not.toContain("Nobody hears this.")
   const { shown, leave } = watch(two, id)
   await settle()
-  expect(await shown()).toBe("Nobody hears this.") // what was written before is told to who comes
+  expect(await shown()).toBe("Nobody hears this.") // a new subscriber gets the previous text
   await write(id, " But this.", 28)
   expect(await shown()).toBe("Nobody hears this. But this.")
   leave()
@@ -157,7 +157,7 @@ test("a live node that stays unreachable is logged once, and so is its return; s
   new ClusterBus(net.join(B), { clock, carriesText: true })
   await pass(4)
   expect([one.isPartial, logged.slice(1)]).toEqual([false, ["bus_complete "]])
-  net.wire(A).turn(false) // then nobody is heard, which is another matter
+  net.wire(A).turn(false) // without any connection, nothing is partial
   await pass(30)
   expect([one.isPartial, logged.length]).toEqual([false, 2])
 })
@@ -320,7 +320,7 @@ test("reasoning is sent like text: in order, once, and from its start to a late 
   await settle()
   await think(".", 9)
   expect(await two.soFar(id)).toEqual({ position: 1, text: "Yes", thought: { text: "Hm, wait.", ms: 9 } })
-  // What is lost is asked for, told from its beginning, and shown once; what comes twice too.
+  // A lost message is requested again from its start and shown once; so is one that arrives twice.
   net.copies = (text) => (text.includes(" Or") ? 0 : 1)
   await think(" Or", 12)
   net.copies = () => 2

@@ -161,7 +161,7 @@ export class ClusterBus implements Bus, AsyncDisposable {
   }
 
   /**
-   * Asks a node for a direct message, once per heartbeat: its broadcasts may be recorded ones that somebody replays.
+   * Asks a node for a direct message, once per heartbeat: its broadcasts may be recorded ones replayed by an attacker.
    */
   #requestDirectMessage(node: string): void {
     if (this.#askedNodes.has(node)) return
@@ -233,12 +233,12 @@ export class ClusterBus implements Bus, AsyncDisposable {
 
   /** Appends only text that follows what is known. If something is missing, it is requested from its start. */
   #onText(from: string, { id, position, offset, text }: BusMessageOf<"delta">): void {
-    if (!this.#watches.announced.conversations.has(id)) return // whoever watched has left: what was heard would be kept for ever
+    if (!this.#watches.announced.conversations.has(id)) return // the last watcher has left, so nothing would remove the text
     const open = this.#local.openReply(id)
     const start = offset - text.length
     const known = open?.position === position ? open.length : 0
     if (start > known) return this.#sender.send(from, { type: "again", id })
-    if (start > 0 && offset <= known) return // heard before
+    if (start > 0 && offset <= known) return // a duplicate
     const rest = start === 0 ? text : text.slice(known - start)
     this.#local.publish(id, { type: "text_delta", position, offset, text: rest })
   }
@@ -249,7 +249,7 @@ export class ClusterBus implements Bus, AsyncDisposable {
     const start = offset - text.length
     const known = open?.position === position ? (open.thought?.text.length ?? 0) : 0
     if (start > known) return this.#sender.send(from, { type: "again", id })
-    if (offset <= known) return // heard before, or said again from its beginning for the sake of the words
+    if (offset <= known) return // a duplicate, or repeated from its start for the text
     this.#local.publish(id, { type: "reasoning_delta", position, offset, text: text.slice(known - start), ms })
   }
 

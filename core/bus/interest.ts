@@ -134,7 +134,7 @@ interface Ports {
   settled(fresh: Watched): void
 }
 
-/** What the clients of this process watch, counted, and which of it the other nodes know. */
+/** Counts the watches of this process's clients, and remembers which ones the other nodes know. */
 export class LocalWatches {
   readonly #ports: Ports
   readonly #conversations = new CountedKeys<ConversationId>()

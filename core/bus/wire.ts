@@ -42,7 +42,7 @@ export const ALL_NODES: unique symbol = Symbol("everybody")
 export interface TransportReceiver {
   received(text: string): void
   /**
-   * A broadcast of this node was dropped, because somebody may be replaying a recorded one. Its broadcasts are dropped
+   * A broadcast of this node was dropped, because it may be a replayed recording. Its broadcasts are dropped
    * until it sends a direct message.
    */
   unknownSender(node: string): void

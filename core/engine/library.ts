@@ -68,7 +68,8 @@ export interface ReadDocument {
   readonly remark?: string
 }
 
-export type Kept = "added" | "replaced" | "unchanged"
+/** How a stored document changed the collection. */
+export type DocumentChange = "added" | "replaced" | "unchanged"
 
 /** Adds writes to `Library`. */
 export interface LibraryRecords extends Library {
@@ -92,7 +93,11 @@ export interface LibraryRecords extends Library {
    * Replaces the document of this name in one transaction. The same content is one document, under the name that came
    * first. Throws `not_found`, or `library_full`.
    */
-  keep(user: UserId, collection: CollectionId, document: ReadDocument): Promise<{ id: DocumentId; kept: Kept }>
+  keep(
+    user: UserId,
+    collection: CollectionId,
+    document: ReadDocument,
+  ): Promise<{ id: DocumentId; kept: DocumentChange }>
   /** Records why something could not be read. A previous document of this name stays. */
   fail(
     user: UserId,

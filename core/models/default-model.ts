@@ -68,7 +68,7 @@ export function bestListed(entries: readonly ModelEntry[]): string | undefined {
   const [best] = usable.toSorted((one, other) => {
     const [left, right] = [rankOf(one), rankOf(other)]
     const differs = left.findIndex((rank, at) => rank !== right[at])
-    // Of the same family the newest version, which has the highest number in its name.
+    // Prefer the newest version of a family, which has the highest number in its name.
     if (differs < 0) return other.id.localeCompare(one.id, "en", { numeric: true })
     return (left[differs] ?? 0) - (right[differs] ?? 0)
   })

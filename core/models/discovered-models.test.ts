@@ -173,7 +173,7 @@ test("a person's own endpoint is asked with their key, and its answer is visible
     ["vllm/everybodys", 0],
   ])
   expect(own.received.map(({ headers }) => headers.authorization)).toEqual(["Bearer adas", "Bearer adas"])
-  // What is everybody's is asked once for all, and never with a person's key.
+  // A shared list is requested once for all, and never with a person's key.
   expect(shared.received.map(({ headers }) => headers.authorization).toSorted()).toEqual([
     "Bearer operators",
     undefined,

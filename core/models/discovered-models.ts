@@ -10,7 +10,7 @@ import type { ProviderTable } from "./providers/provider-table.ts"
 
 export interface EndpointListOptions {
   readonly lists: EndpointLists
-  /** Namespaces the cache of a person's own endpoints, whose lists nobody else may see. */
+  /** Namespaces the cache of a person's own endpoints, whose lists are private. */
   readonly owner?: string
   /** The person, whose share of requests and cache is limited. */
   readonly person?: string

@@ -91,7 +91,7 @@ export class PersonalModels implements ModelSource, Disposable {
   }
 
   async get(name: string | null, user: UserId): Promise<Model> {
-    // The offline model belongs to nobody, so the database need not be asked.
+    // The offline model has no owner, so the database is not read.
     if (name !== null && this.shared.table.resolve(name.trim())?.provider === "offline") return this.shared.get(name)
     return (await this.of(user)).get(name)
   }
@@ -122,7 +122,7 @@ export class PersonalModels implements ModelSource, Disposable {
 
   async #detect(addresses: readonly string[]): Promise<LocalModelServer[]> {
     if (!this.#localServers) {
-      // Loaded lazily, because most servers have a provider.
+      // Loaded on first use, because most servers have a provider.
       const { LocalModelServers } = await import("./discovery/local-servers.ts")
       this.#localServers ??= new LocalModelServers(addresses)
     }

@@ -167,7 +167,7 @@ const KIND =
   "kind: say what the endpoint speaks, openai or anthropic. It makes it one of your own, under a name of yours."
 const UNREADABLE = "What you have stored cannot be opened any more. Store it again, or forget it."
 
-/** A provider of which only the name is known. */
+/** A provider whose stored settings cannot be decrypted: only its name is known. */
 const unreadableView = (name: string): ProviderView => ({
   name,
   configured: false,

@@ -13,7 +13,7 @@ const everything = {
   openrouterApiKey: "sk-or",
 }
 
-/** What the command registers: without it there is no offline model. */
+/** Registered by the `pawl` command. Without it there is no offline model. */
 const offline = { offline: async () => scripted() }
 
 const availableOf = (settings: ConstructorParameters<typeof ModelRegistry>[0]) =>

@@ -47,7 +47,7 @@ export interface Access {
 /** A model as it is listed. */
 export interface RegisteredModel extends Omit<ModelEntry, "price"> {
   readonly available: boolean
-  /** What to set to make it available. */
+  /** The setting that makes it available. */
   readonly need: string | null
   readonly can: ModelAbilities
   readonly price?: Price
@@ -240,7 +240,7 @@ export class ModelRegistry implements ModelSource {
       throw failure("not_configured", { model: entry.name, need: need ?? "" })
     }
     const { fetch, isOwn } = this.#fetchFor(entry.provider)
-    // Loaded lazily: a start without a provider model does not need it.
+    // Loaded on first use: a start without a provider model does not need it.
     const [{ ProviderModel }, { watchedFetch }] = await Promise.all([
       import("./providers/model.ts"),
       import("./providers/stream/watched-fetch.ts"),
@@ -274,7 +274,7 @@ export class ModelRegistry implements ModelSource {
     })
   }
 
-  /** What is missing to use a provider; null if it is usable. */
+  /** The missing setting of a provider; null if it is usable. */
   needOf(provider: string): string | null {
     if (provider === OFFLINE) return this.#options.offline ? null : "only the pawl command has it"
     const connection = connectTo(provider, this.#settings)

@@ -35,7 +35,7 @@ export class Erasure {
     const statements = [{ ...(lock as Statement), mustChange: true }, ...own, ...rest]
     const { ok } = await this.#engine.change({ type: "statements", statements, patience: "long" })
     if (!ok) return false
-    // Rows before bytes: if the change is refused, no bytes are lost; afterwards nobody reads them. Bytes that cannot
+    // Rows before bytes: if the change is refused, no bytes are lost; afterwards they are never read. Bytes that cannot
     // be removed now are recorded for a later sweep.
     await this.#places.removeGoneOrLater(user)
     await this.#engine.scrub({ words: false })

@@ -23,7 +23,7 @@ interface Sources extends ExportSource {
   readonly now: () => number
 }
 
-/** Loaded lazily, because the first turn never needs it. */
+/** Loaded on first use, because the first turn never needs it. */
 const loadErasure = lazyModule(() => import("./erasure.ts"))
 const loadExport = lazyModule(() => import("./export.ts"))
 

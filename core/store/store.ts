@@ -278,7 +278,7 @@ function withoutPg(error: unknown): never {
   throw failure("store_unavailable", { problem: "PostgreSQL needs the package pg, so run npm install pg" })
 }
 
-/** Shows the driver's own message: whoever starts a server may see the database's address. */
+/** Shows the driver's own message, because the operator may see the database's address. */
 function withDriverMessage(error: unknown): unknown {
   const { cause } = error as { cause?: unknown }
   const driverError = cause instanceof AggregateError ? (cause.errors[0] as Error) : cause

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { OtlpReceiver } from "../../test/telemetry/otlp-receiver.ts"
-import { tellingTo } from "../../test/telemetry/told-server.ts"
+import { tellingTo } from "../../test/telemetry/exporting-server.ts"
 import { TurnedClock } from "../engine/turned-clock.fixture.ts"
 import type { RunId } from "../protocol/ids.ts"
 import type { Clock } from "../shared/time/clock.ts"
@@ -23,7 +23,7 @@ function openQueue(send: () => Promise<void>, maxWaiting = 1000) {
   return { clock, counted, warnings, queue: new SpanQueue({ send, clock, log, count, maxWaiting }) }
 }
 
-test("a receiver that never answers delays nobody: spans beyond the limit are dropped and counted, and so is the rest at the end", async () => {
+test("a receiver that never answers delays no run: spans beyond the limit are dropped and counted, and so is the rest at the end", async () => {
   const { clock, counted, queue } = openQueue(() => new Promise(() => {}))
   queue.add(spans(600)) // 512 are under way for ever
   queue.add(spans(2000))
@@ -56,7 +56,7 @@ const span: RunSpan = {
   ...{ from: 0, to: 1, attributes: {} },
 }
 
-/** Nobody waits: each alarm rings at once. */
+/** Every alarm rings immediately. */
 const clock: Clock = {
   now: () => 0,
   alarm(_ms, ring) {
@@ -77,7 +77,7 @@ test("a batch is sent again to a busy receiver", async () => {
 test.each([
   [400, {}],
   [302, { location: "/elsewhere" }],
-])("one that answers %d is not asked again, nor anybody else", async (status, headers) => {
+])("one that answers %d is not asked again, nor is another receiver", async (status, headers) => {
   await using receiver = await OtlpReceiver.open((response) => response.writeHead(status, headers).end())
   using sending = await open(receiver.url)
   await expect(sending.send([span])).rejects.toThrow()

@@ -1,4 +1,4 @@
-/** Where and how spans are exported, as the standard `OTEL_*` variables set it; docs/recipes/export-traces.md. */
+/** The export of spans, as the standard `OTEL_*` variables set it; docs/recipes/export-traces.md. */
 export interface TelemetrySettings {
   /** The complete address, with its path. */
   readonly url: string

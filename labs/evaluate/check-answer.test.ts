@@ -63,14 +63,14 @@ describe("calls", () => {
     expect(checkSequence(check, calls, "calls")).toHaveLength(problems)
   })
 
-  test("that are not as expected are told with what there was instead", () => {
+  test("that differ from the expected ones are reported with the actual ones", () => {
     expect(
       checkSequence({ include: [{ tool: "delete" }] }, [{ ...list, status: "error", result: "No\nway." }], "calls"),
     ).toEqual(["delete is missing; the calls were list {} (error: No way.)"])
   })
 })
 
-test("bounds are passed by what is more, and by a cost that nobody knows", () => {
+test("limits fail for a larger value, and for an unknown cost", () => {
   const spent = { ...NOTHING_SPENT, ms: 5000, modelMs: 4500, inputTokens: 10, outputTokens: 5, costUsd: 0.02 }
   const all = { seconds: 5, secondsWithoutModel: 0.5, tokens: 15, costUsd: 0.02, modelCalls: 0 }
   expect(checkLimits(all, spent)).toEqual([])

@@ -31,7 +31,7 @@ test("models and repeats of the command line come first, and no script is played
   expect(told({ models: ["z"], repeat: 2, filter: ["OWN", "lay"] })).toEqual(["Own research z 2", "Played files z 2"])
 })
 
-test("a judge is named by its check, else by whoever evaluates, and needs no name where it is played", () => {
+test("a judge is named by its check, else by the command, and needs no name if it is scripted", () => {
   const [, , , , own, played] = planCells(file, usual)
   expect(judgesOf(own!, "j")).toEqual(["own", "j"])
   expect(judgesOf(played!, undefined)).toEqual([undefined])

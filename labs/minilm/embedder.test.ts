@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, expect, test } from "vitest"
-import { KeptLog } from "../../test/support/processes/processes.ts"
+import { RecordingLog } from "../../test/support/processes/processes.ts"
 import { toUnit } from "../../core/shared/vectors/unit.ts"
 import { MiniLmEmbedder } from "./embedder.ts"
 import { textWindows } from "../../core/shared/vectors/text-windows.ts"
@@ -10,7 +10,7 @@ import { TurnedClock } from "../../core/engine/turned-clock.fixture.ts"
 
 const signal = new AbortController().signal
 
-/** A thread that answers each text with a vector that points where its length says, and does what it is told to. */
+/** A thread that answers each text with a vector whose direction depends on its length, and that runs the given code. */
 const threadOf = (then: string) =>
   new URL(
     `data:text/javascript,${encodeURIComponent(`
@@ -66,7 +66,7 @@ test("a failed thread is restarted, and its work is repeated once", async () => 
 })
 
 test("a text that always ends the thread is refused with the reason, and others are not", async () => {
-  const log = new KeptLog()
+  const log = new RecordingLog()
   await using embedder = closing(new MiniLmEmbedder({ thread: obedient, log }))
   const [bad, good] = await Promise.allSettled([placesOf(embedder, ["die"]), placesOf(embedder, ["fine"])])
   expect(bad).toMatchObject({ status: "rejected", reason: { code: "provider_error" } })

@@ -29,7 +29,7 @@ export function createKernels(memory: WasmMemory, choice: KernelChoice = chooseK
 
 /**
  * Chosen by features: relaxed SIMD if it can be compiled. arm64 has twice the registers of x86_64. Most x86_64 have no
- * instruction for sixteen products; V8 then emits five, of which two repeat each time.
+ * instruction for sixteen products; V8 then emits five, and two of them are redundant.
  */
 export function chooseKernels(): KernelChoice {
   const rows = process.arch === "arm64" ? MAX_TILE : MAX_TILE / 2
@@ -49,7 +49,7 @@ const moduleFor = (choice: KernelChoice) =>
     transposeKernel(),
   ])
 
-/** Whether this x86_64 has one instruction for sixteen products. Only Linux reports it; elsewhere this assumes not. */
+/** Whether this x86_64 has one instruction for sixteen products. Only Linux reports it; other systems are assumed not to. */
 function hasVnni(): boolean {
   try {
     return /^flags\b.* avx_vnni\b/m.test(readFileSync("/proc/cpuinfo", "latin1"))

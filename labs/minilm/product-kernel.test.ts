@@ -7,7 +7,7 @@ import { Tensor, toByteColumns } from "./weights.ts"
 const MULTIPLY = ["at once", "in pairs", "widened"] as const
 const COLUMNS = 8
 const LENGTHS = { product384: WIDTH, product1536: INNER_WIDTH }
-/** What an x86_64 without VNNI adds two products in: what does not fit is cut to this. */
+/** An x86_64 without VNNI adds two products in 16 bits, and saturates at this value. */
 const INT16_MAX = 32_767
 
 /** Bytes by their place in a row: at the limits, in turns, and mixed. */

@@ -26,7 +26,7 @@ interface Measure {
 }
 
 const REVENUE: Measure = { said: /revenue|sales|turnover/i, column: "revenue", sql: `round(${CENTS} / 100.0, 2)` }
-/** What can be asked for as a whole, by group and over time. The first whose words are said is meant. */
+/** Measures that a request can ask for: in total, by group or over time. The first one whose words match is used. */
 const MEASURES: readonly Measure[] = [
   {
     said: new RegExp(`^average (?:${ORDER})`, "i"),
@@ -83,7 +83,7 @@ const sampleQuestions: readonly SampleQuestion[] = [
     sql: (said) => `SELECT count(*) AS customers FROM customer WHERE lower(country) = lower(${text(said("country"))})`,
   },
   {
-    // Of the others nobody can say how many there were in a year.
+    // Only dated rows can be counted by year.
     source: `how many (?:(?<thing>customers|products)${THERE}${ALL}|(?<dated>purchases|orders|sales)${THERE}(?:${YEAR}|${ALL}))`,
     sql: (said) => {
       const asked = (said("thing") || said("dated")).toLowerCase()

@@ -2,7 +2,7 @@ import type { CallResult, HistoryMessage } from "../../core/index.ts"
 import { own } from "../../core/shared/text/json.ts"
 import { call, type PlannedCall } from "./phrase.ts"
 
-/** What a request comes to: calls, or text to reply with. */
+/** The result of parsing a request: calls, or text to reply with. */
 export type Meaning = { readonly calls: readonly PlannedCall[] } | { readonly says: string }
 
 type History = readonly HistoryMessage[]
@@ -177,7 +177,7 @@ const KIND = /_(?<noun>task|project|note|client|checkpoint)s?(?:_due_today)?$/
 const DONE = /^[A-Z][a-z]+ (?:created|updated|put back): /
 /** The id stands last in a line, where no title reaches. */
 const ID = /\bid: (?<id>[^\s,()]+)\)\.?$/
-/** Where a title ends. */
+/** The text that ends a title. */
 const TRAITS = / \((?:status|project|client|industry|part of|date|id): /
 
 function rowsIn({ name, text }: CallResult): NamedRow[] {

@@ -6,8 +6,8 @@ const MAX_CHARACTERS = 320
 const STEM = 5
 
 /**
- * What the offline model makes of passages: of each the sentences that have most of what was asked for, with its citation,
- * and the plain word that it does no more than quote. What it quotes stands there letter by letter, so that the check of
+ * The offline model's answer from passages: the best matching sentences of each one, with its citation,
+ * and the remark that it only quotes. Quotes are exact, so that the check of
  * citations has nothing to flag.
  */
 export function quotePassages(text: string, asked = ""): string {
@@ -43,7 +43,7 @@ interface Quotable {
   readonly quote: string
 }
 
-/** Where a quote of a passage may begin. None has marks that would end the quote or cite something else. */
+/** The texts of a passage that may be quoted. None has marks that would end the quote or cite something else. */
 function quotableOf(passage: string): readonly Quotable[] {
   const parts = passage.replace(/^(?:\s*#{1,6} [^\n]*\n)+/, "").split(MARKS)
   const starts = parts.flatMap((part, at) => {
@@ -97,5 +97,5 @@ function weightsOf(asked: string, texts: readonly string[]): (text: string) => n
 const stems = (text: string) =>
   new Set(Array.from(text.toLowerCase().matchAll(/[\p{L}\p{N}]{3,}/gu), ([word]) => word.slice(0, STEM)))
 
-/** Without what would make a quote or a marker of it: it stands beside ours. */
+/** Removes quotation marks and brackets: a title appears next to our own quotes and markers. */
 const plainTitle = (title: string) => title.replaceAll(/["“”„‟«»「」『』‘‚[\]]/g, "")

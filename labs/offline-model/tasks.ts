@@ -30,7 +30,7 @@ const STATES: Readonly<Record<string, string>> = {
 const STATE = Object.keys(STATES).join("|")
 const stateOf = (said: string) => own(STATES, said.toLowerCase())
 
-/** What may stand at the end of a task, in any order. */
+/** Phrases that may end a task, in any order. */
 const ENDINGS: readonly (readonly [argument: string, ending: RegExp, toValue: (said: string) => unknown])[] = [
   ["priority", /,? (?:with |at |as )?(?:an? )?(?<said>high|top|medium|normal|low) priority$/i, levelOf],
   ["priority", /,? (?:with )?priority (?<said>high|medium|low)$/i, levelOf],
@@ -128,7 +128,7 @@ const BY: Readonly<Record<string, string>> = {
   "due date": "due_date",
   name: "title",
 }
-/** What a list of tasks may be narrowed to. Each is taken out of the request where it stands. */
+/** Filters of a list of tasks. Each one is removed from the request once it is read. */
 const FILTERS: readonly (readonly [pattern: RegExp, toInput: (said: string) => Arguments])[] = [
   [/ (?:in|of|for|from) (?:the |my )?project (?<said>.{1,100}) $/i, (said) => ({ project_id: said })],
   [/ (?:in|of|for|from) (?:the |my )?(?<said>[^ ]+(?: [^ ]+){0,3}) project $/i, (said) => ({ project_id: said })],

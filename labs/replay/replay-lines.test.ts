@@ -6,7 +6,7 @@ import { ADA, ID, run as runId, Staged } from "../../core/engine/staged.fixture.
 import type { JournalEvent } from "../../core/protocol/events.ts"
 import type { Run } from "../../core/protocol/conversation/conversation.ts"
 import { DryRun } from "./dry-run.ts"
-import { readJournalRows, unlikeRow } from "./compare-fold.ts"
+import { readJournalRows, unlikeRow } from "./compare-snapshot.ts"
 import { dryLines, replayLines } from "./replay-lines.ts"
 
 const RUN: Run = {
@@ -19,7 +19,7 @@ const rebuilt = (more: Partial<RebuiltRun> = {}): RebuiltRun => {
 }
 const replayed = { run: RUN, rebuilt: rebuilt(), unlike: [], torn: undefined, keptFold: { verdict: "none" as const } }
 
-test("a journal that cannot be read to its end, and a fold that is not what it comes to, are told and end with 1", () => {
+test("an unreadable journal and a snapshot that differs from it are reported and exit with 1", () => {
   expect(replayLines(replayed).code).toBe(0)
   const missing = replayLines({ ...replayed, rebuilt: rebuilt({ missing: 5 }) })
   expect([missing.code, missing.text.join("\n")]).toEqual([1, expect.stringContaining("Row 5 is missing")])
@@ -60,7 +60,7 @@ test("the first row that cannot be read is found, and what stands before it is r
   await expect(readJournalRows({ read: () => Promise.reject(new Error("away")) }, ID, 100)).rejects.toThrow("away")
 })
 
-test("all that another model says is shown, however long; of a run without a reply it is told that nothing was asked", () => {
+test("the text of another model is shown in full; a run without a reply is reported as one without a request", () => {
   const dry = new DryRun({ name: "other" } as Model, ADA)
   const empty = dryLines(replayed, dry).text.join("\n")
   expect(empty).toContain("The run has no recorded reply")

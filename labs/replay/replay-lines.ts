@@ -10,7 +10,7 @@ import type { Run } from "../../core/protocol/conversation/conversation.ts"
 import { sideBySide } from "../../apps/terminal/drawing/timeline-lines.ts"
 import { printable } from "../../apps/terminal/printable.ts"
 import { fit } from "../../apps/terminal/wrap.ts"
-import type { StateComparison } from "./compare-fold.ts"
+import type { StateComparison } from "./compare-snapshot.ts"
 import type { DryRun } from "./dry-run.ts"
 import { replayText } from "../../apps/strings/runs.ts"
 

@@ -37,7 +37,7 @@ test("each of several places keeps its own line endings", async () => {
   expect(await edited(before, "a\nb", "x\ny", true)).toBe("x\r\ny\r\n-\nx\ny\n")
 })
 
-test("a text that stands there twice but for its line endings has to be told apart", async () => {
+test("two copies of a text that differ in line endings need a longer text to be distinguished", async () => {
   await expect(edited("a\r\nb\r\na\nb\n", "a\nb", "x")).rejects.toThrow("holds that text 2 times")
 })
 

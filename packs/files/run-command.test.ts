@@ -39,7 +39,7 @@ test("one that is stopped ends within the time a write is given", async () => {
   }
 })
 
-test("one that left the group and holds the output open is not waited for, and is told of", async () => {
+test("one that left the group and holds the output open is not waited for, and is reported", async () => {
   const { run } = open(noSandbox)
   // As `setsid` does, which not every system has. It holds the output longer than this test is waited for.
   const leaving = `require("child_process").spawn("sh", ["-c", process.argv[1]], { detached: true, stdio: "inherit" }).unref()`
@@ -58,7 +58,7 @@ test("one that left the group and holds the output open is not waited for, and i
   )
 })
 
-test("its input is closed, its environment is what it was given, and how it ended is told", async () => {
+test("its input is closed, its environment is the configured one, and its end is reported", async () => {
   const { run } = open(noSandbox)
   expect((await run({ command: "cat; env | grep -v -E '^(PATH|LANG|PWD|SHLVL|OLDPWD|_)='" })).text).toContain(
     "Exit code 1.",
@@ -80,7 +80,7 @@ test("what a command in a sandbox makes, and is always asked about, is put aside
   expect(readdirSync(join(root, "sub"))).toEqual([expect.stringMatching(/^put-aside-/)])
 })
 
-test("a folder that cannot be looked through to its end is said to be one, and each command in it is asked about", async () => {
+test("a folder that is too large to search completely is reported, and each command in it needs approval", async () => {
   const { look, root } = open(fakeSandbox())
   expect(await look({ command: "true" })).toMatchObject({ insists: false })
   mkdirSync(join(root, "d/".repeat(300)), { recursive: true })
@@ -90,7 +90,7 @@ test("a folder that cannot be looked through to its end is said to be one, and e
   })
 })
 
-test("what was agreed to within walls does not run without them, and how it is held is told first", async () => {
+test("a command approved with a sandbox does not run without it, and the preview starts with the sandbox", async () => {
   const root = scratch()
   const held = open(fakeSandbox(), { root })
   const command = `touch ran; ${"x".repeat(5000)}`

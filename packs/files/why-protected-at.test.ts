@@ -8,7 +8,7 @@ import { UndoFolder } from "./folder/undo-bytes.ts"
 import { openFolder } from "./folder/local-folder.ts"
 import { noSandbox } from "./sandbox/sandbox.ts"
 
-/** What a write of a folder with these files and links would say, and whether it insists. */
+/** Previews a write in a folder with these files and links, and returns whether it needs a person. */
 function place(files: readonly string[], links: Record<string, string> = {}) {
   const base = mkdtempSync(join(tmpdir(), inject("testRun"), "asked-"))
   // The folder's own place says nothing of what is in it.
@@ -41,7 +41,7 @@ test("a directory that holds what is always asked about is not moved unasked, no
   expect(await move("free")).toBe(true)
 })
 
-test("a change is asked about by the name it was said by, and by what a protected link leads to", async () => {
+test("a change needs approval if its given name is protected, or the target of a protected link", async () => {
   const links = {
     "CLAUDE.md": "docs/rules.md",
     ".cursor": "editor",
@@ -70,7 +70,7 @@ test("a change is asked about by the name it was said by, and by what a protecte
   expect(await asks("create_directory", { path: "docs/more" })).toBe(false)
 })
 
-test("what is git's own is asked about whatever it is called, and so is where it was told to find its hooks", async () => {
+test("files of git need approval under any name, and so do its configured hooks", async () => {
   const git = ["HEAD", "objects/x", "refs/x", "hooks/post-commit", "config"]
   // As `git init --separate-git-dir data` leaves it, and a bare repository.
   const { root, asks } = place([

@@ -6,7 +6,7 @@ import {
   type Embedder,
   failure,
   type IngestAnswer,
-  type Kept,
+  type DocumentChange,
   type LibraryRecords,
   mendText,
   type PassageSearch,
@@ -38,7 +38,7 @@ export interface CollectionUse {
 /** The outcome for one document. */
 export interface Ingested {
   readonly source: string
-  readonly became: Kept | "failed"
+  readonly became: DocumentChange | "failed"
   readonly id: DocumentId
   /** Why it has failed, or which part of it could not be read. */
   readonly reason?: string

@@ -3,7 +3,7 @@ import { readDocumentFile } from "./read-file.ts"
 
 const read = (kind: "html" | "markdown", text: string) => readDocumentFile(kind, Buffer.from(text))
 
-test("a page that is called untitled, by nobody, is called what its first heading says", async () => {
+test("a page without a real title or author gets its first heading as title", async () => {
   const page = await read(
     "html",
     "<title>Untitled document</title><meta name=author content=admin><h1>Wings</h1><p>Lift.</p>",

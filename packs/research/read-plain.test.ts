@@ -9,7 +9,7 @@ test("a page is read in the encoding that it names, and a text in the one that i
   expect((await readDocumentFile("text", japanese)).text).toContain("日本語の文書です。")
 })
 
-test("a text whose encoding cannot be told is refused in words, and not kept as other letters", async () => {
+test("a text of unknown encoding is refused with a sentence, and not stored with wrong letters", async () => {
   const russian = Buffer.from("cff0e8e2e5f22c20ece8f021", "hex") // windows-1251, which says so nowhere
   for (const kind of ["text", "markdown", "html"] as const)
     await expect(readDocumentFile(kind, russian)).rejects.toMatchObject({

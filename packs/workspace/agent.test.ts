@@ -50,7 +50,7 @@ describe("the tools of the workspace", () => {
     expect(Object.fromEntries(found)).toEqual(ARGUMENTS)
   })
 
-  test("say what a new row holds where nothing is said, and never that an update would set it again", () => {
+  test("describe the defaults of a new row, and never as if an update would set them again", () => {
     const said = (name: string) => {
       const { properties } = tools.find(name)?.declaration.inputSchema as { properties: Record<string, unknown> }
       return JSON.stringify(properties)

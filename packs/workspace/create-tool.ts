@@ -4,7 +4,7 @@ import { capitalised, describeNewRow, describeRow, nounOf, quotedHeadline, toRea
 import type { Desk, DeskRow, Value } from "./tables/desk.ts"
 import { cached } from "./tables/cached.ts"
 import type { TableSpec } from "./tables/table.ts"
-import { type Given, type WritePlan, writeTool } from "./write-tool.ts"
+import { type WriteInput, type WritePlan, writeTool } from "./write-tool.ts"
 
 /** Adds a row. What the assistant made, and a person agreed to, is marked as both where the table has the columns. */
 const OURS = { isAiSuggested: 1, isApproved: 1 }
@@ -36,7 +36,7 @@ const inputOf = cached((table: TableSpec) => {
   return z.strictObject(Object.fromEntries(input) as z.core.$ZodShape)
 })
 
-async function planCreate(table: TableSpec, given: Given, desk: Desk): Promise<WritePlan> {
+async function planCreate(table: TableSpec, given: WriteInput, desk: Desk): Promise<WritePlan> {
   const { defaults } = workspaceTables[table.name]
   const ours = Object.entries(OURS).filter(([column]) => column in defaults)
   const row: Record<string, Value> = { ...defaults, ...Object.fromEntries(ours) }

@@ -154,7 +154,7 @@ describe("a row that is odd", () => {
     expect(text).toContain("and 9990 more")
   })
 
-  test("whoever needs every row is told which one it is", async () => {
+  test("a caller that needs every row gets the position of the malformed one", async () => {
     const { workspace } = device(() => ({ rows: [task(1), { ...task(2), status: "lost" } as unknown as Task] }))
     await expect(workspace.select("tasks")).rejects.toThrow('row 2 (id: "t2", "Task 2")')
   })

@@ -10,7 +10,7 @@ const row = {
 }
 const call = newId("call")
 
-/** A device that keeps one row: `get` reads it, a write is answered as it is told to. */
+/** A device with one row: `get` reads it, and a write returns the given answer. */
 function device(
   kept: Record<string, unknown> | null,
   answer: CallOutcome,
@@ -75,7 +75,7 @@ describe("an incomplete row is read back, and the write is not left in doubt", (
   })
 })
 
-describe("a row that comes back other than it was agreed is said to be, with what differs", () => {
+describe("a stored row that differs from the approved one is reported, with the differences", () => {
   test("a new one, also when it is read back, and also when only the ledger tells", async () => {
     const stored = { ...row, priority: "high", assignee: '["Bob"]', title: "Roofs" }
     const input = { title: "Roof", assignees: ["Ada"], due_date: null }

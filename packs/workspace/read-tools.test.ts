@@ -18,7 +18,7 @@ function openFilled() {
   return world
 }
 
-describe("what is found is said in sentences with the real data", () => {
+describe("results are sentences with the real data", () => {
   const milk = "- Buy milk (status: todo, priority: high, due: Friday 20 November 2026, id: t1)"
   const ada = "- Call Ada (status: done, priority: medium, assigned to: Ada, Bob, project: Website (p1), id: t2)"
   test.each<[string, Record<string, unknown>, string]>([
@@ -143,14 +143,17 @@ describe("what is found is said in sentences with the real data", () => {
     ["UTC", "2026-11-15"],
     ["America/Los_Angeles", "2026-11-15"],
     ["Etc/GMT+12", "2026-11-15"],
-  ])("a day is due today wherever that is today, and is told as itself: in %s on %s", async (timeZone, today) => {
-    const { memory, call } = openMemory()
-    for (const dueDate of ["2026-11-14", "2026-11-15", "2026-11-16", "2026-11-17"])
-      memory.add("tasks", { title: dueDate, dueDate })
-    const { data, text } = await call("list_tasks_due_today", {}, contextAt({ timeZone }))
-    expect((data as { tasks: { title: string }[] }).tasks.map(({ title }) => title)).toEqual([today])
-    expect(text).toContain(`due: ${today === "2026-11-16" ? "Monday 16" : "Sunday 15"} November 2026,`)
-  })
+  ])(
+    "a task due today is found by the day of the time zone, and printed with its own day: in %s on %s",
+    async (timeZone, today) => {
+      const { memory, call } = openMemory()
+      for (const dueDate of ["2026-11-14", "2026-11-15", "2026-11-16", "2026-11-17"])
+        memory.add("tasks", { title: dueDate, dueDate })
+      const { data, text } = await call("list_tasks_due_today", {}, contextAt({ timeZone }))
+      expect((data as { tasks: { title: string }[] }).tasks.map(({ title }) => title)).toEqual([today])
+      expect(text).toContain(`due: ${today === "2026-11-16" ? "Monday 16" : "Sunday 15"} November 2026,`)
+    },
+  )
 
   test("overdue is a day that is over and a time that has come, but nothing that is done", async () => {
     const { memory, call } = openMemory()

@@ -7,7 +7,7 @@ import { loadNames } from "./load-names.ts"
 import { rowArgument } from "./row-argument.ts"
 import { cached } from "./tables/cached.ts"
 import type { ColumnField, ToolText, TableSpec } from "./tables/table.ts"
-import { type Done, type Given, MAX_DELETED_CHARACTERS, type WritePlan, writeTool } from "./write-tool.ts"
+import { type Done, type WriteInput, MAX_DELETED_CHARACTERS, type WritePlan, writeTool } from "./write-tool.ts"
 
 /** Changes some columns of a row, only while it is as it was shown. */
 export function updateTool(table: TableSpec, update: ToolText, open: OpenWorkspace): Tool {
@@ -42,7 +42,7 @@ interface Change {
   readonly after: Value
 }
 
-async function planUpdate(table: TableSpec, given: Given, desk: Desk): Promise<WritePlan> {
+async function planUpdate(table: TableSpec, given: WriteInput, desk: Desk): Promise<WritePlan> {
   const row = await findRowByName(desk, table.name, String(given[table.argument]))
   await loadNames(table, [row], desk)
   const changes: Change[] = []

@@ -22,7 +22,7 @@ import { agreedOf, columnsToDescribe, describeDifference } from "./describe-diff
 /** Deleted rows must fit into the call that restores them, so more are not deleted at once. */
 export const MAX_DELETED_CHARACTERS = 900_000
 
-export type Given = Readonly<Record<string, unknown>>
+export type WriteInput = Readonly<Record<string, unknown>>
 
 /** A call after names and dates were resolved: its preview and its write. */
 export interface WritePlan {
@@ -38,7 +38,7 @@ export interface TableWriteTool {
   readonly input: z.ZodObject
   readonly action: WorkspaceWrite["action"]
   readonly onlyUndoes?: true
-  plan(given: Given, desk: Desk): Promise<WritePlan>
+  plan(given: WriteInput, desk: Desk): Promise<WritePlan>
   /** `along`: what went, or came back, with the row. */
   say(row: DeskRow, desk: Desk, along: Applied["with"]): string
   /** The call that takes it back. */
@@ -55,10 +55,10 @@ export interface Done {
 /** A write to a table. Names and dates are resolved for the preview and again for the run, and both must come to the same. */
 export function writeTool({ table, named, input, action, ...tool }: TableWriteTool, open: OpenWorkspace): Tool {
   const { name, description, examples } = named
-  return defineTool<Given>({
+  return defineTool<WriteInput>({
     name,
     description,
-    input: input as unknown as z.ZodType<Given>,
+    input: input as unknown as z.ZodType<WriteInput>,
     effect: "write",
     onSite: "workspace",
     taint: "private",
@@ -92,7 +92,7 @@ export function writeTool({ table, named, input, action, ...tool }: TableWriteTo
     },
   })
 
-  function told(applied: Applied, desk: Desk, agreed: Given = {}): Answer {
+  function told(applied: Applied, desk: Desk, agreed: WriteInput = {}): Answer {
     const [before, after] = [applied.before as DeskRow | null, applied.after as DeskRow | null]
     const row = after ?? before
     if (!row) throw failure("outcome_unknown", { problem: "It was applied, but its changes are unknown." })

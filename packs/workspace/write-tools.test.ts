@@ -144,7 +144,7 @@ describe("a proposal", () => {
     memory.add("tasks", { id: "t2", title: "Land", dueDate: "2026-11-20" })
     for (const task_id of ["t1", "t2"])
       await expect(preview("update_task", { task_id, due_date: "friday" })).rejects.toThrow("Nothing would change")
-    // Told as the day it was, and kept as one when it is set anew.
+    // Printed as the stored day, and stored as a day if it is set again.
     const { text } = await call("update_task", { task_id: "t1", status: "done" })
     expect(text).toContain("due: Friday 20 November 2026,")
     await call("update_task", { task_id: "t1", due_date: "2026-11-21" })
@@ -455,7 +455,7 @@ describe("what a tool has done is taken back by the call it names, and that too"
     const back = (answer: Answer, doing: { tool: string; input: Record<string, unknown> }) => {
       const { inverse } = tool(doing.tool)
       if (!inverse) throw new Error(`${doing.tool} must have an inverse`)
-      // As it is recorded: what cannot be said in JSON is lost.
+      // As it is recorded: values that JSON cannot hold are lost.
       return JSON.parse(JSON.stringify(inverse(doing.input, answer))) as typeof doing
     }
     const before = state()

@@ -8,7 +8,7 @@ import { AwayPostgres } from "../support/away-postgres.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
 /** The outcome of a write as reported to a person: done, not done, or unknown. */
-export type Told = "done" | "not done" | "either"
+export type ReportedOutcome = "done" | "not done" | "either"
 
 interface Reach {
   readonly baseUrl: string
@@ -27,7 +27,7 @@ const LOOK_MS = 150
  */
 export class DevicePerson implements AsyncDisposable {
   readonly line: AwayPostgres
-  readonly told = new Map<string, Told>()
+  readonly told = new Map<string, ReportedOutcome>()
   readonly id: ConversationId
   readonly #device: Device
   readonly #client: Client
@@ -75,7 +75,7 @@ export class DevicePerson implements AsyncDisposable {
   }
 
   /** Asks for a task, approves it, and waits until the run is over. */
-  async write(title: string): Promise<Told> {
+  async write(title: string): Promise<ReportedOutcome> {
     const [begun, { id }] = [performance.now(), this]
     for await (const _ of this.#client.run(id, `Write down ${title}`, { tries: 1000 })) void _
     for (let state = "begun"; ; await pause(LOOK_MS)) {
@@ -126,7 +126,7 @@ export class DevicePerson implements AsyncDisposable {
   }
 }
 
-function readServerJson(proposal: Proposal | undefined): Told {
+function readServerJson(proposal: Proposal | undefined): ReportedOutcome {
   if (proposal?.status === "applied") return "done"
   return proposal?.status === "abandoned" ? "either" : "not done"
 }

@@ -4,7 +4,7 @@ import { calls, replies, says } from "../../core/models/scripted/script.ts"
 import { scripted } from "../../core/models/scripted/model.ts"
 import { openChecked, repliesOf, resultsOf } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
-import { Note, openAsked, proposalRows } from "./note.ts"
+import { Note, openWithProposal, proposalRows } from "./note.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 import { message, type World } from "../support/loop/world.ts"
 
@@ -29,7 +29,7 @@ describe.each(databases)("on $name", ({ create }) => {
       const note = new Note()
       const wiped: string[] = []
       const wipe = { ...note.change(({ text }) => answer(`${wiped.push(text)}`)), name: "wipe_note" }
-      await using asked = await openAsked(create, { note, tools: [note.change(), wipe] })
+      await using asked = await openWithProposal(create, { note, tools: [note.change(), wipe] })
       const { world, id, proposal } = asked
       await world.store.people.ensure("bob", 0)
       expect(await tamper(world, sql)).toMatchObject({ ok: true })
@@ -56,7 +56,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("a target that has changed since makes it stale; the model gets the error, and the target keeps its state", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       const { world, id, note, proposal, model } = asked
       note.set("changed by hand")
       await world.decide(id, proposal.id, "commit")
@@ -69,7 +69,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("a write is stale too if the one before it has changed its target", async () => {
-      await using asked = await openAsked(create, { texts: ["a", "b"] })
+      await using asked = await openWithProposal(create, { texts: ["a", "b"] })
       const { world, id, note, proposals } = asked
       await world.decide(id, proposals[0]!.id, "commit")
       await world.decide(id, proposals[1]!.id, "commit")
@@ -80,7 +80,7 @@ describe.each(databases)("on $name", ({ create }) => {
 
   describe("a proposal that has expired", () => {
     test("can no longer be decided, even before its status changes: the run stays paused", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       const { world, id, note, proposal, clock } = asked
       await clock.turn(15 * MINUTE)
       const by = world.user
@@ -95,14 +95,14 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("could be decided a moment before", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       await asked.clock.turn(15 * MINUTE - 1)
       await asked.world.decide(asked.id, asked.proposal.id, "commit")
       expect(asked.note.written).toEqual(["new"])
     })
 
     test("is settled as expired by a resume, and the run continues", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       const resume = { type: "resume", by: asked.world.user } as const
       await expect(asked.submit(resume)).rejects.toMatchObject({ code: "still_pending", details: { count: 1 } })
       await asked.clock.turn(15 * MINUTE)
@@ -115,7 +115,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("is settled as expired by the next message", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       await asked.clock.turn(15 * MINUTE)
       await asked.submit(message("Are you there?"))
       expect(await asked.told()).toMatchObject([{ status: "expired" }])
@@ -123,7 +123,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("keeps the run paused, if another one has not expired", async () => {
-      await using asked = await openAsked(create, { texts: ["a", "b"] })
+      await using asked = await openWithProposal(create, { texts: ["a", "b"] })
       const { world, id, proposals, clock } = asked
       await clock.turn(10 * MINUTE)
       const by = world.user
@@ -142,7 +142,11 @@ describe.each(databases)("on $name", ({ create }) => {
       const note = new Note()
       const held = new Held()
       const slow = { ...note.change((_input, context) => held.run({}, context)), timeoutSeconds: 99_999 }
-      await using asked = await openAsked(create, { texts: ["a", "b"], tools: [slow], limits: { runSeconds: 99_999 } })
+      await using asked = await openWithProposal(create, {
+        texts: ["a", "b"],
+        tools: [slow],
+        limits: { runSeconds: 99_999 },
+      })
       const { world, id, proposals, clock } = asked
       const committed = world.decide(id, proposals[0]!.id, "commit")
       await held.begun
@@ -181,7 +185,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("not by calling a tool with the proposal's id, in a concurrent run", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       const { proposal, database, clock } = asked
       const names = ["commit", "approve", "decide", "confirm_proposal", "settings"]
       const input = {
@@ -203,7 +207,7 @@ describe.each(databases)("on $name", ({ create }) => {
 
   test("a run is shown as running while its approved write works, to its user and in plain SQL", async () => {
     const held = new Held()
-    await using asked = await openAsked(create, { tools: [write("change_note", held.run)] })
+    await using asked = await openWithProposal(create, { tools: [write("change_note", held.run)] })
     const { world, id, proposal } = asked
     const shown = async () => {
       const rows = await world.store.engine.query("SELECT status, pause_reason FROM runs", [])

@@ -8,7 +8,7 @@ import { openChecked, resultsOf } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { dyingAt, timingOutAt } from "../support/loop/faults.ts"
-import { openAsked } from "./note.ts"
+import { openWithProposal } from "./note.ts"
 import { auditRows, Shelf } from "../support/loop/shelf.ts"
 import { aborted, Held, write } from "../support/loop/tools.ts"
 import { openWorld, TurnedClock, type World } from "../support/loop/world.ts"
@@ -63,14 +63,14 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   test("if the tool does not report what it changed, the audit stores the proposal's preview", async () => {
-    await using asked = await openAsked(create)
+    await using asked = await openWithProposal(create)
     await asked.world.decide(asked.id, asked.proposal.id, "commit")
     const [row] = await auditRows(asked.world)
     expect(row).toMatchObject({ before: '{"text":"old"}', after: '{"text":"new"}' })
   })
 
   test("an edited write is audited as it ran", async () => {
-    await using asked = await openAsked(create)
+    await using asked = await openWithProposal(create)
     await asked.submit({ type: "edit", proposalId: asked.proposal.id, arguments: { text: "mine" }, by: "ada" })
     await commitAll(asked.world, asked.id)
     expect(await auditRows(asked.world)).toMatchObject([{ arguments: '{"text":"mine"}', after: '{"text":"mine"}' }])

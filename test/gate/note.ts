@@ -60,7 +60,7 @@ export interface Asking extends Partial<Omit<WorldOptions, "url" | "model" | "cl
 }
 
 /** A conversation that waits for a decision about the note. */
-export async function openAsked(create: TestDatabase["create"], asking: Asking = {}) {
+export async function openWithProposal(create: TestDatabase["create"], asking: Asking = {}) {
   const { texts = ["new"], note = new Note(), tools = [note.change(), read("look")], ...options } = asking
   const database = await create()
   const clock = new TurnedClock()

@@ -3,7 +3,7 @@ import { calls, says } from "../../core/models/scripted/script.ts"
 import { scripted } from "../../core/models/scripted/model.ts"
 import { of, openChecked, repliesOf, resultsOf } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
-import { Note, openAsked, proposalRows } from "./note.ts"
+import { Note, openWithProposal, proposalRows } from "./note.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
@@ -12,7 +12,7 @@ const MINUTE = 60_000
 describe.each(databases)("on $name", ({ create }) => {
   describe("a proposal", () => {
     test("holds all that a person needs to decide, and nothing changes before the decision", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       const { world, id, note, proposal, clock } = asked
       const conversation = await world.load(id)
       expect(proposal).toEqual({
@@ -35,7 +35,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("runs exactly what was shown when it is committed, without another model request", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       const { world, id, note, model, proposal } = asked
       expect(model.received).toHaveLength(1)
       await world.decide(id, proposal.id, "commit")
@@ -81,7 +81,7 @@ describe.each(databases)("on $name", ({ create }) => {
 
   describe("a decision", () => {
     test("to reject sends the model the reason", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       await asked.world.decide(asked.id, asked.proposal.id, "reject", "It is my favourite note.")
       expect(await asked.told()).toMatchObject([
         { status: "rejected", text: expect.stringContaining("my favourite note") },
@@ -94,7 +94,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("to edit makes a new proposal with its own id, diff and expiry; the old one is superseded", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       const { world, id, proposal, clock } = asked
       await clock.turn(5 * MINUTE)
       await asked.submit({ type: "edit", proposalId: proposal.id, arguments: { text: "mine" }, by: world.user })
@@ -122,7 +122,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("about an edited proposal runs the edited arguments, and the model learns what changed", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       const { world, id } = asked
       await asked.submit({ type: "edit", proposalId: asked.proposal.id, arguments: { text: "mine" }, by: world.user })
       await asked.submit({
@@ -139,7 +139,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("about an edited proposal sends the model the changes also if it fails", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       const { world, id } = asked
       await asked.submit({
         type: "edit",
@@ -154,14 +154,14 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("to edit with arguments that do not fit is a result like any other, and nothing runs", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       await asked.submit({ type: "edit", proposalId: asked.proposal.id, arguments: { text: 5 }, by: asked.world.user })
       expect(await asked.told()).toMatchObject([{ status: "error", text: expect.stringContaining("text:") }])
       expect(asked.note.written).toEqual([])
     })
 
     test("about each of several proposals counts for that one only", async () => {
-      await using asked = await openAsked(create, { texts: ["a", "b", "c"] })
+      await using asked = await openWithProposal(create, { texts: ["a", "b", "c"] })
       const { world, id, proposals } = asked
       expect(of(await world.events(id), "awaiting_confirmation")).toHaveLength(1)
       await world.decide(id, proposals[2]!.id, "reject")
@@ -171,7 +171,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test("about an unknown proposal is not found", async () => {
-      await using asked = await openAsked(create)
+      await using asked = await openWithProposal(create)
       const none = asked.world.decide(asked.id, "prop_none" as never, "commit")
       await expect(none).rejects.toMatchObject({ code: "not_found", status: 404 })
     })

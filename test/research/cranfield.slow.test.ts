@@ -9,7 +9,7 @@ import { PassageIndexer } from "../../core/store/library/passage-indexer.ts"
 import { openStore } from "../../core/store/store.ts"
 import { dot } from "../../core/shared/vectors/unit.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { KeptEmbedder } from "./kept-embedder.ts"
+import { RecordedEmbedder } from "./recorded-embedder.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
 
 interface Cranfield {
@@ -36,7 +36,7 @@ const CLEARLY = 0.02
 /** Another version of PostgreSQL or SQLite may rank a little differently. */
 const SAME = 0.004
 
-const embedder = new KeptEmbedder(fresh ? undefined : vectorsFile)
+const embedder = new RecordedEmbedder(fresh ? undefined : vectorsFile)
 const { signal } = new AbortController()
 afterAll(() => embedder.close())
 

@@ -13,7 +13,7 @@ import { SqlLibrary } from "../../core/store/library/library.ts"
 import { openStore, type Store } from "../../core/store/store.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { hostileDocuments } from "./hostile-documents.ts"
-import { KeptLog, programAround, programOf } from "../support/processes/processes.ts"
+import { RecordingLog, programAround, programOf } from "../support/processes/processes.ts"
 import { isLong } from "../support/sizes.ts"
 import { pdfBomb, smallPdf } from "./small-pdf.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
@@ -359,7 +359,7 @@ describe.each(anyDatabase)("an ingested file on $name", ({ create }) => {
   })
 
   test("small ones share a process, and a PDF has one of its own", async () => {
-    const log = new KeptLog()
+    const log = new RecordingLog()
     const counting = programAround(`
       import { appendFileSync } from "node:fs"
       appendFileSync(new URL("started", import.meta.url), "x")

@@ -6,7 +6,7 @@ import { scripted } from "../../core/models/scripted/model.ts"
 import type { ProposalId } from "../../core/protocol/ids.ts"
 import { of, openChecked, resultsOf } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
-import { openAsked } from "../gate/note.ts"
+import { openWithProposal } from "../gate/note.ts"
 import { read, write } from "../support/loop/tools.ts"
 import { message } from "../support/loop/world.ts"
 
@@ -55,7 +55,7 @@ describe.each(databases)("on $name", ({ create }) => {
   ]
 
   test.each(words)("%s that cannot be stored is refused, and the conversation is unchanged", async (_what, input) => {
-    await using asked = await openAsked(create)
+    await using asked = await openWithProposal(create)
     const { world, id, proposal, note } = asked
     const before = await world.types(id)
     for (const bad of unstorable) {

@@ -3,7 +3,7 @@ import { says, scripted } from "../../core/testing.ts"
 import { defaultScopes } from "../../core/protocol/account/sign-in.ts"
 import { traceIdOf } from "../../core/telemetry/span.ts"
 import { OtlpReceiver } from "./otlp-receiver.ts"
-import { openTold, runOf } from "./told-server.ts"
+import { openExporting, runOf } from "./exporting-server.ts"
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 const SPAN = "00f067aa0ba902b7"
@@ -15,7 +15,7 @@ test("a run's trace links to the trace of its request, and its log lines name it
   function note(event: string, fields: Record<string, unknown>) {
     lines.push({ event, ...fields })
   }
-  const server = await openTold({ model: scripted(says("One."), says("Two.")), receiver: receiver.url, log })
+  const server = await openExporting({ model: scripted(says("One."), says("Two.")), receiver: receiver.url, log })
   const ada = await server.store.people.ensure("ada", Date.now())
   const { token } = await server.store.people.createToken(ada, [...defaultScopes], Date.now())
   const post = async (path: string, body: object, traceparent?: string) => {

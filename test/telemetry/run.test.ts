@@ -8,7 +8,7 @@ import { rootIdOf, traceIdOf } from "../../core/telemetry/span.ts"
 import { read, write } from "../support/loop/tools.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { OtlpReceiver, treeOf } from "./otlp-receiver.ts"
-import { ask, decide, openTold, runOf } from "./told-server.ts"
+import { ask, decide, openExporting, runOf } from "./exporting-server.ts"
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/reference/traces.md"), "utf8")
 const documented = /```text tree\n([\s\S]*?)\n```/.exec(page)?.[1]?.split("\n")
@@ -26,7 +26,7 @@ test.each(["http/json", "http/protobuf"] as const)(
   async (protocol) => {
     await using receiver = await OtlpReceiver.open()
     const telemetry = { protocol, headers: { "x-key": "k" }, resource: { "deployment.environment.name": "test" } }
-    const server = await openTold({ model: story(), tools, receiver: receiver.url, telemetry })
+    const server = await openExporting({ model: story(), tools, receiver: receiver.url, telemetry })
     const id = await ask(server, "My question.")
     const run = await runOf(server, id)
     await decide(server, id, "commit")
@@ -83,7 +83,7 @@ const eventsOf = (commits: readonly { readonly attributes: Readonly<Record<strin
 
 test("messages are exported if the operator enables content", async () => {
   await using receiver = await OtlpReceiver.open()
-  const server = await openTold({ model: story(), tools, receiver: receiver.url, telemetry: { content: true } })
+  const server = await openExporting({ model: story(), tools, receiver: receiver.url, telemetry: { content: true } })
   await ask(server, "My question.")
   await server.close()
   const told = (name: string) => receiver.spans.find((span) => span.name === name)?.attributes
@@ -99,7 +99,7 @@ test("messages are exported if the operator enables content", async () => {
 
 test("a sampling ratio of zero exports nothing, and reads nothing", async () => {
   await using receiver = await OtlpReceiver.open()
-  const server = await openTold({ model: story(), tools, receiver: receiver.url, telemetry: { share: 0 } })
+  const server = await openExporting({ model: story(), tools, receiver: receiver.url, telemetry: { share: 0 } })
   await ask(server, "My question.")
   await server.close()
   expect(receiver.requests).toEqual([])
@@ -109,7 +109,7 @@ test("a receiver that never answers delays neither a run nor the end of the serv
   const clock = new TurnedClock()
   await using receiver = await OtlpReceiver.open(() => {}) // hears, and never answers
   const telemetry = { timeoutMs: 3_600_000 }
-  const server = await openTold({ model: story(), tools, receiver: receiver.url, clock, telemetry })
+  const server = await openExporting({ model: story(), tools, receiver: receiver.url, clock, telemetry })
   const id = await ask(server, "My question.")
   expect((await server.store.journal.load(id, true)).run?.status).toBe("running") // it waits for its person
   const closed = server.close()
@@ -120,7 +120,7 @@ test("a receiver that never answers delays neither a run nor the end of the serv
 
 test("a fork begins with copies: a span that was exported once is not exported again", async () => {
   await using receiver = await OtlpReceiver.open()
-  const server = await openTold({ model: scripted(says("One."), says("Two.")), receiver: receiver.url })
+  const server = await openExporting({ model: scripted(says("One."), says("Two.")), receiver: receiver.url })
   const id = await ask(server, "First.")
   const { position } = await server.store.journal.load(id, true)
   await fork(server.pawl.ports, id, position)

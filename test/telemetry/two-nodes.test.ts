@@ -4,7 +4,7 @@ import { traceIdOf } from "../../core/telemetry/span.ts"
 import { databases } from "../support/databases.ts"
 import { read, write } from "../support/loop/tools.ts"
 import { OtlpReceiver, treeOf } from "./otlp-receiver.ts"
-import { ask, decide, openTold, runOf } from "./told-server.ts"
+import { ask, decide, openExporting, runOf } from "./exporting-server.ts"
 
 describe.each(databases.filter(({ name }) => name === "postgres"))("two nodes on one $name", ({ create }) => {
   test("a run that one node started and another ended is one trace, without duplicate spans", async () => {
@@ -12,8 +12,8 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("two nodes on
     await using receiver = await OtlpReceiver.open()
     const tools = [read("look"), write("save")]
     const shared = { tools, receiver: receiver.url, databaseUrl: database.url }
-    await using one = await openTold({ ...shared, model: scripted(calls("look"), calls("save")) })
-    await using two = await openTold({ ...shared, model: scripted(says("Done.")) })
+    await using one = await openExporting({ ...shared, model: scripted(calls("look"), calls("save")) })
+    await using two = await openExporting({ ...shared, model: scripted(says("Done.")) })
     const id = await ask(one, "Save it.")
     const run = await runOf(one, id)
     await decide(two, id, "commit")

@@ -4,7 +4,7 @@ import { composeServer } from "../../core/compose/compose-server.ts"
 import { settingsIn } from "../../core/compose/settings.ts"
 import { scripted } from "../../core/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { tellingTo } from "./told-server.ts"
+import { tellingTo } from "./exporting-server.ts"
 
 test("a server that exports no traces loads nothing of OpenTelemetry", async () => {
   const loaded: string[] = []

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { expect, test, vi } from "vitest"
 import { chatReply } from "../../core/models/providers/server.fixture.ts"
 import { keys } from "./terminal.ts"
-import { ASKED, calls, provided } from "./terminal-world.ts"
+import { APPROVAL_PROMPT, calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -30,18 +30,18 @@ test("applied, rejected and superseded changes read the same after --continue, w
     await using terminal = world.open([], {}, { columns: 100, rows: 60 })
     await terminal.shows("lists keys and commands")
     terminal.type("first", keys.enter)
-    await terminal.shows(ASKED)
+    await terminal.shows(APPROVAL_PROMPT)
     terminal.type("yes", keys.enter)
     await terminal.shows("Done is done.")
     terminal.type("second", keys.enter)
-    await terminal.shows(ASKED)
+    await terminal.shows(APPROVAL_PROMPT)
     terminal.type("no", keys.enter)
     await terminal.shows("Then not.")
     terminal.type("third", keys.enter)
-    await terminal.shows(ASKED)
+    await terminal.shows(APPROVAL_PROMPT)
     terminal.type("make it 5, not 50", keys.enter)
     await terminal.shows(/\+Buy 5\n/)
-    await terminal.shows(ASKED)
+    await terminal.shows(APPROVAL_PROMPT)
     terminal.type("yes", keys.enter)
     await terminal.shows("Five it is.")
     terminal.type("fourth", keys.enter)

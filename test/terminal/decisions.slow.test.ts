@@ -6,7 +6,7 @@ import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { ownPort } from "../support/processes/own-port.ts"
 import { keys } from "./terminal.ts"
-import { ASKED, calls, provided } from "./terminal-world.ts"
+import { APPROVAL_PROMPT, calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -63,7 +63,7 @@ test("always approves the next ones, counted, but never those that are asked abo
   await using terminal = world.open()
   await terminal.shows("lists keys and commands")
   terminal.type("first", keys.enter)
-  await terminal.shows(ASKED)
+  await terminal.shows(APPROVAL_PROMPT)
   terminal.type("always", keys.enter)
   await terminal.shows("One.")
   await terminal.shows("Approved without asking: the next 10 calls of “Write file”")
@@ -82,7 +82,7 @@ test("always approves the next ones, counted, but never those that are asked abo
   terminal.type("/grants off", keys.enter)
   await terminal.shows("Every change is asked about again")
   terminal.type("fourth", keys.enter)
-  await terminal.shows(ASKED)
+  await terminal.shows(APPROVAL_PROMPT)
   terminal.type("no", keys.enter)
   await terminal.shows("Not three.")
   expect(readdirSync(world.cwd).toSorted()).toEqual(["AGENTS.md", "one.txt", "two.txt"])
@@ -118,7 +118,7 @@ test("shows that a dead server is away, and continues when it is back; two termi
   other.type("/conversations 1", keys.enter)
   await other.shows("Here again.")
   terminal.type("I need milk", keys.enter)
-  await Promise.all([terminal.shows(ASKED), other.shows(ASKED)])
+  await Promise.all([terminal.shows(APPROVAL_PROMPT), other.shows(APPROVAL_PROMPT)])
   terminal.type("yes", keys.enter)
   other.type("yes", keys.enter)
   for (const each of [terminal, other]) expect(await each.shows("Milk it is.")).toMatch(/✓ Create milk\.txt.* · done/)

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http"
 import { expect, test, vi } from "vitest"
 import { chatChunk, chatReply, sse } from "../../core/models/providers/server.fixture.ts"
 import { keys } from "./terminal.ts"
-import { ASKED, calls, provided } from "./terminal-world.ts"
+import { APPROVAL_PROMPT, calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -112,7 +112,7 @@ test("making the window narrower leaves no old lines behind", async () => {
   await using terminal = world.open([], { TERM_PROGRAM: "vscode", NO_COLOR: "1" }, { columns: 100, rows: 30 })
   await terminal.shows("lists keys and commands")
   terminal.type("I need milk", keys.enter)
-  await terminal.shows(ASKED)
+  await terminal.shows(APPROVAL_PROMPT)
   for (const columns of [44, 38, 30, 90, 40]) {
     terminal.resize(columns, 30)
     // Only the last line is cut, and shows for which width it was drawn; Ink cut the line drawn for the previous width before.

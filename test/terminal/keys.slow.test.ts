@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest"
 import { chatChunk, chatReply, sse } from "../../core/models/providers/server.fixture.ts"
 import { launcher } from "../support/processes/package.ts"
 import { keys, TerminalProcess } from "./terminal.ts"
-import { ASKED, calls, provided } from "./terminal-world.ts"
+import { APPROVAL_PROMPT, calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -50,13 +50,13 @@ test("keys without a function do nothing, wherever they are pressed", async () =
   }
   await nothingIs(/^> ok\nask first/m)
   terminal.type("I need milk", keys.enter)
-  await terminal.shows(ASKED)
+  await terminal.shows(APPROVAL_PROMPT)
   await nothingIs(/^> ok\nask first/m)
   terminal.type("edit", keys.enter)
   await terminal.shows("Edit the arguments, then press Enter")
   await nothingIs(/^ {2}}ok\nask first/m)
   terminal.type(keys.escape)
-  await terminal.shows(ASKED)
+  await terminal.shows(APPROVAL_PROMPT)
   // Ctrl+Y, which other programs use for "redo", is not yes.
   terminal.type(control("y"), keys.enter)
   await terminal.shows("Enter alone decides nothing")

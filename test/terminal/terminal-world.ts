@@ -9,7 +9,7 @@ import { TerminalProcess, type TerminalStart } from "./terminal.ts"
 
 export const folder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "folder-"))
 /** The line under a change that waits. */
-export const ASKED = "yes / no / always / edit / none / all"
+export const APPROVAL_PROMPT = "yes / no / always / edit / none / all"
 
 /** A reply that calls a tool. */
 export const calls = (name: string, input: object) =>

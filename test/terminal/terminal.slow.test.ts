@@ -9,7 +9,7 @@ import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { keys, TerminalProcess } from "./terminal.ts"
-import { ASKED, calls, provided } from "./terminal-world.ts"
+import { APPROVAL_PROMPT, calls, provided } from "./terminal-world.ts"
 
 const LONG = `printf %s ${"x".repeat(16_000)} > long.txt`
 
@@ -61,7 +61,7 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
 
   // Enter alone decides nothing; a word does.
   terminal.type("I need milk", keys.enter)
-  await terminal.shows(ASKED)
+  await terminal.shows(APPROVAL_PROMPT)
   await terminal.shows(/Adds · write_file\n {2}Create milk\.txt.*\n {2}@@ line 1\n {2}\+Buy milk\n/)
   await terminal.shows('path: "milk.txt"')
   terminal.type(keys.enter)
@@ -70,7 +70,7 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   expect(await terminal.shows("Then not.")).toMatch(/✗ Create milk\.txt.* · rejected/)
   expect(existsSync(join(world.cwd, "milk.txt"))).toBe(false)
   terminal.type("and bread", keys.enter)
-  await terminal.shows(ASKED)
+  await terminal.shows(APPROVAL_PROMPT)
   terminal.type("edit", keys.enter)
   await terminal.shows("Edit the arguments, then press Enter")
   terminal.type("\x1b[A\x1b[F", "\x15", '  "content": "Rye bread\\n"', keys.enter)
@@ -121,7 +121,7 @@ test("chat names a change that waits in another conversation of its folder", asy
   expect((await exec("I need milk")).code).toBe(2)
   {
     await using terminal = world.open(["--continue"])
-    await terminal.shows(ASKED)
+    await terminal.shows(APPROVAL_PROMPT)
     expect(terminal.output).not.toContain("another conversation")
   }
   expect((await exec("hello")).code).toBe(0)
@@ -136,7 +136,7 @@ test("chat names a change that waits in another conversation of its folder", asy
   terminal.type("/conversations", keys.enter)
   await terminal.shows(/2 {2}I need milk · .*waits for you/)
   terminal.type("/conversations 2", keys.enter)
-  await terminal.shows(ASKED)
+  await terminal.shows(APPROVAL_PROMPT)
 })
 
 test("killed while a change waits, --continue shows it and continues with the answer", async () => {
@@ -149,11 +149,11 @@ test("killed while a change waits, --continue shows it and continues with the an
     await using terminal = world.open(["--mode", "confirm"])
     await terminal.shows("lists keys and commands")
     terminal.type("I need milk", keys.enter)
-    await terminal.shows(ASKED)
+    await terminal.shows(APPROVAL_PROMPT)
     await terminal.kill("SIGKILL")
   }
   await using terminal = world.open(["--continue"])
-  for (const each of [ASKED, "> I need milk", "+Buy milk"]) await terminal.shows(each)
+  for (const each of [APPROVAL_PROMPT, "> I need milk", "+Buy milk"]) await terminal.shows(each)
   expect(readdirSync(world.cwd)).toEqual([])
   terminal.type("yes", keys.enter)
   expect(await terminal.shows("Milk is on your list.")).toMatch(/✓ Create milk\.txt.* · done/)
@@ -248,12 +248,12 @@ test("with --server the folder stays on this machine, and decisions made in the 
   await using terminal = world.open(["--server", url], { PAWL_TOKEN: token, PAWL_DATA: dataFolder() })
   await terminal.shows("lists keys and commands")
   terminal.type("I need milk", keys.enter)
-  await terminal.shows(ASKED)
+  await terminal.shows(APPROVAL_PROMPT)
   const page = new Visitor(fetch, token, url)
   const [proposal] = (await page.get("/api/agent/proposals?status=pending")).body.items
   await page.post(`/api/agent/proposals/${proposal.id}/commit`)
   await terminal.shows("Milk is on your list.")
-  await terminal.showsNoMore(ASKED)
+  await terminal.showsNoMore(APPROVAL_PROMPT)
   expect(readFileSync(join(world.cwd, "milk.txt"), "utf8")).toBe("Buy milk\n")
 
   // A long command is shown whole, and the shown command runs.

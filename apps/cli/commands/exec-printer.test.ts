@@ -8,7 +8,7 @@ const proposed = { id: "prop_1", tool: "pay", summary: "Pay 5" } as Proposed
 test.each([
   ["text", textPrinter],
   ["JSON lines", jsonPrinter],
-])("as %s, a write that nobody can tell about is not said to have changed nothing", (_name, open) => {
+])("as %s, a write in doubt is not reported as unchanged", (_name, open) => {
   const said: string[] = []
   using _stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => said.push(String(text)) > 0)
   open().ask(proposed, true)
@@ -19,7 +19,7 @@ test.each([
   expect(said.join("")).toContain("Waiting for your approval: Pay 5 (pay)")
 })
 
-test("why a tool failed is said in a line, of a command with its exit code and what it wrote last", () => {
+test("the reason why a tool failed is one line, for a command with its exit code and last output", () => {
   const said: string[] = []
   using _stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => said.push(String(text)) > 0)
   const printer = textPrinter()
@@ -38,7 +38,7 @@ test("why a tool failed is said in a line, of a command with its exit code and w
   ])
 })
 
-test("that another model answered, and that what was said was summed up, is told beside the answer", () => {
+test("a fallback model and a compaction are reported next to the answer", () => {
   const said: string[] = []
   using _stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => said.push(String(text)) > 0)
   const printer = textPrinter()

@@ -233,7 +233,7 @@ export async function findInDoubt(client: Client, id: string): Promise<Proposals
   }
 }
 
-/** Nothing is sent: the person resolves the doubt and sends the request again. */
+/** Does not send the request: the person resolves the doubt and sends the request again. */
 export function reportDoubt(doubted: Proposals, printer: Printer): number {
   for (const proposal of doubted) printer.ask(proposal, true)
   printer.end("paused")

@@ -20,7 +20,7 @@ import { type McpFlags, serverText, toolLines, toRule, toSomeChange } from "./mc
 import { mcpText } from "../../strings/mcp.ts"
 import { clientErrorText } from "../process/error-text.ts"
 
-/** What `pawl mcp` does with the operator's servers: their definitions are in a file, not in the database. */
+/** Actions of `pawl mcp` on the operator's servers. Their definitions are in a file, not in the database. */
 export const operatorParts = {
   async change(config, [name = ""], flags) {
     const { name: newName = name, agents, data, ...reached } = toSomeChange(flags)

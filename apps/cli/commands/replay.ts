@@ -10,7 +10,12 @@ import { forgetSecrets } from "../process/forget-secrets.ts"
 import { createLog } from "../process/log.ts"
 import { readConfig } from "../settings/config.ts"
 import { warn } from "../settings/warn.ts"
-import { type StateComparison, compareKeptFold, readJournalRows, unlikeRow } from "../../../labs/replay/compare-fold.ts"
+import {
+  type StateComparison,
+  compareSnapshot,
+  readJournalRows,
+  unlikeRow,
+} from "../../../labs/replay/compare-snapshot.ts"
 import { DryRun } from "../../../labs/replay/dry-run.ts"
 import { dryLines, replayLines } from "../../../labs/replay/replay-lines.ts"
 import { replayText, showText } from "../../strings/runs.ts"
@@ -77,7 +82,7 @@ async function compareState(
   { conversationId }: Run,
   isWhole: boolean,
 ): Promise<StateComparison> {
-  return isWhole ? compareKeptFold(store.engine, conversationId) : { verdict: "none" }
+  return isWhole ? compareSnapshot(store.engine, conversationId) : { verdict: "none" }
 }
 
 interface Rebuilt {

@@ -99,7 +99,7 @@ async function askPostgres({ query }: Pick<Engine, "query">) {
   }
 }
 
-/** Where large files are stored, and whether they can be read. With the wrong folder the store does not open. */
+/** Reports the folder of large files, and whether they can be read. With the wrong folder the store does not open. */
 export async function* examineFiles({ folderFiles, filesFolder }: Store): AsyncGenerator<Finding> {
   const { files, bytes, toRemove } = await folderFiles.count()
   const size = bytesText(bytes)

@@ -51,7 +51,7 @@ const ENOUGH_BYTES = 8 * GIGABYTE
 const BOUNDS = { "Max address space": "ulimit -v", "Max data size": "ulimit -d" }
 
 /**
- * Whether Node may reserve enough address space, most of which it never uses. If a thread cannot reserve its part, the
+ * Checks that Node may reserve enough address space. It never uses most of it, but if a thread cannot reserve its part, the
  * whole process ends. Silent if the system has no such limits.
  */
 export function* examineReservations(limits = readLimits()): Generator<Finding> {

@@ -14,7 +14,7 @@ const WRITTEN = Date.UTC(2026, 0, 1)
 /** A node sends a heartbeat every two or three seconds; after eight the others take over its work. */
 const SILENCE_MS = 5000
 
-/** What the nodes on one database must agree on, and which nodes there are. */
+/** Lists the nodes on one database, and checks the settings that they must share. */
 export async function* examineNodes(
   { nodes, secrets, node: self }: Pick<Store, "nodes" | "secrets" | "node">,
   clock: Clock,

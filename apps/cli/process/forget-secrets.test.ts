@@ -16,7 +16,9 @@ function isWritable(path: string): boolean {
   }
 }
 
-test("what a process was started with shows its secrets to nobody once it has read them", async ({ skip }) => {
+test("the environment that a process was started with no longer shows its secrets after they were read", async ({
+  skip,
+}) => {
   skip(process.platform !== "linux", NOT_LINUX)
   skip(!isWritable("/proc/self/mem"), "this system lets no process write to its own memory that way")
   const program = programOf(`

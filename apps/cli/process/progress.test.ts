@@ -8,4 +8,4 @@ test.each([
   ["nothing at the beginning", { done: 10, left: 25, ms: 2999 }, ""],
   ["nothing where nothing was done", { done: 0, left: 25, ms: 60_000 }, ""],
   ["nothing at the end", { done: 25, left: 0, ms: 60_000 }, ""],
-])("how long the rest takes is told in %s", (_, so, told) => expect(timeLeft(so)).toBe(told))
+])("the remaining time is printed as %s", (_, so, told) => expect(timeLeft(so)).toBe(told))

@@ -191,7 +191,7 @@ test("ceilings and shared keys arrive where they belong", () => {
   expect(readConfig(settings)).toMatchObject({ ceilings: { dailyUsd: 2.5, runUsd: 0 }, sharedKeys: false })
 })
 
-test("keys of an AWS account that are there for other programs serve nobody until the operator says so", () => {
+test("keys of an AWS account that are there for other programs are not used until the operator allows it", () => {
   const keys = {
     AWS_ACCESS_KEY_ID: "AKID",
     AWS_SECRET_ACCESS_KEY: "secret-of-aws-0123",
@@ -210,7 +210,7 @@ test("keys of an AWS account that are there for other programs serve nobody unti
   expect(new ModelRegistry(named.models).needOf("bedrock")).toBeNull()
 })
 
-test("a log line holds no key that a person has brought", () => {
+test("a log line holds no key of a person", () => {
   const secrets = new RecentSecrets(["operator-0123456789"])
   const lines: string[] = []
   const log = createLog(secrets, (line) => lines.push(line))
@@ -225,7 +225,7 @@ test("a log line holds no key that a person has brought", () => {
   expect(lines.join("")).not.toMatch(/0123/)
 })
 
-test("very many keys of one person push out nobody else's, and a key that was replaced is hidden for a while", () => {
+test("very many keys of one person do not push out other people's, and a key that was replaced is hidden for a while", () => {
   const secrets = new RecentSecrets([])
   secrets.add("ada", ["old-0123"])
   secrets.add("ada", ["new-0123"])
@@ -253,7 +253,7 @@ test("a webhook needs an address and a secret that is worth the name", () => {
   expect(secrets).toEqual(["0123456789abcdef"])
 })
 
-describe("whose JWTs count is said whole or not at all", () => {
+describe("the issuer of JWTs is configured completely or not at all", () => {
   const secret = "short-but-sweet-0123456789"
   const long = `${secret}${secret}`
   test.each<[settings: Record<string, string>, words: string]>([
@@ -288,7 +288,7 @@ test("packs are split by commas, and may have blanks in their paths", () => {
   expect(() => readConfig({ PAWL_PACKS: "./my\npack.ts" })).toThrow("PAWL_PACKS cannot be")
 })
 
-test("NATS is found by its address, and does nothing beside a file that belongs to one process", () => {
+test("NATS is found by its address, and does nothing with a database file, which belongs to one process", () => {
   const DATABASE_URL = "postgres://u:p@db/x"
   const { nats, secrets, warnings } = readConfig({
     ...{ DATABASE_URL, MASTER_ENCRYPTION_KEY: "a".repeat(64), PAWL_CLUSTER: "blue", PAWL_NATS_WORDS: "0" },
@@ -353,7 +353,7 @@ test("the log is JSON or plain, or off, from a level on, and hides what looks li
   expect(lines).toHaveLength(2)
 })
 
-test("the password of the database may stand beside its address, in any letters, and none is ever printed", () => {
+test("the password of the database may be set separately from its address, in any letters, and none is ever printed", () => {
   const PGPASSWORD = "a/b#c?d%e@f"
   const { databaseUrl, secrets } = readConfig({ DATABASE_URL: "postgres://pawl@database/pawl", PGPASSWORD })
   expect(new pg.Client({ connectionString: databaseUrl })).toMatchObject({ host: "database", password: PGPASSWORD })
@@ -404,7 +404,7 @@ describe("the proxies of this machine", () => {
   })
 })
 
-test("whoever sets nothing has the server of whoever was given nothing to set", () => {
+test("without settings, a server is the one that tests use by default", () => {
   const { commandEnvironment: _, ...usual } = settingsIn("/data")
   // Settings that only commands use, or that depend on the machine.
   const {

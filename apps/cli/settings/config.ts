@@ -121,7 +121,7 @@ const openLocalEmbedder: ServerSettings["localEmbedder"] = (options) => new Mini
 const openOfflineModel: ServerSettings["offlineModel"] = async (tools) =>
   (await import("../../../labs/offline-model/model.ts")).offlineModel(tools)
 
-/** What the terminal does with lines for which it has become too narrow, as far as it can be identified. */
+/** The terminal's handling of lines that have become too long for it, as far as the terminal can be identified. */
 export function readReflow({ TMUX, TERM = "", TERM_PROGRAM, XTERM_VERSION }: Environment = process.env): Reflow {
   if (TMUX) return "breaks"
   if (TERM_PROGRAM === "vscode" || TERM_PROGRAM === "Hyper") return "breaks-and-shifts"
@@ -183,7 +183,7 @@ function proxySettings({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: except 
 }
 
 /**
- * Where every command stores its data if `PAWL_DATA` does not say: in the user's own data folder. Never in the working
+ * The data folder of every command if `PAWL_DATA` is not set: the user's own data folder. Never the working
  * folder: a project comes from others and is committed, so neither secrets are written to it nor a database read from it.
  */
 function usualDataFolder({ XDG_DATA_HOME, HOME }: Environment): string {
@@ -191,7 +191,7 @@ function usualDataFolder({ XDG_DATA_HOME, HOME }: Environment): string {
   return join(home, "pawl")
 }
 
-/** What earlier versions stored in `.pawl` of the working folder, by the names of the files. */
+/** Files that earlier versions stored in `.pawl` of the working folder, by name. */
 const PROJECT_DATA: readonly (readonly [name: string, what: string])[] = [
   ["pawl.db", settingsText.oldData.database],
   ["device.db", settingsText.oldData.workspace],

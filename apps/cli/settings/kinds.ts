@@ -1,7 +1,7 @@
 import type { WebSearchSetting } from "../../../packs/research/search-provider.ts"
 
 /**
- * What a variable may contain, and how its text becomes a value. The same description is in the refusal and in the
+ * The allowed text of a variable, and its conversion to a value. The same description is in the refusal and in the
  * reference.
  */
 export interface SettingKind<Value> {

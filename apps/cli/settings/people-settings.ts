@@ -33,7 +33,7 @@ const groupScopes: SettingKind<ReadonlyMap<string, readonly Scope[]>> = {
   },
 }
 
-/** Where people sign in (docs/recipes/sign-in-with-openid-connect.md). */
+/** Sign-in with OpenID Connect (docs/recipes/sign-in-with-openid-connect.md). */
 export const oidcSettings = {
   PAWL_OIDC_ISSUER: setting(issuerAddress, {
     description:

@@ -27,7 +27,7 @@ test("the settings of docs/recipes/export-traces.md are read as OpenTelemetry me
   expect(warnings).toEqual([])
 })
 
-test("what is said for traces alone counts first, and the usual counts for the rest", () => {
+test("variables for traces override the common ones", () => {
   const traces = {
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://traces.example/in",
     OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "http/json",
@@ -52,7 +52,7 @@ test.each<Record<string, string>>([
   { ...ENDPOINT, OTEL_TRACES_EXPORTER: "none" },
   { OTEL_EXPORTER_OTLP_TIMEOUT: "10s" },
   { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc", OTEL_TRACES_EXPORTER: "console", OTEL_TRACES_SAMPLER: "jaeger_remote" },
-])("nobody is told, and nothing is judged, with %j", (environment) => {
+])("traces are not exported, and values are not checked, with %j", (environment) => {
   expect(readConfig(environment).telemetry).toBeUndefined()
 })
 
@@ -63,7 +63,7 @@ test.each<[name: string, text: string]>([
   ["OTEL_EXPORTER_OTLP_TIMEOUT", "10s"],
   ["OTEL_EXPORTER_OTLP_HEADERS", "no pair"],
   ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317"],
-])("%s cannot be %s where somebody is to be told", (name, text) => {
+])("%s cannot be %s if traces are exported", (name, text) => {
   expect(() => readConfig({ ...ENDPOINT, [name]: text })).toThrow(`${name} has a value that Pawl does not support`)
 })
 

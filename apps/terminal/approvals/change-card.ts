@@ -127,7 +127,7 @@ function linesOf(proposals: readonly Proposal[], width: number): Line[] {
   return [...cards, ...words.flatMap((each) => wrap(line(each, DIM), width - 2).map(indent))]
 }
 
-/** What `always` would approve. The person must know it before they decide. */
+/** Lines about what `always` would approve, because the person must know it before they decide. */
 function always(open: readonly Proposal[]): string[] {
   const grantable = open.filter((proposal) => !asksEachTime(proposal))
   const [only] = grantable

@@ -35,7 +35,7 @@ test.each([
   "constructor",
   "toString",
   "да",
-])("%j decides nothing: it is said to the model", (words) => {
+])("%j decides nothing: it is sent to the model", (words) => {
   expect(readDecision(words, [one])).toEqual({ type: "message" })
 })
 

@@ -5,7 +5,7 @@ import { own } from "../../../core/shared/text/json.ts"
 import { jsonPlace } from "../../../core/shared/text/system-errors.ts"
 import { changeCardText } from "../../strings/approvals.ts"
 
-/** What the text typed under a change card means. `message`: it decides nothing and is sent to the model. */
+/** The meaning of text typed under a change card. `message`: it decides nothing and is sent to the model. */
 export type TypedDecision =
   | ({ readonly type: "yes" | "no" | "all" | "none"; readonly proposals: readonly Proposal[] } & Approval)
   /**

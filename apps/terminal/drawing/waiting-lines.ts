@@ -8,7 +8,7 @@ import { DIM, type Line, line, span } from "../line.ts"
 import { printable, printableLines } from "../printable.ts"
 import { clip, wrap } from "../wrap.ts"
 
-/** What a conversation waits for besides decisions: programs, and answers to questions of tools. */
+/** Lines about what a conversation waits for besides decisions: programs, and answers to questions of tools. */
 export function waitingLines(transcript: Transcript, now: number, columns: number): Line[] {
   const asked = openQuestions(transcript, now).slice(0, 1) // one after the other: an answer is for the first question
   return [...programLines(transcript, now, columns), ...asked.flatMap((question) => questionLines(question, columns))]

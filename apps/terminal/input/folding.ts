@@ -1,7 +1,7 @@
 import type { MessageFile } from "../../../core/protocol/conversation/message.ts"
 import { chatText } from "../../strings/chat.ts"
 
-/** Longer text is drawn as a placeholder with its length: nobody reads it in the input line. */
+/** Longer text is drawn as a placeholder with its length: the input line is too small to read it. */
 const MAX_LINES = 20
 const MAX_CHARACTERS = 2000
 

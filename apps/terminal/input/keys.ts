@@ -1,7 +1,7 @@
 import type { Key } from "ink"
 import { own } from "../../../core/shared/text/json.ts"
 
-/** What a key does. */
+/** The action of a key. */
 export type Press =
   | { readonly type: "text"; readonly text: string }
   | {

@@ -228,7 +228,7 @@ test("a window without a row for the card asks for more room", async () => {
 test.each([
   ["no", "no\r", proposal("one")],
   ["resume", "\r", { ...proposal("one"), expiresAt: "2020-01-01T00:00:00Z" }],
-])("%s is said once, until what waits has changed here too", async (said, typed, waits) => {
+])("%s is printed once, until the waiting changes here too", async (said, typed, waits) => {
   vi.useFakeTimers()
   open = [waits]
   const { terminal, session } = await opened()
@@ -260,7 +260,7 @@ test.each([
   ["the same, edited", "yes", [proposal("one")], [{ ...proposal("one"), hash: "edited" }]],
   ["one more", "all", [proposal("one")], [proposal("one"), proposal("two")]],
   ["the second in the place of the first", "yes 1", [proposal("one"), proposal("two")], [proposal("two")]],
-])("an answer that was begun under one change is none to %s", async (_, word, before, after) => {
+])("an answer started under one change does not apply to %s", async (_, word, before, after) => {
   open = before
   const { terminal, session } = await opened()
   type(terminal, word.slice(0, 2))

@@ -346,7 +346,7 @@ const NO_ENTRIES: readonly ScrollbackEntry[] = []
 
 const LONG_SECONDS = 5
 
-/** The client waits for an unreachable server; after a while the person is told how to quit. */
+/** The client waits for an unreachable server; after a while it shows how to quit. */
 function openingStatus(ms: number): string[] {
   const seconds = Math.floor(ms / 1000)
   return seconds < LONG_SECONDS ? [chatText.opening] : [chatText.openingFor(seconds), chatText.leaveHint]

@@ -13,7 +13,7 @@ const listed = (name: string, more: Partial<ListedModel> = {}): ListedModel => (
 
 const SOURCES = { contextTokens: "endpoint", price: "assumed" } as ListedModel["sources"]
 
-/** What `/model` prints, requests and chooses with these models. */
+/** Returns what `/model` prints, requests and chooses with these models. */
 async function typed(words: string, items: readonly ListedModel[], endpoints: readonly ModelEndpoint[] = []) {
   const printed: string[] = []
   const chosen: string[] = []

@@ -37,7 +37,7 @@ export async function modelCommand(session: TerminalSession, text: string): Prom
   const found = text === "" || refresh ? items : items.filter(({ name }) => has(name, text))
   if (found.length === 0) return session.print(line(slashText.unknownModel(printable(text))))
   const [usable, others] = [found.filter(({ available }) => available), found.filter(({ available }) => !available)]
-  // What other providers need is shown only to a person who searches for their models.
+  // Models that need a setup are listed only if the person searches for them.
   const isWhole = usable.length === found.length || (text !== "" && !refresh)
   const sorted = isWhole ? [...usable, ...others] : usable
   const rows = sorted.slice(0, SHOWN).map((model) => toRow(model, usual))

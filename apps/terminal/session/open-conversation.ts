@@ -24,7 +24,7 @@ export interface ConversationListener {
   onError(error: unknown): void
 }
 
-/** What is sent with the text of a message. */
+/** Data that is sent with the text of a message. */
 export interface MessageExtras {
   /** The part of the text that is visible in the input line. Only this part can name files. */
   readonly seen?: string

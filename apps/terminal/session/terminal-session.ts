@@ -29,7 +29,7 @@ function describeGranted(proposal: Proposal, prefix: string | undefined): string
 }
 
 /**
- * What the person sends and decides in this terminal, and what is on the screen. All knowledge of a conversation is its
+ * Sends the person's messages and decisions, and holds what is on the screen. All knowledge of a conversation is its
  * transcript.
  */
 export class TerminalSession {
@@ -44,7 +44,7 @@ export class TerminalSession {
   conversation: OpenConversation | undefined
   readonly #onChange: () => void
   readonly #clock: () => number
-  /** What the server reported about expiry: this machine's clock may be wrong. */
+  /** The server's reports about expiry, because this machine's clock may be wrong. */
   readonly #expiry = new Map<string, "expired" | "open">()
   #firstMessages: readonly string[] = []
   #creating: Promise<OpenConversation> | undefined

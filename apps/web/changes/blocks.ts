@@ -151,7 +151,7 @@ function readRows(value: unknown): { columns: string[]; rows: unknown[][]; rowCo
   }
 }
 
-/** What a person has opened: the id of a card for all of it, or the id and the key of one block. */
+/** The cards and blocks that a person has opened: the id of a whole card, or the id and the key of one block. */
 export const opened = new Store<ReadonlySet<string>>(new Set())
 
 /** The proposal whose card is drawn; undefined if nothing has to be decided. */

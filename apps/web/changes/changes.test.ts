@@ -7,11 +7,11 @@ const [old, now, fresh] = [
   [2, "Di"],
 ]
 
-test("of an upsert, what is overwritten stands beside what it was, and only what is new stands alone", () => {
+test("an upsert shows overwritten rows next to their previous values, and new rows alone", () => {
   expect(pairRows({ before: [old], after: [now, fresh], isPaired: true })).toEqual([{ was: old, now }, { now: fresh }])
 })
 
-test("rows that cannot be told apart are listed each by themselves", () => {
+test("rows that cannot be distinguished are listed separately", () => {
   expect(pairRows({ before: [old], after: [now, fresh], isPaired: false })).toEqual([
     { was: old },
     { now },

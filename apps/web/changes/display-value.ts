@@ -83,7 +83,7 @@ export function displayValue(name: string, value: unknown): unknown {
   return value
 }
 
-/** What fits into a card. */
+/** The most text that fits into a card. */
 const MAX_CHARACTERS = 400
 const MAX_LINES = 6
 

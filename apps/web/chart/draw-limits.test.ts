@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { checkSize } from "./draw-limits.ts"
 
-test("columns folded again and again are not even begun", () => {
+test("columns that are folded repeatedly are refused before any work", () => {
   const values = Array.from({ length: 2000 }, (_, at) => ({ a: at, b: at, c: at, d: at }))
   const spec = { data: { values }, mark: "bar" }
   const fold = { fold: ["a", "b", "c", "d"] }

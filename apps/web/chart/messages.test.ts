@@ -5,7 +5,7 @@ const nonce = "0123-4567-89ab"
 const draw = { type: "draw", nonce, spec: { mark: "bar" }, dark: true, width: 600 }
 const drawn = { type: "drawn", nonce, width: 600, height: 300, marks: 3 }
 
-test("what may be said is read, and nothing more of it", () => {
+test("known messages are read, without unknown fields", () => {
   expect(readToFrame({ ...draw, more: 1 })).toEqual(draw)
   expect(readToFrame({ type: "save", nonce, format: "png", spec: 1 })).toEqual({ type: "save", nonce, format: "png" })
   expect(readFromFrame({ type: "ready", nonce: 1 })).toEqual({ type: "ready" })

@@ -35,7 +35,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 
 interface ConfirmProps {
   readonly title: string
-  /** The name of the object, which somebody else may have chosen. */
+  /** The name of the object, which another person may have chosen. */
   readonly name?: string | undefined
   readonly says: ReactNode
   readonly act: string

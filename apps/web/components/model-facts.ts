@@ -1,4 +1,4 @@
-/** What is known about a model, in short phrases. */
+/** Known facts about a model, in short phrases. */
 import type { FactSource, FactSources, ListedModel } from "../../../core/protocol/index.ts"
 import { list, roundDollars, windowSize } from "../strings/format.ts"
 import { type Key, t } from "../strings/strings.ts"
@@ -47,7 +47,7 @@ const SENTENCES = {
   assumed: "conversation.factsAssumed",
 } as const satisfies Readonly<Record<FactSource, Key>>
 
-/** Where the facts come from, such as `From its endpoint: context window, tools. Assumed: price.` */
+/** The sources of the facts, such as `From its endpoint: context window, tools. Assumed: price.` */
 export function describeFactSources(sources: FactSources): string {
   const facts = Object.entries(sources) as [keyof FactSources, FactSource | undefined][]
   return Object.entries(SENTENCES)

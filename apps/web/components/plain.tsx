@@ -42,7 +42,7 @@ export function JsonText({ text, tall = false }: { readonly text: string; readon
 }
 
 /**
- * Text that somebody else chose (a program, a server, a model, another person), alone in a box. Such text never stands
+ * Text that others chose (a program, a server, a model, another person), alone in a box. Such text never stands
  * inside a sentence of ours, where a name could continue the sentence. `test/house/names-of-others.test.ts` checks that.
  */
 export function NameBox({ text, inline = false }: { readonly text: string; readonly inline?: boolean }) {

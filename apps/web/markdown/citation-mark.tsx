@@ -90,7 +90,7 @@ const DIFFERENCES: Readonly<Record<NonNullable<Citation["differs"]>["kind"], Key
   year: "markdown.differsYear",
 }
 
-/** What is wrong with a citation, or what its quote leaves out; undefined if there is nothing to report. */
+/** Describes a wrong citation, or what its quote leaves out; undefined if there is nothing to report. */
 function citationProblem(citation: Citation): string | undefined {
   const { problem, because, leftOut = [], figures = [], differs, unchecked } = citation
   const words = list(leftOut.map(quoted))
@@ -103,7 +103,7 @@ function citationProblem(citation: Citation): string | undefined {
   return leftOut.length > 0 ? t("markdown.quoteGaps", { words }) : undefined
 }
 
-/** What is wrong with an answer as a whole: quotes without a source, no citation at all, too much to check. */
+/** Problems of an answer as a whole: quotes without a source, no citation at all, too much to check. */
 export function answerProblems({ unmarked = [], citesNothing, unchecked = 0 }: AnswerData): string[] {
   return [
     ...unmarked.map(({ quote }) => t("markdown.unmarkedQuote", { quote: quoted(shortened(quote)) })),

@@ -28,7 +28,7 @@ test.each<[what: string, text: string, found: string[]]>([
   expect(marked(text)).toEqual(found)
 })
 
-test("what only looks like a marker that stands elsewhere stays as it was written", () => {
+test("text that only looks like another marker is not changed", () => {
   const text = "Take a[1] of [0, 1], or so [1]; then [1-2]."
   const places = [
     { marker: "1", at: text.indexOf("[1];") + 1 },

@@ -75,7 +75,7 @@ test("markdown around a formula is read, inside it is not", () => {
   expect(html("> so\n> $$\n> a > b\n> $$")).toContain('data-tex="\n a &gt; b\n " data-block="true"')
 })
 
-test("while a reply is written, a formula that is begun is its source and nothing else", () => {
+test("while a reply is written, an incomplete formula is shown as its source", () => {
   const whole = "So \\[ a_1 * b_1 * c \\] and $$ x_1 _y_ $$ end."
   for (let end = 4; end < whole.length; end++) {
     const drawn = html(whole.slice(0, end), true)

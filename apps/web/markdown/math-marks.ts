@@ -17,7 +17,7 @@ type Formulas = ReadonlyMap<number, Formula>
 const TEXTS = ["value", "lang", "meta", "url", "title", "alt", "label"] as const
 
 /**
- * Restores what `protectMath` has replaced: in prose as an element that no text of a model can imitate, and elsewhere,
+ * Restores what `protectMath` has replaced: in prose as an element that no text of a model can imitate, and in other text,
  * such as in code and addresses, as the source.
  */
 export function mathMarks(formulas: Formulas) {

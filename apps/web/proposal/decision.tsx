@@ -108,7 +108,7 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
   )
 }
 
-/** What the next approvals would cover if the person approves always. */
+/** Describes what "always" would approve in advance. */
 const coveredBy = ({ tool, commandLine }: Proposal): string =>
   commandLine === undefined
     ? t("proposal.alwaysTool", { uses: DEFAULT_GRANT_USES, tool: quoted(humanName(tool)) })

@@ -15,7 +15,7 @@ import { dollars, duration, list, number, quoted, time } from "../strings/format
 import { type Key, t } from "../strings/strings.ts"
 import type { RunHead } from "./followed-run.ts"
 
-/** What a run is, what it used and what it took, in short phrases. */
+/** Short phrases about a run: its status, its usage and its duration. */
 
 const RUN_STATUS: Readonly<Record<RunStatus, Key>> = {
   running: "runs.statusRunning",

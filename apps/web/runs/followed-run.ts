@@ -15,7 +15,7 @@ export interface RunPart<Head extends RunHead> {
   readonly nextAfter: number | null
 }
 
-/** Where a run is read: as its owner, or through a shared link. */
+/** The source of a run: the owner's routes, or a shared link. */
 interface RunSource<Head extends RunHead> {
   read(after: number): Promise<RunPart<Head>>
   /** Calls `changed` when there may be new rows, until the signal aborts. */
@@ -124,7 +124,7 @@ export const ownRun = (id: string): RunSource<Run> => ({
 /** Poll interval for a shared run: its conversation's stream is not available. */
 const POLL_MS = 3000
 
-/** A run of somebody else, through a shared link. */
+/** Another person's run, through a shared link. */
 export const sharedRun = (secret: string): RunSource<SharedRun["run"]> => ({
   read: (after) => client.openSharedRun({ body: { secret, after } }),
   async follow(_run, _after, changed, signal) {

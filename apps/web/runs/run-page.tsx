@@ -16,7 +16,7 @@ import { ownRun, useFollowedRun } from "./followed-run.ts"
 import { RunView } from "./run-view.tsx"
 import { SharedRunList, useSharedRuns } from "./shared-run-list.tsx"
 
-/** What happened in a run of the person. */
+/** The page of one of the person's runs. */
 export function RunPage({ id }: { readonly id: string }) {
   const { run, rows, problem, refresh } = useFollowedRun(() => ownRun(id))
   const [shown, setShown] = useState<"beside" | "share">()

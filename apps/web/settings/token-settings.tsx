@@ -26,7 +26,7 @@ const LABELS: Readonly<Record<Scope, Key>> = {
 /** The permissions by their labels, such as `Read, Send messages`. */
 export const scopeNames = (allowed: readonly Scope[]): string => allowed.map((scope) => t(LABELS[scope])).join(", ")
 
-/** What a program usually needs. */
+/** The scopes that most programs need. */
 const FIRST_TICKED: readonly Scope[] = ["read", "chat"]
 
 const FOREVER = "forever"

@@ -55,7 +55,7 @@ export function TextPage({ title, under, actions, width = "max-w-3xl", children 
   )
 }
 
-/** What a page shows instead of an empty list. */
+/** Shown instead of an empty list. */
 export const EmptyPage = ({ title, hint }: { readonly title: string; readonly hint: string }) => (
   <div className="pt-[20vh] text-center">
     <h2 className="mb-2 font-serif text-2xl">{title}</h2>

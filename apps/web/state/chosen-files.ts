@@ -46,7 +46,7 @@ export function filesOf(draft: string): Store<Chosen> {
   return store
 }
 
-/** Adds files, each of which is uploaded when a slot is free. */
+/** Adds files. Each is uploaded when a slot is free. */
 export function addFiles(draft: string, files: Iterable<File>): void {
   const chosen = [...files].map((blob): ChosenFile => ({
     key: ++last,

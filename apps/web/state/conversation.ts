@@ -177,7 +177,7 @@ export function release(id: string): void {
 }
 
 /**
- * A read of which one runs at a time. Callers in the meantime share the next one, because the current response may be
+ * Runs one read at a time. Callers in the meantime share the next one, because the current response may be
  * older than what they know.
  */
 export function inTurn(read: () => Promise<void>): () => Promise<void> {

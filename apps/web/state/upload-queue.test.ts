@@ -50,7 +50,7 @@ test("three are uploaded at a time, the others in the order they came", async ()
   expect(begun).toEqual(["a", "b", "c", "d", "e"])
 })
 
-test("one that is left out stops, makes room, and is never begun where it had not been", async () => {
+test("a removed file stops, makes room, and is never started if it was waiting", async () => {
   const { begun, add, at } = played()
   const [a, , , d, e] = ["a", "b", "c", "d", "e"].map(add)
   await settled()

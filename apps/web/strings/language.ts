@@ -11,9 +11,9 @@ type Rest = typeof enRest
 export type Catalogue = Start & Rest
 
 interface Source {
-  /** What the first screen needs. */
+  /** Text of the first screen. */
   readonly start: () => Promise<Start>
-  /** What pages need that are loaded later. */
+  /** Text of pages that are loaded later. */
   readonly rest: () => Promise<Rest>
 }
 

@@ -19,7 +19,7 @@ interface EmptyWorkspaceProps {
   readonly children?: ReactNode
 }
 
-/** What an empty page of the workspace shows: how to start. */
+/** An empty page of the workspace, which shows how to start. */
 export function EmptyWorkspace({ title, hint, children }: EmptyWorkspaceProps) {
   const [isSent, setSent] = useState(false)
   return (

@@ -3,7 +3,7 @@ import { whyNoPrefix } from "../../protocol/proposals/proposal.ts"
 import { isStorable, toStorableJson } from "../../shared/text/text.ts"
 import { expiredCalls } from "./settle-calls.ts"
 import { type Conversation, openCalls, pauseReason } from "../conversation.ts"
-import { isLate } from "../calls/client-tools.ts"
+import { isPastDeadline } from "../calls/client-tools.ts"
 import type { AgainInput, Beginning, ClientResultsInput, Input, UndoInput } from "../input.ts"
 import { isWider } from "../gate/policy.ts"
 import { isDecidedByPerson } from "../gate/taint.ts"
@@ -123,7 +123,7 @@ function refuseResults(conversation: Conversation, { results }: ClientResultsInp
   for (const { callId } of results) {
     const call = conversation.calls.find(({ id, state }) => id === callId && state === "handed_over")
     if (!call) throw failure("call_settled", { id: callId })
-    if (isLate(call, now)) throw failure("call_expired", { id: callId })
+    if (isPastDeadline(call, now)) throw failure("call_expired", { id: callId })
   }
 }
 

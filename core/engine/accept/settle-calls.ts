@@ -1,6 +1,6 @@
 import type { NewEvent } from "../../protocol/events.ts"
 import type { CallId } from "../../protocol/ids.ts"
-import { clientEnd, isLate, waitingCall } from "../calls/client-tools.ts"
+import { clientEnd, isPastDeadline, waitingCall } from "../calls/client-tools.ts"
 import { type Call, type Conversation, openCalls } from "../conversation.ts"
 import type { ClientResultsInput, Input } from "../input.ts"
 import { toolEnd } from "../calls/tool-end.ts"
@@ -30,7 +30,7 @@ export function settleOpenCalls(
       return toolEnd(
         conversation,
         call,
-        isLate(call, now)
+        isPastDeadline(call, now)
           ? { status: "expired", text: SAY.unanswered, now }
           : { status: "interrupted", text: SAY.left, now },
       )
@@ -51,7 +51,7 @@ export function expiredCalls(conversation: Conversation, now: number): Call[] {
 }
 
 function isExpired(conversation: Conversation, call: Call, now: number): boolean {
-  if (call.state === "handed_over") return isLate(call, now)
+  if (call.state === "handed_over") return isPastDeadline(call, now)
   const proposal = call.proposal ? conversation.proposals.get(call.proposal) : undefined
   return call.state === "proposed" && proposal !== undefined && proposal.proposed.expiresAt <= now
 }

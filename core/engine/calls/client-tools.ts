@@ -37,10 +37,10 @@ export function isClientCall({ clientTools }: Conversation, { name }: Pick<Call,
 /** The call that a result is for, if it still waits. */
 export function waitingCall(conversation: Conversation, { callId }: ClientResult, now: number): Call | undefined {
   const call = conversation.calls.find(({ id, state }) => id === callId && state === "handed_over")
-  return call && !isLate(call, now) ? call : undefined
+  return call && !isPastDeadline(call, now) ? call : undefined
 }
 
-export const isLate = ({ expiresAt = 0 }: Pick<Call, "expiresAt">, now: number): boolean => expiresAt <= now
+export const isPastDeadline = ({ expiresAt = 0 }: Pick<Call, "expiresAt">, now: number): boolean => expiresAt <= now
 
 interface Ending {
   readonly result: ClientResult

@@ -4,7 +4,7 @@ import type { Pause } from "../../shared/concurrency/time-limit.ts"
 import { showHidden } from "../../shared/text/show-hidden.ts"
 import { mendText } from "../../shared/text/text.ts"
 import type { Call } from "../conversation.ts"
-import { KEPT, type LastingCall } from "../definition/tool.ts"
+import { STORED_STATE, type LastingCall } from "../definition/tool.ts"
 import { record, type Work } from "../record.ts"
 import { askPerson } from "./ask-person.ts"
 import { toolEnd, withoutSecrets } from "./tool-end.ts"
@@ -36,7 +36,7 @@ export function lastingCall(work: Work, call: Call, { signal, pause }: Waiting):
       await untilBegun(call)
       // A stopped call writes nothing more: its end is recorded, or another node is the writer.
       signal.throwIfAborted()
-      await record(work, [{ type: "step", step: KEPT, detail: { callId: call.id, kept: what } }])
+      await record(work, [{ type: "step", step: STORED_STATE, detail: { callId: call.id, kept: what } }])
     },
     async wait<T>(waitFor: () => Promise<T>) {
       const goOn = [pause(), work.pause?.()]

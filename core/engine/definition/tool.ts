@@ -255,5 +255,5 @@ export interface LastingCall {
 
 export type ToolQuestion = Omit<Question, "id" | "callId" | "expiresAt">
 
-/** The step that records the stored state of a call. */
-export const KEPT = "kept"
+/** The step that records the state which a call stored for its next attempt. */
+export const STORED_STATE = "kept"

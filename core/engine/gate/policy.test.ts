@@ -88,7 +88,7 @@ function wall(story: Staged): Staged {
   return story
 }
 
-test("a write that insists on a person is proposed in auto mode and despite a grant", () => {
+test("a write that always needs a person is proposed in auto mode and despite a grant", () => {
   for (const { conversation } of [asked("auto"), granted("destructive_delete")]) {
     const about = { tool: "write", action: "safe_create" } as const
     expect(approverOf(conversation, { ...about, insists: true }, { forbidAuto: false })).toBeUndefined()

@@ -27,7 +27,7 @@ import {
   settingKeys,
   WAITING,
 } from "../definition/stages.ts"
-import { KEPT } from "../definition/tool.ts"
+import { STORED_STATE } from "../definition/tool.ts"
 import { tell } from "../history/history.ts"
 import { asOneLine } from "../untrusted-text.ts"
 
@@ -73,7 +73,7 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
       conversation.joined = toJoinedTools(detail)
       if (run) run.hasJoined = true
       return
-    case KEPT:
+    case STORED_STATE:
       return applyKept(conversation, detail)
     case QUESTION:
       return applyQuestion(conversation, detail)

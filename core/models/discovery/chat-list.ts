@@ -57,7 +57,7 @@ export function toList(
  */
 const isEmbedder = (id: string): boolean => /(?:^|[^a-z])embed/i.test(id)
 
-/** Uses only the offset of the next page's address, which may lead elsewhere. */
+/** Uses only the offset of the next page's address, which may name another host. */
 function nextPage(answer: unknown, query: string): string | undefined {
   const { next } = toRecord(toRecord(answer).links)
   const [, offset] = typeof next === "string" ? (/[?&]offset=(\d{1,6})(?:&|$)/.exec(next) ?? []) : []

@@ -118,7 +118,7 @@ test("a silent endpoint is given up after a time, and an aborted inquiry is not 
 test.each([
   [false, "its list is longer than 2 MB"],
   [true, "its list is longer than 1 MB"],
-])("a list without end is broken off, a person's own (%s) before others", async (isPersonal, problem) => {
+])("a list without end is cut, a personal one (%s) sooner", async (isPersonal, problem) => {
   let written = 0
   const answer = (response: ServerResponse) => {
     const chunk = `${JSON.stringify({ id: "x".repeat(60) })},`.repeat(1000)
@@ -154,7 +154,7 @@ test.each([
   ["null", (response: ServerResponse) => response.end("null"), "its answer is not a list of models"],
   ["a refused key", (response: ServerResponse) => response.writeHead(401).end("sk-secret"), "it refused the key"],
   ["a closed door", (response: ServerResponse) => response.destroy(), "it could not be reached"],
-])("%s is told in a sentence of our own", async (_, answer, problem) => {
+])("%s is reported in our own sentence", async (_, answer, problem) => {
   expect(await looked(answer)).toMatchObject({ state: "failed", ids: [], problem })
 })
 
@@ -229,7 +229,7 @@ test("the least recently used of very many endpoints are forgotten", async () =>
   expect(sizes.slice(3)).toEqual(Array.from({ length: 19 }, () => 1000))
 })
 
-test("the lists of one person are limited, and displace nobody else's", async () => {
+test("the lists of one person are limited, and do not displace other people's", async () => {
   await using server = await openLists(json(...Array.from({ length: 900 }, (_, at) => ({ id: `m${at}` }))))
   const lists = new EndpointLists(new TurnedClock())
   await lists.look("shared", () => accessTo(server.url))

@@ -107,7 +107,7 @@ export class JsonClient {
     }
   }
 
-  /** Gives no details, which would reveal open ports to whoever provided the address. */
+  /** Gives no details, because they would reveal open ports to the person who provided the address. */
   #toFault(error: unknown): ListFault {
     if (this.#signal.aborted) return new SilentEndpoint("it did not answer in time")
     if (hasCode(error, "host_not_allowed")) return new SilentEndpoint("its address may not be reached from this server")

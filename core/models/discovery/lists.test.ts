@@ -4,7 +4,7 @@ import { connectTo, type ModelSettings } from "../providers/settings.ts"
 import { JsonClient } from "./json-client.ts"
 import { readList } from "./local-lists.ts"
 
-/** What a server has at each of its paths; whatever is not there is a 404. */
+/** The contents of a server by path. Any other path is a 404. */
 type Pages = Readonly<Record<string, unknown>>
 
 /** The list of a provider whose server has these pages, and what it was asked. */
@@ -204,7 +204,7 @@ test("llama.cpp reports the window of its model, and whether its template suppor
   expect(one.models).toEqual([
     { id: "one.gguf", contextTokens: 8192, maxContextTokens: 131_072, can: { tools: false, images: true } },
   ])
-  // With several, nobody knows of which of them this would be.
+  // With several models, it is unknown which one the properties describe.
   const two = await listOf("llamacpp", settings, { "/v1/models": { data: [entry("a"), entry("b")] }, "/props": props })
   expect(two.asked).toEqual(["/v1/models"])
   expect(two.models[0]).toEqual({ id: "a", contextTokens: undefined, maxContextTokens: 131_072, can: {} })

@@ -81,7 +81,7 @@ export class OpenaiEmbedder implements Embedder {
     }
   }
 
-  /** Imported lazily, because an adapter takes a tenth of a second. */
+  /** Imported on first use, because the import takes a tenth of a second. */
   async #load(): Promise<EmbeddingModelV4> {
     const { apiKey, baseUrl, fetch } = this.#options
     const { base, query } = splitQuery(baseUrl)

@@ -123,7 +123,7 @@ describe("a guarded fetch", () => {
     },
   )
 
-  test("follows no redirect, fails like fetch where nobody listens, and stops when told", async () => {
+  test("follows no redirect, fails like fetch if no server listens, and stops when aborted", async () => {
     await using server = await listening()
     const fetch = guardedFetch(new OutboundPolicy(true))
     await expect(fetch(`http://127.0.0.1:${server.port}/away`)).rejects.toThrow("redirect")

@@ -12,7 +12,7 @@ type Answer = (error: Error | null, address: string | LookupAddress[], family?: 
 type Lookup = (host: string, options: LookupOptions, answer: Answer) => void
 
 /**
- * Where the server may connect to on behalf of a person (promise 23). The checked addresses are passed to the socket,
+ * Limits the addresses that the server connects to on behalf of a person (promise 23). The checked addresses are passed to the socket,
  * so a later change of DNS has no effect.
  */
 export class OutboundPolicy {

@@ -127,7 +127,7 @@ describe("with a proxy on this machine", () => {
 
 describe("an untrusted certificate", () => {
   test.each(["https://localhost", "https://127.0.0.1"])(
-    "at %s is told with what to do, and asked for once",
+    "at %s is reported with what to do, after one attempt",
     async (host) => {
       let connections = 0
       const server = createTlsServer(selfSigned, (_, response) => response.end()).on("connection", () => connections++)

@@ -102,7 +102,7 @@ function toUrl(text: string, base?: URL): URL {
   return url
 }
 
-/** What network error codes mean. */
+/** Sentences for network error codes. */
 const REASONS: readonly (readonly [codes: RegExp, says: string])[] = [
   [/^(?:ENOTFOUND|ENODATA)$/, "there is no host of that name"],
   [/^EAI_/, "its name could not be looked up (this machine may be offline)"],

@@ -47,7 +47,7 @@ describe("a reply", () => {
   })
 
   test.each(["reasoning-delta", "tool-input-delta"] as const)(
-    "whose %s never ends is cut, and its provider told to stop",
+    "whose %s never ends is cut, and the provider's stream is cancelled",
     async (type) => {
       let [pieces, stopped] = [0, false]
       const endless = new ReadableStream<LanguageModelV4StreamPart>({

@@ -82,7 +82,7 @@ export class ProviderTable {
     const listed = this.#byId.get(`${provider}/${id}`)
     if (listed) return listed
     const { contextTokens = ENDPOINT_CONTEXT_TOKENS, wants, idsInPath } = own<Provider>(providers, provider) ?? {}
-    // The request may carry the operator's key, whoever chose the id.
+    // The id becomes part of the path of a request that may carry the operator's key.
     if (idsInPath && !this.isNamed(provider) && !isPath(id)) return undefined
     const listPrice = this.isNamed(provider) ? undefined : own(cloudPrices, `${provider}/${id}`)
     // Self-hosted.

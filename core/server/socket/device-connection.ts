@@ -265,8 +265,8 @@ export class DeviceConnection implements ConnectedDevice {
 const MAX_ANSWERS = 256
 const MAX_CHARACTERS = 256 * 1024
 
-/** Results of writes that arrived after their call was given up. Until one is fetched, its write is in doubt. */
-export class LateResults {
+/** Results of writes that arrived after their call was given up. Until one is claimed, its write is in doubt. */
+export class UnclaimedResults {
   readonly #answers = new Map<string, CallOutcome>()
 
   /** False if it is too large to be stored. */

@@ -20,7 +20,7 @@ import {
   type ConnectedDevice,
   isSameDevice,
   isUnreadable,
-  LateResults,
+  UnclaimedResults,
   type RemoteDevices,
   nameOf,
   outcomeOf,
@@ -50,7 +50,7 @@ export class Devices implements DeviceCalls {
   /** The key of each socket in `#lines`. */
   readonly #keys = new Map<DeviceConnection, string>()
   readonly #conversations = new Map<DeviceConnection, Set<ConversationId>>()
-  readonly #lateResults = new LateResults()
+  readonly #unclaimedResults = new UnclaimedResults()
   readonly #reconnectListeners = new Set<(line: ConnectedDevice) => void>()
   #remote: RemoteDevices | undefined
 
@@ -66,7 +66,7 @@ export class Devices implements DeviceCalls {
 
   /** Whether the result was accepted. */
   addLateResult(user: UserId, { conversationId, id }: ToolCall, outcome: CallOutcome): boolean {
-    if (!conversationId || !this.#lateResults.add(user, id as CallId, outcome)) return false
+    if (!conversationId || !this.#unclaimedResults.add(user, id as CallId, outcome)) return false
     this.onLateResult(conversationId, id as CallId)
     return true
   }
@@ -215,7 +215,7 @@ export class Devices implements DeviceCalls {
 
   async #ask(place: DevicePlace, callId: CallId): Promise<CallOutcome | "not-applied"> {
     const unknown = (problem: string) => failure("outcome_unknown", { problem })
-    const late = this.#lateResults.find(place.user, callId)
+    const late = this.#unclaimedResults.find(place.user, callId)
     if (late) return late.error === undefined ? late : "not-applied"
     // The device is identified by name only, and without a ledger it knows only what is in its memory.
     if (place.deviceId === null) throw unknown("The device it was sent to has no name, so it cannot be asked.")

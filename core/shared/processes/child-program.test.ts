@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { isGone, KeptLog, programOf } from "../../../test/support/processes/processes.ts"
+import { isGone, RecordingLog, programOf } from "../../../test/support/processes/processes.ts"
 import { ChildDied } from "./child.ts"
 import { ChildProgram } from "./child-program.ts"
 import { dataSize, residentSize } from "./child.ts"
@@ -34,7 +34,7 @@ const countsMemory = dataSize(process.pid) !== undefined
 test.runIf(countsMemory).each([0, 1500])(
   "with %i MB that the runtime reserves, its work has the same memory, and no more",
   async (reserved) => {
-    const log = new KeptLog()
+    const log = new RecordingLog()
     const children = new ChildProgram({ script: program(reserved), megabytes: 300, log })
     const child = await children.start()
     child.send(100 as never)
@@ -47,7 +47,7 @@ test.runIf(countsMemory).each([0, 1500])(
 )
 
 test("if the system does not limit memory, a process that uses too much is ended", async () => {
-  const log = new KeptLog()
+  const log = new RecordingLog()
   const sizes = { data: () => undefined, resident: residentSize }
   const children = new ChildProgram({ script: program(0), megabytes: 300, log, sizes })
   const child = await children.start()
@@ -64,7 +64,7 @@ test.each([
   ["SIGTERM", { code: null, signal: "SIGTERM" }],
   ["throw", { code: 1, signal: null }],
 ])("if a process dies of %s, its callers get an error, and its exit and last output are logged", async (how, ended) => {
-  const log = new KeptLog()
+  const log = new RecordingLog()
   const children = new ChildProgram({ script: deadly, megabytes: 300, log })
   const child = await children.start()
   child.send(how)
@@ -78,7 +78,7 @@ test.each([
 })
 
 test("sending to a process that is gone throws at once", async () => {
-  const log = new KeptLog()
+  const log = new RecordingLog()
   const silent = programOf(`process.send("ready", () => process.disconnect()); setInterval(() => {}, 1000)`)
   const child = await new ChildProgram({ script: silent, megabytes: 300, log }).start()
   await expect.poll(() => child.process.connected).toBe(false)
@@ -90,7 +90,7 @@ test("sending to a process that is gone throws at once", async () => {
 })
 
 test("a process that never becomes ready is an error, and its output is logged", async () => {
-  const log = new KeptLog()
+  const log = new RecordingLog()
   const broken = new ChildProgram({ script: programOf(`throw new Error("no such thing")`), megabytes: 300, log })
   await expect(broken.start()).rejects.toBeInstanceOf(ChildDied)
   expect(log.lines[0]).toMatchObject({ event: "child_failed", fields: { code: 1 } })
@@ -115,7 +115,7 @@ test("a process that grows after it was measured is measured again", async () =>
 })
 
 test("closing ends all processes without logging, including those that are still starting", async () => {
-  const log = new KeptLog()
+  const log = new RecordingLog()
   const children = new ChildProgram({ script: program(0), megabytes: 300, log })
   const child = await children.start()
   const starting = children.start().catch((error: unknown) => error)

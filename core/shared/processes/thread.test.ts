@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { expect, test } from "vitest"
-import { KeptLog, programOf } from "../../../test/support/processes/processes.ts"
+import { RecordingLog, programOf } from "../../../test/support/processes/processes.ts"
 import { startThread } from "./thread.ts"
 
 const script = programOf(`
@@ -15,7 +15,7 @@ test.each([
   ["exit", { code: 7 }],
   ["throw", { code: 1, error: expect.objectContaining({ message: "an error of its own" }) }],
 ])("the exit of a thread (%s) and its output are logged", async (how, ending) => {
-  const log = new KeptLog()
+  const log = new RecordingLog()
   const thread = startThread(script, { log })
   thread.postMessage(how)
   await new Promise((resolve) => thread.once("exit", resolve))
@@ -24,7 +24,7 @@ test.each([
 })
 
 test("a thread that is ended on purpose is not logged", async () => {
-  const log = new KeptLog()
+  const log = new RecordingLog()
   const thread = startThread(script, { log })
   await once(thread, "online")
   await thread.terminate()

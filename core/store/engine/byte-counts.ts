@@ -8,7 +8,7 @@ export interface CountedTable {
   readonly texts: readonly string[]
   /** A column with the size of something that is stored in another table or in a file. */
   readonly sized?: string
-  /** What a row takes besides its texts: numbers, index entries, and small rows that are written with it. */
+  /** The bytes of a row besides its texts: numbers, index entries, and small rows that are written with it. */
   readonly base?: number
   /**
    * Which statements the database refuses if they would exceed `storage_limit`: those that add rows, or also those that
@@ -33,7 +33,7 @@ export interface ByteCounts {
 
 const BASE = 100
 
-/** SQL that is true if this person exceeds the limit. Without a limit, nobody does. */
+/** SQL that is true if this person exceeds the limit. Without a limit, it is never true. */
 export const isOverLimit = (person: string): string =>
   `(SELECT sum(bytes) FROM storage_use WHERE person = ${person}) > (SELECT bytes FROM storage_limit)`
 

@@ -15,7 +15,7 @@ export interface DatabaseTimeouts {
 
 export const DEFAULT_TIMEOUTS: DatabaseTimeouts = { connect: 10_000, silence: 10_000 }
 
-/** What SQLite and PostgreSQL each implement. No code outside depends on which one it is. */
+/** Implemented by SQLite and PostgreSQL. No code outside this folder depends on which one is used. */
 export interface Engine {
   readonly name: "sqlite" | "postgres"
   /** Atomic, and durable when it resolves. Rejects only if the database itself fails. */

@@ -16,7 +16,7 @@ const PLAIN = {
 const step = (position: number): Commit["events"][number] => {
   return [position, "step", 1, NOW, null, null, null, null, null, null, '{"step":"routing"}']
 }
-/** The place behind the first event is somebody else's already: a journal in which another has written unseen. */
+/** Another writer has used the position after the first event, unknown to this one. */
 const TAKE_PLACE =
   "INSERT INTO event (conversation, position, type, version, at) SELECT key, 2, 'step', 1, 1 FROM conversation WHERE id = ?"
 

@@ -13,7 +13,7 @@ export interface StateRow {
 }
 
 /**
- * What a conversation's state is computed from. If there is a snapshot, `events` is empty, because few of them are
+ * The input from which a conversation's state is computed. If there is a snapshot, `events` is empty, because few of them are
  * needed then. The row is read first, so it may miss a snapshot that was stored in between; `events` is empty then,
  * too.
  */

@@ -34,7 +34,7 @@ describe.each(databases)("files in the database on $name", { timeout: 120_000 },
     writeFileSync(file, bytes)
     return file
   }
-  /** A connection of somebody, without which nothing is made a file. */
+  /** A connection of a person. Without one, files are not created. */
   const connected = async () => {
     const [user, id] = [newId("user"), newId("conn")]
     const sql = `INSERT INTO connection (id, person, name, engine, key_id, sealed, created_at, updated_at)
@@ -56,7 +56,7 @@ describe.each(databases)("files in the database on $name", { timeout: 120_000 },
     const stored = await kept.put(user, written(bytes))
     expect(await kept.find(user, path)).toBeUndefined()
     expect(await kept.add(user, path, stored, id)).toBe(true)
-    expect(await open().fetch(newId("user"), path)).toBeUndefined() // somebody else's is like none
+    expect(await open().fetch(newId("user"), path)).toBeUndefined() // another person's file is not found
     const file = await open().fetch(user, path)
     expect(readFileSync(file?.local ?? "").equals(bytes)).toBe(true)
     expect(await kept.bytesOf(user)).toBe(size)

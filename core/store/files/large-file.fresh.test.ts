@@ -47,7 +47,7 @@ test.each(databases)(
     const [from, back] = await Promise.all([file, local].map(hashOf))
     expect([statSync(local).size, back]).toEqual([sizes.keptMegabytes * MEGABYTE, from])
     expect(asked).toBeGreaterThan(2 * sizes.keptMegabytes)
-    // What is freed is counted some parts later: the bound does not grow with the file, and is far below it.
+    // Freed memory is counted some parts later. The bound does not grow with the file, and is far below its size.
     expect(most).toBeLessThan(48)
   },
 )

@@ -8,7 +8,7 @@ import type { FolderDisk } from "./folder-disk.ts"
 import { type FolderMark, MARK_FILE, newMark, readMark, markLine, writeMark } from "./folder-mark.ts"
 
 const OTHER_USERS = 0o077
-/** What an unused disk contains. */
+/** The files of an unused disk. */
 const IGNORED_NAMES = /^(?:\.|lost\+found$)/
 
 /**

@@ -3,7 +3,7 @@ import type { LeftBehind } from "../../engine/journal.ts"
 import type { ProposalId } from "../../protocol/ids.ts"
 import { toRowText } from "./mirror-rows.ts"
 
-/** What the journal stores with a conversation in memory. */
+/** Facts that the journal adds to a conversation in memory. */
 export interface Bookkeeping {
   /** The key of the conversation's row. */
   key: number

@@ -78,7 +78,7 @@ export class SqlBudget implements Budget {
     return [
       { sql: "INSERT INTO budget (person) VALUES (?) ON CONFLICT (person) DO NOTHING", values: [user] },
       { sql: "UPDATE budget SET person = person WHERE person = ?", values: [user], mustChange: true },
-      // Reservations of failed nodes, also in this conversation: whoever reserves is its only writer.
+      // Reservations of failed nodes, also in this conversation: the node that reserves is its only writer.
       {
         sql: "DELETE FROM reservation WHERE person = ? AND (conversation = ? OR expires_at <= ?)",
         values: [user, conversation, now()],

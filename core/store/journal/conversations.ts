@@ -179,7 +179,7 @@ export class SqlConversations {
     return [...waiting.values()]
   }
 
-  /** Where the newest run started or last paused. Events after it are new to a client that saw the pause. */
+  /** The position where the newest run started or last paused. Events after it are new to a client that saw the pause. */
   async lastPause(id: ConversationId): Promise<number | undefined> {
     const sql = `SELECT max(position) AS position FROM event WHERE conversation = ${KEY}
       AND type IN ('run_started', 'awaiting_confirmation', 'in_doubt', 'handed_over')`
@@ -245,7 +245,7 @@ export class SqlConversations {
     return typeof row?.cost === "number" ? row.cost / 1_000_000 : null
   }
 
-  /** Of any person: for operators, never for a route. */
+  /** The run of any person: for operators, never for a route. */
   async runOfAnybody(id: RunId): Promise<{ readonly run: Run; readonly user: UserId } | undefined> {
     const sql = `SELECT ${RUN}, p.id AS person FROM run r JOIN conversation c ON c.key = r.conversation
         JOIN person p ON p.key = c.person WHERE r.id = ?`

@@ -122,7 +122,7 @@ export class SqlQueue {
       if (found.length === 0) return false
       const changes = found.flatMap(({ row, message: input }, index) => toStatements(row, input, index))
       const outcome = await this.#engine.change({ type: "statements", statements: [count, ...changes] })
-      if (outcome.ok) return true // otherwise somebody was faster: look what is left of it
+      if (outcome.ok) return true // otherwise another writer was faster: read the rest again
     }
   }
 

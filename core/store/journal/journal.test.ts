@@ -40,7 +40,7 @@ async function begin(store: Store, journal: SqlJournal, hold = true): Promise<Co
   return conversation
 }
 
-/** Looks on until whoever gives no sign of life any more is known to be dead. */
+/** Sweeps until a node without a heartbeat counts as failed. */
 async function outlast(journal: SqlJournal): Promise<void> {
   for (let look = 0; look < 4; look++, clock += 5_000) await journal.abandoned(1)
 }
@@ -246,7 +246,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     const next = otherNode(store.engine)
     expect(await next.claim(await next.load(id), [], { release: false, withInbox: true })).toBe("claimed")
     expect(await status()).toEqual([{ status: "rejected" }])
-    // Where the journal says something else after all, the row follows it with the commit that takes the decision.
+    // If the journal records something else, the commit that consumes the decision corrects the row.
     const { inbox } = await next.load(id)
     expect(await next.append(await next.load(id), [], { release: false, taken: inbox })).toBe(true)
     expect(await status()).toEqual([{ status: "pending" }])

@@ -13,7 +13,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("on $name", (
     await using fast = await openStore({ ...database, durability: "normal", clock })
     await fast.node.heartbeat()
     await store.node.heartbeat()
-    // Both may have begun in the same millisecond, so they are found by their ids.
+    // Both may have started in the same millisecond, so they are found by their ids.
     const read = async ({ node }: typeof store) => (await store.nodes.read()).find(({ id }) => id === node.id)
     expect(await store.nodes.read()).toHaveLength(2)
     const [first, second] = [await read(fast), await read(store)]

@@ -48,7 +48,7 @@ class Peer {
     for (let passed = 0; passed <= ms; passed += SWEEP_MS) {
       if ((await this.journal.abandoned(10)).length > 0) return passed
       await Promise.all([this.clock.turn(SWEEP_MS), beside?.clock.turn(SWEEP_MS)])
-      await beside?.node.alive() // what its beat has begun is written when this is
+      await beside?.node.alive() // resolves after the write that the heartbeat started
     }
     return undefined
   }
@@ -126,7 +126,7 @@ describe.each(databases)("on $name", ({ create }) => {
       other.clock.shift(HOUR / 6)
       // Several looks between two signs of life: each may count only what has really passed.
       await Promise.all([living.clock.turn(SWEEP_MS / 4), other.clock.turn(SWEEP_MS / 4)])
-      if (look % 5 === 4) await living.node.alive() // what its beat has begun is written when this is
+      if (look % 5 === 4) await living.node.alive() // resolves after the write that the heartbeat started
     }
   })
 
@@ -147,7 +147,7 @@ describe.each(databases)("on $name", ({ create }) => {
     await living.begin(store)
     const other = new Peer(store.engine)
     await other.journal.abandoned(10)
-    await other.clock.turn(HOUR) // all of the machine stood still, or the database was away: nobody could sign
+    await other.clock.turn(HOUR) // the whole machine was suspended, or the database was away: no node could send a heartbeat
     expect(await other.journal.abandoned(10)).toEqual([])
     expect(await other.finds(60_000, living)).toBe(undefined)
   })

@@ -16,7 +16,7 @@ const UPDATED_TIMES = ", signed_at = excluded.signed_at, own_time = excluded.own
 export interface NodeOptions {
   readonly clock: Clock
   readonly leaseSeconds?: number
-  /** Where a process leaves its id for the next process of the same data folder; see `NodeFile`. */
+  /** The file in which a process stores its id for the next process of the same data folder; see `NodeFile`. */
   readonly nodeFile?: string | undefined
 }
 
@@ -53,7 +53,7 @@ export class ThisNode {
   }
 
   /**
-   * Expires the leases of whoever held the database's lock before, because that process must have ended. At the start,
+   * Expires the leases of the previous holder of the database's lock, because that process must have ended. At the start,
    * because a sweep finds only conversations without a live writer.
    */
   async expireDeadNodes(): Promise<void> {

@@ -42,13 +42,13 @@ describe.each(databases)("the snapshot of a long conversation on $name", ({ name
       ...{ store, engine, id, user, talk, read, rows, url: database.url },
       change: (sql: string, ...values: unknown[]) =>
         engine.change({ type: "statements", statements: [{ sql, values, mustChange: true }] }),
-      /** Read often enough that it is there; it is written beside what the reader does. */
+      /** Reads until the snapshot is stored, which happens after the read returns. */
       async kept() {
         await read()
         await expect.poll(rows).toHaveLength(1)
         return (await rows())[0]!
       },
-      /** What the whole journal says. */
+      /** The state computed from the whole journal. */
       whole: async () => replay(id, user, (await journal.read(id)) as JournalEvent[]),
       async [Symbol.asyncDispose]() {
         await store[Symbol.asyncDispose]()
@@ -70,7 +70,7 @@ describe.each(databases)("the snapshot of a long conversation on $name", ({ name
     return { counted, engine: { ...engine, eventsToReplay, ...(stateSource ? { stateSource: counting } : {}) } }
   }
 
-  /** An engine whose changes are made when they are told to. */
+  /** An engine that delays its changes until `go()`. */
   function delayed(engine: Engine) {
     const { promise, resolve: go } = Promise.withResolvers<void>()
     const changes: Promise<unknown>[] = []
@@ -114,7 +114,7 @@ describe.each(databases)("the snapshot of a long conversation on $name", ({ name
       const other = new pg.Client({ connectionString: world.url })
       await other.connect()
       await world.engine.stateSource?.(world.id, SNAPSHOT_VERSION) // prepared by now: what follows is asked one after the other
-      // Whoever reads has the row then, and waits with the question for the events.
+      // The reader has the row then, and its query for the events waits.
       await other.query("BEGIN; LOCK TABLE event IN ACCESS EXCLUSIVE MODE")
       const reading = readConversation(world.engine, world.id)
       const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'event'::regclass"
@@ -147,7 +147,7 @@ describe.each(databases)("the snapshot of a long conversation on $name", ({ name
     ["says another position than its row", "UPDATE kept_fold SET position = position - 4"],
     ["is of another version", "UPDATE kept_fold SET version = '1.0'"],
     ["is ahead of the journal", "DELETE FROM event WHERE position > 200"],
-  ])("that %s is passed over, and made anew from the journal", async (_, sql) => {
+  ])("that %s is ignored and computed again from the journal", async (_, sql) => {
     await using world = await open(60)
     await world.kept()
     await world.change(sql)

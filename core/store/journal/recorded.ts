@@ -29,7 +29,7 @@ export async function readRecorded(engine: Engine, ids: readonly ConversationId[
 }
 
 /**
- * What the row means for this node if it is the writer. Decided by the fence and the count, not by the owner: the row
+ * Compares the row with this node's lease: is it still the writer, and has it read all input? Decided by the fence and the count, not by the owner: the row
  * may be older than what this node has done since.
  */
 export function toRecorded(

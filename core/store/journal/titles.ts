@@ -15,7 +15,7 @@ interface TitleSearch {
 
 interface Found {
   readonly keys: readonly number[]
-  /** Where the next page starts, if there may be more. */
+  /** The start of the next page, if there may be more. */
   readonly next: number | null
 }
 

@@ -8,7 +8,7 @@ import { toCommit } from "./to-commit.ts"
 
 const HOLD = { lease: "hold", node: "node_1", now: 1, release: false } as const
 
-/** The commit of these events, after one that has brought every row up to date. */
+/** The commit of these events, after a commit that updated every row. */
 function commit(story: Staged, events: readonly NewEvent[], taken: readonly InboxItem[] = []) {
   const { conversation } = story
   toCommit(conversation, [], HOLD)

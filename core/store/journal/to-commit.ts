@@ -19,7 +19,7 @@ import {
   toUsageRows,
 } from "./mirror-rows.ts"
 
-/** What a commit needs besides its events. */
+/** Input of a commit besides its events. */
 export interface CommitInput extends Pick<Commit, "lease" | "node" | "now" | "release"> {
   readonly born?: Commit["born"]
   readonly withInbox?: boolean

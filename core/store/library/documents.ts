@@ -9,7 +9,7 @@ import {
   type TextQuery,
   type TextWindow,
 } from "../../protocol/library.ts"
-import { type Kept, type LibraryRecords, MAX_PASSAGES, type ReadDocument } from "../../engine/library.ts"
+import { type DocumentChange, type LibraryRecords, MAX_PASSAGES, type ReadDocument } from "../../engine/library.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import { insertDocument, updateCollection, updateDocument } from "./document-statements.ts"
 import { type Edition, completeEdition, touchEdition, editionStatements } from "./editions.ts"
@@ -18,7 +18,7 @@ import { newestFirst } from "../engine/newest-first.ts"
 import type { Statement } from "../engine/operations.ts"
 import { toTime } from "../engine/row-values.ts"
 
-/** Of one person in all collections. */
+/** The most documents of one person in all collections. */
 export const MAX_DOCUMENTS = 100_000
 /** Documents with at most this many statements are written in one transaction. */
 const MAX_STATEMENTS = 4
@@ -109,7 +109,11 @@ export class SqlDocuments {
     return (await this.#engine.query<Row>(sql, [this.#embedder, collection, hash, user]))[0]
   }
 
-  async keep(user: UserId, collection: CollectionId, document: ReadDocument): Promise<{ id: DocumentId; kept: Kept }> {
+  async keep(
+    user: UserId,
+    collection: CollectionId,
+    document: ReadDocument,
+  ): Promise<{ id: DocumentId; kept: DocumentChange }> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const before = await this.#findPrevious(user, collection, document)
       if (before && hasContent(before, document)) return { id: before.id, kept: "unchanged" }

@@ -34,7 +34,7 @@ export function parsePassageId(id: PassageId): { edition: EditionId; ordinal: nu
 }
 
 /**
- * The statements that write an edition, one insert each. They are created lazily, because all of a large document at
+ * The statements that write an edition, one insert each. They are generated one at a time, because all of a large document at
  * once would delay other requests.
  */
 export function* editionStatements(

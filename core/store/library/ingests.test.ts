@@ -11,7 +11,7 @@ test("listeners are notified, also after another one has unsubscribed twice", ()
   const leave = ingests.watch(user, () => told.push("first"))
   leave()
   const leaveLater = ingests.watch(user, () => told.push("second"))
-  leave() // a stream is closed by whoever revokes it, and again when its connection is gone
+  leave() // a stream is closed when it is revoked, and again when its connection ends
   ingests.tell(user)
   leaveLater()
   ingests.tell(user)

@@ -16,7 +16,7 @@ export interface IndexerOptions {
 
 /** Embedded at a time: enough for several threads, and little is lost if the process fails. */
 const MAX_PASSAGES = 64
-/** If several people wait, so that nobody waits long. */
+/** A smaller share if several people wait, so that none waits long. */
 const MAX_PER_PERSON = 16
 
 interface Portion extends WaitingPassages {

@@ -30,7 +30,7 @@ export class SqlMcpPins {
   }
 
   /**
-   * Records what a server offers now. The first list is approved automatically, because whoever added the server wants
+   * Records what a server offers now. The first list is approved automatically, because the person who added the server wants
    * to use it. Two concurrent first reads may approve two lists, but each tool only as first seen. Approved tools that
    * are missing are stored up to a limit, in case they come back.
    */

@@ -12,7 +12,7 @@ const LOST_ANSWER_MS = 60_000
 /** How long a used code is remembered. Using it again means that it was stolen. */
 const REMEMBER_USED_MS = 60 * 60_000
 
-/** What a code is bound to. A client must know all of it to exchange the code. */
+/** The values that a code is bound to. A client must know all of them to exchange the code. */
 interface CodeBinding {
   readonly client: string
   readonly redirect: string

@@ -5,12 +5,12 @@ import { SqlBuckets } from "./buckets.ts"
 
 const EACH_MS = 10
 const [READ_AT_ONCE, MORE] = [10_000, 50]
-/** What others commit may be seen later than its time says: so many of the newest are told again. */
+/** Commits of other nodes may become visible after their time, so this many of the newest rows are read again. */
 const OVERLAPPING = 5000 / EACH_MS
 
 const postgres = databases.filter(({ name }) => name === "postgres")
 
-/** Somebody who has seen none of so many, whose times are as given. */
+/** A node that has read none of many rows with these times. */
 async function openWith(create: TestDatabase["create"], changedAt: string) {
   await using opening = new AsyncDisposableStack()
   const database = opening.use(await create())

@@ -27,7 +27,7 @@ export class SqlBuckets {
   readonly #engine: Engine
   #readUpTo = 0
   /**
-   * Where the last read stopped if there was more. Several rows may have one time, so the time alone is not a position.
+   * The last row of the last read, if there was more. Several rows may have one time, so the time alone is not a position.
    */
   #stoppedAt: BucketRow | undefined
   #exchanges = 0

@@ -2,7 +2,7 @@ import type { UserId } from "../../protocol/ids.ts"
 import type { ClientKind } from "../../protocol/account/sign-in.ts"
 import type { Engine } from "../engine/engine.ts"
 
-/** Where each client's last choice is stored. Programs share the default: they have no person who chooses. */
+/** The column of each client's last choice. Programs share the default, because no person chooses there. */
 const COLUMNS: Readonly<Record<ClientKind, "page_model" | "terminal_model" | "chosen_model">> = {
   page: "page_model",
   terminal: "terminal_model",

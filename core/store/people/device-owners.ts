@@ -118,7 +118,7 @@ export class SqlDeviceOwners {
     return (await this.#engine.query<OwnerRow>(sql, [user, name]))[0]
   }
 
-  /** Of racing registrations one gets the name, and all of them see the owner. */
+  /** If registrations race, one gets the name, and all of them return the owner. */
   async #bind(user: UserId, name: string, lineage: string): Promise<OwnerRow> {
     const sql = `INSERT INTO device (id, person, name, lineage, bound_at) SELECT ?, id, ?, ?, ? FROM person
       WHERE id = ? AND (SELECT count(*) FROM device WHERE person = ? AND lineage = ?) < ? ON CONFLICT (person, name) DO NOTHING`

@@ -12,7 +12,7 @@ export interface EncryptedColumns {
 }
 
 /**
- * The rows of a table with one encrypted secret of a person each. Whoever can change the database without the master
+ * The rows of a table with one encrypted secret of a person each. An attacker who can change the database but lacks the master
  * key cannot redirect a password to another address.
  */
 export class EncryptedRows<Content> {

@@ -9,7 +9,7 @@ export const newSecret = (person: UserId, prefix = ""): string =>
   `${prefix}${randomBytes(32).toString("base64url")}${slotDigitsOf(person)}`
 
 /**
- * Stored in place of a secret, so that a copy of the database grants no access. Without salt, because nobody guesses
- * 256 bits.
+ * Stored in place of a secret, so that a copy of the database grants no access. Without salt, because a secret has too
+ * many bits (256) to guess.
  */
 export const secretHash = (secret: string): string => createHash("sha256").update(secret).digest("hex")

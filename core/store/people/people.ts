@@ -80,7 +80,7 @@ export class SqlPeople {
   }
 
   /**
-   * The person whom an issuer of JWTs calls `subject`, created on demand. An erased person is created again only after
+   * The person with this `subject` of a JWT issuer, created on demand. An erased person is created again only after
    * a new sign-in, so that an older token cannot restore them.
    */
   async ofIssuer({ issuer, subject, signedInAt = 0 }: IssuerIdentity, now: number): Promise<PersonRecord> {

@@ -181,7 +181,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
       if (steps-- !== 0) await rotation.end()
     }
 
-    await rotating(0) // the new key is in the file, and nobody uses it
+    await rotating(0) // the new key is in the file, and unused
     await serving.providerKeys.put(ada, "openai", access("between"))
     await readable()
     expect(await under(old.id)).toBe(51)

@@ -7,7 +7,7 @@ const workspaceTable = (name: string, parent: string, columns: string) => [
   `CREATE INDEX ${name}_person ON ${name} (person, ${parent}, created_at, id)`,
 ]
 
-/** What people store: the workspace, files, results of queries, and the library of documents. */
+/** People's content: the workspace, files, results of queries, and the library of documents. */
 export const contentTables = ({ serialKey, clustered, bytes, uncompressed, fullText }: SchemaSyntax) => [
   // `version` counts the writes of a person: a write that read another version does not happen, so no two writes miss each
   // other. `sample` lists the rows of the sample workspace while it is loaded. `vectors` counts the vectors of the notes.
@@ -97,7 +97,7 @@ export const contentTables = ({ serialKey, clustered, bytes, uncompressed, fullT
     file TEXT NOT NULL, number BIGINT NOT NULL, person TEXT NOT NULL, bytes ${bytes} NOT NULL, PRIMARY KEY (file, number))`,
   "CREATE INDEX message_file_part_person ON message_file_part (person)",
   ...uncompressed("message_file_part", "bytes"),
-  // Which message of which conversation names a file.
+  // The messages that refer to a file.
   `CREATE TABLE message_file_use (
     file TEXT NOT NULL, conversation TEXT NOT NULL, message TEXT NOT NULL, person TEXT NOT NULL, used_at BIGINT NOT NULL,
     checked_at BIGINT, PRIMARY KEY (file, conversation, message)) ${clustered}`,

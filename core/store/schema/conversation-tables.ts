@@ -101,7 +101,7 @@ export const conversationTables = ({ serialKey, clustered, unlogged, uncompresse
   `CREATE TABLE usage_summed (person TEXT NOT NULL, day TEXT NOT NULL, PRIMARY KEY (person, day)) ${clustered}`,
   // The row of a person that concurrent reservations lock.
   "CREATE TABLE budget (person TEXT NOT NULL PRIMARY KEY)",
-  // What the model call of a conversation may cost, at most one each: a conversation has one writer.
+  // The reserved cost of a model call, at most one for each conversation, because a conversation has one writer.
   `CREATE TABLE reservation (
     conversation TEXT NOT NULL PRIMARY KEY, id TEXT NOT NULL, person TEXT NOT NULL, cost BIGINT NOT NULL,
     expires_at BIGINT NOT NULL) ${clustered}`,
@@ -129,7 +129,7 @@ export const conversationTables = ({ serialKey, clustered, unlogged, uncompresse
   "CREATE INDEX bucket_changed ON bucket (changed_at)",
 ]
 
-/** What SQL clients may read: `docs/reference/sql.md`. */
+/** Views for SQL clients: `docs/reference/sql.md`. */
 export const conversationViews = [
   `CREATE VIEW conversations AS
     SELECT c.id, p.id AS user_id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.created_at, c.updated_at

@@ -15,7 +15,7 @@ function open(url: string): Engine {
 }
 
 const NAMES = migrations.map(({ name }) => name)
-/** What versions after this one may bring: a table, an index on a table in use, and another table. */
+/** Migrations of later versions: a table, an index on a table in use, and another table. */
 const later: readonly Migration[] = [
   { name: "997_pet", statements: () => ["CREATE TABLE pet (name TEXT)"] },
   { name: "998_pet_name", index: { name: "pet_name", table: "pet", over: "(name)" } },

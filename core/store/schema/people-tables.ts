@@ -32,7 +32,7 @@ export const peopleTables = ({ serialKey, clustered }: SchemaSyntax) => [
     redirect TEXT NOT NULL, challenge TEXT NOT NULL, resource TEXT NOT NULL, token TEXT, expires_at BIGINT NOT NULL) ${clustered}`,
   "CREATE INDEX authorization_code_person ON authorization_code (person)",
   "CREATE INDEX authorization_code_expires ON authorization_code (expires_at)",
-  // What a person allows a program: the current refresh secret, the previous one, and when it changed.
+  // A program's access to a person's account: the current refresh secret, the previous one, and when it changed.
   `CREATE TABLE program_grant (
     token TEXT NOT NULL PRIMARY KEY, person BIGINT NOT NULL, client TEXT NOT NULL, resource TEXT NOT NULL,
     hash TEXT NOT NULL, previous_hash TEXT, renewed_at BIGINT NOT NULL) ${clustered}`,
@@ -46,11 +46,11 @@ export const peopleTables = ({ serialKey, clustered }: SchemaSyntax) => [
   "CREATE UNIQUE INDEX issuer_identity_person ON issuer_identity (person, issuer)",
   `CREATE TABLE sign_in_attempt (hash TEXT NOT NULL PRIMARY KEY, expires_at BIGINT NOT NULL) ${clustered}`,
   "CREATE INDEX sign_in_attempt_expires ON sign_in_attempt (expires_at)",
-  // What was in progress while a person was erased is erased after it. Hashes of issuer identities stay, so that an old
+  // Content that was being written while a person was erased is erased later. Hashes of issuer identities stay, so that an old
   // token does not create the person again.
   `CREATE TABLE erased_person (id TEXT NOT NULL PRIMARY KEY, at BIGINT NOT NULL) ${clustered}`,
   `CREATE TABLE erased_identity (hash TEXT NOT NULL PRIMARY KEY, at BIGINT NOT NULL) ${clustered}`,
-  // Counts changes of a person's things, so that other processes notice them.
+  // Counts changes of a person's settings, so that other processes notice them.
   `CREATE TABLE news (person BIGINT NOT NULL, kind TEXT NOT NULL, count BIGINT NOT NULL, PRIMARY KEY (person, kind)) ${clustered}`,
 
   // `lineage` names the credential that first used the name of the device, or was allowed to later (`taken_at`). The

@@ -31,7 +31,7 @@ export class TransferError extends Error {
   }
 }
 
-/** What an import does, in the order of the file. Every item has been checked. */
+/** One step of an import, in the order of the file. Every item has been checked. */
 export type TransferItem = { readonly line: number } & (
   | { readonly type: "person"; readonly person: PersonLine }
   | ({ readonly type: "conversation" } & ImportedConversation)
@@ -67,7 +67,7 @@ export interface TransferTables {
   isOfPack(table: string): boolean
 }
 
-/** What the lines of an export look like. Made when they are read, because most processes read none. */
+/** The schemas of the lines of an export. Created on first use, because most processes read none. */
 function lineSchemas() {
   const text = z.string().refine(isStorable, "has a character that cannot be stored")
   const time = z.int().nonnegative()
@@ -363,8 +363,8 @@ class Journal {
   }
 
   /**
-   * Nothing that someone agreed to elsewhere is agreed to here: an open run is cancelled with its proposals, grants are
-   * revoked, and a conversation that approved writes by itself asks first.
+   * Approvals do not move to another server: an open run is cancelled with its proposals, grants are
+   * revoked, and a conversation in automatic mode changes to ask first.
    */
   end(now: number, refuse: (problem: string) => never): ImportedConversation {
     const conversation = this.#conversation

@@ -17,7 +17,7 @@ export interface TransferSource {
   readUpload(user: UserId, connection: string): Promise<AsyncIterable<Uint8Array> | undefined>
 }
 
-/** What an export leaves behind. */
+/** Counts what an export omits. */
 export interface ExportOmissions {
   /** Conversations with a run in progress, or with input that no server has read. An import cancels the run. */
   working: number

@@ -27,7 +27,7 @@ export interface TransferTarget {
   writeUpload(user: UserId, upload: UploadPart): Promise<void>
 }
 
-/** What an import has done. What was there before, of an import that was interrupted, counts as well. */
+/** The result of an import. It includes what an interrupted import had already added. */
 export interface Imported {
   people: number
   conversations: number

@@ -12,7 +12,7 @@ const PART = 1024 * 1024
 export interface UploadsOptions {
   /** The folder of uploaded databases, with a folder for each person. */
   readonly root: string
-  /** Where the database of a connection is in the folder of its person. */
+  /** The path of a connection's database in the folder of its person. */
   pathOf(connection: string): string
   readonly now: () => number
 }

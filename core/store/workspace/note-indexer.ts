@@ -128,7 +128,7 @@ export class NoteIndexer {
     if (others) this.#waiting.set(person, others)
   }
 
-  /** Embeds some notes of a waiting person, or else of anybody, in turns. False if there is nothing left to do. */
+  /** Embeds some notes of a waiting person, or else of any person, in turns. False if no note is left. */
   async #next(): Promise<boolean> {
     const { vectors } = this.#options
     const waiting = new Map(this.#waiting)

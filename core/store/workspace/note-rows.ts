@@ -36,7 +36,7 @@ export class NoteRows implements IndexedRows {
     return note
   }
 
-  /** Of all notes with a vector. Without the vectors, which take most of the time to decode. */
+  /** The versions of all notes with a vector, without the vectors, which are slow to decode. */
   async editionsOf(person: string, embedder: string): Promise<ReadonlyMap<string, NoteEdition>> {
     const sql = "SELECT note, version, hash FROM note_vector WHERE person = ? AND embedder = ? AND version > 0"
     const rows = await this.#engine.query<{ note: string; version: number; hash: string }>(sql, [person, embedder])

@@ -5,7 +5,7 @@ import type { Applied, NoteMatch, Vector } from "../../protocol/workspace.ts"
 import type { WorkspaceStatement } from "../../workspace/layout.ts"
 import type { Engine } from "../engine/engine.ts"
 
-/** What a person's workspace needs from its owner. */
+/** The dependencies of a person's workspace. */
 export interface WorkspaceContext {
   readonly engine: Engine
   readonly now: () => number

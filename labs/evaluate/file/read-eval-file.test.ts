@@ -74,7 +74,7 @@ test.each<[what: string, text: string, fault: string]>([
   expect(await faultsOf(text)).toContain(fault)
 })
 
-test("every fault of a file is told, each on its line", async () => {
+test("every fault of a file is reported with its line", async () => {
   const faults = await faultsOf(caseWith("approve: perhaps\nexpect: { ends: dead }"))
   expect(faults.split("\n").map((line) => line.split(", ")[0])).toEqual([
     'x.yaml:4:5: case "one"',

@@ -16,7 +16,7 @@ const resultOf = (name: string, runs: readonly EvalRun[], passRate = 1) =>
 const report = (...results: EvalReport["results"]): EvalReport =>
   sumUp({ file: "x.yaml", startedAt: "2026-01-01T00:00:00.000Z", ms: 1000, stopped: null }, results)
 
-test("what passed and does not is a fall; what failed before, what is new and what is gone are told apart", () => {
+test("a check that no longer passes is a regression; earlier failures, new checks and removed checks are listed separately", () => {
   const before = report(
     resultOf("a", [run(true)]),
     resultOf("b", [run(false)]),

@@ -18,7 +18,7 @@ test.each([
   expect(cellsOf(values)).toEqual({ kind: "time", cells: days })
 })
 
-test("a moment keeps its time, and midnights beside it do", () => {
+test("times keep their time of day, also midnights among them", () => {
   expect(cellsOf(["2025-03-01 00:00:00+00", "2025-03-01 12:30:00+00"]).cells).toEqual([
     ...["2025-03-01T00:00:00+00:00", "2025-03-01T12:30:00+00:00"],
   ])

@@ -33,7 +33,7 @@ test("what counts time alone is a quantity: hours that were worked, orders a day
   expect(draw(["who", "year"], rows)).toBeUndefined()
 })
 
-test("a name has all of its rows in its bar, also where there are more rows than bars; of too many names the first are drawn, which is said", () => {
+test("a bar has all rows of its name, also if there are more rows than bars; of too many names the first are drawn, with a note", () => {
   const sales = Array.from({ length: 100 }, (_, at) => [`shop ${at % 5}`, at])
   expect(draw(["shop", "sold"], sales)?.transform).toBeUndefined()
   const shops = Array.from({ length: 60 }, (_, at) => [`shop ${at}`, at])

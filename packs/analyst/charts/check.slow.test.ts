@@ -179,8 +179,8 @@ test.each<[what: string, spec: unknown, says: RegExp]>([
   expect(await problemOf(spec)).toMatch(says)
 })
 
-describe("of the charts somebody hostile would write", () => {
-  test("each is refused, in words, and the thread goes on", async () => {
+describe("of hostile charts", () => {
+  test("each is refused with a sentence, and the thread continues", async () => {
     const passed: string[] = []
     for (const { name, spec } of [...hostileCharts, ...hugeCharts]) {
       if ((await problemOf(spec)) === undefined) passed.push(name)
@@ -208,7 +208,7 @@ describe("of the charts somebody hostile would write", () => {
 })
 
 test(
-  "a checker that is closed while it starts tells whoever waits, and starts again for the next",
+  "a checker that is closed while it starts rejects the waiting callers, and starts again for the next",
   async () => {
     const own = new ChartCheck()
     const waiting = own.check({ text: JSON.stringify(bar), columns })

@@ -29,7 +29,7 @@ test("what makes some rows more is allowed", () => {
   check({ density: "n", groupby: ["few"] }, { quantile: "n", groupby: ["few"] })
 })
 
-test("what is folded is told apart by its columns, of which there are few", () => {
+test("folded values are grouped by their columns, because those are few", () => {
   check({ fold: ["n", "many"] }, { density: "value", groupby: ["key"] })
   check({ fold: ["n", "many"], as: ["which", "how many"] }, { density: "how many", groupby: ["which"] })
 })

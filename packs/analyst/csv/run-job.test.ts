@@ -197,7 +197,7 @@ test.each([
 })
 
 test.each(["3. März 2024", "3 de marzo de 2024", "3 mars 2024", "March 2024", "Mar-2024"])(
-  "the date %s stays text, and that is said",
+  "the date %s stays text, with a warning",
   async (cell) => {
     const { columns, warnings } = await look(`day;n\n${cell};1\n`)
     expect(columns[0]?.type).toBe("TEXT")

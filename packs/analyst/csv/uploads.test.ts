@@ -44,7 +44,7 @@ test("what takes too long, is given up, or cannot be recorded leaves nothing", a
   expect([slow.left(), given.left(), lost.left()]).toEqual([[], [], []])
 })
 
-test("a file whose connection may be recorded is kept, and where nobody can say it is left to the next start", async () => {
+test("a file is stored if its connection may be recorded, and if that is unknown it is left to the next start", async () => {
   const lost = () => Promise.reject(new Error("the answer was lost"))
   const recorded = opened({}, async () => true)
   await expect(recorded.keep(rows(10), lost)).rejects.toThrow("the answer")

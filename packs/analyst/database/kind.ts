@@ -45,14 +45,15 @@ export function sideEffectNotes(beside: readonly SideEffect[], more: number): st
 const inWords = (parts: readonly string[]) =>
   parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts.join("")
 
-/** What one statement changes, or would change. */
+/** The change that one statement makes, or would make. */
 export interface DatabaseChange {
   readonly verb: "INSERT" | "UPDATE" | "DELETE"
   readonly table: string
   /** Rows that it writes or deletes; of an INSERT also those that it writes twice. */
   readonly affected: number
-  /** Of these, rows that were not there before, and rows that were. */
+  /** The new rows among them. */
   readonly added: number
+  /** The rows among them that existed before. */
   readonly overwritten: number
   /** An UPDATE or DELETE of every row that the table has. */
   readonly all: boolean
@@ -66,7 +67,7 @@ export interface DatabaseChange {
   readonly paired: boolean
   /** The columns whose values the database makes when the change is made: numbers, times, chance. They are not compared. */
   readonly made: readonly string[]
-  /** Of these columns, those whose values an existing row keeps: only new rows get another value. */
+  /** The generated columns that an existing row retains: only new rows get another value. */
   readonly kept: readonly string[]
   /** Further notes for the user who decides, such as triggers. */
   readonly notes: readonly string[]

@@ -40,7 +40,7 @@ test("a large schema is narrowed to the tables that fit the question and what jo
   expect(markdown.length).toBeLessThanOrEqual(24_500)
 })
 
-test("what was shown stays while there is room, so that one question after another is told the same", () => {
+test("shown tables stay while there is room, so that later questions get the same text", () => {
   const schema = { tables: shop(200), more: false }
   const first = toMarkdown(schema, { question: "Which sales orders were placed in may?" })
   expect(first.names).toEqual(["order_lines", "SalesOrders"])
@@ -50,7 +50,7 @@ test("what was shown stays while there is room, so that one question after anoth
   }
   const wider = toMarkdown(schema, { question: "and from which town?", keep })
   expect(wider.names).toEqual(["order_lines", "SalesOrders", "customers"])
-  // Where there is no room for all, what is asked about now comes first.
+  // Without room for all tables, those of the current question come first.
   expect(toMarkdown(schema, { question: "from which town?", keep, most: 200 }).names).toEqual(["customers"])
 })
 
@@ -67,7 +67,7 @@ test("whatever a database is called, its schema is bounded", () => {
   expect(toMarkdown({ tables: [], more: false }).markdown).toBe("This database has no tables.")
 })
 
-test("a table that is too long by itself is told by its columns, without rows and comments, and as far as there is room", () => {
+test("a table that is too long is described by its columns only, as far as there is room", () => {
   const names = Array.from({ length: 200 }, (_, n) => `measured_value_${n}`)
   const sample = {
     columns: names.map((name) => ({ name, type: "TEXT" })),

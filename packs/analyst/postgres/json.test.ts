@@ -40,13 +40,13 @@ test.each([
   ["only quotes", `${'"\\'.repeat(30_000)}x`],
   ["only digits", "1".repeat(60_000)],
   ["numbers that are none", "1e+".repeat(20_000)],
-])("%s keeps nobody waiting", (_, text) => {
+])("%s is read in linear time", (_, text) => {
   const worked = countWork()
   expect(toJson(text)).toBe(text)
   expect(worked()).toBeLessThan(200)
 })
 
-test("megabytes of it keep nobody waiting", () => {
+test("megabytes of it are read in linear time", () => {
   const text = `[${"[],".repeat(2_600_000)}[]]`
   const before = process.cpuUsage()
   expect(toJson(text)).toBe(text)

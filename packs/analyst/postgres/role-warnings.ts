@@ -1,6 +1,6 @@
 import type { PostgresSession } from "./session.ts"
 
-/** What a role may do in addition to reading and writing rows, by PostgreSQL's predefined roles. */
+/** Powers of PostgreSQL's predefined roles besides reading and writing rows. */
 const POWERS: readonly (readonly [role: string, power: string])[] = [
   ["pg_read_server_files", "read every file on the database's server that the server itself can read"],
   ["pg_write_server_files", "write files on the database's server"],

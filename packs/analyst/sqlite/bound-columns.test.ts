@@ -38,7 +38,7 @@ describe("of what a statement gives to the columns of a SQLite table", () => {
       `INSERT INTO badge SELECT * FROM badge ${LATE} ON CONFLICT (id) DO UPDATE SET said = excluded.said`,
       "id code said",
     ],
-    // A NULL elsewhere asks for no number, nor do words inside a text.
+    // A NULL in another position does not generate a number, nor do keywords inside a string.
     ["INSERT INTO badge SELECT id, 'x', NULL FROM badge WHERE said IS NOT NULL", "id code said"],
     ["INSERT INTO badge SELECT DISTINCT id, 'default values', 'y' FROM badge WHERE NULL IS NULL", "id code said"],
     ["INSERT INTO badge SELECT * FROM (SELECT id, 'x', NULL FROM badge)", "id code said"],

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, inject, onTestFinished, test } from "vitest"
-import { KeptLog, programAround } from "../../../test/support/processes/processes.ts"
+import { RecordingLog, programAround } from "../../../test/support/processes/processes.ts"
 import { codeOf } from "../../../core/pack.ts"
 import { queryLimits } from "../database/sql-guards.ts"
 import { SqliteChildren } from "./children.ts"
@@ -29,7 +29,7 @@ const child = new URL("./sqlite-child.ts", import.meta.url).href
 /** The real child, in a process that does something else first. */
 function open(first: string) {
   const program = programAround(`${first}\nawait import(${JSON.stringify(child)})`)
-  const log = new KeptLog()
+  const log = new RecordingLog()
   const children = new SqliteChildren(log, program)
   onTestFinished(() => children.close())
   return { log, children, mark: new URL("mark", program.script) }
@@ -51,7 +51,7 @@ test.each([
     writeFileSync(new URL("mark", import.meta.url), String(process.pid))`)
     expect(await children.run("ada", jobOf("SELECT a FROM t"), signal)).toMatchObject(answerOf)
     const outcome = await children.run("ada", jobOf(sql), signal).catch((error: unknown) => error)
-    // It is told that there is no more, or has filled it so slowly that its time was up.
+    // The allocation failed, or was so slow that the query timed out.
     const status = statusOf(readFileSync(mark, "utf8"))
     if (codeOf(outcome) !== "query_timeout")
       expect(outcome).toMatchObject({ type: "failed", problem: expect.stringContaining("memory") })
@@ -99,7 +99,7 @@ test("a process that dies while it waits is in the log, and costs the next query
     writeFileSync(new URL("mark", import.meta.url), String(process.pid))`)
   await children.run("ada", jobOf("SELECT a FROM t"), signal)
   process.kill(Number(readFileSync(mark, "utf8")), "SIGKILL")
-  // At once, while nobody has heard of it, and again when it is known.
+  // Immediately, before the end of the child is known, and again afterwards.
   expect(await children.run("ada", jobOf("SELECT a FROM t"), signal)).toMatchObject(answerOf)
   expect(log.lines).toMatchObject([{ event: "child_failed", fields: { signal: "SIGKILL" } }])
   expect(await children.run("ada", jobOf("SELECT a FROM t"), signal)).toMatchObject(answerOf)

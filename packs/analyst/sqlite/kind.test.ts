@@ -222,7 +222,7 @@ describe("a database with a write-ahead log", () => {
     db.close()
   })
 
-  test("that nobody has open is read without a trace", async () => {
+  test("that is not open is read without a trace", async () => {
     const { db, path, state } = logged("still.db")
     db.close()
     const before = state()

@@ -60,7 +60,7 @@ function openForChange({ limits: { bytes }, mostBytes }: SqliteChangeJob, file: 
     timeout: BUSY_MS,
     limits: { length: bytes, sqlLength: 200_000, exprDepth: 500, attach: 0, variableNumber: 10, triggerDepth: 10 },
   })
-  // Nothing is written to the file before the end, so a process that ends earlier leaves nothing to roll back.
+  // The file is written only at the end, so a process that ends earlier leaves no journal to roll back.
   db.exec(`PRAGMA cache_spill = OFF; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;
     PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON`)
   if (mostBytes !== undefined) {

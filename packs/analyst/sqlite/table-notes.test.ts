@@ -22,6 +22,6 @@ test.each([
   ["columns that are none", '/* pawl: {"warnings":[],"columns":[null]} */'],
   ["a warning without end", `/* pawl: {"warnings":["${"x".repeat(10_000)}"],"columns":[]} */`],
   ["a comment without end", `/* pawl: {"warnings":["odd"],"columns":[]}${" ".repeat(500_000)} */`],
-])("a comment of somebody else, %s, says nothing", (_, comment) => {
+])("a comment of another program, %s, is ignored", (_, comment) => {
   expect(notesOf(comment)).toBeUndefined()
 })

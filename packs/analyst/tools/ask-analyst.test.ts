@@ -162,7 +162,7 @@ describe("ask_analyst", () => {
     expect(said).toContain("500 different, from 0 to 499")
   })
 
-  test("an empty result is said to be one, and is never a blank chart", async () => {
+  test("an empty result is reported as one, and is never a blank chart", async () => {
     const model = writing(JSON.stringify(SPEC))
     const { text, data } = await ask({ model, result: stored({ rows: [] }) })
     expect([text, data.kind]).toEqual(["Shown as a table instead of a chart, because the result has no rows.", "table"])
@@ -209,7 +209,7 @@ describe("ask_analyst", () => {
     expect((await run({ sqlResult: { ...sqlResult, rowCount: 3 } })).status).toBe("error")
   })
 
-  test("a chart is changed by whoever is shown the one before", async () => {
+  test("a model that changes a chart gets the previous one", async () => {
     const model = writing(JSON.stringify(SPEC))
     await ask({ model, state: { sqlResult, chart: { spec: { mark: "area" } } } })
     expect(JSON.stringify(model.requests[0]?.history)).toContain("area")

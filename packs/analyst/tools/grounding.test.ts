@@ -28,17 +28,17 @@ const asked = (more: Partial<Grounding> = {}): Grounding => ({
   ...more,
 })
 
-test("the last result is told where the history no longer has it, and only there", async () => {
+test("the last result is included only if the history no longer has it", async () => {
   const tell = grounding(databaseOf(1), systemClock)
   expect(await tell(asked())).toMatch(/# The last result[^]*SELECT 1 AS n/)
   const hasResult = (words: string) => words === sqlResult.sql
   expect(await tell(asked({ hasResult }))).not.toContain("# The last result")
-  // What another database has said is told as that, wherever it stands.
+  // The result of another database is marked as that, in any position.
   const elsewhere = await tell(asked({ hasResult, connectionId: newId("conn") }))
   expect(elsewhere).toContain("of another database than the one chosen now")
 })
 
-test("a conversation about a large database goes on with the tables it was shown, another one does not", async () => {
+test("a conversation about a large database continues with the tables that it was shown, another one does not", async () => {
   const narrowed: Narrowing[] = []
   const tell = grounding(databaseOf(200, narrowed), systemClock)
   const mine = asked()

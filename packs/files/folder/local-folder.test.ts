@@ -20,7 +20,7 @@ import { openFolder } from "./local-folder.ts"
 
 const SECRET = "not for the model"
 
-/** A folder with everything that could lead out of it, and beside it what must stay as it is. */
+/** A folder with every kind of link that leads out of it, next to files that must not change. */
 function place() {
   const base = mkdtempSync(join(tmpdir(), inject("testRun"), "folder-"))
   const root = join(base, "work")
@@ -157,7 +157,7 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(readdirSync(root)).toEqual(["src"])
   })
 
-  test("a write keeps the mode, leaves nothing beside it, and is not done to what has changed", () => {
+  test("a write retains the mode, leaves no other file, and refuses a file that has changed", () => {
     const { root } = place()
     const file = join(root, "run.sh")
     writeFileSync(file, "old")

@@ -41,7 +41,7 @@ function broken(folder: Folder, but: Partial<Folder>): Folder {
 
 const paths = (folder: Folder, most?: number) => protectedIn(folder, "", most).found.map(({ path }) => path)
 
-test("what is near is found first, however much lies deep beside it, and what was not looked at is told", () => {
+test("shallow files are found first, however many are deeper, and skipped folders are reported", () => {
   const { folder } = folderWith({
     "a/b/c/d/1": "",
     "a/b/c/d/2": "",
@@ -72,7 +72,7 @@ test("no depth is too deep for it", () => {
   expect(paths(folder)).toEqual(["1/2/3/4/5/6/7/8/9/10/11/12/AGENTS.md"])
 })
 
-test("a directory that was renamed and made anew is seen: the new file is put aside and the old one put back", () => {
+test("a directory that was renamed and created again is detected: the new file is put aside and the old one put back", () => {
   const { folder, at, read } = folderWith({ "sub/AGENTS.md": "kind", "sub/a": "" })
   const before = protectedIn(folder)
   renameSync(at("sub"), at("sub2"))
@@ -106,7 +106,7 @@ test("another file in the place of a link is seen, and so is what the link leads
   expect(lstatSync(at("GEMINI.md"), { throwIfNoEntry: false })).toBeUndefined()
 })
 
-test("one that cannot be put aside is told to stand, and the others are put aside all the same", () => {
+test("a file that cannot be put aside is reported, and the others are put aside", () => {
   const { folder, at } = folderWith({})
   const before = protectedIn(folder)
   for (const path of [".github", "AGENTS.md"]) writeFileSync(at(path), "x")
@@ -122,7 +122,7 @@ test("one that cannot be put aside is told to stand, and the others are put asid
   expect(readdirSync(at("."))).toEqual([".github", expect.stringMatching(/^put-aside-/)])
 })
 
-test("a directory of git is held under any name, with the hooks it was told of; one whose hooks have another name is not whole", () => {
+test("a git directory is protected under any name, with its configured hooks; a hook with a hard link is not protected completely", () => {
   const git = (at: string) => ({ [`${at}/HEAD`]: "", [`${at}/objects/x`]: "", [`${at}/refs/x`]: "" })
   const { folder, at } = folderWith({
     ...git("deep/data"),
@@ -143,7 +143,7 @@ test("a directory of git is held under any name, with the hooks it was told of; 
   expect(readFileSync(at(".git/hooks/post-commit"), "utf8")).toBe("")
 })
 
-test("a repository in which hooks are told of that are not there yet does not get them from a command", () => {
+test("a command cannot create the missing hooks that a repository is configured for", () => {
   const { folder, at } = folderWith({ ".git/config": "[core]\nhooksPath = tools/hooks\n", "tools/a": "" })
   const before = protectedIn(folder)
   mkdirSync(at("tools/hooks"))

@@ -6,7 +6,7 @@ import { SandboxHome } from "./home.ts"
 
 const homes = () => mkdtempSync(join(tmpdir(), inject("testRun"), "homes-"))
 
-test("a home is kept for the next command, and one that has grown too large begins anew", async () => {
+test("a home folder is reused by the next command, and emptied if it has grown too large", async () => {
   const place = { homes: homes(), id: "folder" }
   const home = new SandboxHome({ ...place, mostBytes: 1000 })
   await home.prepare()
@@ -19,7 +19,7 @@ test("a home is kept for the next command, and one that has grown too large begi
   expect(readdirSync(home.path)).toEqual([])
 })
 
-test("homes that nobody has used for a month go", async () => {
+test("home folders that were not used for a month are removed", async () => {
   const place = homes()
   const [old, young] = [new SandboxHome({ homes: place, id: "old" }), new SandboxHome({ homes: place, id: "young" })]
   for (const home of [old, young]) await home.prepare()

@@ -68,7 +68,7 @@ test("the calls that lead out are refused for real", async ({ skip }) => {
   expect(answers).toEqual({ ...Object.fromEntries(expected), clone: 1 })
 })
 
-test("threads, pipes, pairs of sockets, compilers and workers go on as ever", async () => {
+test("threads, pipes, pairs of sockets, compilers and workers work as usual", async () => {
   const { run } = open(findSandbox(place()))
   const script = `
     const { spawnSync, spawn } = require("child_process"); const { Worker } = require("worker_threads");
@@ -153,7 +153,7 @@ test("npm installs from a registry, with the network agreed to", async ({ skip }
   expect([status, text]).toEqual(["ok", expect.stringContaining("added 1 package")])
   expect(existsSync(join(root, "node_modules/tiny/package.json"))).toBe(true)
 
-  // What is installed by name is noted in package.json, which is always asked about.
+  // Installing a named package writes package.json, which always needs approval.
   writeFileSync(join(root, "package.json"), JSON.stringify({ name: "mine", version: "1.0.0" }))
   const noted = { command: `npm install tiny ${options.replace("--no-save", "")}`, network: true, seconds: 120 }
   const refused = await run(noted)
@@ -170,13 +170,13 @@ const few = { megabytes: 300, processes: 60, openFiles: 64 }
 
 test("a command that takes all the memory is ended, and so is one that makes processes without end", async () => {
   const { run, root } = open(findSandbox(place()), { limits: few })
-  // Kept in pieces, none of which is too large by itself.
+  // Many small allocations.
   const eat = `'${process.execPath}' -e 'const all = []; for (;;) all.push(Buffer.alloc(5e6, 1))'`
   expect((await run({ command: `${eat} & ${eat} & ${eat} & wait` })).text).toContain("more than 300 MB of memory")
   const bomb = "bomb() { printf x >> made; bomb | bomb & sleep 60; }; bomb; wait"
   const { text } = await run({ command: bomb, seconds: 5 })
   expect(text).toMatch(/more than 60 processes|[Cc]annot fork|Resource temporarily unavailable/)
-  // Nobody else on this machine has noticed: there never were thousands. Root is held only where it may make a group.
+  // Other processes of this machine are not affected: there never were thousands. Root is limited only if it may create a group.
   await using group = boundProcesses(few.processes)
   if (group || process.getuid?.() !== 0) expect(statSync(join(root, "made")).size).toBeLessThan(1000)
 })

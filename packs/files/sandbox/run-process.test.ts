@@ -11,7 +11,7 @@ import { runProcess } from "./run-process.ts"
 
 const life = join(import.meta.dirname, "../../../test/support/lives/command-life.ts")
 
-test("of a program that says more than anybody reads only the two ends are held", async () => {
+test("of a program with very long output only the start and the end are stored", async () => {
   setFlagsFromString("--expose-gc")
   const collect = runInNewContext("gc") as () => void
   const cwd = scratch()
@@ -19,7 +19,7 @@ test("of a program that says more than anybody reads only the two ends are held"
   const before = process.memoryUsage().arrayBuffers
   const { output } = await runProcess({
     program: "/bin/sh",
-    // It waits until somebody has looked, when all of it was said.
+    // It waits until the test has measured, after all output was written.
     arguments: [
       "-c",
       "echo begin; head -c 60000000 /dev/zero; echo end; touch said; while [ ! -e seen ]; do sleep 0.05; done",
@@ -40,7 +40,7 @@ test("of a program that says more than anybody reads only the two ends are held"
   expect(held).toBeLessThan(20_000_000)
 })
 
-test("a program is gone, with all that it has started, when whoever ran it was killed", async () => {
+test("a program and its child processes end when its parent is killed", async () => {
   const folder = scratch()
   const parent = spawn(process.execPath, [life, folder], { stdio: ["ignore", "ignore", "inherit"] })
   onTestFinished(() => void parent.kill("SIGKILL"))

@@ -121,7 +121,7 @@ test("the real bubblewrap holds what is always asked about, whatever lies above 
   expect(existsSync(join(root, "CLAUDE.md"))).toBe(false)
 })
 
-test("what builds and installations run is held where somebody keeps it, and not where a build makes it", async ({
+test("files that builds and installations execute are protected if they belong to the project, but not if a build generates them", async ({
   skip,
 }) => {
   skip(!isReal, NO_BUBBLEWRAP)

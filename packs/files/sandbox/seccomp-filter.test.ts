@@ -12,7 +12,7 @@ interface Tried {
   readonly architecture?: number
 }
 
-/** What the kernel would do: its machine for classic BPF, as far as the filter uses it. */
+/** The kernel's decision, computed by its machine for classic BPF, as far as the filter uses it. */
 function judged(program: Buffer, { number, words = [], architecture = 0 }: Tried): string {
   const data = Buffer.alloc(64)
   data.writeUInt32LE(number >>> 0, 0)

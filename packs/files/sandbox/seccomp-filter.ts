@@ -83,7 +83,7 @@ const socketSteps: readonly Step[] = [
   load(argumentAt(0)),
   ...when(JUMP_IF_EQUAL, AF_INET, [ret(ALLOW)]),
   ...when(JUMP_IF_EQUAL, AF_INET6, [ret(ALLOW)]),
-  // Of netlink only protocol 0, routes, which lists the machine's addresses.
+  // Netlink is allowed for protocol 0 only: routes, which list the machine's addresses.
   ...unless(JUMP_IF_EQUAL, AF_NETLINK, [ret(refuseWith(EAFNOSUPPORT))]),
   load(argumentAt(2)),
   ...when(JUMP_IF_EQUAL, 0, [ret(ALLOW)]),

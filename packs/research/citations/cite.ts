@@ -169,7 +169,7 @@ interface LeftOut {
 const NO_QUOTES: Checked = { found: new Map() }
 
 /**
- * What may be in italics next to any marker: the user's text, and titles of sources. Undefined if checking takes too
+ * Texts that may be in italics next to any marker: the user's text, and titles of sources. Undefined if checking takes too
  * much work.
  */
 function lazyKnown(sources: ReadonlyMap<string, Source>, said: string, work: WorkBudget) {

@@ -72,7 +72,7 @@ function toLogicalLine(column: readonly TextItem[]): TextItem[] {
   return [{ ...first!, str, dir: "rtl", width, hasEOL: true }]
 }
 
-/** Of `.2020`, as it is seen at the end of a sentence from the right, the point follows the number. */
+/** Splits text into words. In `.2020`, the visual order of the end of a right-to-left sentence, the point follows the number. */
 function toWords(text: string): { readonly text: string; readonly isLtr: boolean }[] {
   const isLtr = !RTL.test(text) && LTR.test(text)
   const [, point, rest] = (isLtr && /^([.,:;!?…]+)([^\s.,:;!?…].*)$/s.exec(text)) || []

@@ -72,7 +72,7 @@ describe("columns", () => {
     ])
   })
 
-  test("whose words are cut at the end of a line go on in their own column", async () => {
+  test("whose words are hyphenated at the end of a line continue in their own column", async () => {
     const cut = rows.map((row) => (row.text === left[3] ? { ...row, text: "left column line is an exam-" } : row))
     const going = cut.map((row) => (row.text === left[4] ? { ...row, text: "ple of a word that was cut here" } : row))
     expect(await textOf([title, ...going])).toContain("is an example of a word")
@@ -92,7 +92,7 @@ describe("columns", () => {
     )
   })
 
-  test("are found beside a stamp that stands upright at the side", async () => {
+  test("are found next to a vertical stamp at the side", async () => {
     const stamp = { x: 20, y: 300, text: "arXiv:1706.03762v5 [cs.CL] 6 Dec 2017", turned: true }
     const text = await textOf([stamp, title, ...rows])
     expect(order(text).slice(1, 3)).toEqual(["left 0", "left 1"])
@@ -130,7 +130,7 @@ test("what is raised is a power, as on a page of the web", async () => {
 })
 
 describe("of pages without text", () => {
-  test("it is said which they are", async () => {
+  test("the result names these pages", async () => {
     const { text, remark, sections } = await read(smallPdf(["One.", "", "Three.", "", "", "", "Seven.", ""]))
     expect(remark).toBe("there is no text on pages 2, 4–6 and 8 of 8; they may be scanned")
     expect(sections.map(({ headings }) => headings[0])).toEqual(["page 1", "page 3", "page 7"])
@@ -179,7 +179,7 @@ describe("what a PDF says of itself", () => {
     "HP",
   ])("%s is no author", async (author) => expect(await about(`/Author(${author})`)).not.toHaveProperty("authors"))
 
-  test("of several authors those are left who are somebody", async () => {
+  test("authors that are placeholders are removed", async () => {
     expect(await about("/Author(Ada B.; user)/Title(Node.js in use)")).toMatchObject({
       authors: ["Ada B."],
       title: "Node.js in use",
@@ -213,7 +213,7 @@ describe("what a PDF says of itself", () => {
     expect((await about("/CreationDate(D:20240501)", [paper(line)])).date).toBe(date)
   })
 
-  test("the file's date is told where nothing speaks against it", async () => {
+  test("the file's date is used unless the text contradicts it", async () => {
     expect((await about("/CreationDate(D:20240501)", [paper()])).date).toBe("2024-05-01")
     expect((await about("/CreationDate(D:20240501)", [paper("as was shown (Smith, 2023)")])).date).toBe("2024-05-01")
   })
@@ -293,7 +293,7 @@ describe("text in other forms than its letters", () => {
   })
 })
 
-test("a page of a hundred thousand signs, each in its place, keeps nobody waiting", async () => {
+test("a page of a hundred thousand separately placed characters is read in linear time", async () => {
   const signs = Array.from({ length: 100_000 }, (_, i) => ({ x: (i * 37) % 600, y: (i * 91) % 800, text: "x" }))
   const pdf = placedPdf([signs])
   const worked = countWork()

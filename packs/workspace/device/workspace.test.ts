@@ -17,7 +17,7 @@ const project = { id: "p1", clientId: null, name: "House", status: "active", aiS
 const client: WorkspaceClient = { id: "c1", parentId: null, name: "Acme", industry: null, createdAt: 1 }
 
 type Deal = CallOutcome | Error
-/** A device that answers as it is told to, in the order it is asked; `later` is what it says of an earlier call. */
+/** A device that returns the given answers in order; `later` is its report on a previous call. */
 function devices(
   deals: Deal[],
   later: CallOutcome | "not-applied" | Error = "not-applied",
@@ -117,7 +117,7 @@ describe("what is sent is what was agreed on, to the letter", () => {
   })
 })
 
-test("a device that compares by itself is told what was shown: the row, and what goes along", async () => {
+test("a device that compares by itself receives what was shown: the row, and its dependents", async () => {
   const answers = [{ deleted: true, row: task, with: {} }]
   const { workspace, sent } = devices(answers, "not-applied", { knowsExpect: true })
   const along = { taskComments: ["k1"] }
@@ -306,7 +306,7 @@ describe("what has changed since", () => {
     expect(await workspace.write(write, call)).toMatchObject({ before: { title: "then" }, after })
   })
 
-  test("and a row that is gone is missing, whoever was first", async () => {
+  test("and a deleted row is reported as missing, also if another client deleted it first", async () => {
     const gone = { action: "delete", table: "tasks", id: "t1" } as const
     for (const deals of [[{ row: null }], [{ row: task }, { deleted: false }]])
       await expect(devices(deals).workspace.write(gone, call)).rejects.toMatchObject({ code: "row_missing" })

@@ -8,7 +8,7 @@ import { checkMessages } from "./check-messages.ts"
 import { checkResponses } from "./check-responses.ts"
 import { type Check, checkThroughout, type WireRequest } from "./refuse.ts"
 import {
-  type Said,
+  type ReplyContent,
   type Write,
   writeChat,
   writeConverse,
@@ -74,7 +74,7 @@ const clock = { now: () => 0, monotonic: () => 0, alarm: () => () => {} }
 export type WireAnswer =
   | {
       readonly type: "says"
-      readonly said: Omit<Said, "model">
+      readonly said: Omit<ReplyContent, "model">
       readonly breaksOff: boolean
       readonly held?: Promise<unknown>
     }

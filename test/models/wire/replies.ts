@@ -3,7 +3,7 @@ import { sse } from "../../../core/models/providers/server.fixture.ts"
 import { sealOf, thoughtOf } from "./refuse.ts"
 
 /** The reply of a model, in any format. */
-export interface Said {
+export interface ReplyContent {
   readonly model: string
   /** Numbers the thoughts, so that no two are the same. */
   readonly number: number
@@ -15,7 +15,7 @@ export interface Said {
 }
 
 /** One reply as its provider streams it, in pieces. Only the last one says that it is over. */
-export type Write = (said: Said) => (string | Buffer)[]
+export type Write = (said: ReplyContent) => (string | Buffer)[]
 
 export const writeChat: Write = ({ model, thinks, words, calls, finish }) => {
   const chunk = (delta: object, finish_reason: string | null = null) =>

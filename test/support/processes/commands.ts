@@ -6,7 +6,7 @@ import { inject } from "vitest"
 import { atEndOfFile } from "../end-of-file.ts"
 import { isLong } from "../sizes.ts"
 import { type Outcome, PawlProcess } from "./pawl-process.ts"
-import type { Asked } from "./run-commands.ts"
+import type { CommandInput } from "./run-commands.ts"
 
 let runner: ChildProcess | undefined
 let last: Promise<unknown> = Promise.resolve()
@@ -29,13 +29,13 @@ export function command(
 ): Promise<Outcome> {
   if (isLong) return new PawlProcess(words, environment, { stdin, ...(cwd === undefined ? {} : { cwd }) }).ended
   const { PATH = "" } = process.env
-  const asked: Asked = { words, environment: { PATH, HOME: tmpdir(), ...environment }, stdin, cwd }
+  const asked: CommandInput = { words, environment: { PATH, HOME: tmpdir(), ...environment }, stdin, cwd }
   const outcome = last.then(() => ask(asked))
   last = outcome.catch(() => {})
   return outcome
 }
 
-async function ask(asked: Asked): Promise<Outcome> {
+async function ask(asked: CommandInput): Promise<Outcome> {
   runner ??= fork(join(import.meta.dirname, "run-commands.ts"), [join(inject("package"), "dist", "pawl.js")], {
     execArgv: [],
   })

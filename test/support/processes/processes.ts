@@ -26,7 +26,7 @@ export function programAround(source: string): { script: URL; files: FileAccess 
 }
 
 /** Stores its lines. */
-export class KeptLog implements Log {
+export class RecordingLog implements Log {
   readonly lines: { readonly event: string; readonly fields: Record<string, unknown> }[] = []
   info = (event: string, fields: Record<string, unknown>) => void this.lines.push({ event, fields })
   warn = this.info

@@ -9,7 +9,7 @@ import { Readable } from "node:stream"
 import { pathToFileURL } from "node:url"
 import type { Outcome } from "./pawl-process.ts"
 
-export interface Asked {
+export interface CommandInput {
   readonly words: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly stdin: string
@@ -25,11 +25,11 @@ let last = Promise.resolve()
 
 // Every command adds listeners, and none expects to be one of many.
 for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0)
-process.on("message", (asked: Asked) => {
+process.on("message", (asked: CommandInput) => {
   last = last.then(async () => void process.send?.(await run(asked)))
 })
 
-async function run({ words, environment, stdin, cwd }: Asked): Promise<Outcome> {
+async function run({ words, environment, stdin, cwd }: CommandInput): Promise<Outcome> {
   for (const name of Object.keys(process.env)) delete process.env[name]
   Object.assign(process.env, environment)
   process.argv.splice(2, Infinity, ...words)

@@ -23,7 +23,7 @@ interface ReplyRowProps {
   /** The reasoning so far. */
   readonly thinking?: Reasoning | undefined
   readonly isLast: boolean
-  /** What is done before the first word. */
+  /** The activity before the first word of the reply. */
   readonly doing?: string | undefined
   readonly conversation: OpenConversation
 }

@@ -27,7 +27,7 @@ export type Row =
       /** The reasoning so far. */
       readonly thinking?: Reasoning | undefined
       readonly isLast: boolean
-      /** What is done before the first word, if known. */
+      /** The activity before the first word of the reply, if known. */
       readonly doing?: string
     }
   /** Calls, steps and reasoning between two texts, in order. */

@@ -38,7 +38,7 @@ test.each([
   ["thinkingTokens", "100", "from 1,024 to 1,000,000"],
   ["stop", "a\nb\nc\nd\ne", "four stop sequences"],
   ["effort", "huge", "one of none, minimal"],
-] as const)("a field %s that says %j is told what it takes", (name, text, words) => {
+] as const)("a field %s with %j shows its allowed values", (name, text, words) => {
   const { problems } = readSettingsDraft({ ...emptySettings, [name]: text })
   expect(problems?.[name]).toContain(words)
 })
@@ -51,7 +51,7 @@ test("only what has changed is sent, and what was taken away as taken back", () 
   expect(settingsPatch({ stop: ["x"] }, { stop: ["x"] })).toEqual({})
 })
 
-test("what is set is said in short", () => {
+test("settings have a short summary", () => {
   expect(settingsInShort({ effort: "high", temperature: 0.2, parallelCalls: false })).toBe(
     "high effort · temperature 0.2 · one call at a time",
   )
@@ -69,18 +69,18 @@ const leftOut = (name: string): Item => ({
   detail: { model: name, settings: [{ name: "temperature", because: "it takes none" }] },
 })
 
-test("a model that does not think is said to leave out what is about thinking", () => {
+test("for a model that does not think, the settings about thinking are marked as ignored", () => {
   const notes = settingNotes(model(false, "catalogue"), [])
   expect(Object.keys(notes)).toEqual(["effort", "thinking", "thinkingTokens"])
   expect(notes.effort).toContain("does not support thinking")
   expect(settingNotes(model(true, "catalogue"), [])).toEqual({})
 })
 
-test("what is only assumed is said to be", () => {
+test("an assumption is marked as one", () => {
   expect(settingNotes(model(false, "assumed"), []).effort).toContain("It is unknown")
 })
 
-test("what the model was found to leave out in this conversation is said, of this model only", () => {
+test("settings that the model ignored in this conversation are marked, for this model only", () => {
   expect(settingNotes(model(true, "catalogue"), [leftOut("m"), leftOut("other")])).toEqual({
     temperature: "Ignored: it takes none.",
   })

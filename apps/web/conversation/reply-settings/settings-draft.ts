@@ -87,7 +87,7 @@ export function settingsInShort(settings: ReplySettings): string {
   return words.filter((each) => each !== "").join(" · ")
 }
 
-/** What the chosen model does with a setting. */
+/** Notes on what the chosen model does with each setting. */
 export type SettingNotes = Partial<Record<SettingName, string>>
 
 const THINKING: readonly SettingName[] = ["effort", "thinking", "thinkingTokens"]

@@ -120,7 +120,7 @@ interface FieldProps {
   readonly onText: (text: string) => void
   /** The error of the field. */
   readonly says: string | undefined
-  /** What the model does with it. */
+  /** A note on what the model does with it. */
   readonly note: string | undefined
   readonly choices?: Choices
   readonly inputMode?: "numeric" | "decimal"

@@ -9,7 +9,7 @@ export interface Program {
   /** The permissions of its token: no more than it needs. */
   readonly scopes: readonly Scope[]
   readonly lines: (server: string, token: string) => string
-  /** Where to paste the lines. */
+  /** The file or place to paste the lines into. */
   readonly into: Key
   /** The page of the documentation about it. */
   readonly docs: string

@@ -216,7 +216,7 @@ describe("what is sent to Bedrock", () => {
     expect(JSON.stringify(headers)).not.toContain(KEYS.awsSecretAccessKey)
   })
 
-  test("is never what the environment holds for somebody else", async () => {
+  test("never come from the operator's environment", async () => {
     vi.stubEnv("AWS_BEARER_TOKEN_BEDROCK", "the-operators")
     vi.stubEnv("AWS_SESSION_TOKEN", "the-operators")
     vi.stubEnv("AWS_REGION", "us-east-1")

@@ -98,7 +98,7 @@ describe("what is sent to Gemini", () => {
       { role: "user", parts: [{ text: "Both." }] },
       { role: "model", parts: [{ functionCall: { name: "find", args: { n: 1 } }, thoughtSignature: "signed" }] },
       { role: "user", parts: [{ functionResponse: { name: "find" } }] },
-      // Of another model's call there is no signature, and without one Gemini 3 refuses it.
+      // Another model's call has no signature, and Gemini 3 refuses a call without one.
       {
         role: "model",
         parts: [

@@ -86,15 +86,18 @@ describe("a service account of Vertex", () => {
   test.each([
     [400, { error: "invalid_grant", error_description: "Invalid JWT Signature." }, "auth", "Invalid JWT Signature."],
     [503, {}, "overloaded", ""],
-  ])("that is answered with %i is told why, and asks again the next time", async (status, body, code, said) => {
-    const { asked, registry } = modelsWith(ACCOUNT, () => Response.json(body, { status }))
-    const model = await registry.get("vertex/gemini-3-pro")
-    for (const _ of [1, 2]) {
-      const asking = collect(model)
-      await expect(asking).rejects.toMatchObject({ code, message: expect.stringContaining(said) })
-    }
-    expect(asked.map(({ url }) => new URL(url).host)).toEqual(["oauth2.googleapis.com", "oauth2.googleapis.com"])
-  })
+  ])(
+    "that is answered with %i reports the reason, and is tried again the next time",
+    async (status, body, code, said) => {
+      const { asked, registry } = modelsWith(ACCOUNT, () => Response.json(body, { status }))
+      const model = await registry.get("vertex/gemini-3-pro")
+      for (const _ of [1, 2]) {
+        const asking = collect(model)
+        await expect(asking).rejects.toMatchObject({ code, message: expect.stringContaining(said) })
+      }
+      expect(asked.map(({ url }) => new URL(url).host)).toEqual(["oauth2.googleapis.com", "oauth2.googleapis.com"])
+    },
+  )
 
   test.each([
     ["with its lines", (pem: string) => pem],
@@ -233,6 +236,6 @@ test.each([
   [{ ...ACCOUNT, vertexLocation: "evil.example/" }, "GOOGLE_VERTEX_LOCATION must be"],
   [{ ...ACCOUNT, vertexProject: "p/../../q" }, "GOOGLE_VERTEX_PROJECT must be"],
   [{ ...ACCOUNT, googlePrivateKey: "no-key" }, "GOOGLE_PRIVATE_KEY must be a private key"],
-])("what is missing for Vertex is told by its variable (%#)", (settings, need) => {
+])("a missing setting of Vertex is reported by its variable (%#)", (settings, need) => {
   expect(new ModelRegistry(settings as ModelSettings).needOf("vertex")).toContain(need)
 })

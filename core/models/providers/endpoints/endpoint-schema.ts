@@ -13,7 +13,7 @@ const IS_VARIABLE = "the name of a variable of the environment, in capitals, and
 /** Headers that the connection sets itself. */
 const UNSETTABLE = /^(?:host|connection|content-length|content-type|transfer-encoding|upgrade|te)$/
 
-/** An endpoint in the operator's file. Created lazily, because most servers have no such file. */
+/** An endpoint in the operator's file. Created on first use, because most servers have no such file. */
 export function endpointEntry() {
   const variable = z.string().regex(VARIABLE, {
     message: `must be ${IS_VARIABLE}; the key itself does not stand here`,

@@ -14,7 +14,7 @@ export class EndpointFault extends Error {
   override readonly name = "EndpointFault"
 }
 
-/** The assumed window of a model of which only the id is known. */
+/** The assumed context window of a model if only its id is known. */
 export const CONTEXT_TOKENS = 128_000
 
 /** Reads the endpoints in the text of a file, with their environment variables. Throws an `EndpointFault`. */

@@ -236,7 +236,7 @@ describe("a spent quota has its own code and is never retried, in the error of",
     expect(await errorOf("chat", 429, body)).toMatchObject({ code: "rate_limited", details: { retriable: true } })
   })
 
-  test("nor if that is said lines below, after one line per limit, as Google does", async () => {
+  test("nor if the message says so several lines later, after one line per limit, as Google does", async () => {
     const share =
       "* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_requests, limit: 20\n"
     const message = `You exceeded your current quota, please check your plan.\n${share.repeat(4)}Please retry in 58.82s.`
@@ -272,7 +272,7 @@ test.each<[code: ErrorCode, status: number]>([
   expect(error.message).toContain('It says: "Try⟨U+202E⟩ project [hidden]')
   expect(error.message).not.toMatch(/\p{Cf}/u)
   expect(error.message.length).toBeLessThan(600)
-  // Where it gives no reason, there is nothing to repeat.
+  // Without a reason, there is nothing to quote.
   expect((await errorOf("chat", status, { error: { message: "" } })).message).not.toContain('""')
 })
 

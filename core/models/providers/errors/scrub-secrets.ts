@@ -12,7 +12,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bAIza[\w-]{20,}/g, HIDDEN], // Google's
   [/\bya29\.[\w.-]{20,}/g, HIDDEN], // a token of Google's
   [/\bpawl_[\w-]{40,}/g, HIDDEN],
-  [/\beyJ[\w-]{10,1000}\.[\w-]+\.[\w-]+/g, HIDDEN], // a JWT, whoever signed it
+  [/\beyJ[\w-]{10,1000}\.[\w-]+\.[\w-]+/g, HIDDEN], // a JWT of any issuer
   [/(\/\/)[^\s/@:]+:[^\s/@]+@/g, `$1${HIDDEN}@`],
   [/((?:x-api-key|api[-_ ]?key|token|secret|password)["']?\s*[=:]\s*["']?)[^\s"'&,;]+/gi, `$1${HIDDEN}`],
 ]

@@ -45,7 +45,7 @@ test("Bedrock gets its own cache points, and neither provider gets one after rea
     role: "assistant",
     content: [...more.map((text) => ({ type: "text" as const, text })), { type: "reasoning", text: "Hm." }],
   })
-  // Two replies in a row: the first ended in a thought, as one that was broken off may.
+  // Two replies in a row: the first ended in a thought, as an interrupted one may.
   const prompt = [SYSTEM, say("user", "1"), thinking("a"), say("assistant", "b"), say("user", "2")]
   expect(withCacheMarks(prompt, "converse").map(({ providerOptions }) => providerOptions)).toEqual([
     ...[POINT, undefined, undefined, undefined, POINT],

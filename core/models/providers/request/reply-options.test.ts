@@ -6,7 +6,7 @@ import type { ModelSettings } from "../settings.ts"
 import { converseStream, converseUsage } from "../stream/event-frames.fixture.ts"
 import { anyRequest, chatReply, collect, ProviderServer, sse, streamHead } from "../server.fixture.ts"
 
-/** Of an event stream of Amazon's. */
+/** A reply in Amazon's event stream format. */
 const CONVERSED = converseStream(
   ["contentBlockDelta", { contentBlockIndex: 0, delta: { text: "Hi." } }],
   ["contentBlockStop", { contentBlockIndex: 0 }],
@@ -218,7 +218,7 @@ describe("the request", () => {
       { temperature: 0.5, stop_sequences: ["END"] },
       [],
     ],
-    // The least that this one can be told.
+    // The lowest setting of this model.
     ["anthropic/claude-sonnet-5-5", { thinking: false }, { thinking: { type: "between_tools" } }, ["thinking"]],
     [
       "google/gemini-3-pro",

@@ -17,7 +17,7 @@ test("frames that arrive a byte at a time retain no chunks", async () => {
   let at = 0
   const found = await read((controller) => {
     if (at === bytes.length) return controller.close()
-    // The same one each time: whoever had kept it would have the last byte in every place.
+    // The same buffer each time: a reader that stored it would see the last byte everywhere.
     piece.set(bytes.subarray(at, ++at))
     controller.enqueue(piece)
   })

@@ -7,7 +7,7 @@ import { anyRequest, chatChunk, collect, ProviderServer, sse, streamHead } from 
 const tools = [{ name: "find", description: "d", inputSchema: { type: "object", properties: {} } }]
 const vllm = (url: string): object => ({ vllmEndpoint: url })
 
-/** What is made of these bytes, which come in pieces of this size. */
+/** The reply that is read from these bytes, which arrive in pieces of this size. */
 async function read(body: string, { size = 1000, settings = vllm, name = "vllm/m" } = {}) {
   await using server = await ProviderServer.open(async (response) => {
     streamHead(response)

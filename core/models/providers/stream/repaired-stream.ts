@@ -46,7 +46,7 @@ function completeLast(line: string): string {
   return line === "" || line.trim() === "data: [DONE]" || toEvent(line) ? `${line}\n\n` : line
 }
 
-/** What may have to be repaired in a line. Quotes inside a text would be escaped. */
+/** Matches a line that may need a repair, but not a text that contains the same: its quotes are escaped. */
 const MALFORMED = /"(?:function_call|arguments)"\s*:\s*\{|"choices"\s*:\s*null/
 
 function repairLine(line: string): string {

@@ -16,7 +16,7 @@ async function silentProvider(idleSeconds?: number) {
   return { server, clock, model: await models.get("qwen"), asked: asked.promise }
 }
 
-/** What a promise has come to by now, once everything that is on its way has arrived. */
+/** The outcome of a promise after all pending work, or a symbol if it is still pending. */
 async function settled(promise: Promise<unknown>): Promise<unknown> {
   const waiting = Symbol("still waiting")
   const late = new Promise((resolve) => setTimeout(resolve, 50, waiting))

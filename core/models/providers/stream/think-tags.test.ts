@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { ModelRegistry } from "../../registry.ts"
 import { chatChunk, collect, ProviderServer, sse, streamHead } from "../server.fixture.ts"
 
-/** What becomes of these pieces of text, as a server of one's own streams them. */
+/** The reply that is read from these pieces of text, as a self-hosted server streams them. */
 async function read(
   pieces: readonly string[],
   settings = (url: string): object => ({ vllmEndpoint: url }),

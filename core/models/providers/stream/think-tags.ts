@@ -58,7 +58,7 @@ class ThinkTags {
     }
   }
 
-  /** What was held back is not a tag if anything else follows. */
+  /** Emits the held-back text: it is not a tag if anything else follows. */
   *endBefore({ type }: LanguageModelV4StreamPart): Generator<LanguageModelV4StreamPart> {
     if (type !== "text-end" && type !== "finish" && type !== "tool-call" && type !== "tool-input-start") return
     if (this.#state === "thinking") {

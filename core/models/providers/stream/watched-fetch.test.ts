@@ -66,7 +66,7 @@ test("a rejection without end is read up to a limit, and keeps its status", asyn
   const asked = collect(await models.get("qwen"))
   await expect(asked).rejects.toMatchObject({ code: "rate_limited", details: { retryAfterMs: 7000 } })
   await closed.promise
-  // Beside what was read there is what the sockets of both sides hold.
+  // Includes the buffers of the sockets on both sides.
   expect(sent).toBeLessThan(32 * 1024 * 1024)
 })
 

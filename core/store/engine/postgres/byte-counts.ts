@@ -42,7 +42,7 @@ export const postgresByteCounts: ByteCounts = {
   dropTriggers: (table) =>
     ["added", "removed", "changed"].map((what) => `DROP TRIGGER IF EXISTS storage_${table}_${what} ON ${table}`),
   adds: "",
-  // Rows that another transaction compacts are skipped, so each is added up once and nobody waits.
+  // Rows that another transaction compacts are skipped, so each is added up once and no transaction waits.
   compact: `WITH gone AS (DELETE FROM storage_use WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM storage_use WHERE person = ? FOR UPDATE SKIP LOCKED)) RETURNING source, bytes)
     INSERT INTO storage_use (person, source, bytes)

@@ -110,7 +110,7 @@ export class PostgresPool {
       this.#waiting.add(reject)
       this.#pool.connect().then(
         (client) => {
-          // If the caller has been rejected, nobody needs this connection.
+          // If the caller has been rejected, the connection is not needed.
           if (this.#waiting.delete(reject)) resolve(client)
           else client.release(true)
         },

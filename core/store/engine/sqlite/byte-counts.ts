@@ -2,7 +2,7 @@ import { type ByteCounts, isOverLimit, ownerOf, rowBytes, STORAGE_FULL } from ".
 
 const ADDS = "ON CONFLICT (person, source) DO UPDATE SET bytes = storage_use.bytes + excluded.bytes"
 
-/** One row per person and table: SQLite has one writer, so nobody waits for it. */
+/** One row per person and table: SQLite has one writer, so no write waits for it. */
 export const sqliteByteCounts: ByteCounts = {
   makeTables: [
     `CREATE TABLE storage_use (

@@ -61,7 +61,7 @@ export class SqliteOperations {
       return this.#inOneCommit(() => operations.map((each) => this.#applyTo(this.#rollingBack, each)))
     } catch (error) {
       if (isLocked(error)) throw error
-      // Nothing was done. Tries again with a savepoint each, which costs a tenth of a group's time.
+      // The group was rolled back. Repeat it with a savepoint for each operation, which costs a tenth more time.
       return this.#inOneCommit(() => operations.map((each) => this.#applyAmongOthers(each)))
     }
   }

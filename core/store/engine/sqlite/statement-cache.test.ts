@@ -11,6 +11,6 @@ test("a statement is prepared once, and the oldest of many are removed", () => {
   expect(statements.prepare("SELECT 1")).toBe(first)
   statements.prepare("SELECT 4")
   expect(statements.prepare("SELECT 1")).not.toBe(first)
-  expect(first.all()).toHaveLength(1) // whoever has it goes on with it
+  expect(first.all()).toHaveLength(1) // a removed statement still works for its caller
   db.close()
 })

@@ -10,7 +10,7 @@ import type { Sizes } from "../sizes.ts"
  * W11: what each delta costs in CPU time at both nodes where the watchers are at another node than the run, beyond what it
  * costs where they are at the same one. One run for each watcher, each with a delta every `everyMs`: the least that can be shared.
  */
-export async function watchElsewhere(sizes: Sizes["w11"]): Promise<Numbers> {
+export async function watchOnOtherNode(sizes: Sizes["w11"]): Promise<Numbers> {
   await using nats = await startNats()
   await using a = await openNode(nats.url, "a", sizes)
   await using b = await openNode(nats.url, "b", sizes)

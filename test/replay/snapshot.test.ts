@@ -3,7 +3,7 @@ import type { Conversation } from "../../core/engine/conversation.ts"
 import { emptyConversation } from "../../core/engine/empty-conversation.ts"
 import { stage } from "../../core/engine/replay/replay.ts"
 import { text } from "../../core/engine/staged.fixture.ts"
-import { compareKeptFold } from "../../labs/replay/compare-fold.ts"
+import { compareSnapshot } from "../../labs/replay/compare-snapshot.ts"
 import type { NewEvent } from "../../core/protocol/events.ts"
 import { newId } from "../../core/protocol/ids.ts"
 import { readConversation } from "../../core/store/journal/read-conversation.ts"
@@ -42,7 +42,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     const talk = async (runs: number) => {
       for (let run = 0; run < runs; run++) await journal.append(conversation, turn(conversation), { release: false })
     }
-    const look = () => compareKeptFold(engine, id)
+    const look = () => compareSnapshot(engine, id)
     /** Reads the conversation, so that a snapshot is stored; the reader does not wait for that write. */
     const kept = async () => {
       await readConversation(engine, id)

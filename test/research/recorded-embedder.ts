@@ -14,7 +14,7 @@ const HASH_BYTES = 8
  * The file starts with a line of JSON: the embedder's name and the number of vectors. For each vector follow the hash of
  * its text and its numbers.
  */
-export class KeptEmbedder implements Embedder {
+export class RecordedEmbedder implements Embedder {
   // Two threads: computing the file takes minutes.
   readonly #locals = [new MiniLmEmbedder(), new MiniLmEmbedder()] as const
   readonly #kept: ReadonlyMap<string, Float32Array>

@@ -7,7 +7,7 @@ import { type ConversationId, newId, type RunId } from "../../core/protocol/ids.
 import type { TelemetrySettings } from "../../core/telemetry/settings.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
-export interface ToldServer extends Replacements {
+export interface ExportingServer extends Replacements {
   readonly model: Model
   readonly tools?: AgentDefinition["tools"]
   readonly receiver: string
@@ -27,7 +27,7 @@ export const tellingTo = (url: string): TelemetrySettings => ({
 })
 
 /** Opens a whole server with one agent, `test`, whose runs are exported to a receiver. */
-export function openTold({ tools = [], receiver, telemetry = {}, databaseUrl, ...replaced }: ToldServer) {
+export function openExporting({ tools = [], receiver, telemetry = {}, databaseUrl, ...replaced }: ExportingServer) {
   const settings = {
     ...settingsIn(dataFolder()),
     durability: "normal" as const,

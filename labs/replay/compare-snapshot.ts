@@ -23,7 +23,7 @@ export interface StateComparison {
 }
 
 /** Whether the fold that is kept of a conversation is, byte for byte, what its journal comes to when it is folded from its first row. */
-export async function compareKeptFold(engine: Engine, id: ConversationId): Promise<StateComparison> {
+export async function compareSnapshot(engine: Engine, id: ConversationId): Promise<StateComparison> {
   const [row] = await engine.query<StateRow>(STATE_ROW, [SNAPSHOT_VERSION, id])
   if (!row || row.snapshot_position === null || row.snapshot === null) return { verdict: "none" }
   const { key, snapshot_position: position, snapshot } = row
