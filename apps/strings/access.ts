@@ -42,8 +42,9 @@ export const trustText = {
        pawl trust --remove DIR
 
 Without arguments, lists the folders that you trust or do not trust. With DIR, trusts that folder. If you do not trust a
-folder, Pawl still works on its files, but its AGENTS.md is not part of the prompt, and a conversation that has read its files
-asks before it sends anything out. A trusted folder includes its subfolders, but not another git repository inside it.
+folder, Pawl still works on its files, but does not follow its AGENTS.md and CLAUDE.md, and a conversation that has read its
+files asks before it sends anything out. A trusted folder includes its subfolders, but not another git repository inside it.
+Rules that change later are not followed until you agree again: pawl chat asks, and pawl trust DIR agrees.
 
   --remove DIR    forget your answer for this folder; pawl chat asks again
 `,

@@ -15,6 +15,7 @@ lists the keys and commands. Data is stored in PAWL_DATA, by default in ~/.local
   --agent NAME    the agent (default: files, which works in the folder)
   --dir PATH      work in this folder instead of the current one
   --trust         trust the files of the folder without asking (pawl trust --help)
+  --no-rules      do not follow AGENTS.md and CLAUDE.md
   --server URL    use a server; the files stay on this machine
   --token TOKEN   the token for the server; PAWL_TOKEN is safer, because process lists do not show it
 `,
@@ -43,6 +44,9 @@ export const chatText = {
   untitled: "Untitled",
   trustQuestion: (folder: string) =>
     `Do you trust the files in ${folder}? If not, Pawl still works on them, but asks before it sends anything out. Type y or n.`,
+  rulesQuestion: (files: readonly string[]) =>
+    `${files.join(" and ")} changed since you trusted this folder. Should Pawl follow ${files.length === 1 ? "it as it is" : "them as they are"} now? Type y or n.`,
+  rules: (files: readonly string[]) => `Rules: ${files.join(", ")}`,
   typeYesOrNo: "Type y or n, then Enter.",
   conversationTitle: (title: string) => `── ${title}`,
   place: (folder: string, server: string) => `${folder} at ${server}`,

@@ -17,6 +17,7 @@ calls are shown on stderr. Text on standard input is added to the request.
   --dir DIR       work on the files of this folder (default: the current folder, except for the home folder and /;
                   with --server no folder)
   --trust         trust the files of that folder from now on (pawl trust --help)
+  --no-rules      do not follow AGENTS.md and CLAUDE.md
   --agent NAME    the agent (default: files, or workspace if there is no folder to work in)
   --model NAME    the model (default: the one you chose last, or PAWL_MODEL)
   --set NAME=VAL  how the model replies: effort=low, thinking=off, temperature=0.2, maxOutputTokens=500, stop=END,
@@ -46,6 +47,8 @@ Exit codes (stderr has the reason):
   continueKeepsAgent: "--continue keeps the agent of the conversation. Remove --agent.",
   schemaOrJson: "--schema prints one JSON value, --json prints one event per line. Use only one of them.",
   missingRequest: "Write what to do.",
+  rulesChanged: (files: readonly string[], dir: string) =>
+    `${files.join(" and ")} changed since you trusted this folder and ${files.length === 1 ? "is" : "are"} not used. To use ${files.length === 1 ? "it" : "them"}, run "pawl trust ${dir}".\n`,
   trustNeedsFolder: "--trust needs a folder. Add --dir DIR.",
   filesNotRead: "The files of this folder are not used. To work on them, run: pawl exec --dir . …\n",
   fileOutsideFolder: (path: string) =>

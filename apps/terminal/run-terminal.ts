@@ -74,12 +74,9 @@ async function open(
   { trust, connect, choices, continueWith }: Pick<RunTerminalOptions, "trust" | "connect" | "choices" | "continueWith">,
 ): Promise<TerminalServer> {
   const question = await trust()
-  if (question) question.answer(await terminal.askYesOrNo(chatText.trustQuestion(question.folder)))
-  const [{ TerminalSession }, { printable }, server] = await Promise.all([
-    import("./session/terminal-session.ts"),
-    import("./printable.ts"),
-    connect(),
-  ])
+  const { printable } = await import("./printable.ts")
+  if (question) question.answer(await terminal.askYesOrNo(printable(question.text)))
+  const [{ TerminalSession }, server] = await Promise.all([import("./session/terminal-session.ts"), connect()])
   const isFirst = !existsSync(server.historyFile)
   history.open(server.historyFile)
   const session = new TerminalSession(server, { ...choices, mode: choices.mode ?? "confirm" }, terminal.changed)
@@ -104,6 +101,7 @@ async function open(
       if (choices.model) await session.setModel(choices.model)
     } else if (continueWith) session.print(line(chatText.nothingToContinue, DIM))
     else session.print(line(chatText.welcome(printable(server.where)), DIM))
+    if (server.rules?.length) session.print(line(chatText.rules(server.rules.map(printable)), DIM))
   } catch (error) {
     session.printError(error)
   }

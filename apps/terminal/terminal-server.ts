@@ -20,6 +20,8 @@ export interface TerminalServer {
   readonly reflow: Reflow
   /** Warnings about the settings. */
   readonly warnings: readonly string[]
+  /** The files with instructions for agents that apply in the work folder. */
+  readonly rules?: readonly string[]
   /** Defaults of a new conversation: the agent, and where its tools run. */
   readonly defaults: {
     readonly agent?: string
@@ -37,10 +39,10 @@ export interface TerminalServer {
   close(): Promise<void>
 }
 
-/** A folder that the person has neither trusted nor distrusted yet. */
+/** A question to answer before the first message: whether to trust the folder, or its changed instructions for agents. */
 export interface TrustQuestion {
-  readonly folder: string
-  answer(isTrusted: boolean): void
+  readonly text: string
+  answer(isYes: boolean): void
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Agent, defineAgent, type Tool } from "../../core/pack.ts"
+import { type Agent, defineAgent, type Grounding, type Tool } from "../../core/pack.ts"
 import { createDirectory, removeDirectories } from "./create-directory.ts"
 import { deleteEntry } from "./delete-entry.ts"
 import { deleteFile } from "./delete-file.ts"
@@ -11,7 +11,8 @@ import { gitLog } from "./git-log.ts"
 import type { UndoBytes } from "./folder/undo-bytes.ts"
 import { listDirectory } from "./list-directory.ts"
 import { moveFile } from "./move-file.ts"
-import { describeFolder } from "./project-context.ts"
+import { describeFolder, rulesOf } from "./project-context.ts"
+import { groundInRules } from "./folder/project-rules.ts"
 import { readFile } from "./read-file.ts"
 import { restoreFile } from "./restore-file.ts"
 import { runCommand } from "./run-command.ts"
@@ -52,12 +53,14 @@ export const FILES_ITERATIONS = 40
 /** The agent for the files of one folder. */
 export function createFilesAgent(options: FilesOptions): Agent {
   const { folder, platform = process.platform } = options
+  const rules = rulesOf(folder)
   return defineAgent({
     name: "files",
     description: "Works on the files of a folder: finds, reads and searches them, proposes changes, and runs commands.",
     instructions: `${FILES_PERSONA}\n\n${describeFolder(folder, platform)}`,
     tools: filesTools(options),
     maxIterations: FILES_ITERATIONS,
+    ...(rules ? { ground: async (asked: Grounding) => groundInRules(rules, asked) } : {}),
   })
 }
 

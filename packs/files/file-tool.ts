@@ -4,10 +4,12 @@ import { shown } from "./folder/shown.ts"
 
 type Reading<Input> = Pick<ReadTool<Input>, "name" | "description" | "input" | "examples" | "timeoutSeconds"> & {
   read(input: Input, context: CallContext): Promise<string> | string
+  /** State that is stored in the conversation with the result. */
+  state?(input: Input): Readonly<Record<string, unknown>>
 }
 
 /** A tool that reads the folder. The contents are private to the user. */
-export function readTool<Input>(folder: Folder, { read, ...tool }: Reading<Input>): Tool {
+export function readTool<Input>(folder: Folder, { read, state, ...tool }: Reading<Input>): Tool {
   return defineTool<Input>({
     ...tool,
     effect: "read",
@@ -15,7 +17,10 @@ export function readTool<Input>(folder: Folder, { read, ...tool }: Reading<Input
     taint: "private",
     async run(input, context) {
       enterFolder(folder, context)
-      return answer(await read(input, context), homeOf(folder, context))
+      const text = await read(input, context)
+      const remembered = Object.entries({ ...homeOf(folder, context).state, ...state?.(input) })
+      const news = remembered.filter(([key, value]) => context.state[key] !== value)
+      return answer(text, news.length > 0 ? { state: Object.fromEntries(news) } : {})
     },
   })
 }

@@ -4,6 +4,8 @@ import { readTool } from "./file-tool.ts"
 import { type EditorBuffers, heldText } from "./editor-buffers.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { shown } from "./folder/shown.ts"
+import { rulesOf } from "./project-context.ts"
+import { stateOfRules } from "./folder/project-rules.ts"
 
 export const MAX_READ_BYTES = 10 * 1024 * 1024
 const MAX_LINES = 1000
@@ -11,6 +13,7 @@ const MAX_CHARACTERS = 40_000
 const MAX_IN_LINE = 4000
 
 export function readFile(folder: Folder, buffers?: EditorBuffers): Tool {
+  const rules = rulesOf(folder)
   return readTool(folder, {
     name: "read_file",
     description: `Read a text file of the work folder: its text as it is, at most ${MAX_LINES} lines at a time. What is cut says how to read on.`,
@@ -20,6 +23,7 @@ export function readFile(folder: Folder, buffers?: EditorBuffers): Tool {
       lines: z.int().min(1).max(MAX_LINES).optional().describe("How many"),
     }),
     examples: ["read README.md", 'read "a name with spaces.txt"', "show src/index.ts", "what does package.json say"],
+    state: ({ path }) => stateOfRules(rules?.subfoldersOf(path) ?? []),
     async read({ path, start_line = 1, lines = MAX_LINES }) {
       const found = folder.find(path)
       if (found && found.size > MAX_READ_BYTES) throw tooLarge(path, found.size)

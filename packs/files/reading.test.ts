@@ -196,7 +196,7 @@ test("the project's rules are quoted as its own text, bounded, and only from the
   expect(told).toContain(folder.root)
   expect(told).toContain("on the branch main")
   expect(told.match(/<\/project-rules>/g)).toHaveLength(1)
-  expect(told).toContain('read_file {"path":"AGENTS.md"}')
+  expect(told).toContain('[Cut. read_file {"path":"AGENTS.md"} reads all of it.]')
   expect(told.length).toBeLessThan(18_000)
   using other = folderWith({})
   writeFileSync(join(other.base, "rules"), "SECRET")

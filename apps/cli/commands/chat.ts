@@ -23,6 +23,7 @@ const flags = {
   agent: { type: "string" },
   dir: { type: "string" },
   trust: { type: "boolean" },
+  "no-rules": { type: "boolean" },
   server: { type: "string" },
   token: { type: "string" },
 } as const
@@ -71,15 +72,14 @@ interface Where {
   readonly dir?: string | undefined
   readonly server?: string | undefined
   readonly token?: string | undefined
-}
-
-interface Trusting extends Where {
   readonly agent?: string | undefined
   readonly trust?: boolean | undefined
+  readonly "no-rules"?: boolean | undefined
 }
 
-/** Asks whether to trust the folder, unless the person has answered or the agent does not use its files. */
-async function trustQuestion({ dir, agent = "files", trust }: Trusting): Promise<TrustQuestion | undefined> {
+/** Asks whether to trust the folder, or rules of it that have changed, if the agent uses its files. */
+async function trustQuestion(values: Where): Promise<TrustQuestion | undefined> {
+  const { dir, agent = "files", trust, "no-rules": noRules } = values
   const [{ readConfig }, { TrustedFolders }] = await Promise.all([
     import("../settings/config.ts"),
     import("../open/trusted-folders.ts"),
@@ -87,12 +87,16 @@ async function trustQuestion({ dir, agent = "files", trust }: Trusting): Promise
   const folder = resolve(dir ?? ".")
   const folders = new TrustedFolders(readConfig().dataFolder)
   if (trust) folders.answer(folder, true)
-  if (agent !== "files" || folders.answerFor(folder) !== undefined) return undefined
-  return { folder, answer: (isTrusted) => folders.answer(folder, isTrusted) }
+  if (agent !== "files") return undefined
+  if (folders.answerFor(folder) === undefined)
+    return { text: chatText.trustQuestion(folder), answer: (isTrusted) => folders.answer(folder, isTrusted) }
+  const { changed } = folders.rulesOf(folder).ofFolder
+  if (noRules || changed.length === 0) return undefined
+  return { text: chatText.rulesQuestion(changed), answer: (isYes) => isYes && folders.acceptRules(folder) }
 }
 
 /** Called after the prompt is visible, because the server takes longer to load. */
-async function connect({ dir, server, token }: Where): Promise<TerminalServer> {
+async function connect({ dir, server, token, agent = "files", "no-rules": noRules }: Where): Promise<TerminalServer> {
   const [
     { readConfig, readReflow },
     { forgetSecrets },
@@ -108,18 +112,21 @@ async function connect({ dir, server, token }: Where): Promise<TerminalServer> {
     import("../../../core/models/providers/errors/recent-secrets.ts"),
     import("../open/trusted-folders.ts"),
   ])
-  const config = readConfig(undefined, { PAWL_TOKEN: token })
+  const config = readConfig(undefined, { PAWL_TOKEN: token, PAWL_PROJECT_RULES: noRules ? "off" : undefined })
   forgetSecrets(config.secrets)
   const recent = new RecentSecrets(config.secrets)
   const folder = resolve(dir ?? ".")
   const place = await openClient(config, { log: silentLog, recent, dir: folder, server, isOperator: true })
   const { client, newest, inFolder, resume, conversationDefaults } = place
-  const isTrusted = new TrustedFolders(config.dataFolder).answerFor(folder) ?? false
+  const folders = new TrustedFolders(config.dataFolder)
+  const isTrusted = folders.answerFor(folder) ?? false
+  const showsRules = config.projectRules && agent === "files" && server === undefined
   return {
     client,
     workFolder: { root: realpathSync(folder), isTrusted },
     where: server === undefined ? folder : chatText.place(folder, server),
     warnings: config.warnings,
+    rules: showsRules ? folders.rulesOf(folder).ofFolder.files.map(({ path }) => path) : [],
     reflow: readReflow(),
     historyFile: join(config.dataFolder, "chat-history"),
     defaults: { agent: "files", ...conversationDefaults },

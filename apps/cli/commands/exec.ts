@@ -42,6 +42,7 @@ export const help = execText.help
 const flags = {
   dir: { type: "string" },
   trust: { type: "boolean" },
+  "no-rules": { type: "boolean" },
   mode: { type: "string" },
   model: { type: "string" },
   set: { type: "string", multiple: true },
@@ -71,13 +72,18 @@ export async function run(words: readonly string[]): Promise<number> {
   const { server, model } = values
   const dir = values.dir ?? (values.agent === "files" || isWorkFolder(server) ? "." : undefined)
   // Without a title model, because nothing here shows a title.
-  const config = { ...readConfig(undefined, { PAWL_TOKEN: values.token }), titleModel: undefined }
+  const flagged = { PAWL_TOKEN: values.token, PAWL_PROJECT_RULES: values["no-rules"] ? "off" : undefined }
+  const config = { ...readConfig(undefined, flagged), titleModel: undefined }
   forgetSecrets(config.secrets)
   warn(config)
   if (values.server === undefined) reportData(config)
   if (values.trust) {
     if (dir === undefined) throw new UsageError(execText.trustNeedsFolder)
     new TrustedFolders(config.dataFolder).answer(dir, true)
+  }
+  if (dir !== undefined && config.projectRules) {
+    const { changed } = new TrustedFolders(config.dataFolder).rulesOf(dir).ofFolder
+    if (changed.length > 0) process.stderr.write(execText.rulesChanged(changed.map(printable), printable(dir)))
   }
   // Only for a person: a script knows what it asked for.
   if (process.stderr.isTTY && dir === undefined && values.agent === undefined && !values.continue)

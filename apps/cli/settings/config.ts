@@ -43,6 +43,8 @@ export interface Config extends ServerSettings {
   readonly usesUsualRunSeconds: boolean
   /** Warnings about the settings. */
   readonly warnings: readonly string[]
+  /** Whether the agent `files` follows AGENTS.md and CLAUDE.md. */
+  readonly projectRules: boolean
 }
 
 /** Reads the environment, as the only place in the code. A bad value is refused with what would be allowed. */
@@ -99,6 +101,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     mcp,
     mcpFile: mcpFile(values.PAWL_MCP, dataFolder),
     webSearch: values.PAWL_WEB_SEARCH,
+    projectRules: values.PAWL_PROJECT_RULES,
     webhook: webhook(values),
     telemetry: toTelemetrySettings(values),
     token: values.PAWL_TOKEN,

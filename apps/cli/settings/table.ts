@@ -227,6 +227,10 @@ const outside = {
       return provider === "brave" || provider === "tavily" ? [rest] : passwordsIn(rest)
     },
   }),
+  PAWL_PROJECT_RULES: setting(onOrOff, {
+    description: "Whether the agent `files` follows AGENTS.md and CLAUDE.md of the folder and of your data folder.",
+    defaultValue: true,
+  }),
   PAWL_ALLOW_PRIVATE_HOSTS: setting(
     onOffOr(listOfItems((item) => /^[\w.:-]{1,255}$/.test(item), "names and addresses, separated by commas")),
     { description: "Private addresses that users may connect this server to.", defaultValue: false },

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import type { ProjectRules } from "./project-rules.ts"
 import type { TaintedFiles } from "./tainted-files.ts"
 import { failure } from "../../../core/pack.ts"
 
@@ -40,6 +41,8 @@ export type Expected = string | "absent"
 export interface FolderTrust {
   readonly isTrusted: boolean
   readonly tainted?: TaintedFiles
+  /** The instructions for agents that apply. Default: those of the folder if it is trusted. `none`: the person wants none. */
+  readonly rules?: ProjectRules | "none"
 }
 
 /**
