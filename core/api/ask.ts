@@ -1,30 +1,22 @@
 import type { z } from "zod"
-import { parse, type Schema } from "../engine/definition/schema.ts"
+import type { Schema } from "../engine/definition/schema.ts"
 import type { Beginning, MessageInput } from "../engine/input.ts"
-import type { Finish, Message } from "../protocol/conversation/message.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { failure } from "../protocol/errors.ts"
-import {
-  type ConversationId,
-  type FileId,
-  isId,
-  type MessageId,
-  newId,
-  type RunId,
-  type UserId,
-} from "../protocol/ids.ts"
+import { type ConversationId, type FileId, isId, type MessageId, newId, type UserId } from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import { conversationOf } from "../server/conversation/find.ts"
 import { lastChosenModel } from "../server/conversation/settings.ts"
 import { useFiles } from "../server/files/uploads.ts"
 import { check } from "../server/request/read-input.ts"
 import { RunFrames } from "../server/stream/send-message.ts"
-import { readJsonAnswer } from "../shared/text/read-json.ts"
 import { delegatedProposals } from "./sub-agents.ts"
+import { type Answer, answerOf, asPromised } from "./answer.ts"
 import { areSameFiles, type NewFile, storeNewFiles } from "./files.ts"
-import { followConversation, idFrom, lookUntil, type PlacedRun, runAt, unlessTakenBack } from "./follow.ts"
+import { followConversation, idFrom, lookUntil, runAt, unlessTakenBack } from "./follow.ts"
 import { GivenQuestion } from "./given.ts"
-import { orClosed, type PawlEvent, type PersonalParts, type Proposal, refuseClosed, type Usage } from "./parts.ts"
+import { type PartialAnswer, PartialAnswers } from "./partial-answer.ts"
+import { orClosed, type PawlEvent, type PersonalParts, refuseClosed } from "./parts.ts"
 
 /**
  * Options for a new conversation. They are ignored if the conversation exists; use `conversations.change` to change
@@ -89,7 +81,7 @@ export async function* streamAnswer(
   parts: PersonalParts,
   text: string,
   options: AskOptions = {},
-): AsyncGenerator<PawlEvent, Answer, undefined> {
+): AsyncGenerator<PawlEvent | PartialAnswer, Answer, undefined> {
   const asked = check(GivenQuestion, { ...options, text })
   const { signal } = asked
   const { closing, store } = parts
@@ -106,7 +98,13 @@ export async function* streamAnswer(
   if (parts.hasSubAgents) untilDelegated(parts, id, over.signal).then(leave, () => {})
   try {
     if (stop.aborted) leave()
-    for (let some = await frames.next(); some; some = await frames.next()) yield* some as PawlEvent[]
+    const partials = asked.answers && new PartialAnswers()
+    for (let some = await frames.next(); some; some = await frames.next())
+      for (const event of some as PawlEvent[]) {
+        yield event
+        const partial = partials?.read(event)
+        if (partial) yield partial
+      }
   } finally {
     over.abort()
     stop.removeEventListener("abort", leave)
@@ -133,20 +131,6 @@ export async function askAndWait(parts: PersonalParts, text: string, options?: A
     const { done, value: answer } = await events.next()
     if (done) return answer
   }
-}
-
-/**
- * Parses the answer with the caller's schema, which can have transforms and checks that its JSON schema does not
- * express.
- */
-async function asPromised(answer: Answer, answers: Schema<unknown> | undefined): Promise<Answer> {
-  if (answer.status !== "answered" || !answers) return answer
-  const parsed = await parse(answers, answer.value)
-  if ("value" in parsed) return { ...answer, value: parsed.value }
-  const { finish: _, value: __, ...asked } = answer
-  // As it is told of every other run: the message of an error is lost where an answer is made JSON.
-  const { code, message } = failure("answer_unfit", { problem: parsed.problem, times: 0 })
-  return { ...asked, status: "failed", error: { code, message } }
 }
 
 function toAnswerSchema(answers: Schema<unknown>): JsonObject {
@@ -292,107 +276,4 @@ async function takeBack(parts: PersonalParts, id: ConversationId, message: Messa
   const [newest] = (await store.conversations.runs(id, { limit: 1 })).items
   // Another run is another question's: that one goes on.
   if (mine && newest?.id === mine.runId) await runtime.submit(id, { type: "cancel", by: user, run: mine.runId })
-}
-
-interface Asked {
-  readonly conversationId: ConversationId
-  readonly runId: RunId
-  /** The model's latest text; empty if it has not replied yet. */
-  readonly text: string
-  readonly usage: Usage | null
-  /** The position in the journal. `conversations.events(id, { after: cursor })` continues from it. */
-  readonly cursor: string
-}
-
-/** The result of `ask` if the model has answered. */
-export interface Answered<Value = unknown> extends Asked {
-  readonly status: "answered"
-  /** The answer parsed with the schema in `answers`; undefined if no schema was passed. */
-  readonly value: Value
-  /**
-   * Why the reply ended: `stop`, or `limit` if the provider truncated it. `calls`: the model still called tools after
-   * `maxIterations`, when it had to answer.
-   */
-  readonly finish: Finish | null
-}
-
-/**
- * The result of `ask` if writes wait for a person's decision. They are stored and survive a restart, until they
- * expire.
- */
-export interface Undecided extends Asked {
-  readonly status: "waiting"
-  /**
-   * `approval`: writes wait for approval. `expired`: every proposal has expired; `proposals.again` proposes one again.
-   * `doubt`: it is unknown whether a write was applied; see `proposals.resolve`.
-   */
-  readonly because: "approval" | "expired" | "doubt"
-  readonly proposals: readonly Proposal[]
-}
-
-/** The result of `ask` if the run failed. `error.code` says why; the messages so far are stored. */
-export interface Failed extends Asked {
-  readonly status: "failed"
-  readonly error: { readonly code: string; readonly message: string }
-}
-
-/** The result of `ask` if the run was cancelled. */
-export interface Cancelled extends Asked {
-  readonly status: "cancelled"
-}
-
-/** The result of `ask`, by `status`: an answer, writes that wait for a decision, a failure, or a cancellation. */
-export type Answer<Value = unknown> = Answered<Value> | Undecided | Failed | Cancelled
-
-/** Waits until a run ends or pauses, and returns its answer. */
-export function answerOf(parts: PersonalParts, id: ConversationId, run: PlacedRun): Promise<Answer> {
-  return lookUntil(parts, id, () => answerNow(parts, id, run))
-}
-
-/** Parses the JSON answer with the agent's own schema. */
-async function valueOf({ ports }: PersonalParts, agent: string, messages: readonly Message[]): Promise<unknown> {
-  const { answers } = ports.agents.orEmpty(agent)
-  const isAsked = messages.some(({ schema }) => schema !== undefined)
-  if (!answers && !isAsked) return undefined
-  const read = readJsonAnswer(messages.findLast(({ role }) => role === "assistant")?.content ?? "")
-  if ("problem" in read || isAsked || !answers) return "value" in read ? read.value : undefined
-  const parsed = await parse(answers, read.value)
-  return "value" in parsed ? parsed.value : undefined
-}
-
-async function answerNow(parts: PersonalParts, id: ConversationId, place: PlacedRun): Promise<Answer | undefined> {
-  const { conversations, proposals } = parts.store
-  const { runId } = place
-  const user = await parts.user()
-  // The place is read first: whoever goes on from it may see something twice, but misses nothing.
-  const view = await conversations.find(user, id)
-  const run = view && (await conversations.run(user, runId))
-  if (!run) throw failure("not_found")
-  const delegated = run.status === "running" && parts.hasSubAgents ? await delegatedProposals(parts, id) : undefined
-  if (run.status === "running" && !delegated) return undefined
-  const [messages, open] = await Promise.all([conversations.messagesOfRun(id, place.position), proposals.open(id)])
-  const reply = messages.findLast(({ role, content }) => role === "assistant" && content !== "")
-  const { usage, error, status, pauseReason } = run
-  const asked = { conversationId: id, runId, text: reply?.content ?? "", usage, cursor: String(view.position) }
-  switch (status) {
-    case "completed":
-      return {
-        ...asked,
-        status: "answered",
-        finish: (reply ?? messages.findLast(({ role }) => role === "assistant"))?.finish ?? null,
-        value: await valueOf(parts, view.agent, messages),
-      }
-    case "cancelled":
-      return { ...asked, status }
-    case "failed":
-      return { ...asked, status, error: error ?? { code: "internal", message: "The run failed." } }
-    case "running": // until a person decides about writes of its sub-agents
-    case "paused": {
-      const proposals = delegated ?? open.filter((proposal) => proposal.runId === runId)
-      const isExpired = proposals.length > 0 && proposals.every((proposal) => proposal.status === "expired")
-      const isInDoubt = pauseReason === "in_doubt" || delegated?.some((proposal) => proposal.status === "in_doubt")
-      const because = isInDoubt ? "doubt" : isExpired ? "expired" : "approval"
-      return { ...asked, status: "waiting", because, proposals }
-    }
-  }
 }

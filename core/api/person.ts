@@ -1,11 +1,10 @@
 import type { Schema } from "../engine/definition/schema.ts"
-import { failure } from "../protocol/errors.ts"
-import { isId } from "../protocol/ids.ts"
-import { conversationOf } from "../server/conversation/find.ts"
-import { type Answer, answerOf, askAndWait, type AskOptions, streamAnswer } from "./ask.ts"
-import { runAt } from "./follow.ts"
+import type { Answer } from "./answer.ts"
+import { askAndWait, type AskOptions, streamAnswer } from "./ask.ts"
+import type { PartialAnswer } from "./partial-answer.ts"
+import { newestAnswer, observeRun } from "./observe.ts"
 import { orClosed, type Parts, type PawlEvent, type PersonalParts, refuseClosed, untilClosed } from "./parts.ts"
-import { type Conversations, openConversations } from "./conversations.ts"
+import { type Conversations, type EventOptions, openConversations } from "./conversations.ts"
 import { type Files, openPersonFiles } from "./files.ts"
 import { toUIMessageStreamResponse } from "./ui-message-stream.ts"
 import type { UserRecord } from "./people.ts"
@@ -18,16 +17,26 @@ export interface Person {
   ask(text: string, options?: AskOptions): Promise<Answer>
   /**
    * Sends a message and yields the events of its run. The iterator returns the answer. If you stop iterating, the run
-   * continues; read the rest with `conversations.events`.
+   * continues; read the rest with `observe`. With `answers`, it also yields the answer in progress (`partial`).
    */
+  stream<Value>(
+    text: string,
+    options: AskOptions & { readonly answers: Schema<Value> },
+  ): AsyncGenerator<PawlEvent | PartialAnswer<Value>, Answer<Value>, undefined>
   stream(text: string, options?: AskOptions): AsyncGenerator<PawlEvent, Answer, undefined>
+  /**
+   * Yields the events of a run until it ends, also through pauses, and also if another process started it. Takes the id
+   * of a run, or of a conversation for its latest run. `after` is the id of the last event that you received. The
+   * iterator returns the answer, and throws the signal's reason if `signal` aborts.
+   */
+  observe(runOrConversation: string, options?: EventOptions): AsyncGenerator<PawlEvent, Answer, undefined>
   /** Waits for the latest run of a conversation and returns its answer, for example after a decision or a restart. */
   answer(conversation: string): Promise<Answer>
   /**
    * Converts the events of `stream` to the response that `useChat` of the AI SDK reads: `return
    * pawl.toUIMessageStreamResponse(pawl.stream(text))`. To serve whole chats with approvals and resuming, mount `fetch`.
    */
-  toUIMessageStreamResponse(events: AsyncIterable<PawlEvent>, init?: ResponseInit): Response
+  toUIMessageStreamResponse(events: AsyncIterable<PawlEvent | PartialAnswer>, init?: ResponseInit): Response
   readonly proposals: Proposals
   readonly conversations: Conversations
   readonly files: Files
@@ -45,19 +54,12 @@ export function openPerson(parts: Parts, find: () => Promise<UserRecord>): Perso
   return {
     ask: ((text: string, options?: AskOptions) =>
       orClosed(parts, askAndWait(personal, text, options))) as Person["ask"],
-    stream: (text, options) => streamAnswer(personal, text, options),
+    stream: ((text: string, options?: AskOptions) => streamAnswer(personal, text, options)) as Person["stream"],
+    observe: (runOrConversation, options) => observeRun(personal, runOrConversation, options),
     answer: (conversation) => orClosed(parts, newestAnswer(personal, conversation)),
     toUIMessageStreamResponse: (events, init) => toUIMessageStreamResponse(personal, events, init),
     proposals: untilClosed(parts, openProposals(personal)),
     conversations: untilClosed(parts, openConversations(personal)),
     files: untilClosed(parts, openPersonFiles(personal)),
   }
-}
-
-async function newestAnswer(parts: PersonalParts, conversation: string): Promise<Answer> {
-  if (!isId("conv", conversation)) throw failure("not_found")
-  const { id, position } = await conversationOf(parts.store, await parts.user(), conversation)
-  const run = await runAt(parts, id, position)
-  if (!run) throw failure("bad_request", { problem: `Nothing was asked in ${id} yet.` })
-  return answerOf(parts, id, run)
 }

@@ -1,5 +1,6 @@
 import type { ConversationId } from "../protocol/ids.ts"
 import { STREAM_HEADERS } from "../server/stream/event-stream.ts"
+import type { PartialAnswer } from "./partial-answer.ts"
 import type { PawlEvent, PersonalParts } from "./parts.ts"
 
 /**
@@ -8,7 +9,7 @@ import type { PawlEvent, PersonalParts } from "./parts.ts"
  */
 export function toUIMessageStreamResponse(
   parts: PersonalParts,
-  events: AsyncIterable<PawlEvent>,
+  events: AsyncIterable<PawlEvent | PartialAnswer>,
   init: ResponseInit = {},
 ): Response {
   const encoder = new TextEncoder()
@@ -31,7 +32,7 @@ export function toUIMessageStreamResponse(
 
 async function* uiMessageEvents(
   parts: PersonalParts,
-  events: AsyncIterable<PawlEvent>,
+  events: AsyncIterable<PawlEvent | PartialAnswer>,
 ): AsyncGenerator<string, void, undefined> {
   const [{ UiStream }, { RunChunks }] = await Promise.all([
     import("../../adapters/ai-sdk/stream-run.ts"),

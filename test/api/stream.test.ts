@@ -1,5 +1,9 @@
-import { expect, test } from "vitest"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
 import { z } from "zod"
+import { completeJson, PartialAnswers } from "../../core/api/partial-answer.ts"
+import { frames } from "../../core/protocol/frames.ts"
 import { type Answer, defineTool, hasCode, openPawl, type PawlEvent } from "../../core/index.ts"
 import { calls, hangs, says, scripted } from "../../core/testing.ts"
 
@@ -12,8 +16,8 @@ const look = defineTool({
 })
 
 /** Collects every event, and the answer after them. */
-async function collect(events: AsyncGenerator<PawlEvent, Answer, undefined>) {
-  const told: PawlEvent[] = []
+async function collect<Event>(events: AsyncGenerator<Event, Answer, undefined>) {
+  const told: Event[] = []
   for (;;) {
     const { done, value } = await events.next()
     if (done) return { told, answer: value }
@@ -83,4 +87,77 @@ test("an invalid position is refused, and closing ends all streams", async () =>
   })()
   await Promise.all([expect(events.next()).rejects.toSatisfy((e) => hasCode(e, "draining")), pawl.close()])
   await watching
+})
+
+describe("partial answers", () => {
+  const answers = z.object({ city: z.string(), days: z.array(z.number()) })
+  const json = '{"city":"Rome","days":[1,23]}'
+
+  test("follow the text of the reply, and end with the whole answer", async () => {
+    await using pawl = await open(scripted(says(json, { chunks: json.length })))
+    const { told, answer } = await collect(pawl.stream("Where?", { answers }))
+    const partials = told.flatMap((event) => (event.type === "partial" ? [event.data.value] : []))
+    expect(partials.at(-1)).toEqual({ city: "Rome", days: [1, 23] })
+    expect(answer).toMatchObject({ status: "answered", value: { city: "Rome", days: [1, 23] } })
+    expect(told.findLast(({ type }) => type === "partial")?.id).toBe(
+      told.findLast(({ type }) => type === "text_delta")?.id,
+    )
+  })
+
+  test("start over with a corrected reply", () => {
+    const partials = new PartialAnswers()
+    const say = (text: string) => partials.read({ id: "3.1", type: "text_delta", data: { text } })?.data.value
+    expect(say('{"city":"Ro')).toEqual({ city: "Ro" })
+    expect(say("me\\u00")).toEqual({ city: "Rome" })
+    partials.read({ id: "3", type: "restarted", data: { because: "crash", at: "" } })
+    expect(say('{"city":"Ber')).toEqual({ city: "Ber" })
+  })
+
+  test.each([
+    ['{"a":"b', '{"a":"b"}'],
+    ['{"a":"b","c', '{"a":"b"}'],
+    ['{"a":"b","c":', '{"a":"b"}'],
+    ['{"a":12', "{}"],
+    ['{"a":12,', '{"a":12}'],
+    ['{"a":[tru', '{"a":[]}'],
+    ['[{"a":{"b":[1,2', '[{"a":{"b":[1]}}]'],
+    ['["x\\', '["x"]'],
+    ['["x\\u12', '["x"]'],
+    ['["x\\\\', '["x\\\\"]'],
+    ['```json\n{"a":"]}"', '{"a":"]}"}'],
+    ['{"a":1} and more }', '{"a":1}'],
+    ["no object", undefined],
+    ["[}", undefined],
+    ["[".repeat(65), undefined],
+  ])("complete %s", (text, complete) => {
+    expect(completeJson(text)).toBe(complete)
+    if (complete !== undefined) expect(() => void JSON.parse(complete)).not.toThrow()
+  })
+
+  test("every beginning of an answer completes to JSON", () => {
+    const whole = JSON.stringify(
+      { 'a"\\': ["\u0000é😀", -1.5e3, null, { b: [[], {}], "]": true }], c: "\n{[,:" },
+      null,
+      1,
+    )
+    for (let end = whole.indexOf("{") + 1; end <= whole.length; end++)
+      expect(() => void JSON.parse(completeJson(whole.slice(0, end)) ?? "")).not.toThrow()
+    expect(completeJson(whole)).toBe(whole)
+  })
+
+  test("are read in time linear in the length of the reply", () => {
+    const partials = new PartialAnswers()
+    const read = () => partials.read({ id: "3.1", type: "text_delta", data: { text: '"x",' } })
+    partials.read({ id: "3.1", type: "text_delta", data: { text: "[" } })
+    let parsed = 0
+    for (let pieces = 0; pieces < 60_000; pieces++) if (read()) parsed++
+    expect(parsed).toBeLessThan(2000) // and none after 200,000 characters
+  })
+})
+
+test("the guide describes each event of a stream", () => {
+  const guide = readFileSync(join(import.meta.dirname, "../../docs/guide/library.md"), "utf8")
+  const table = guide.split("| event | when |")[1]?.split("\n\n")[0] ?? ""
+  const described = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, type]) => type)
+  expect(described.toSorted()).toEqual([...Object.keys(frames), "partial"].toSorted())
 })

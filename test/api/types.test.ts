@@ -8,6 +8,7 @@ import {
   failed,
   type Message,
   openPawl,
+  type PartialAnswer,
   type Pawl,
   type PawlEvent,
   type Proposal,
@@ -44,6 +45,19 @@ test("an answer is discriminated by its status, an event by its type", () => {
   expectTypeOf<Extract<Answer, { status: "failed" }>["error"]["code"]>().toEqualTypeOf<string>()
   expectTypeOf<Extract<PawlEvent, { type: "text_delta" }>["data"]["text"]>().toEqualTypeOf<string>()
   expectTypeOf<ReturnType<Pawl["stream"]>>().toEqualTypeOf<AsyncGenerator<PawlEvent, Answer, undefined>>()
+})
+
+test("the answer of a stream has the type of its schema, and so have its parts", () => {
+  const typed = (pawl: Pawl) =>
+    pawl.stream("?", { answers: z.object({ unit: z.enum(["C", "F"]), days: z.array(z.int()) }) })
+  type Value = { unit: "C" | "F"; days: number[] }
+  expectTypeOf<ReturnType<typeof typed>>().toEqualTypeOf<
+    AsyncGenerator<PawlEvent | PartialAnswer<Value>, Answer<Value>, undefined>
+  >()
+  expectTypeOf<PartialAnswer<Value>["data"]["value"]>().toEqualTypeOf<{
+    readonly unit?: string
+    readonly days?: readonly number[]
+  }>()
 })
 
 test("results are read-only", () => {

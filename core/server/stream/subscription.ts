@@ -90,7 +90,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     while (!this.#closed) {
       const frames = await this.take()
       if (frames.length > 0) return frames
-      if (this.#hasNews()) continue
+      if (this.#closed || this.#hasNews()) continue // it may be closed while it reads
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
     return undefined
