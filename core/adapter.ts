@@ -7,7 +7,7 @@
 export type { Adapter } from "./server/app.ts"
 export type { ServerPorts } from "./server/app.ts"
 export type { Env } from "./server/auth/credentials.ts"
-export { serveRoute } from "./server/request/serve-route.ts"
+export { boundLargeBodies, serveRoute } from "./server/request/serve-route.ts"
 
 // The caller: the person, the scopes, and what is recorded with a message or a decision.
 export type { Caller } from "./server/auth/credentials.ts"
@@ -41,7 +41,8 @@ export {
   messageIdOfName,
   readIdempotencyKey,
 } from "./server/conversation/idempotency-keys.ts"
-export { storeFiles, useFiles, type RequestFile } from "./server/files/uploads.ts"
+export { readUploadForm, storeFiles, useFiles, type RequestFile } from "./server/files/uploads.ts"
+export { fileOf, answerWithFile } from "./server/routes/files.ts"
 
 // Runs: send a message and watch its run, watch it again, or continue it with results of client tools.
 export {
@@ -125,6 +126,10 @@ export {
   JsonSchemaFormat,
   OpenAiContent,
   type OpenAiError,
+  type OpenAiFile,
+  type OpenAiFileDeleted,
+  type OpenAiFiles,
+  type OpenAiFilesQuery,
   type OpenAiModel,
   type OpenAiModels,
   type PawlExtras,

@@ -1,5 +1,5 @@
 import type { Hono } from "hono"
-import { type Adapter, type Env, serveRoute, type ServerPorts } from "../../core/adapter.ts"
+import { type Adapter, type Env, answerWithFile, serveRoute, type ServerPorts } from "../../core/adapter.ts"
 import { routes } from "../../core/protocol/index.ts"
 
 /** OpenAI's API. The first request of each kind loads its code. */
@@ -33,4 +33,16 @@ function serveOpenAi(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.deleteResponse, async (c) => (await import("./stored-responses.ts")).deleteResponse(c, ports))
 
   serveRoute(app, routes.cancelResponse, async (c) => (await import("./stored-responses.ts")).cancelResponse(c, ports))
+
+  serveRoute(app, routes.uploadOpenAiFile, async (c) => (await import("./files.ts")).uploadOpenAiFile(c, ports))
+
+  serveRoute(app, routes.listOpenAiFiles, async (c, { query }) =>
+    (await import("./files.ts")).listOpenAiFiles(c, ports, query),
+  )
+
+  serveRoute(app, routes.readOpenAiFile, async (c) => (await import("./files.ts")).readOpenAiFile(c, ports))
+
+  serveRoute(app, routes.readOpenAiFileContent, (c) => answerWithFile(c, ports.messageFiles))
+
+  serveRoute(app, routes.deleteOpenAiFile, async (c) => (await import("./files.ts")).deleteOpenAiFile(c, ports))
 }

@@ -91,11 +91,19 @@ export interface FileUse {
   readonly message?: MessageId | CallId
 }
 
+export interface FilePage {
+  readonly limit: number
+  readonly order: "asc" | "desc"
+  readonly after?: FileId | undefined
+}
+
 /** Files of messages and results. Another user's file is undefined, as if it did not exist. */
 export interface MessageFiles {
   /** Stores a file, or finds the one with these bytes. Throws `files_full` if the user has more than `most` bytes. */
   keep(user: UserId, file: NewMessageFile, most: number): Promise<UploadedFile>
   find(user: UserId, id: FileId): Promise<UploadedFile | undefined>
+  /** The user's files in the order of their ids, after this one. */
+  list(user: UserId, page: FilePage): Promise<UploadedFile[]>
   /** The bytes in chunks, at most `most`. Ends early if they are deleted meanwhile. */
   read(user: UserId, id: FileId, most?: number): AsyncIterable<Uint8Array>
   /**

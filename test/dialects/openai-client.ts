@@ -16,6 +16,13 @@ export interface OpenAiOptions {
 export interface OpenAiClient {
   readonly models: { list(): Promise<{ readonly data: Told[] }>; retrieve(id: string): Promise<Told> }
   readonly chat: { readonly completions: { create(body: object, options?: object): OpenAiPromise } }
+  readonly files: {
+    create(body: object): Promise<Told>
+    retrieve(id: string): Promise<Told>
+    content(id: string): Promise<Response>
+    delete(id: string): Promise<Told>
+    list(query?: object): Promise<Told> & AsyncIterable<Told>
+  }
   readonly responses: {
     create(body: object, options?: object): OpenAiPromise
     retrieve(id: string, query?: object): OpenAiPromise

@@ -38,7 +38,13 @@ export const WorkFile = z.strictObject({ id: ids.file, path: z.string().min(1).m
 export type WorkFile = z.infer<typeof WorkFile>
 
 /** The response to an upload. Uploading the same bytes again returns the same file. */
-export const UploadedFile = MessageFile.extend({ sha256: z.string() })
+export const UploadedFile = MessageFile.extend({
+  sha256: z.string(),
+  /** When these bytes were last uploaded. */
+  createdAt: z.string(),
+  /** When the file is deleted unless a message uses it; null if one does. */
+  expiresAt: z.string().nullable(),
+})
 export type UploadedFile = z.infer<typeof UploadedFile>
 
 /** The image types that models and pages display. Other types are treated as plain files. */

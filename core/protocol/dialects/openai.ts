@@ -129,3 +129,39 @@ export const OpenAiError = z.object({
 export type OpenAiError = z.infer<typeof OpenAiError>
 
 export const JsonSchemaFormat = z.looseObject({ schema: JsonObject })
+
+const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    object: z.literal("list"),
+    data: z.array(item),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+    has_more: z.boolean(),
+  })
+
+/** An uploaded file. Its purpose is not stored. */
+export const OpenAiFile = z.object({
+  id: ids.file,
+  object: z.literal("file"),
+  bytes: z.number().int(),
+  created_at: z.number().int(),
+  expires_at: z.number().int().optional(),
+  filename: z.string(),
+  purpose: z.literal("user_data"),
+  status: z.literal("processed"),
+})
+export type OpenAiFile = z.infer<typeof OpenAiFile>
+
+export const OpenAiFiles = listOf(OpenAiFile)
+export type OpenAiFiles = z.infer<typeof OpenAiFiles>
+
+export const OpenAiFilesQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(10_000).default(10_000),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  after: ids.file.optional(),
+  purpose: z.string().max(100).optional(),
+})
+export type OpenAiFilesQuery = z.infer<typeof OpenAiFilesQuery>
+
+export const OpenAiFileDeleted = z.object({ id: ids.file, object: z.literal("file"), deleted: z.literal(true) })
+export type OpenAiFileDeleted = z.infer<typeof OpenAiFileDeleted>

@@ -24,11 +24,25 @@ export async function readUpload(c: Context<Env>, queryName: string | undefined)
   const contentType = c.req.header("content-type") ?? ""
   const isForm = /^multipart\/form-data\b/i.test(contentType.trim())
   const body = await readBytes(c, { bytes: MAX_MESSAGE_FILE_BYTES + (isForm ? FORM_BYTES : 0), tooLarge })
-  const form = isForm ? readForm(body, contentType) : undefined
+  const form = isForm ? readForm(body, contentType, 1).file : undefined
   const bytes = form?.bytes ?? body
   const nameHeader = c.req.header("x-file-name")
   const name = form?.name || (nameHeader === undefined ? queryName : decoded(nameHeader)) || ""
   return toNewFile(bytes, { name, type: form?.type ?? contentType })
+}
+
+/** The most fields next to the file, and the most bytes of each. */
+const FIELDS = { most: 8, bytes: 1024 }
+
+/** Reads a form with a file and other fields, and checks the file. Stores nothing. */
+export async function readUploadForm(
+  c: Context<Env>,
+): Promise<{ readonly file: NewMessageFile; readonly fields: ReadonlyMap<string, string> }> {
+  const contentType = c.req.header("content-type") ?? ""
+  if (!/^multipart\/form-data\b/i.test(contentType.trim())) throw bad("its content-type is not multipart/form-data")
+  const body = await readBytes(c, { bytes: MAX_MESSAGE_FILE_BYTES + FORM_BYTES, tooLarge })
+  const { file, fields } = readForm(body, contentType, 1 + FIELDS.most)
+  return { file: await toNewFile(file.bytes, file), fields }
 }
 
 /** Checks a person's bytes as a file of a message. Throws what is wrong with them. */
@@ -57,35 +71,56 @@ interface FormFile {
   readonly bytes: Uint8Array
 }
 
-/** Most bytes of a field's headers. */
+/** The most bytes of a field's headers. */
 const MAX_HEAD = 8 * 1024
 
-/**
- * The field `file` of a complete form (`multipart/form-data`). Only the first field is read, so that a body of a million
- * fields costs no more than one.
- */
-function readForm(body: Uint8Array, contentType: string): FormFile {
+interface Form {
+  readonly file: FormFile
+  /** The other fields, as text. */
+  readonly fields: ReadonlyMap<string, string>
+}
+
+/** A complete form (`multipart/form-data`) with the field `file`. Refuses more than `most` fields before it reads them. */
+function readForm(body: Uint8Array, contentType: string, most: number): Form {
   const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;,"]{1,70}))/i.exec(contentType)
   const mark = boundary?.[1] ?? boundary?.[2]
   if (mark === undefined) throw bad("its content-type names no boundary")
   const all = Buffer.from(body.buffer, body.byteOffset, body.length)
-  const start = all.indexOf(`--${mark}\r\n`)
-  if (start === -1) throw bad("its boundary is not in it")
-  const headAt = start + mark.length + 4
-  const headEnd = all.indexOf("\r\n\r\n", headAt)
-  if (headEnd === -1 || headEnd - headAt > MAX_HEAD) throw bad("its first field has no head")
-  const end = all.indexOf(`\r\n--${mark}`, headEnd + 2)
-  if (end === -1) throw failure("bad_request", { problem: "The request body ended too early. Send it again." })
-  const head = all.toString("utf8", headAt, headEnd)
+  let file: FormFile | undefined
+  const fields = new Map<string, string>()
+  let at = all.indexOf(`--${mark}\r\n`)
+  if (at === -1) throw bad("its boundary is not in it")
+  for (let read = 1; ; read++) {
+    const headAt = at + mark.length + 4
+    const headEnd = all.indexOf("\r\n\r\n", headAt)
+    if (headEnd === -1 || headEnd - headAt > MAX_HEAD) throw bad("a field has no head")
+    const end = all.indexOf(`\r\n--${mark}`, headEnd + 2)
+    if (end === -1) throw failure("bad_request", { problem: "The request body ended too early. Send it again." })
+    const bytes = all.subarray(Math.min(headEnd + 4, end), end)
+    const { field, ...head } = readFieldHead(all.toString("utf8", headAt, headEnd))
+    if (field === "file") {
+      if (file) throw bad("it has two files; send one file at a time")
+      file = { ...head, bytes }
+    } else if (most === 1) throw bad('send the file as its only field, called "file"')
+    else if (bytes.length > FIELDS.bytes) throw bad(`a field other than the file has more than ${FIELDS.bytes} bytes`)
+    else fields.set(field, bytes.toString("utf8"))
+    at = end + 2
+    if (all.toString("latin1", at + mark.length + 2, at + mark.length + 4) === "--") break
+    if (read === most)
+      throw bad(most === 1 ? "it has more than one field; send one file at a time" : `it has more than ${most} fields`)
+  }
+  if (!file) throw bad('send the file as the field "file"')
+  return { file, fields }
+}
+
+function readFieldHead(head: string): { readonly field: string } & Pick<FormFile, "name" | "type"> {
   const line = /^content-disposition:([^\r\n]{0,4000})/im.exec(head)?.[1] ?? ""
-  if (/;\s*name="([^"]{0,2000})"/i.exec(line)?.[1] !== "file")
-    throw bad('send the file as its first field, called "file"')
-  if (all.toString("latin1", end + mark.length + 4, end + mark.length + 6) !== "--")
-    throw bad("it has more than one field; send one file at a time")
-  const type = /^content-type:[ \t]*([^;\r\n]{1,200})/im.exec(head)?.[1]?.trim() ?? ""
-  // Browsers encode quotation marks as %22.
-  const name = /;\s*filename="([^"]{0,2000})"/i.exec(line)?.[1]?.replaceAll("%22", '"') ?? ""
-  return { name, type, bytes: all.subarray(Math.min(headEnd + 4, end), end) }
+  return {
+    field: /;\s*name="([^"]{0,2000})"/i.exec(line)?.[1] ?? "",
+    type: /^content-type:[ \t]*([^;\r\n]{1,200})/im.exec(head)?.[1]?.trim() ?? "",
+    // Browsers encode quotation marks as %22.
+    name: /;\s*filename="([^"]{0,2000})"/i.exec(line)?.[1]?.replaceAll("%22", '"') ?? "",
+  }
 }
 
 const bad = (problem: string) => failure("bad_request", { problem: `The form cannot be read: ${problem}.` })

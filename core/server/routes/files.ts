@@ -9,6 +9,7 @@ import type { Env } from "../auth/credentials.ts"
 import { readUpload } from "../files/uploads.ts"
 import { boundLargeBodies, serveRoute } from "../request/serve-route.ts"
 import type { DataPorts } from "./stored-data.ts"
+import type { MessageFiles } from "../../engine/stored-files.ts"
 import { setImmediate as turn } from "node:timers/promises"
 import { RESULT_DAYS, type StoredResult } from "../../protocol/databases/connections.ts"
 import { toCsv } from "../../protocol/databases/csv.ts"
@@ -21,25 +22,28 @@ export function fileRoutes(app: Hono<Env>, { messageFiles, bytesOfFiles }: DataP
     }),
   )
 
-  serveRoute(app, routes.readFile, async (c) => {
-    const user = userOf(c)
-    const file = await messageFiles.find(user, idOf(c))
-    if (!file) throw failure("not_found")
-    const headers = {
-      "content-type": shownType(file.type),
-      "content-length": String(file.size),
-      // Browsers open images only; everything else is downloaded, and nothing in it runs.
-      "content-disposition": `${isImageType(file.type) ? "inline" : "attachment"}; filename*=UTF-8''${encoded(file.name)}`,
-      "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
-    }
-    if (c.req.method === "HEAD") return c.body(null, 200, headers)
-    return c.body(await startReading(messageFiles.read(user, file.id)), 200, headers)
-  })
+  serveRoute(app, routes.readFile, (c) => answerWithFile(c, messageFiles))
 
   serveRoute(app, routes.removeFile, async (c) => {
-    if (!(await messageFiles.remove(userOf(c), idOf(c)))) throw failure("not_found")
+    if (!(await messageFiles.remove(userOf(c), fileOf(c)))) throw failure("not_found")
     return null
   })
+}
+
+/** Answers with the bytes of the file in the address. Throws `not_found` if it is not the caller's. */
+export async function answerWithFile(c: Context<Env>, messageFiles: Pick<MessageFiles, "find" | "read">): Promise<Response> {
+  const user = userOf(c)
+  const file = await messageFiles.find(user, fileOf(c))
+  if (!file) throw failure("not_found")
+  const headers = {
+    "content-type": shownType(file.type),
+    "content-length": String(file.size),
+    // Browsers open images only; everything else is downloaded, and nothing in it runs.
+    "content-disposition": `${isImageType(file.type) ? "inline" : "attachment"}; filename*=UTF-8''${encoded(file.name)}`,
+    "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+  }
+  if (c.req.method === "HEAD") return c.body(null, 200, headers)
+  return c.body(await startReading(messageFiles.read(user, file.id)), 200, headers)
 }
 
 /** Reads the first chunk before the answer begins, so that an error still has a status. */
@@ -70,7 +74,8 @@ function shownType(type: string): string {
 const encoded = (name: string): string =>
   encodeURIComponent(name).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 
-function idOf(c: Context<Env>): FileId {
+/** The file id in the address. Throws `not_found` if it is none. */
+export function fileOf(c: Context<Env>): FileId {
   const id = c.req.param("id") ?? ""
   if (!isId("file", id)) throw failure("not_found")
   return id

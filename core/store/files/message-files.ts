@@ -1,12 +1,12 @@
 import { failure } from "../../protocol/errors.ts"
 import type { MessageFile, UploadedFile } from "../../protocol/conversation/message.ts"
 import { type ConversationId, type FileId, newId, type UserId } from "../../protocol/ids.ts"
-import type { FileText, FileUse, MessageFiles, NewMessageFile } from "../../engine/stored-files.ts"
+import type { FilePage, FileText, FileUse, MessageFiles, NewMessageFile } from "../../engine/stored-files.ts"
 import { mendText } from "../../shared/text/text.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 import type { FolderFiles } from "./folder-files.ts"
-import { sweepMessageFiles } from "./sweep-message-files.ts"
+import { sweepMessageFiles, UNUSED_MS } from "./sweep-message-files.ts"
 
 /** Bytes per row, so that other commits wait only this long. */
 const PART = 1024 * 1024
@@ -21,9 +21,12 @@ interface FileRow {
   readonly size: number
   readonly width: number | null
   readonly height: number | null
+  readonly created_at: number
+  readonly unused: number
 }
 
-const ROW = "id, hash, name, type, size, width, height"
+const USED = "EXISTS (SELECT 1 FROM message_file_use WHERE file = message_file.id)"
+const ROW = `id, hash, name, type, size, width, height, created_at, CASE WHEN ${USED} THEN 0 ELSE 1 END AS unused`
 
 /** Attached files, a megabyte per row on either engine; large ones in a folder if one is configured. */
 export class SqlMessageFiles implements MessageFiles {
@@ -45,7 +48,8 @@ export class SqlMessageFiles implements MessageFiles {
       const name = this.#places.nameFor(file.bytes.length)
       const id = await this.#put(user, file, name)
       try {
-        if (await this.#change(complete(user, id, file.sha256))) return toUploaded(rowOf(id, file))
+        const stored = (await this.#change(complete(user, id, file.sha256))) && (await this.find(user, id))
+        if (stored) return stored
       } catch (error) {
         // On PostgreSQL the unique index rejects the slower of two uploads.
         if (tries === TRIES) throw error
@@ -60,6 +64,14 @@ export class SqlMessageFiles implements MessageFiles {
     const sql = `SELECT ${ROW} FROM message_file WHERE id = ? AND person = ? AND hash IS NOT NULL`
     const [row] = await this.#engine.query<FileRow>(sql, [id, user])
     return row && toUploaded(row)
+  }
+
+  async list(user: UserId, { limit, order, after }: FilePage): Promise<UploadedFile[]> {
+    const [sign, direction] = order === "asc" ? [">", "ASC"] : ["<", "DESC"]
+    const beyond = after === undefined ? "" : `AND id ${sign} ?`
+    const sql = `SELECT ${ROW} FROM message_file WHERE person = ? AND hash IS NOT NULL ${beyond} ORDER BY id ${direction} LIMIT ?`
+    const rows = await this.#engine.query<FileRow>(sql, [user, ...(after === undefined ? [] : [after]), limit])
+    return rows.map(toUploaded)
   }
 
   async *read(user: UserId, id: FileId, most = Infinity): AsyncGenerator<Uint8Array> {
@@ -85,7 +97,8 @@ export class SqlMessageFiles implements MessageFiles {
     if (!(await this.#change(...statements))) return undefined
     const found = await Promise.all(files.map((id) => this.find(user, id)))
     const all = found.filter((each) => each !== undefined)
-    return all.length === files.length ? all.map(({ sha256: _, ...file }) => file) : undefined
+    if (all.length !== files.length) return undefined
+    return all.map(({ sha256: _hash, createdAt: _created, expiresAt: _expires, ...file }) => file)
   }
 
   async shareUses(user: UserId, from: ConversationId, to: ConversationId): Promise<void> {
@@ -138,7 +151,7 @@ export class SqlMessageFiles implements MessageFiles {
     const set = file.isNamedByProgram ? "created_at = ?" : "name = ?, type = ?, created_at = ?"
     const values = [...named, this.#now(), row.id]
     const kept = await this.#change({ sql: `UPDATE message_file SET ${set} WHERE id = ?`, values, mustChange: true })
-    return kept ? toUploaded(rowOf(row.id, file)) : undefined
+    return kept ? this.find(user, row.id) : undefined
   }
 
   async #bytesOf(user: UserId): Promise<number> {
@@ -209,12 +222,9 @@ export const deleteRelatedRows = (id: FileId): Statement[] => [
   { sql: "DELETE FROM message_file_text WHERE file = ?", values: [id] },
 ]
 
-const rowOf = (id: FileId, { sha256, name, type, bytes, width, height }: NewMessageFile): FileRow => ({
-  ...{ id, hash: sha256, name, type, size: bytes.length },
-  ...{ width: width ?? null, height: height ?? null },
-})
-
-function toUploaded({ id, hash, name, type, size, width, height }: FileRow): UploadedFile {
+function toUploaded({ id, hash, name, type, size, width, height, ...row }: FileRow): UploadedFile {
   const pixels = width === null || height === null ? {} : { width, height }
-  return { id, name, type, size, ...pixels, sha256: hash }
+  const createdAt = new Date(row.created_at).toISOString()
+  const expiresAt = row.unused ? new Date(row.created_at + UNUSED_MS).toISOString() : null
+  return { id, name, type, size, ...pixels, sha256: hash, createdAt, expiresAt }
 }

@@ -5,7 +5,7 @@ import type { Statement } from "../engine/operations.ts"
 /** Longer than an upload takes. */
 const UNFINISHED_MS = 60 * 60_000
 /** How long a file waits for a message that refers to it. */
-const UNUSED_MS = 24 * 60 * 60_000
+export const UNUSED_MS = 24 * 60 * 60_000
 /** Rows per sweep; sweeps are frequent. */
 const AT_ONCE = 200
 

@@ -14,6 +14,7 @@ const [, first = "", firstOutput = ""] =
   /```ts\nimport OpenAI from "openai"\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
 const [, functions = "", functionsOutput = ""] = /```ts\n(const tools = .*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
 const [, resumed = "", resumedOutput = ""] = /```ts\n(let \[id, .*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
+const [, files = "", filesOutput = ""] = /```ts\n(const file = .*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
 const head = first.slice(0, first.indexOf("const answer"))
 
 test.each([
@@ -28,6 +29,13 @@ test.each([
     code: head + functions,
     output: functionsOutput,
     replies: [calls("client-get_weather", { city: "Oslo" }), says("It rains in Oslo.")],
+  },
+  {
+    what: "the example with a file",
+    code: head + files,
+    output: filesOutput,
+    replies: [says("It is Bertha's.")],
+    asks: "files",
   },
   {
     what: "the example of a stream that goes on",
@@ -46,6 +54,8 @@ test.each([
     class Installed extends OpenAI {
       constructor(options: OpenAiOptions) {
         const here = async (address: string, init: RequestInit) => {
+          // The client tries with a data URL whether fetch can send a form.
+          if (address.startsWith("data:")) return fetch(address, init)
           asked.push(address)
           return face.fetch(new Request(address.replace("127.0.0.1:7295", "localhost"), init))
         }

@@ -1,4 +1,14 @@
-import { ChatCompletion, ChatCompletionRequest, OpenAiModel, OpenAiModels } from "../../dialects/openai.ts"
+import { z } from "zod"
+import {
+  ChatCompletion,
+  ChatCompletionRequest,
+  OpenAiFile,
+  OpenAiFileDeleted,
+  OpenAiFiles,
+  OpenAiFilesQuery,
+  OpenAiModel,
+  OpenAiModels,
+} from "../../dialects/openai.ts"
 import {
   InputItems,
   InputItemsQuery,
@@ -80,6 +90,49 @@ export const openAiRoutes = defineRoutes({
     needs: "chat",
     says: "OpenAI dialect: cancels a response that is in progress or waits. A finished one does not change.",
     answers: { 200: ResponseAnswered },
+    errors: "openai",
+  },
+  uploadOpenAiFile: {
+    method: "POST",
+    path: "/v1/files",
+    needs: "chat",
+    says: "OpenAI dialect: uploads a file of at most 25 MB for a message, with its purpose. The same bytes give the same file.",
+    takes: ["multipart/form-data"],
+    answers: { 200: OpenAiFile },
+    errors: "openai",
+  },
+  listOpenAiFiles: {
+    method: "GET",
+    path: "/v1/files",
+    needs: "read",
+    says: "OpenAI dialect: lists your files, at most 200 per page.",
+    query: OpenAiFilesQuery,
+    answers: { 200: OpenAiFiles },
+    errors: "openai",
+  },
+  readOpenAiFile: {
+    method: "GET",
+    path: "/v1/files/{id}",
+    needs: "read",
+    says: "OpenAI dialect: describes one of your files.",
+    answers: { 200: OpenAiFile },
+    errors: "openai",
+  },
+  readOpenAiFileContent: {
+    method: "GET",
+    path: "/v1/files/{id}/content",
+    needs: "read",
+    says: "OpenAI dialect: returns the bytes of one of your files.",
+    answers: { 200: z.unknown() },
+    media: "application/octet-stream",
+    errors: "openai",
+  },
+  deleteOpenAiFile: {
+    method: "DELETE",
+    path: "/v1/files/{id}",
+    needs: "manage",
+    says: "OpenAI dialect: deletes a file. Messages still name it, but it is no longer shown to any model.",
+    answers: { 200: OpenAiFileDeleted },
     errors: "openai",
   },
 })
