@@ -1,6 +1,6 @@
 /**
- * The API for adapters, with `protocol/index.ts`. An adapter serves another wire format over the same conversations: it reads a
- * request, sends a message or decides a proposal with these functions, and translates the frames of the run.
+ * The API for adapters, with `protocol/index.ts`. An adapter serves another wire format over the same conversations: it
+ * reads a request, sends a message or decides a proposal with these functions, and translates the frames of the run.
  */
 
 // The adapter itself. Its routes are in the table of `protocol/routes`, which checks requests, scopes and answers.

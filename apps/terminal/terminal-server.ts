@@ -46,8 +46,8 @@ export interface TrustQuestion {
 }
 
 /**
- * A terminal's handling of lines that have become too long for it. Most wrap them, and the cursor keeps its position
- * in its line; those based on xterm.js also move it by the lines wrapped below it.
+ * A terminal's handling of lines that have become too long for it. Most wrap them, and the cursor keeps its position in
+ * its line; those based on xterm.js also move it by the lines wrapped below it.
  */
 export type Reflow = "cuts" | "breaks" | "breaks-and-shifts"
 

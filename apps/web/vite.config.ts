@@ -25,8 +25,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
-    // The first load is two files. The first one rarely changes with a new version. By default it would be a
-    // dozen: one for each set of pages that share a module.
+    // The first load is two files. The first one rarely changes with a new version. By default it would be a dozen: one
+    // for each set of pages that share a module.
     rolldownOptions: {
       treeshake: {
         moduleSideEffects: [{ test: WITHOUT_EFFECTS, sideEffects: false }],

@@ -42,8 +42,8 @@ export const ALL_NODES: unique symbol = Symbol("everybody")
 export interface TransportReceiver {
   received(text: string): void
   /**
-   * A broadcast of this node was dropped, because it may be a replayed recording. Its broadcasts are dropped
-   * until it sends a direct message.
+   * A broadcast of this node was dropped, because it may be a replayed recording. Its broadcasts are dropped until it
+   * sends a direct message.
    */
   unknownSender(node: string): void
   changed(): void

@@ -16,8 +16,8 @@ const MAX_WAITING = 1000
 const MAX_UNSAMPLED = 10_000
 
 /**
- * A run pauses or ends at these events. The process that commits one exports all spans that ended since the previous one, so
- * exactly one process exports each span, also those of a process that has failed.
+ * A run pauses or ends at these events. The process that commits one exports all spans that ended since the previous
+ * one, so exactly one process exports each span, also those of a process that has failed.
  */
 const EXPORTED_AT: ReadonlySet<string> = new Set(["awaiting_confirmation", "handed_over", "in_doubt", "run_ended"])
 

@@ -10,7 +10,9 @@ import { TurnedClock } from "../../core/engine/turned-clock.fixture.ts"
 
 const signal = new AbortController().signal
 
-/** A thread that answers each text with a vector whose direction depends on its length, and that runs the given code. */
+/**
+ * A thread that answers each text with a vector whose direction depends on its length, and that runs the given code.
+ */
 const threadOf = (then: string) =>
   new URL(
     `data:text/javascript,${encodeURIComponent(`

@@ -49,7 +49,10 @@ const moduleFor = (choice: KernelChoice) =>
     transposeKernel(),
   ])
 
-/** Whether this x86_64 has one instruction for sixteen products. Only Linux reports it; other systems are assumed not to. */
+/**
+ * Whether this x86_64 has one instruction for sixteen products. Only Linux reports it; other systems are assumed not
+ * to.
+ */
 function hasVnni(): boolean {
   try {
     return /^flags\b.* avx_vnni\b/m.test(readFileSync("/proc/cpuinfo", "latin1"))

@@ -6,9 +6,8 @@ const MAX_CHARACTERS = 320
 const STEM = 5
 
 /**
- * The offline model's answer from passages: the best matching sentences of each one, with its citation,
- * and the remark that it only quotes. Quotes are exact, so that the check of
- * citations has nothing to flag.
+ * The offline model's answer from passages: the best matching sentences of each one, with its citation, and the remark
+ * that it only quotes. Quotes are exact, so that the check of citations has nothing to flag.
  */
 export function quotePassages(text: string, asked = ""): string {
   const entries = [...text.matchAll(ENTRY)]

@@ -19,11 +19,11 @@ from what your tools return.
 
 export interface AnalystOptions extends AskPorts {
   readonly clock: Clock
-  /** Tools that live in files of their own. */
+  /** Tools that are defined in other files. */
   readonly extra?: readonly Tool[]
 }
 
-/** Answers questions about a database of the person. */
+/** Answers questions about a person's database. */
 export function analystAgent({ databases, results, clock, extra = [] }: AnalystOptions): Agent {
   return defineAgent({
     name: "analyst",

@@ -13,10 +13,10 @@ export interface AnalystServices {
   readonly connections: ConnectionRecords
   readonly results: QueryResults
   readonly attempts: Attempts
-  /** Which hosts people may make this server connect to. */
+  /** The hosts that people may connect this server to. */
   readonly hosts: HostRules
   readonly sqliteRoot: string
-  /** Set if several machines share the store: files that each of them can read. */
+  /** Set if several machines share the store: files that all of them can read. */
   readonly sharedFiles?: SharedFiles | undefined
   readonly superuserConnections: boolean
   /** Limits of one query. Default: `queryLimits`. */
@@ -25,7 +25,7 @@ export interface AnalystServices {
   readonly log: Log
 }
 
-/** Opens the databases of people too: the server's routes for them work on the same ones. */
+/** Also opens people's databases, which the server's routes use too. */
 export const analystPack = definePack({
   name: "analyst",
   async open({ connections, results, attempts, ...services }: AnalystServices) {

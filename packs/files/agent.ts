@@ -42,9 +42,9 @@ export interface FilesOptions {
   readonly environment: Readonly<Record<string, string>>
   /** Secrets that are removed from the output of all tools. */
   readonly secrets?: Iterable<string>
-  /** The editor of the person who works in the folder, where there is one. */
+  /** The editor of the person who works in the folder, if any. */
   readonly buffers?: EditorBuffers | undefined
-  /** For the model: where it is. */
+  /** The operating system, for the model. Default: this process's. */
   readonly platform?: string
 }
 

@@ -42,7 +42,7 @@ export interface ChangeTool<Input extends PathInput> {
   readonly input: z.ZodType<Input>
   readonly examples?: readonly string[]
   readonly onlyUndoes?: true
-  /** `look` tells what is there, as the person's editor holds it where there is one. */
+  /** `look` reads the current file, with unsaved text of the person's editor if there is one. */
   plan(input: Input, look: LookAt): FileChange
   /** The sentence that reports the change. */
   say(path: string): string
@@ -51,15 +51,15 @@ export interface ChangeTool<Input extends PathInput> {
 export interface ChangePorts {
   readonly folder: Folder
   readonly kept: UndoBytes
-  /** The editor of the person, where there is one. */
+  /** The person's editor, if any. */
   readonly buffers?: EditorBuffers | undefined
-  /** By name: how each tool that changes a file plans its change. Filled as the tools are made. */
+  /** Plans of all change tools, by name. Each tool adds its own. */
   readonly plans: Map<string, FilePlan>
 }
 
 /**
- * A change of one file. What is shown is planned from what is there, and is done only while that is still there; the
- * bytes that go are kept first. After a crash the file itself tells: it has the one hash or the other.
+ * A tool that changes one file. The preview is planned from the current file, and applied only if the file is still the
+ * same. Replaced bytes are stored first. After a crash the file's hash shows whether the change was applied.
  */
 export function changeTool<Input extends PathInput>(
   { plan, say, ...tool }: ChangeTool<Input>,
@@ -119,7 +119,10 @@ export function changeTool<Input extends PathInput>(
     },
   })
 
-  /** Plans by what is there now. Without an editor nothing is waited for between the look and the write. */
+  /**
+   * Plans from the current file. Without an editor this is synchronous, so no other task runs between the read and the
+   * write.
+   */
   function asHeld<Value>(
     input: Input,
     context: CallContext,
@@ -180,7 +183,7 @@ export function changeTool<Input extends PathInput>(
     return left !== "unknown" && hashOf(left) === hashOf(before)
   }
 
-  /** The file that was there when this was shown, as the siblings have left it that were applied since. */
+  /** The file that the preview was made for, with the sibling changes that were applied since. */
   function beforeRun(
     { before, mode = 0o644 }: Revision,
     real: string,
@@ -210,7 +213,7 @@ export function changeTool<Input extends PathInput>(
   }
 }
 
-/** A change, and the file that it is shown for. */
+/** A change, and the file that its preview was made for. */
 interface Planned {
   readonly change: FileChange
   readonly base: Pick<Revision, "before" | "mode">
@@ -247,12 +250,12 @@ interface Done {
   readonly mode?: number
 }
 
-/** Text that takes the place of a text, or is new; a mode that has to be set is set on disk. */
+/** True if an editor can write the change: it can write text, but it cannot delete a file or set its mode. */
 const takesInEditor = ({ after, mode }: FileChange): boolean =>
   after !== undefined && mode === undefined && !isBinary(after)
 
 function apply(folder: Folder, { path, before, after, mode, directories = [] }: FileChange): void {
-  // A crash between them leaves some that are empty; the next try makes the rest.
+  // After a crash some of them may exist and be empty; the next attempt creates the rest.
   for (const directory of directories) folder.makeDirectory(directory)
   const expect = before?.hash ?? "absent"
   if (after) folder.write(path, after, { expect, ...(mode === undefined ? {} : { mode }) })

@@ -17,7 +17,7 @@ import { protectedPreview, whyProtectedAt } from "./protected/why-protected-at.t
 
 const REMOVE = "remove_directories"
 
-/** Makes a directory, and those above it that are missing; the undo takes away just these, if they are empty. */
+/** Creates a directory and its missing parents. The undo removes exactly these, if they are empty. */
 export function createDirectory(folder: Folder): Tool {
   return defineTool<{ path: string }>({
     name: "create_directory",
@@ -37,7 +37,7 @@ export function createDirectory(folder: Folder): Tool {
     afterCrash: "ask-target",
     outcome(_callId, { path }, context): WriteOutcome {
       enterFolder(folder, context)
-      // Half of them may be there; making the rest is what was agreed to.
+      // After a crash some of them may exist. Creating the rest is part of the approved call.
       return folder.find(path)?.type === "directory" ? told(path, [path], context) : "not-applied"
     },
     inverse: (_input, { data }) => ({ tool: REMOVE, input: { paths: (data as { made: string[] }).made.toReversed() } }),

@@ -8,8 +8,8 @@ import { shown } from "./folder/shown.ts"
 import { protectedPreview, whyProtectedAt } from "./protected/why-protected-at.ts"
 
 /**
- * Deletes what is no file: a link and never what it leads to, a directory that is empty, a pipe or a socket. Which thing has
- * the name is part of what was agreed to; after a crash the name itself tells.
+ * Deletes an entry that is not a file: a link (never its target), an empty directory, a pipe or a socket. The approval
+ * is for this entry, not for its name. After a crash the name shows whether it was deleted.
  */
 export function deleteEntry(folder: Folder): Tool {
   return defineTool<{ path: string }>({

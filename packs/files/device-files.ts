@@ -31,7 +31,7 @@ let declared: readonly Tool[] | undefined
 /** The declarations of the tools, which are the same for every server; the tools run on the device. */
 const declaredTools = () => (declared ??= filesTools(noFilesOptions))
 
-/** The agent for files that lie on a person's device: the same tools by the same names, each carried out there. */
+/** The agent for files on a person's device: the same tools with the same names, executed there. */
 export function createDeviceFilesAgent(devices: DeviceCalls): Agent {
   return defineAgent({
     name: "files",
@@ -90,7 +90,7 @@ function onDevice(tool: Tool, devices: DeviceCalls): Tool {
   }
 }
 
-/** Flags of `run_command` with which it is always asked about. */
+/** Flags of `run_command` that always need a person. */
 const ALWAYS_ASKED = ["network", "changes_protected", "outside_sandbox"] as const
 
 const leavesSandbox = (input: object): boolean =>
@@ -116,7 +116,7 @@ const FLOOR: Readonly<Record<string, Preview["action"]>> = {
 const MAX_SUMMARY = 2000
 
 const Looked = z.object({
-  // Cut, not refused: a summary is no more than that, and what is done stands in the arguments.
+  // Truncated, not refused: it is only a summary, and the arguments contain the whole change.
   summary: z.string().transform((text) => text.slice(0, MAX_SUMMARY)),
   action: ActionClass,
   diff: Diff.optional(),
@@ -135,13 +135,13 @@ const Answered = z.object({ text: z.string(), data: z.unknown().optional() })
 const Told = z.object({
   status: z.enum(["ok", "error"]),
   trusted: z.boolean().optional().catch(undefined),
-  /** It read a file that a conversation has written after text of others. */
+  /** It read a file that a conversation wrote after it had read untrusted text. */
   taint: z.literal("untrusted").optional().catch(undefined),
   data: z.unknown().optional(),
   change: Diff.optional().catch(undefined),
 })
 
-/** A device that answers has done what it was asked: that its answer cannot be read is no sign that it has not. */
+/** A device that answers has executed the call, even if its answer cannot be read. */
 function toAnswer({ row }: CallOutcome, effect: "read" | "write", context: CallContext): Answer {
   const told = Told.safeParse(row?.data)
   // A device that does not say that its person trusts the folder, such as one of an earlier version, is not trusted.

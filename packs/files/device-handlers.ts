@@ -1,7 +1,7 @@
 import { type CallContext, type JsonObject, newId, parse, parseWithoutSecrets, type Tool } from "../../core/pack.ts"
 import { fileRefusal } from "./folder/folder.ts"
 
-/** Asks a device what a write would change. */
+/** The action that asks a device for the preview of a write. */
 export const LOOK = "preview_change"
 
 type Handler = (
@@ -9,7 +9,7 @@ type Handler = (
   context: { readonly signal: AbortSignal },
 ) => Promise<{ text: string; data?: unknown }>
 
-/** Those of them that change nothing. */
+/** The names of the tools that only read. */
 export const fileReaders = (tools: readonly Tool[]): string[] => [
   ...tools.flatMap(({ name, effect }) => (effect === "read" ? name : [])),
   LOOK,
@@ -65,7 +65,8 @@ async function run(tool: Tool, data: JsonObject, signal: AbortSignal) {
     const extra = { ...(told === undefined ? {} : { data: told }), ...(change ? { change } : {}) }
     return { text, data: { status, trusted, ...read, ...extra } }
   } catch (error) {
-    // An error frame cannot say that the text in it may be that of others. The codes of a write have to stay.
+    // An error frame cannot carry the taint, so the error of a read becomes a result. The error codes of a write must
+    // stay.
     if (trusted || tool.effect === "write") throw error
     return { text: `${tool.name} failed: ${(error as Error).message}`, data: { status: "error", trusted } }
   }
@@ -77,7 +78,7 @@ async function checked(tool: Tool, input: unknown): Promise<unknown> {
   return parsed.value
 }
 
-/** A device knows nothing of conversations: it is bound to one folder, and a conversation to it. */
+/** A device does not know conversations: it is bound to one folder, and each conversation to a folder. */
 function contextOf(signal: AbortSignal, { approved, siblings, taint }: Approved): CallContext {
   const now = Date.now()
   return {

@@ -16,8 +16,8 @@ interface Place {
 }
 
 /**
- * Finds every place of a text. A model writes lines that end with LF: in a file with CR LF a line ending matches either, and
- * what is written gets the ending of the lines that it replaces.
+ * Finds every position of a text. Models write lines that end with LF. In a file with CR LF a line ending matches
+ * either, and the new text gets the ending of the lines that it replaces.
  */
 function placesOf(text: string, old: string, replacement: string): Place[] {
   if (!text.includes("\r\n") && (!old.includes("\r\n") || text.includes(old)))
@@ -29,7 +29,7 @@ function placesOf(text: string, old: string, replacement: string): Place[] {
   ]
   const usual = text.includes("\r\n") ? "\r\n" : "\n"
   let [at, shift] = [0, 0]
-  /** The position in the file of a position in `plain`; asked in rising order. */
+  /** Converts a position in `plain` to one in the file. Must be called with rising positions. */
   const inFile = (position: number) => {
     for (let end = plain.indexOf("\n", at); end >= 0 && end < position; end = plain.indexOf("\n", at)) {
       if (text[end + shift] === "\r") shift++
@@ -58,7 +58,7 @@ function replaceAt(text: string, places: readonly Place[]): string {
 
 const MAX_AROUND = 10_000_000
 
-/** The rest of the lines in which a text stands. With the text itself this is what the difference shows of them. */
+/** The rest of the lines that contain a text. With the text itself, this is what the diff shows of these lines. */
 function linesAround(text: string, places: readonly Place[]): string {
   // With many positions in long lines, the lines would be larger than the file, so the whole file is compared.
   if (places.length * text.length > MAX_AROUND) return text
@@ -72,7 +72,7 @@ function linesAround(text: string, places: readonly Place[]): string {
 const sum = (places: readonly Place[], of: (place: Place) => number) =>
   places.reduce((total, place) => total + of(place), 0)
 
-/** Replaces a text that stands in a file exactly once: a model that misremembers what is there changes nothing. */
+/** Replaces a text that occurs exactly once in a file, so that a model that misremembers the file changes nothing. */
 export function editFile(ports: ChangePorts): Tool {
   return changeTool(
     {
@@ -96,7 +96,7 @@ export function editFile(ports: ChangePorts): Tool {
           throw fileRefusal(`${shown(real)} is not UTF-8, so it cannot be edited as text`)
         const places = placesOf(text, old_text, new_text)
         const count = places.length
-        // A model is shown how many characters hide there; what is edited is the file as it is.
+        // The model sees invisible characters as escapes, but the edit needs the characters themselves.
         if (count === 0 && showHidden(text).includes(old_text))
           throw fileRefusal(
             `${shown(real)} holds hidden characters there. read_file only counts them (⟨… hidden characters⟩): give a piece of text between them, or write_file the whole file`,

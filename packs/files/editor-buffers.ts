@@ -4,9 +4,9 @@ import { type FileBytes, fileHash, fileRefusal, type Folder } from "./folder/fol
 import { MAX_REPLACED } from "./folder/local-writes.ts"
 import { shown } from "./folder/shown.ts"
 
-/** Files as the person's editor holds them, which may be newer than what is on disk. Paths are absolute and lie in the folder. */
+/** Files as the person's editor holds them, with unsaved changes. Paths are absolute and in the folder. */
 export interface EditorBuffers {
-  /** The text of a file, saved or not; undefined where the editor does not tell. */
+  /** The text of a file, saved or not; undefined if the editor does not have it. */
   read(path: string): Promise<string | undefined>
   /**
    * Writes a text in the editor and on disk. Resolves to the editor's reason if it refuses, and to undefined if it
@@ -27,14 +27,14 @@ export async function heldText(folder: Folder, path: string, buffers: EditorBuff
   return found?.type === "file" ? buffers.read(join(folder.root, found.path)) : undefined
 }
 
-/** A file as an editor has it. */
+/** A file with the editor's text. */
 export function withText(file: FileBytes, text: string): HeldFile {
   const bytes = Buffer.from(text, "utf8")
   if (bytes.equals(file.bytes)) return file
   return { ...file, bytes, size: bytes.length, hash: fileHash(bytes), isUnsaved: true }
 }
 
-/** A change on disk below a buffer that has not been saved would be lost, or lose what the person has written. */
+/** Refuses a change on disk while the editor has unsaved text, because one of the two would be lost. */
 export function requireSaved(file: HeldFile | undefined): void {
   if (file?.isUnsaved)
     throw fileRefusal(
@@ -42,7 +42,9 @@ export function requireSaved(file: HeldFile | undefined): void {
     )
 }
 
-/** Has the editor write a file, and looks at what came of it on disk. One that falls silent may have written. */
+/**
+ * Writes a file through the editor, then reads the result on disk. An editor that does not answer may have written it.
+ */
 export async function writeInEditor(
   folder: Folder,
   write: NonNullable<EditorBuffers["write"]>,

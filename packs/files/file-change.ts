@@ -4,7 +4,7 @@ import type { ActionClass, CallContext, SiblingCall } from "../../core/pack.ts"
 import type { HeldFile } from "./editor-buffers.ts"
 import { fileHash, type Folder } from "./folder/folder.ts"
 
-/** One file as it is and as it would be; `undefined` stands for no file. */
+/** One file before and after a change; `undefined` if it does not exist. */
 export interface FileChange {
   readonly path: string
   readonly before: HeldFile | undefined
@@ -15,7 +15,7 @@ export interface FileChange {
    * different lines are independent.
    */
   readonly lines?: string
-  /** Directories that are made for it, the outermost first. */
+  /** Directories to create for it, the outermost first. */
   readonly directories?: readonly string[]
   readonly summary: string
   readonly action: ActionClass
@@ -25,10 +25,10 @@ export interface PathInput {
   readonly path: string
 }
 
-/** Tells what is there, as the person's editor holds it where there is one. */
+/** Reads a file for a plan, with unsaved text of the person's editor if there is one. */
 export type LookAt = (path: string) => { readonly real: string; readonly before: HeldFile | undefined }
 
-/** How a tool that changes a file plans its change. */
+/** How a tool plans its change of a file. */
 export interface FilePlan {
   readonly input: z.ZodType<PathInput>
   plan(input: PathInput, look: LookAt): FileChange
@@ -62,7 +62,7 @@ function realNameOf(folder: Folder, path: string): string {
   }
 }
 
-/** The file as these changes would leave it, one after the other. A change that does not fit is left out: it fails by itself. */
+/** The file after these changes, one after the other. A change that does not apply is skipped: its own call fails. */
 export function afterChanges(
   real: string,
   file: HeldFile | undefined,
@@ -85,7 +85,7 @@ export function afterChange({ path, before, after, mode }: FileChange): HeldFile
   )
 }
 
-/** A file with other bytes than it has on disk. */
+/** A file with other bytes than on disk. */
 export function heldFile(
   path: string,
   bytes: Buffer,

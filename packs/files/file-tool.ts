@@ -25,7 +25,7 @@ export function readTool<Input>(folder: Folder, { read, state, ...tool }: Readin
   })
 }
 
-/** The conversation's folder, put on record with its first result. */
+/** State that binds the conversation to this folder, recorded with its first result. */
 export function homeOf({ root }: Folder, { state }: CallContext): Pick<Answer, "state"> {
   return state[HOME] === root ? {} : { state: { [HOME]: root } }
 }
@@ -33,11 +33,11 @@ export function homeOf({ root }: Folder, { state }: CallContext): Pick<Answer, "
 const HOME = "folder"
 
 /**
- * Called before anything is read or written. Refuses a conversation of another folder, which would read and write the wrong
- * files under the right names.
+ * Must be called before any read or write. Refuses a conversation of another folder, which would read and write the
+ * wrong files with the same names.
  */
 export function enterFolder({ root, trust }: Folder, { state, noteTaint }: CallContext): void {
-  // Names, outputs and errors are text of the folder as much as its files are.
+  // Names, outputs and errors are also text of the folder.
   if (!trust.isTrusted) noteTaint?.("folder")
   const home = state[HOME]
   if (home === undefined || home === root) return

@@ -11,7 +11,7 @@ import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
 const MAX_CHARACTERS = 40_000
 const MAX_OUTPUT = 64 * 1024 * 1024
-/** Two files that have little in common take the square of their lines, and nothing else happens meanwhile. */
+/** The time limit of a diff: two very different files take the square of their lines, and block the process. */
 const PATCH_MS = 300
 const MAX_FILE = 1024 * 1024
 const MAX_SHOWN = 100

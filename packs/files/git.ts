@@ -12,7 +12,7 @@ const MAX_PACKED = 16 * 1024 * 1024
 
 export interface Git {
   readonly format: "sha1" | "sha256"
-  /** Its output, or a refusal with what git said. */
+  /** Returns the output. Throws a refusal with git's message. */
   run(words: readonly string[], more?: { readonly input?: string; readonly most?: number }): Promise<string>
 }
 
@@ -23,10 +23,10 @@ export interface GitPorts {
 }
 
 /**
- * Git over the folder's repository without anything in it that git would obey. A repository comes from others: its
- * configuration names programs (pagers, filters, diff drivers, monitors, helpers), other work trees and other files. So
- * git is shown a directory of ours, with a configuration of ours, copies of the branches and the index, and of the
- * repository only its objects. It never looks at the work tree: what is there is read by the folder.
+ * Runs git on the folder's repository without anything that git would execute or obey. The configuration of an
+ * untrusted repository can name programs (pagers, filters, diff drivers, monitors, helpers), other work trees and other
+ * files. So git gets a directory of ours with our configuration, copies of the branches and the index, and only the
+ * objects of the repository. It never reads the work tree: the folder does.
  */
 export async function withGit<T>(
   { folder, searchPath }: GitPorts,
@@ -83,7 +83,7 @@ function requireRepository(folder: Folder): void {
 
 function copyInto(shadow: string, folder: Folder): Git["format"] {
   const config = folder.find(".git/config") ? folder.read(".git/config", 1_000_000).bytes.toString() : ""
-  // Blanks of its own line only: with line ends among them, a file of blank lines is read once for each of them.
+  // Spaces within the line only: if the pattern included line ends, a file of blank lines would take quadratic time.
   const format = /^[ \t]*objectformat[ \t]*=[ \t]*sha256[ \t]*\r?$/im.test(config) ? "sha256" : "sha1"
   const ours = `[core]\nrepositoryformatversion = 1\nbare = true\n[extensions]\nobjectformat = ${format}\n`
   writeFileSync(join(shadow, "config"), ours)
@@ -104,7 +104,7 @@ function copyInto(shadow: string, folder: Folder): Git["format"] {
     if (folder.find(`.git/${at}`)?.type !== "directory") return
     for (const { name, type } of folder.list(`.git/${at}`, MAX_REFS).entries) {
       const path = `${at}/${name}`
-      // Directories too: a repository may be nothing but these.
+      // Directories count too: a repository may have millions of them.
       if (left-- <= 0) return
       if (type === "directory") copyRefs(path)
       if (type !== "file") continue

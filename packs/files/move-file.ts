@@ -13,7 +13,7 @@ interface Move {
   readonly to: string
 }
 
-/** Gives a file or a directory another name; what has that name already is never overwritten. */
+/** Renames a file or a directory. An existing target is never overwritten. */
 export function moveFile(folder: Folder): Tool {
   return defineTool<Move>({
     name: "move_file",

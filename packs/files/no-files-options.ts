@@ -6,7 +6,7 @@ function refuse(): never {
   throw fileRefusal("There is no folder here")
 }
 
-/** No folder: for what only has to know which tools there are, and what they take. */
+/** A folder that does not exist, for callers that only need the declarations of the tools. */
 const noFolder: Folder = {
   root: "",
   id: "",

@@ -3,7 +3,7 @@ import { createFilesAgent, type FilesOptions } from "./agent.ts"
 import { createDeviceFilesAgent } from "./device-files.ts"
 
 export interface FilesServices {
-  /** The folder of this machine that is worked in. Without one the files are those of people's devices. */
+  /** The work folder on this machine. Without one, the files are those on people's devices. */
   readonly files?: FilesOptions | undefined
   readonly devices: DeviceCalls
 }

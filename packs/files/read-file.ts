@@ -44,7 +44,7 @@ const tooLarge = (path: string, size: number) =>
     `${shown(path)} has ${size} bytes, which is more than is read. search_in_files ${JSON.stringify({ path, pattern: "…" })} finds lines in files up to 1 MB; run_command ${JSON.stringify({ command: `head -c 20000 -- ${path}` })} shows a part of any`,
   )
 
-/** As git decides it: text has no NUL near its beginning. */
+/** Uses git's rule: text has no NUL near its start. */
 export const isBinary = (bytes: Buffer) => bytes.subarray(0, 8000).includes(0)
 
 interface Wanted {

@@ -6,7 +6,7 @@ import { shown } from "./folder/shown.ts"
 
 const Hash = z.union([z.literal("absent"), z.string().regex(/^[0-9a-f]{64}$/)])
 
-/** Puts a file back as it was before a change, byte by byte. Only an undo knows which bytes those were. */
+/** Restores the exact previous bytes of a file. Only an undo calls it, because only it knows them. */
 export function restoreFile(ports: ChangePorts): Tool {
   return changeTool(
     {

@@ -31,11 +31,11 @@ const MAX_SUMMED_UP = 160
 export interface CommandPorts {
   readonly folder: Folder
   readonly sandbox: Sandbox
-  /** All that a command gets to see of ours: nothing that could be a secret. */
+  /** The environment of the command, without secrets. */
   readonly environment: Readonly<Record<string, string>>
   /** Secrets of this process, which are removed from the output. */
   readonly secrets?: Iterable<string>
-  /** The limits of a command. Default: what suits this machine at that moment. */
+  /** The limits of a command. Default: computed from this machine's free resources. */
   readonly limits?: CommandLimits
 }
 
@@ -79,7 +79,7 @@ export function runCommand(given: CommandPorts): Tool {
       enterFolder(folder, context)
       const ports = portsFor(given, command)
       const { revision } = context.approved ?? {}
-      // Agreed to already, it is held against a look of its own when it runs, a moment later: one here would be for nothing.
+      // An approved command checks the folder when it runs, a moment later, so this check is skipped.
       const guard = revision === undefined ? guardOf(ports, command) : { found: [], isWhole: wasWhole(revision) }
       return toPreview(ports, command, guard)
     },
@@ -88,7 +88,7 @@ export function runCommand(given: CommandPorts): Tool {
       const ports = portsFor(given, command)
       const guard = guardOf(ports, command)
       const { revision } = toPreview(ports, command, guard)
-      // Agreed to within walls, it does not run without them.
+      // A command approved with the sandbox does not run without it.
       if (context.approved?.revision !== undefined && context.approved.revision !== revision)
         throw failure("row_stale", {
           noun: "command",
@@ -102,7 +102,7 @@ export function runCommand(given: CommandPorts): Tool {
   })
 }
 
-/** Asked for outside of the sandbox, it is as if there were none. */
+/** A command that requests to run outside the sandbox is treated as if there were none. */
 function portsFor(ports: CommandPorts, { outside_sandbox }: Command): CommandPorts {
   return outside_sandbox && ports.sandbox.holds ? { ...ports, sandbox: { ...noSandbox, says: OUTSIDE } } : ports
 }
@@ -118,19 +118,19 @@ function toPreview({ folder, sandbox }: CommandPorts, command: Command, guard: G
   const { network = false, changes_protected = false } = command
   const isWhole = guard?.isWhole ?? true
   return {
-    // How it is held stands first: a summary is cut at its end, and a command can be as long as it likes.
+    // The sandbox is named first, because a long summary is cut at its end.
     summary: `Run, ${limits(command, sandbox, isWhole)}, in ${shown(folder.root.slice(-MAX_ROOT))}: ${beginning(command.command)}`,
     action: "destructive_update",
     commandLine: command.command,
     revision: [folder.id, sandbox.holds ? "held" : "free", network, changes_protected, isWhole].join(":"),
-    // Without walls, or outside of them, a command reaches all that is always asked about; with the network, everybody.
+    // Without the sandbox a command can write protected files; with the network it can send data out.
     insists: !sandbox.holds || network || changes_protected || !isWhole,
   }
 }
 
 const wasWhole = (revision: string) => revision.endsWith(":true")
 
-/** The person who decides is shown all of it, with the arguments. */
+/** The start of a command. The person who decides sees all of it with the arguments. */
 function beginning(command: string): string {
   if (command.length <= MAX_SUMMED_UP) return shown(command)
   return `${shown(command.slice(0, MAX_SUMMED_UP))} … (${command.length} characters in all)`
@@ -194,7 +194,7 @@ async function run(
 const NO_WRITE = /EROFS|read-only file system/i
 const MAX_NAMED = 3
 
-/** A command that failed because something is always asked about can be asked for again: the model has to know how. */
+/** Explains to the model how to request a command again that failed because a path is protected. */
 function whyReadOnly({ output, errors }: ProcessResult, { found }: Guard): string[] {
   const text = `${output}\n${errors}`
   if (!NO_WRITE.test(text)) return []
@@ -212,7 +212,7 @@ function howItEnded({ code, signal, how, tooMuch }: ProcessResult, seconds: numb
 }
 
 function outputOf({ output, errors }: ProcessResult): string {
-  // Colours are for eyes: as text they stand between the words, for people and models alike.
+  // Colour codes are noise in text, for people and models.
   const [out, err] = [output, errors].map((text) => stripVTControlCharacters(text).trimEnd())
   return [out, err && `[on standard error]\n${err}`].filter(Boolean).join("\n") || "[no output]"
 }

@@ -72,7 +72,7 @@ export function searchInFiles(folder: Folder): Tool {
         )
       return [...first, ...notices].join("\n")
 
-      /** Most files do not hold it: those are never made into text. */
+      /** False for most files, which are then not decoded. */
       function mayHold(bytes: Buffer): boolean {
         return (!needle || bytes.includes(needle)) && !isBinary(bytes)
       }

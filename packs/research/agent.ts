@@ -1,7 +1,7 @@
 import { type Agent, defineAgent, type Tool } from "../../core/pack.ts"
 import { researchStages } from "./stages.ts"
 
-/** Retrieve, look in the web, retrieve again, and still have room for other words. */
+/** Enough to search the library, search the web, search again, and try other words. */
 const ITERATIONS = 8
 
 const PERSONA = `You are a research assistant. You answer from what your tools find, and you show where each statement comes from.

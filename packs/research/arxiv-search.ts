@@ -16,7 +16,7 @@ const Input = z.strictObject({
   limit: z.number().int().min(1).max(MAX).nullish(),
 })
 
-/** Papers by arXiv's own search. `address`: a test's. */
+/** Searches papers with arXiv's API. `address`: for tests. */
 export function arxivSearch(web: Web, reader: DocumentReader, address = ADDRESS): Tool {
   return defineTool({
     name: "arxiv_search",
@@ -37,7 +37,7 @@ export function arxivSearch(web: Web, reader: DocumentReader, address = ADDRESS)
         const asking = { request, of: "arxiv", host: "arXiv" } as const
         const entries = (await askWeb({ web, reader }, asking, { person: user, signal })) as AtomEntry[]
         const sources = entries.map(({ id, title, authors, date, summary }) =>
-          // Old numbers have a slash, which no marker has.
+          // Old arXiv numbers contain a slash, which a marker cannot contain.
           fromOutside(`arxiv_${id.replaceAll("/", "_")}`, {
             title: [title, authors.slice(0, 3).join(", ") + (authors.length > 3 ? " et al." : ""), date]
               .filter((part) => part)
@@ -66,7 +66,7 @@ interface Asked {
   readonly limit: number
 }
 
-/** Words only: what else stands in a query is syntax to arXiv. */
+/** Only the words of the query, because other characters are syntax to arXiv. */
 function toUrl(address: string, { query, from, to, limit }: Asked): string {
   const words = query.match(/[\p{L}\p{N}]+/gu) ?? []
   const terms = words.slice(0, 20).map((word) => `all:${word}`)
@@ -81,7 +81,7 @@ function toUrl(address: string, { query, from, to, limit }: Asked): string {
 
 const firstDay = (date: string) => `${date}-01-01`.slice(0, 10).replaceAll("-", "")
 
-/** A day that there is: arXiv takes no 31st of June. */
+/** The last day of a date's period. It must exist: arXiv refuses 31 June. */
 function lastDay(date: string): string {
   const [year = "", month = "12", day] = date.split("-")
   const days = new Date(Date.UTC(2000, Number(month), 0)).getUTCDate()

@@ -12,7 +12,7 @@ export interface ResearchNeeds {
   readonly embedder: Embedder
   readonly web: Web
   readonly webSearch: WebSearchSetting
-  /** Reads what the web answers. */
+  /** Parses responses from the web. */
   readonly reader?: DocumentReader
 }
 

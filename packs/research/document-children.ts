@@ -15,7 +15,7 @@ interface Use {
   readonly signal: AbortSignal
 }
 
-/** The processes that read documents. One that was interrupted is ended and never used again. */
+/** The processes that read documents. An interrupted one is ended and not reused. */
 export class DocumentChildren {
   readonly #program: ChildProgram
   #idle: { readonly child: Child; readonly timer: NodeJS.Timeout }[] = []
@@ -30,14 +30,14 @@ export class DocumentChildren {
     this.#program = new ChildProgram({ ...own, flags, megabytes: MEGABYTES, input: true, log })
   }
 
-  /** Throws `ChildDied` where the process has ended, and what the work throws. */
+  /** Throws `ChildDied` if the process ended, and errors of the work. */
   async run<T>(use: Use, work: (child: Child) => Promise<T>): Promise<T> {
     const used = this.#take()
     if (used) {
       try {
         return await this.#on(used, use, work)
       } catch (error) {
-        // It may have died of what came before, or of nothing that has to do with this document.
+        // The previous document, or something else, may have ended the reused process.
         if (!(error instanceof ChildDied) || this.#closed) throw error
       }
     }

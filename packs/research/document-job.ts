@@ -4,14 +4,14 @@ import { failure, hasCode } from "../../core/program.ts"
 /** A job of the child process. The bytes to read follow on its input. */
 export type DocumentJob =
   | { readonly type: "file"; readonly kind: FileKind }
-  /** Lines of arXiv's metadata: a document each. */
+  /** Lines of arXiv's metadata, a document each. */
   | { readonly type: "papers" }
   | { readonly type: "answer"; readonly of: AnswerKind }
 
-/** A file that is one document, by how it is read. */
+/** The format of a file with one document. */
 export type FileKind = Exclude<DocumentKind, "arxiv"> | "rtf"
 
-/** Whose answer is read. */
+/** The service that sent the response. */
 export type AnswerKind = "arxiv" | "duckduckgo" | "brave" | "tavily" | "searxng"
 
 export interface JobRequest {
@@ -29,7 +29,7 @@ export interface About {
   readonly remark?: string
 }
 
-/** A line that is a paper, or why it is none; where that is known, by the paper's own name. */
+/** A line with a paper, or why it is not one, with the paper's name if known. */
 export type PaperAbout =
   | {
       readonly hash: string
@@ -40,15 +40,15 @@ export type PaperAbout =
     }
   | { readonly hash: string; readonly source?: string; readonly problem: string }
 
-/** Some of a document. Without headings a passage stands under those of the one before it. */
+/** A part of a document. A passage without headings belongs to the previous passage's section. */
 export interface DocumentPart<Begun> {
-  /** With the first part of each. */
+  /** Set for the first part of each document. */
   readonly begins?: Begun
   readonly text: string
   readonly passages: readonly (Omit<NewPassage, "headings"> & { readonly headings?: readonly string[] })[]
 }
 
-/** The asking process sends `MORE` when it has stored the parts before. */
+/** The parent sends `MORE` after it has stored the previous parts. */
 export const MORE = "more"
 
 export type DocumentAnswer =
@@ -64,7 +64,7 @@ export type UnreadableDocument =
 export const toDocumentFailure = ({ code, details }: UnreadableDocument) =>
   code === "document_too_large" ? failure(code, details) : failure("document_unreadable", details)
 
-/** Undefined for an error of another kind: that is ours, and ends the process. */
+/** Undefined for other errors: those are bugs, and end the process. */
 export function toRefused(error: unknown): UnreadableDocument | undefined {
   for (const code of ["document_unreadable", "document_too_large"] as const)
     if (hasCode(error, code)) return { code, details: (error as unknown as { details: never }).details }

@@ -1,7 +1,7 @@
 import { own } from "../../core/pack.ts"
 import type { FileKind } from "./document-job.ts"
 
-/** How something handed in is read: as one document, or as one for each line. */
+/** The format of a file: one document, or one on each line (arXiv's metadata). */
 type GivenKind = FileKind | "arxiv"
 
 const KINDS: Readonly<Record<string, GivenKind>> = {
@@ -11,13 +11,13 @@ const KINDS: Readonly<Record<string, GivenKind>> = {
   ...{ pdf: "pdf", rtf: "rtf", jsonl: "arxiv", ndjson: "arxiv" },
 }
 
-/** Returns the kind of a file by its name; undefined if the name does not tell. */
+/** Returns the kind of a file by its name; undefined if the extension is unknown. */
 export function kindOfName(name: string): GivenKind | undefined {
   const ending = /\.([A-Za-z]+)$/.exec(name)?.[1]?.toLowerCase()
   return own(KINDS, ending ?? "")
 }
 
-/** The same with a look into it: what begins like a PDF or an RTF is one, whatever it is called. */
+/** The same with its contents: a file that starts like a PDF or an RTF is one, with any name. */
 export function kindOf(name: string, bytes: Uint8Array): GivenKind {
   const head = Buffer.from(bytes.subarray(0, 5)).toString("latin1")
   if (head === "%PDF-") return "pdf"

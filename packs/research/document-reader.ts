@@ -40,13 +40,13 @@ export interface ReaderOptions extends Partial<ReaderLimits> {
   readonly other?: OtherProgram
 }
 
-/** Who waits for it. */
+/** The user who waits, and the signal. */
 export interface Reading {
   readonly person: string
   readonly signal: AbortSignal
 }
 
-/** A document as it was read: its text, and where its passages stand. */
+/** A document's text and passages. */
 export interface ReadParts<Begun> {
   readonly about: Begun
   readonly text: string
@@ -73,7 +73,7 @@ export class DocumentReader {
     return document
   }
 
-  /** One for each line, in their order. */
+  /** Reads one paper per line, in order. */
   papers(lines: readonly string[], reading: Reading): Promise<ReadParts<PaperAbout>[]> {
     return this.#documents<PaperAbout>({ type: "papers" }, Buffer.from(lines.join("\n")), reading)
   }
@@ -139,7 +139,7 @@ type Outcome<T> = { readonly value: T } | Extract<DocumentAnswer, { type: "refus
 
 const hear = async (child: Child, over: AbortSignal) => (await child.hear(over)) as DocumentAnswer
 
-/** Documents as they come in, part by part. */
+/** Collects documents from their parts. */
 class Collected<Begun> {
   readonly #all: { readonly about: Begun; readonly texts: string[]; readonly passages: NewPassage[] }[] = []
   #left: number
@@ -172,7 +172,7 @@ class Collected<Begun> {
   }
 }
 
-/** Not what the document is, but what became of its reader this time: a machine that was busy may have done that. */
+/** An error of the reader, not of the document: it may succeed later, on a machine that is less busy. */
 const MAY_PASS = { canRetry: true } as const
 
 const unreadable = (problem: string, more: Partial<typeof MAY_PASS> = {}) =>

@@ -40,7 +40,7 @@ export interface Ingested {
   readonly source: string
   readonly became: DocumentChange | "failed"
   readonly id: DocumentId
-  /** Why it has failed, or which part of it could not be read. */
+  /** Why it failed, or which part could not be read. */
   readonly reason?: string
 }
 
@@ -52,7 +52,7 @@ const LINES_AT_ONCE = 16
 const MAX_BAD = 80
 const MAX_SHOWN = 100
 
-/** Reads what people hand in, cuts it into passages and puts it into their collections. */
+/** Reads files, cuts their text into passages and stores these in collections. */
 export class Librarian {
   readonly records: LibraryRecords
   readonly #embedder: Embedder
@@ -64,10 +64,10 @@ export class Librarian {
     this.#reader = reader
   }
 
-  /** Ends the processes in which it reads. */
+  /** Ends its child processes. */
   close = () => this.#reader.close()
 
-  /** The text of a PDF that is not to be kept here. Throws `document_unreadable` and `document_too_large`. */
+  /** Returns the text of a PDF without storing it. Throws `document_unreadable` and `document_too_large`. */
   async readPdf(bytes: Uint8Array, reading: Reading): Promise<{ text: string; pages?: number }> {
     const { text, about } = await this.#reader.file("pdf", bytes, reading)
     return { text, ...(about.pages === undefined ? {} : { pages: about.pages }) }
@@ -76,7 +76,7 @@ export class Librarian {
   search = (user: UserId, search: PassageSearch, signal: AbortSignal) =>
     searchLibrary({ library: this.records, embedder: this.#embedder }, { user, search, signal })
 
-  /** One file: one document, or one for each of its lines. */
+  /** Adds one file: a document, or one for each of its lines. */
   async ingest(place: CollectionUse, file: NewFile): Promise<IngestAnswer> {
     const all: Ingested[] = []
     for await (const one of this.ingestEach(place, file)) all.push(one)
@@ -98,7 +98,7 @@ export class Librarian {
     else yield await this.#ingestFile(place, file, kind)
   }
 
-  /** Papers, a line each; what is wrong with one holds up no other. */
+  /** Adds papers, one per line. A malformed line does not stop the others. */
   async *ingestLines(
     place: CollectionUse,
     lines: AsyncIterable<string> | Iterable<string>,
@@ -111,7 +111,7 @@ export class Librarian {
     for await (const line of lines) {
       number++
       place.signal.throwIfAborted()
-      // A file may be millions of empty lines, and they come without a pause.
+      // A file may contain millions of empty lines, which arrive without a pause.
       passed += line.length + 1
       if (passed > PASSED_AT_ONCE) {
         passed = 0
@@ -127,7 +127,7 @@ export class Librarian {
         if (each.became !== "failed") good++
         else bad.push(each)
       }
-      // A file of other lines would fill the collection with what is wrong with each of them.
+      // A file of another format would fill the collection with an error for each line.
       if (bad.length < MAX_BAD || bad.length < good) continue
       const reason = `these lines are not papers (${bad[0]?.reason}); the lines after line ${number} were not read`
       const hash = await hashOf(Buffer.from(reason))
@@ -143,11 +143,11 @@ export class Librarian {
     try {
       return await Promise.all(storing)
     } finally {
-      await Promise.allSettled(storing) // nothing is written any more when this has ended
+      await Promise.allSettled(storing) // so that no write is pending when this ends
     }
   }
 
-  /** All at once; where that fails it may be one of them, so then one by one. */
+  /** Reads lines together. If that fails, one by one, because a single line may be the cause. */
   async #papersOf({ user: person, signal }: CollectionUse, lines: readonly Line[]): Promise<ReadParts<PaperAbout>[]> {
     if (lines.length === 0) return []
     const read = (some: readonly Line[]) =>
@@ -186,13 +186,13 @@ export class Librarian {
   }
 
   async #ingestFile({ user, collection, signal }: CollectionUse, file: NewFile, readAs: FileKind): Promise<Ingested> {
-    // Clients of earlier versions know five kinds, and refuse a list with another one in it.
+    // Clients of earlier versions know five kinds, and refuse a list with another one.
     const kind = readAs === "rtf" ? "text" : readAs
     const { name, bytes, title, authors, date, formerly } = file
     const source = mendText(name)
     const isPlain = title === undefined && authors === undefined && date === undefined
     const hash = await hashOf(bytes, isPlain ? "" : JSON.stringify([title, authors, date]))
-    // Asked before it is read, which may take a minute for a PDF.
+    // Checked before it is read, because a PDF may take a minute.
     const known = await this.records.isKept(user, collection, { source, hash })
     if (known) return { source, became: "unchanged", id: known }
     const place = { user, collection }
@@ -231,7 +231,7 @@ export class Librarian {
   }
 }
 
-/** A line of a file, and how it is named where it is no paper. */
+/** A line of a file, and its name in case it is not a paper. */
 interface Line {
   readonly text: string
   readonly where: string

@@ -13,10 +13,10 @@ export interface ResearchServices {
   readonly log: Log
 }
 
-/** For what the web answers, which is small: no tool waits for a minute. */
+/** The time limit for reading a response from the web, which is small. */
 const ANSWER_SECONDS = 10
 
-/** Also opens the library, which the server's routes and commands fill. */
+/** Opens the library too, which the server's routes and commands fill. */
 export const researchPack = definePack({
   name: "research",
   open({ libraryRecords, embedder, web, webSearch, log }: ResearchServices) {

@@ -30,7 +30,7 @@ export function readAnswer(of: AnswerKind, text: string): readonly (AtomEntry | 
 const cut = (text: string, most: number) => text.slice(0, most).toWellFormed()
 
 function toBounded(results: readonly WebResult[]): WebResult[] {
-  // A cut address would be another address.
+  // A truncated address would be another address.
   return results
     .filter(({ url }) => url.length <= MAX_LINE)
     .slice(0, MAX_FOUND)

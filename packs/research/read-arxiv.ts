@@ -2,7 +2,7 @@ import { z } from "zod"
 import { JsonLimitError, jsonLimits, mendText, readJson } from "../../core/pack.ts"
 import { splitNames } from "./passages/split-names.ts"
 
-/** A line of arXiv's metadata, as the snapshot and as its API write it; other fields are passed over. */
+/** A line of arXiv's metadata, in the formats of the snapshot and the API. Other fields are ignored. */
 const Line = z.object({
   id: z.union([z.string().min(1).max(200), z.number()]),
   title: z.string().min(1),
@@ -25,10 +25,10 @@ export interface Paper {
   readonly text: string
 }
 
-/** A paper may have a long text, and thousands of authors. */
+/** Limits for one line: a paper may have a long abstract, and thousands of authors. */
 const LINE_LIMITS = { ...jsonLimits.message, characters: jsonLimits.file.characters }
 
-/** One paper of a file of lines, or what is wrong with the line. */
+/** Parses a line as a paper, or returns the problem of the line. */
 export function readArxivLine(line: string): Paper | { readonly problem: string } {
   let value: unknown
   try {

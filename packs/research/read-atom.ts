@@ -11,10 +11,10 @@ export interface AtomEntry {
 
 const FIELDS = { id: "id", title: "title", summary: "summary", published: "date" } as const
 
-/** No paper's is longer, and what looks for the number in one looks again from each beginning of it. */
+/** The longest address that is searched for a number, because the search takes quadratic time. */
 const MAX_ADDRESS = 200
 
-/** The entries of arXiv's feed. What has no number and no abstract is no paper. */
+/** The entries of arXiv's feed. An entry without a number and an abstract is left out. */
 export function readAtom(xml: string): AtomEntry[] {
   const entries: { id: string; title: string; summary: string; date: string; authors: string[] }[] = []
   let field: (typeof FIELDS)[keyof typeof FIELDS] | "author" | undefined

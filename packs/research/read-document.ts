@@ -18,7 +18,7 @@ const Input = z.strictObject({
   start: z.number().int().min(0).nullish().describe("The position to start at, in characters; 0 is the beginning"),
 })
 
-/** A document's own text, a window at a time. */
+/** Reads a part of a document's text. */
 export function readDocument(library: Library): Tool {
   return defineTool({
     name: "read_document",
@@ -52,7 +52,7 @@ export function readDocument(library: Library): Tool {
   })
 }
 
-/** A window is cited like a passage, by an id that names its words: those of a later edition have another. */
+/** A part is cited like a passage. Its id depends on its text, so a later edition has another one. */
 function windowSource(document: DocumentView, { text, start }: { text: string; start: number }) {
   const { id, title, collectionId } = document
   const span = { start, end: start + text.length }

@@ -4,7 +4,7 @@ import { isAuthor } from "./passages/plausible-about.ts"
 import { readMarkdown } from "./read-markdown.ts"
 import { readPlain, type ReadText, toPlainText } from "./passages/read-plain.ts"
 
-/** The text of a file of any kind but lines of papers. Throws `document_unreadable`. */
+/** The text of a file of any kind except lines of papers. Throws `document_unreadable`. */
 export async function readDocumentFile(kind: FileKind, bytes: Uint8Array): Promise<ReadText> {
   const { authors = [], ...read } = await readAs(kind, bytes)
   const known = authors.filter(isAuthor)
@@ -12,7 +12,7 @@ export async function readDocumentFile(kind: FileKind, bytes: Uint8Array): Promi
 }
 
 async function readAs(kind: FileKind, bytes: Uint8Array): Promise<ReadText> {
-  // Loaded when used, each: the first note shall not wait for what reads PDFs.
+  // Each reader is imported on first use, so that a note does not wait for the PDF library.
   if (kind === "pdf") return (await import("./pdf/read-pdf.ts")).readPdf(bytes)
   if (kind === "rtf") return (await import("./rtf/read-rtf.ts")).readRtf(bytes)
   const { text, ...remarks } = toPlainText(bytes, kind === "html" ? charsetOfMarkup(bytes) : undefined)

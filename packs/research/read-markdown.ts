@@ -9,7 +9,7 @@ interface Open {
   readonly text: string
 }
 
-/** The text of a Markdown file as it stands, with its headings. What is in a fence is no heading. */
+/** The text of a Markdown file, unchanged, with its headings. Lines in a code fence are not headings. */
 export function readMarkdown(text: string): ReadText {
   const front = frontMatter(text)
   const sections: Section[] = []
@@ -46,7 +46,7 @@ export function readMarkdown(text: string): ReadText {
   return { text, sections, ...front.said, ...(title ? { title } : {}) }
 }
 
-/** Marks may also follow a heading. By hand: an expression for it goes over a line of them again and again. */
+/** Removes marks after a heading. Written by hand, because a regular expression would take quadratic time. */
 function withoutMarks(line: string): string {
   const text = line.trimEnd()
   let end = text.length

@@ -2,7 +2,7 @@ import { mendText } from "../../core/pack.ts"
 import { parseMarkup } from "./html/parse-markup.ts"
 import type { WebResult } from "./search-provider.ts"
 
-/** The results on a page of DuckDuckGo's. Advertisements, which lead through an address of its own, are left out. */
+/** The results on a page of DuckDuckGo. Leaves out advertisements, whose links use another redirect. */
 export function readResults(html: string): WebResult[] {
   const results: { title: string; url: string; snippet: string }[] = []
   let into: "title" | "snippet" | undefined
@@ -28,7 +28,7 @@ export function readResults(html: string): WebResult[] {
     .map(({ title, url, snippet }) => ({ title: tidy(title) || url, url: mendText(url), snippet: tidy(snippet) }))
 }
 
-/** Its links lead through a page that counts them: `//duckduckgo.com/l/?uddg=<address>`. */
+/** The target of a result: links use the redirect `//duckduckgo.com/l/?uddg=<address>`. */
 function targetOf(href: string): string {
   const url = URL.parse(href, "https://duckduckgo.com/")
   if (!url) return ""

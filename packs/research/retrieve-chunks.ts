@@ -25,7 +25,7 @@ const Input = z.strictObject({
   limit: z.number().int().min(1).max(MAX).nullish(),
 })
 
-/** Passages of the person's own collections. What was ingested was written by others, and may be the person's own. */
+/** Searches the passages of the person's collections. Their text is untrusted and may be private. */
 export function retrieveChunks(library: Library, embedder: Embedder): Tool {
   return defineTool({
     name: "retrieve_chunks",
@@ -42,7 +42,7 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
     ],
     async run({ query, collection, from, to, limit }, { user, signal }) {
       const among = collection ? await collectionNamed(library, user, collection) : undefined
-      if (among && "problem" in among) return failed(among.problem, { taint: "private" }) // it lists their names
+      if (among && "problem" in among) return failed(among.problem, { taint: "private" }) // the problem lists document names
       const found = await searchLibrary(
         { library, embedder },
         {

@@ -17,11 +17,11 @@ import { readDocumentFile } from "./read-file.ts"
 import type { ReadText } from "./passages/read-plain.ts"
 
 const MAX_CHARACTERS = 10_000_000
-/** Characters of one portion, which the parent parses and stores without a pause. */
+/** The characters of one portion, which the parent parses and stores in one turn. */
 const PORTION_CHARACTERS = 64 * 1024
 const PORTION_PASSAGES = 256
 
-/** Runs in its own process, which its parent ends when it takes too long. Answers in small portions. */
+/** Runs in its own process, which its parent ends if it takes too long. Yields small portions. */
 export async function* runDocumentJob(job: DocumentJob, bytes: Uint8Array): AsyncGenerator<DocumentAnswer> {
   try {
     if (job.type === "answer") yield { type: "found", found: await found(job.of, bytes) }
@@ -33,7 +33,7 @@ export async function* runDocumentJob(job: DocumentJob, bytes: Uint8Array): Asyn
   }
 }
 
-// Loaded when used, each: a start is waited for.
+// Imported on first use, because the start of the process must be fast.
 const found = async (of: AnswerKind, bytes: Uint8Array) =>
   (await import("./read-answer.ts")).readAnswer(of, Buffer.from(bytes).toString())
 
@@ -47,7 +47,7 @@ async function readDocument(kind: Parameters<typeof readDocumentFile>[0], bytes:
   return { begins: about as About, ...cut({ text, sections }) }
 }
 
-/** Throws `document_too_large`, or `document_unreadable` where nothing is left to be found. */
+/** Cuts a text into passages. Throws `document_too_large`, or `document_unreadable` if there is no text. */
 function cut({ text, sections }: Pick<ReadText, "text" | "sections">): Cut {
   if (text.length > MAX_CHARACTERS)
     throw failure("document_too_large", { what: "Its text", most: `${MAX_CHARACTERS} characters` })
@@ -61,7 +61,7 @@ interface Cut {
   readonly passages: readonly NewPassage[]
 }
 
-/** Each by itself: what is wrong with one holds up no other. */
+/** Reads each line separately, so that a malformed one does not stop the others. */
 function* toParts(lines: readonly string[], read: typeof readArxivLine): Generator<DocumentPart<PaperAbout>> {
   for (const line of lines) {
     const hash = createHash("sha256").update(line).digest("hex")
@@ -105,7 +105,7 @@ function* partsOf<Begun>({ begins, text, passages }: Cut & { readonly begins: Be
   }
 }
 
-/** Small ones together, as far as they fit. */
+/** Combines small parts into portions. */
 function* inPortions(all: Iterable<DocumentPart<About | PaperAbout>>): Generator<DocumentAnswer> {
   let parts: DocumentPart<About | PaperAbout>[] = []
   let [characters, passages] = [0, 0]

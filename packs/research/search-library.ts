@@ -1,6 +1,6 @@
 import type { Embedder, Library, PassageSearch, SearchAnswer, UserId, Vector } from "../../core/pack.ts"
 
-/** A question is short; an embedder that takes longer than this over it is not there. */
+/** The time limit of the embedder for a query. A query is short, so a slower embedder is treated as unavailable. */
 const PATIENCE_MS = 5000
 
 interface Asked {

@@ -8,7 +8,7 @@ export interface WebResult {
   readonly snippet: string
 }
 
-/** A web search service. A new one is a function here and a value of `PAWL_WEB_SEARCH`. */
+/** A web search service. A new one needs a function here and a value of `PAWL_WEB_SEARCH`. */
 export interface SearchProvider {
   readonly name: string
   search(query: string, asked: Asked): Promise<WebResult[]>
@@ -43,7 +43,7 @@ export function createSearchProvider(
   switch (setting.provider) {
     case "off":
       return undefined
-    // Its page without script: the one search that needs neither a key nor a server of one's own.
+    // Its page without scripts is the only search that needs neither a key nor a self-hosted server.
     case "duckduckgo": {
       const { url = "https://html.duckduckgo.com/html/" } = setting
       return make("duckduckgo", (q) => ({ url: withQuery(url, { q }) }))
@@ -71,11 +71,11 @@ const NAMES = { duckduckgo: "DuckDuckGo", brave: "Brave", tavily: "Tavily", sear
 interface Asking {
   readonly request: WebRequest
   readonly of: AnswerKind
-  /** As it is called where something goes wrong. */
+  /** Its name in error messages. */
   readonly host: string
 }
 
-/** Sends a request and has the response read in a child process. Throws `web_unreachable`. */
+/** Sends a request and reads the response in a child process. Throws `web_unreachable`. */
 export async function askWeb(
   { web, reader }: { readonly web: Web; readonly reader: DocumentReader },
   { request, of, host }: Asking,

@@ -12,15 +12,15 @@ export const toSources = (sources: readonly Source[]): Sources => ({ kind: "sour
 
 /**
  * Documents in a user's collections were written by others but are private to the user, and a query could send them
- * out. Only abstracts of arXiv are public: records with an abstract, which alone get such a name, whatever a file is
- * called.
+ * out. Only abstracts of arXiv are public: records with an abstract, the only ones whose source is named as arXiv's,
+ * independent of the file's name.
  */
 export const ownWords = (from: readonly From[]): { taint?: "private" } =>
   from.every((each) => abstractOf(each) !== undefined) ? {} : { taint: "private" }
 
 type From = Pick<FoundPassage, "kind" | "source">
 
-/** The number at arXiv of the paper whose abstract this is. */
+/** The arXiv number of the paper, if this is its abstract. */
 function abstractOf({ kind, source }: From): string | undefined {
   const number = source.startsWith(ARXIV) ? source.slice(ARXIV.length) : ""
   return kind === "arxiv" && isArxivNumber(number) ? number : undefined

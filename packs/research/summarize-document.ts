@@ -13,8 +13,8 @@ import { describe, noDocument } from "./read-document.ts"
 import { ownWords } from "./sources.ts"
 
 /**
- * Characters that are read: from the beginning, where papers say what they are about, and from the end, where they say
- * what they found.
+ * The characters that are read: from the start, where papers describe their subject, and from the end, where they
+ * describe their results.
  */
 const HEAD = 40_000
 const TAIL = 12_000
@@ -27,7 +27,7 @@ const Input = z.strictObject({
   focus: z.string().trim().max(500).nullish().describe("What the summary should be about"),
 })
 
-/** A summary by the conversation's own model. */
+/** Summarizes a document with the conversation's model. */
 export function summarizeDocument(library: Library): Tool {
   return defineTool({
     name: "summarize_document",

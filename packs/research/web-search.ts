@@ -34,7 +34,7 @@ export function webSearch(provider: SearchProvider): Tool {
         const results = await provider.search(query, { limit: limit ?? USUAL, person: user, signal })
         const sources = results.map(({ title, url, snippet }) => {
           const passage = snippet.slice(0, MAX_SNIPPET).toWellFormed()
-          // Each query is shown other words of a page: by its address alone a citation would point at those shown last.
+          // The id depends on the passage, too: each query may show another part of the page.
           return fromOutside(`web_${textHash(`${url}\n${passage}`).slice(0, 12)}`, { title, url, passage })
         })
         if (sources.length === 0)

@@ -70,10 +70,10 @@ function toolsOf(table: TableSpec, open: OpenWorkspace): Tool[] {
   ]
 }
 
-/** By what is asked for: the tools that serve it. Comments go with their tasks. */
+/** Profiles by table, each with the tools of that table. Comments belong to tasks. */
 export const workspaceProfiles: readonly Profile[] = profilesOf({ note: ["search_notes"] })
 
-/** Reads that others cannot do without: what belongs to a project is found by it, and a project by its client. */
+/** Reads that other profiles need: a project is found by name for its tasks, and a client for its projects. */
 const GROUNDS: Readonly<Record<string, string>> = {
   task: "list_projects",
   checkpoint: "list_projects",

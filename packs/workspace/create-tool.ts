@@ -6,7 +6,7 @@ import { cached } from "./tables/cached.ts"
 import type { TableSpec } from "./tables/table.ts"
 import { type WriteInput, type WritePlan, writeTool } from "./write-tool.ts"
 
-/** Adds a row. What the assistant made, and a person agreed to, is marked as both where the table has the columns. */
+/** Marks a new row as suggested by the assistant and approved by the person, if the table has these columns. */
 const OURS = { isAiSuggested: 1, isApproved: 1 }
 
 export function createTool(table: TableSpec, open: OpenWorkspace): Tool {

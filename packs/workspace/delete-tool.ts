@@ -25,7 +25,7 @@ import { MAX_DELETED_CHARACTERS, type WritePlan, writeTool } from "./write-tool.
 
 const MAX_NAMED = 20
 
-/** Takes a row out with what hangs on it, only while it is as it was shown. What went can be put back. */
+/** Deletes a row with its dependent rows if the row is still as it was shown. An undo restores them. */
 export function deleteTool(table: TableSpec, open: OpenWorkspace): Tool {
   return writeTool(
     {
@@ -66,13 +66,13 @@ async function planDelete(table: TableSpec, said: string, desk: Desk): Promise<W
 
 const UNREAD = "there is no telling what goes with it"
 
-/** A device that does not know every table can delete all the same: it says itself what went along. */
+/** A device that does not know every table can still delete; it then reports the deleted dependents itself. */
 function orUnread(error: unknown): typeof UNREAD {
   if (codeOf(error) === undefined) return UNREAD
   throw error
 }
 
-/** Said now, and not only when a person has agreed to what cannot be done. */
+/** Refused before the proposal, so that a person does not approve an impossible deletion. */
 function requireDeletable(table: TableSpec, row: DeskRow, hanging: RowsByTable): void {
   const refuse = (problem: string) => failure("bad_request", { problem })
   const about = `The ${nounOf(table)} ${row.id}`
@@ -95,13 +95,13 @@ const alongOf = (rows: RowsByTable) => ({
   along: Object.fromEntries(entriesOf(rows).map(([name, theirs]) => [name, theirs.map((row) => String(row.id))])),
 })
 
-/** ` with 3 task(s), 1 note(s)`; empty where nothing hangs on it. */
+/** ` with 3 task(s), 1 note(s)`; empty if the row has no dependents. */
 export function withWords(rows: RowsByTable): string {
   const counted = countInWords(rows)
   return counted ? ` with ${counted}` : ""
 }
 
-/** The same for a heading: ` with 3 tasks, 1 note`. */
+/** The same counts for a heading: ` with 3 tasks, 1 note`. */
 export function withCounts(rows: RowsByTable): string {
   const counted = entriesOf(rows).map(([name, { length }]) => {
     return `${length} ${workspaceTables[name].noun}${length === 1 ? "" : "s"}`
@@ -114,7 +114,7 @@ const countInWords = (rows: RowsByTable): string =>
     .map(([name, theirs]) => count(name, theirs))
     .join(", ")
 
-/** By table: what goes or comes along, as far as a person reads it. */
+/** The dependents that are deleted or restored, by table, as a person reads them. */
 export function namesByTable(rows: RowsByTable | typeof UNREAD): { with?: Record<string, string[]> } {
   if (rows === UNREAD) return {}
   const lists = entriesOf(rows).map(([name, theirs]) => {

@@ -14,13 +14,13 @@ export function describeDifference(
 ): string {
   const { made, row: schema } = workspaceTables[table.name]
   const told = mendValue(agreed) as Record<string, Value>
-  // A device that knows no days keeps the moment of one.
+  // A device without support for days stores a day as a moment.
   const kept = toMoments(table.name, told, desk.timeZone)
   const columns = Object.keys(schema.shape).filter((column) => Object.hasOwn(told, column))
   const parts = columns.flatMap((column) => {
     const field = table.fields.find((each) => each.column === column)
     const [is, should] = [row[column] ?? null, told[column] ?? null]
-    // As arguments, because lists of names may be written in more than one way.
+    // Compared as arguments, because a list of names has several stored forms.
     const plain = (value: Value) => canonicalJson(field ? field.kind.toArgument(value) : value)
     const isAgreed = plain(is) === plain(should) || is === kept[column]
     if (column === "id" || made.includes(column) || isAgreed) return []
@@ -44,7 +44,10 @@ export function agreedOf(write: WorkspaceWrite): Columns {
   }
 }
 
-/** The same of a call whose first life is over: what its arguments say. One that can no longer be read says nothing. */
+/**
+ * The approved values of a call that was interrupted, from its arguments. Leaves out arguments that can no longer be
+ * read.
+ */
 export async function columnsToDescribe({ fields }: TableSpec, given: Columns, desk: Desk): Promise<Columns> {
   const columns: Record<string, unknown> = {}
   for (const { argument, column, kind } of fields) {

@@ -7,17 +7,17 @@ import type { TableSpec } from "./tables/table.ts"
 
 const LONGEST_HEADLINE = 300
 
-/** One line about a row in a list or an answer: everything a person or a model needs to speak of it. */
+/** Describes a row on one line in a list or an answer: everything that a person or a model needs to refer to it. */
 export function describeRow(table: TableSpec, row: DeskRow, desk: Desk): string {
   return `${headlineOf(table, row)} (${[...traitsOf(table, row, desk), `id: ${row.id}`].join(", ")})`
 }
 
-/** The same in the summary of a proposal, where its text must not pass for Pawl's. */
+/** The same for the summary of a proposal: text of the row is quoted, so that it cannot pass for Pawl's. */
 export function describeProposedRow(table: TableSpec, row: DeskRow, desk: Desk): string {
   return withTraits(quotedHeadline(table, row), proposedTraits(table, row, desk))
 }
 
-/** The same about a row that does not exist yet. */
+/** The same for a row that does not exist yet. */
 export function describeNewRow(table: TableSpec, row: DeskRow, desk: Desk): string {
   return withTraits(quotedHeadline(table, row), proposedTraits(table, row, desk, "forDeciding"))
 }
@@ -25,7 +25,7 @@ export function describeNewRow(table: TableSpec, row: DeskRow, desk: Desk): stri
 const withTraits = (name: string, traits: readonly string[]): string =>
   traits.length > 0 ? `${name} (${traits.join(", ")})` : name
 
-/** The name of a row in a sentence that asks a person to decide. */
+/** The name of a row, quoted, for a sentence that asks a person to decide. */
 export const quotedHeadline = (table: TableSpec, row: DeskRow): string => quote(headlineOf(table, row))
 
 export function headlineOf(table: TableSpec, row: DeskRow): string {
@@ -59,7 +59,7 @@ export function proposedValue(kind: Kind, value: Value, desk: Desk, forDeciding?
   return shown.length === 0 ? "none" : shown.map((each) => quoteIfNeeded(inOneLine(each))).join(", ")
 }
 
-/** A value in a sentence. */
+/** A value in a sentence, shortened. */
 export function inOneLine(value: unknown, most = 100): string {
   if (value === null || value === "" || (Array.isArray(value) && value.length === 0)) return "none"
   if (Array.isArray(value)) return value.map((each) => inOneLine(each, most)).join(", ")
@@ -78,7 +78,7 @@ export function toReadable(
     const value = row[column] ?? null
     const kind = table.fields.find((field) => field.column === column)?.kind
     const isTime = typeof value === "number" && workspaceTables[table.name].made.includes(column)
-    // A name of a few, such as `in_progress`, stays as it is: the page has words for it in each language.
+    // Values of a fixed set, such as `in_progress`, are not converted, because the page translates them.
     if (kind) return [column, kind.refers && kind.propose ? kind.propose(value, desk) : kind.show(value, desk)]
     return [column, isTime ? dateAndZone(value, desk.timeZone) : value]
   })

@@ -14,11 +14,11 @@ import {
 import { inOneLine } from "./describe-row.ts"
 import { VectorRefused } from "./device/workspace.ts"
 
-/** How long a note's writing may wait for its vector. */
+/** How long the answer about a note may wait for its vector. */
 const PATIENCE_MS = 10_000
 /** Vectors deleted at a time. */
 const AT_ONCE = 16
-/** Characters of a device's own words that are shown. */
+/** The most characters of a device's error that are shown. */
 const MAX_REFUSAL = 200
 const LATER = "Finding it by meaning will follow."
 
@@ -66,14 +66,14 @@ export async function forgetNotes(workspace: RemoteWorkspace, ids: readonly stri
     for (const some of inPortions(ids, AT_ONCE)) {
       const ended = await Promise.allSettled(some.map((id) => workspace.deleteVector(id)))
       forgotten.push(...some.filter((_, i) => ended[i]?.status === "fulfilled"))
-      if (forgotten.length === 0) return // a device that does not know how is not asked a thousand times
+      if (forgotten.length === 0) return // the device does not support it: one request is enough
     }
   }
   if (ids.length > 0) await inTime(all())
   return [...forgotten]
 }
 
-/** Those that are there after the write and say something else than before. */
+/** The notes of a write that still exist and have new text. */
 export function notesToEmbed({ action, table, before, after, with: others }: Applied): Note[] {
   if (action === "delete") return []
   const own = table === "notes" && after ? [after as Note] : []

@@ -7,7 +7,7 @@ import { orSentence } from "./or-sentence.ts"
 import { rowArguments } from "./row-argument.ts"
 import type { ToolText, TableSpec } from "./tables/table.ts"
 
-/** Shows one row with everything that is kept of it. */
+/** Returns one row with all its columns. */
 export function getTool(table: TableSpec, { name, description, examples }: ToolText, open: OpenWorkspace): Tool {
   return defineTool<Readonly<Record<string, string>>>({
     name,

@@ -21,7 +21,7 @@ const MAX_SHOWN = 100
 
 type Given = Readonly<Record<string, unknown>>
 
-/** Finds rows of a table. */
+/** Lists the rows of a table that match the filters. */
 export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Tool {
   const { name, description, examples } = list
   return defineTool<Given>({
@@ -91,7 +91,7 @@ async function readFilters(
     Object.assign(asked, narrowed?.asked, key ? { [key]: meant } : {})
     words += toWords?.(refers ? String(desk.names.get(String(meant)) ?? meant) : String(said)) ?? ""
   }
-  // When a day begins is the person's own affair, wherever the workspace is kept.
+  // Days depend on the user's time zone, also if the workspace is on the server.
   const { days = {}, due } = workspaceTables[table.name]
   const isByDay = Object.hasOwn(days, String(asked.orderBy)) || (due && (asked.dueDateFrom ?? asked.dueDateTo) != null)
   return { asked: isByDay ? { ...asked, timeZone: desk.timeZone } : asked, words, keeps }
@@ -110,7 +110,7 @@ interface Listed {
   readonly table: TableSpec
   readonly list: List
   readonly words: string
-  /** How many there are in all; undefined where a device has more and does not say how many. */
+  /** The number of matching rows; undefined if a device has more and does not report how many. */
   readonly found: number | undefined
 }
 

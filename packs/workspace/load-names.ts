@@ -5,10 +5,10 @@ import type { TableSpec } from "./tables/table.ts"
 
 /** Up to this many rows are read one by one; for more, all rows are read once. */
 const FEW = 3
-/** The names of others are not learnt: their ids are shown. */
+/** If a table has more rows than this, names are not loaded, and ids are shown. */
 const MAX_NAMED = 10_000
 
-/** Finds out what the rows that others belong to are called, for those who read about them. What has no name keeps its id. */
+/** Loads the names of the rows that these rows refer to. A row without a name is shown by its id. */
 export async function loadNames({ fields }: TableSpec, rows: readonly DeskRow[], desk: Desk): Promise<void> {
   for (const { column, kind, label } of fields) {
     if (!kind.refers || !label) continue

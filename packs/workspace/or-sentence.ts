@@ -1,6 +1,6 @@
 import { type Answer, failed, hasCode } from "../../core/pack.ts"
 
-/** A row that is not there, or a name that two have, is an answer in words and no defect. */
+/** Turns a missing row or an ambiguous name into an error answer for the model, because it is not a bug. */
 export async function orSentence(work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work()

@@ -23,7 +23,10 @@ const inputOf = cached((table: TableSpec) =>
   z.strictObject({ [nounOf(table)]: workspaceTables[table.name].row, with: along.optional() }),
 )
 
-/** Puts a deleted row back as it was, with what went with it, under their old ids. Only an undo knows what was there. */
+/**
+ * Restores a deleted row and its dependents with their previous ids. Only an undo calls it, because only it has the
+ * rows.
+ */
 export function restoreTool(table: TableSpec, open: OpenWorkspace): Tool {
   const noun = nounOf(table)
   return writeTool(

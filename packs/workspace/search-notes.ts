@@ -28,7 +28,7 @@ const Input = z.strictObject({
   limit: z.number().int().min(1).max(MAX).nullish().describe(`How many at most; ${USUAL} unless said`),
 })
 
-/** Finds notes by what they mean, on the server or on the person's device. */
+/** Searches notes by meaning, on the server or on the person's device. */
 export function searchNotes(open: OpenWorkspace, embedder: Embedder): Tool {
   return defineTool<z.infer<typeof Input>>({
     name: "search_notes",

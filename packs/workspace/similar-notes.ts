@@ -10,9 +10,9 @@ import {
 import { OddAnswer } from "./device/pages.ts"
 import { forgetNotes } from "./findable-notes.ts"
 
-/** A device is asked for at most this many notes at once. */
+/** The most notes that are requested from a device at once. */
 const MAX_ASKED = 100
-/** How often a device is asked again when notes that it finds are gone. */
+/** The most repeated requests if notes in the device's index no longer exist. */
 const MAX_ROUNDS = 6
 
 export interface SimilarNote {
@@ -26,8 +26,8 @@ interface Wanted {
 }
 
 /**
- * The current notes nearest to a vector. A device's index may lag behind its table, so deleted notes are skipped, more
- * are requested, and their vectors are removed.
+ * Returns the current notes nearest to a vector. A device's index may lag behind its table, so deleted notes are
+ * skipped, more are requested, and their vectors are removed.
  */
 export async function similarNotes(
   workspace: Workspace,
@@ -41,7 +41,7 @@ export async function similarNotes(
   let asked = limit
   for (let round = 1; ; round++) {
     const options = { limit: asked, ...(projectId ? { projectId } : {}) }
-    // A device that does not look for so many has been asked for fewer, and has answered.
+    // An older device may refuse a large count. It has already answered a request for fewer.
     const matches: readonly NoteMatch[] = await workspace.nearest(vector, options).catch((error: unknown) => {
       if (round === 1) throw error
       return []
@@ -68,7 +68,7 @@ export async function similarNotes(
   return { found, odd }
 }
 
-/** Each once, however often a device names it. */
+/** Removes duplicates, which a device may send. */
 const once = (matches: readonly NoteMatch[]): NoteMatch[] => [
   ...new Map(matches.map((match) => [match.id, match])).values(),
 ]
@@ -82,7 +82,7 @@ async function noteOf(workspace: Workspace, id: string): Promise<Note | Omit<Mal
   }
 }
 
-/** How many the device has let go of. */
+/** Removes the vectors of these notes on the device. Returns how many it removed. */
 async function forget(workspace: Workspace, gone: Set<string>): Promise<number> {
   if (!isRemote(workspace)) return 0
   const ids = [...gone]

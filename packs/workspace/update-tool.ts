@@ -9,7 +9,7 @@ import { cached } from "./tables/cached.ts"
 import type { ColumnField, ToolText, TableSpec } from "./tables/table.ts"
 import { type Done, type WriteInput, MAX_DELETED_CHARACTERS, type WritePlan, writeTool } from "./write-tool.ts"
 
-/** Changes some columns of a row, only while it is as it was shown. */
+/** Changes columns of a row if the row is still as it was shown. */
 export function updateTool(table: TableSpec, update: ToolText, open: OpenWorkspace): Tool {
   return writeTool(
     {
@@ -76,7 +76,7 @@ async function planUpdate(table: TableSpec, given: WriteInput, desk: Desk): Prom
   }
 }
 
-/** Refused now, because the person who approves may rely on the undo, which is a call with the previous values. */
+/** Refuses a change whose undo, a call with the previous values, would exceed the limits of the arguments. */
 function requireKept(about: string, changes: readonly Change[]): void {
   const isTooLong = ({ field, before }: Change) =>
     typeof before === "string" && before.length > (field.kind.most ?? Number.POSITIVE_INFINITY)
@@ -94,7 +94,7 @@ function inWords({ field, before, after }: Change, desk: Desk): string {
   return `${label ?? argument.replaceAll("_", " ")} ${from} → ${to}`
 }
 
-/** The arguments that set again what the update has changed. */
+/** The arguments that restore the previous values. */
 function oldValues({ fields }: TableSpec, { before, after }: Done): Record<string, unknown> {
   if (!before || !after) throw new TypeError("what was there before is not known")
   const changed = fields.filter(({ column }) => before[column] !== after[column])

@@ -15,8 +15,8 @@ import {
 } from "../../core/pack.ts"
 
 /**
- * A workspace whose rows carry what the run that wrote them had read. Whatever a call reads through it is looked up, so no
- * tool can forget to: a marked row makes the result one with text from outside.
+ * A workspace that stores with each row the taint of the run that wrote it. All reads go through it, so a tool cannot
+ * forget the check: a tainted row makes the result untrusted.
  */
 export function withTaint(open: OpenWorkspace, tainted: TaintedRows): OpenWorkspace {
   return (asked) => {
@@ -90,8 +90,8 @@ interface Marks {
 }
 
 /**
- * The mark is stored before the effect, so that a crash between the two loses none. The device makes the id of a new row:
- * until that is known the call itself is marked, and `find` counts every row of the device as marked.
+ * Stores the mark before the write, so that a crash between the two does not lose it. The device generates the id of a
+ * new row: until it is known, the call is marked, and `find` treats every row of the device as marked.
  */
 async function writeToDevice(
   workspace: RemoteWorkspace,
@@ -111,7 +111,7 @@ async function writeToDevice(
   }
 }
 
-/** The outcome is known: the rows themselves are marked, and no longer the call. */
+/** Moves the mark from the call to its rows, once the outcome is known. */
 async function settle({ tainted, asked, place }: Marks, callId: CallId, applied: Applied | undefined): Promise<void> {
   if (!asked.taint) return
   if (applied) await tainted.add(asked.user, place, writtenIds(applied))

@@ -39,9 +39,9 @@ export interface TableWriteTool {
   readonly action: WorkspaceWrite["action"]
   readonly onlyUndoes?: true
   plan(given: WriteInput, desk: Desk): Promise<WritePlan>
-  /** `along`: what went, or came back, with the row. */
+  /** Describes the result. `along`: the dependents that were deleted or restored. */
   say(row: DeskRow, desk: Desk, along: Applied["with"]): string
-  /** The call that takes it back. */
+  /** The call that undoes it. */
   inverse(done: Done): InverseCall
 }
 
@@ -52,7 +52,10 @@ export interface Done {
   readonly with: Applied["with"]
 }
 
-/** A write to a table. Names and dates are resolved for the preview and again for the run, and both must come to the same. */
+/**
+ * A tool that writes to a table. Names and dates are resolved for the preview and again for the run; both must be
+ * equal.
+ */
 export function writeTool({ table, named, input, action, ...tool }: TableWriteTool, open: OpenWorkspace): Tool {
   const { name, description, examples } = named
   return defineTool<WriteInput>({
@@ -106,7 +109,7 @@ export function writeTool({ table, named, input, action, ...tool }: TableWriteTo
   }
 }
 
-/** Covers the row as it is and what would be written to it: another row of that name, or another day, is another one. */
+/** Covers the shown row and the values to write: a changed row, name or date makes a different revision. */
 function revisionOf({ write, shown }: WritePlan): string {
   // `shown` contains the related rows completely: without their ids here, proposals from before the ids were sent stay
   // valid.
@@ -115,7 +118,7 @@ function revisionOf({ write, shown }: WritePlan): string {
   return createHash("sha256").update(all).digest("base64url")
 }
 
-/** The last look was a moment ago; since then a name may have passed to another row. */
+/** Resolves names again just before the write, because a name may have moved to another row in the meantime. */
 function requireAgreed(plan: WritePlan, { approved: agreed }: CallContext, noun: string): void {
   if (agreed?.revision === undefined || agreed.revision === revisionOf(plan)) return
   const id = plan.preview.target ?? "that was shown"

@@ -25,9 +25,9 @@ export async function run(words: readonly string[]): Promise<number> {
 }
 
 /**
- * Handles uncaught errors of a server. A rejected promise is a bug of the work that it belongs to: it is logged,
- * and all others are served. After an uncaught exception some code was left incomplete: the process ends, as Node does
- * by default, and runs continue after the restart. That is logged too.
+ * Handles uncaught errors of a server. A rejected promise is a bug of the work that it belongs to: it is logged, and
+ * all others are served. After an uncaught exception some code was left incomplete: the process ends, as Node does by
+ * default, and runs continue after the restart. That is logged too.
  */
 function logLostErrors(log: Log): void {
   process.on("unhandledRejection", (error) => log.error("unhandled_rejection", { error }))

@@ -51,8 +51,8 @@ const ENOUGH_BYTES = 8 * GIGABYTE
 const BOUNDS = { "Max address space": "ulimit -v", "Max data size": "ulimit -d" }
 
 /**
- * Checks that Node may reserve enough address space. It never uses most of it, but if a thread cannot reserve its part, the
- * whole process ends. Silent if the system has no such limits.
+ * Checks that Node may reserve enough address space. It never uses most of it, but if a thread cannot reserve its part,
+ * the whole process ends. Silent if the system has no such limits.
  */
 export function* examineReservations(limits = readLimits()): Generator<Finding> {
   for (const [name, flag] of Object.entries(BOUNDS)) {

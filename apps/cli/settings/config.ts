@@ -186,8 +186,8 @@ function proxySettings({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: except 
 }
 
 /**
- * The data folder of every command if `PAWL_DATA` is not set: the user's own data folder. Never the working
- * folder: a project comes from others and is committed, so neither secrets are written to it nor a database read from it.
+ * The data folder of every command if `PAWL_DATA` is not set: the user's own data folder. Never the working folder: a
+ * project comes from others and is committed, so neither secrets are written to it nor a database read from it.
  */
 function usualDataFolder({ XDG_DATA_HOME, HOME }: Environment): string {
   const home = XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME) ? XDG_DATA_HOME : join(HOME || homedir(), ".local", "share")

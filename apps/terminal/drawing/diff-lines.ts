@@ -10,7 +10,9 @@ const REMOVED: Style = { colour: "red" }
 /** Comparing two very long texts would block the keyboard. */
 const MAX_MS = 300
 
-/** The lines that show what a write would change: a file line by line, other data field by field. All of it is shown. */
+/**
+ * The lines that show what a write would change: a file line by line, other data field by field. All of it is shown.
+ */
 export function diffLines({ before, after }: Diff, width: number): Line[] {
   const [was, will] = [fileText(before), fileText(after)]
   if (was !== undefined || will !== undefined) {

@@ -42,8 +42,8 @@ export function JsonText({ text, tall = false }: { readonly text: string; readon
 }
 
 /**
- * Text that others chose (a program, a server, a model, another person), alone in a box. Such text never stands
- * inside a sentence of ours, where a name could continue the sentence. `test/house/names-of-others.test.ts` checks that.
+ * Text that others chose (a program, a server, a model, another person), alone in a box. Such text never stands inside
+ * a sentence of ours, where a name could continue the sentence. `test/house/names-of-others.test.ts` checks that.
  */
 export function NameBox({ text, inline = false }: { readonly text: string; readonly inline?: boolean }) {
   const place = inline ? "inline-block px-1.5 align-bottom" : "mt-1.5 block w-fit px-3 py-1.5"

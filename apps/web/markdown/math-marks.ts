@@ -17,8 +17,8 @@ type Formulas = ReadonlyMap<number, Formula>
 const TEXTS = ["value", "lang", "meta", "url", "title", "alt", "label"] as const
 
 /**
- * Restores what `protectMath` has replaced: in prose as an element that no text of a model can imitate, and in other text,
- * such as in code and addresses, as the source.
+ * Restores what `protectMath` has replaced: in prose as an element that no text of a model can imitate, and in other
+ * text, such as in code and addresses, as the source.
  */
 export function mathMarks(formulas: Formulas) {
   const toSource = (text: string) => withFormulas(text, (index) => formulas.get(index)?.source)

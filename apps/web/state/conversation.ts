@@ -177,8 +177,8 @@ export function release(id: string): void {
 }
 
 /**
- * Runs one read at a time. Callers in the meantime share the next one, because the current response may be
- * older than what they know.
+ * Runs one read at a time. Callers in the meantime share the next one, because the current response may be older than
+ * what they know.
  */
 export function inTurn(read: () => Promise<void>): () => Promise<void> {
   let now: Promise<void> | undefined

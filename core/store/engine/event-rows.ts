@@ -29,7 +29,8 @@ export const EVENTS = `SELECT ${EVENT_COLUMNS} FROM event
  * reply, which the usage meter shows until the newest run has one. The context of a user message stays, because it
  * applies until the next one. A run that Pawl wrote (an undo, a summary) does not end the state of the run before it,
  * so that run's end stays; so does an end that removes files from what models are shown. Only for replays: transcripts
- * read all events. The counted reply is found by a subquery that runs only if needed, because a conversation of one run has none.
+ * read all events. The counted reply is found by a subquery that runs only if needed, because a conversation of one run
+ * has none.
  */
 export const EVENTS_TO_REPLAY = `WITH run AS (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND type = 'run_started'
     AND body NOT LIKE '%"undoes":%' AND body NOT LIKE '%"again":%' AND body NOT LIKE '%"compacts":%'

@@ -13,9 +13,9 @@ export interface StateRow {
 }
 
 /**
- * The input from which a conversation's state is computed. If there is a snapshot, `events` is empty, because few of them are
- * needed then. The row is read first, so it may miss a snapshot that was stored in between; `events` is empty then,
- * too.
+ * The input from which a conversation's state is computed. If there is a snapshot, `events` is empty, because few of
+ * them are needed then. The row is read first, so it may miss a snapshot that was stored in between; `events` is empty
+ * then, too.
  */
 export interface StateSource {
   readonly row: StateRow

@@ -179,7 +179,9 @@ export class SqlConversations {
     return [...waiting.values()]
   }
 
-  /** The position where the newest run started or last paused. Events after it are new to a client that saw the pause. */
+  /**
+   * The position where the newest run started or last paused. Events after it are new to a client that saw the pause.
+   */
   async lastPause(id: ConversationId): Promise<number | undefined> {
     const sql = `SELECT max(position) AS position FROM event WHERE conversation = ${KEY}
       AND type IN ('run_started', 'awaiting_confirmation', 'in_doubt', 'handed_over')`

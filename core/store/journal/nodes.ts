@@ -53,8 +53,8 @@ export class ThisNode {
   }
 
   /**
-   * Expires the leases of the previous holder of the database's lock, because that process must have ended. At the start,
-   * because a sweep finds only conversations without a live writer.
+   * Expires the leases of the previous holder of the database's lock, because that process must have ended. At the
+   * start, because a sweep finds only conversations without a live writer.
    */
   async expireDeadNodes(): Promise<void> {
     if (!this.#engine.exclusive) return this.#expirePreviousNode()

@@ -29,8 +29,8 @@ export async function readRecorded(engine: Engine, ids: readonly ConversationId[
 }
 
 /**
- * Compares the row with this node's lease: is it still the writer, and has it read all input? Decided by the fence and the count, not by the owner: the row
- * may be older than what this node has done since.
+ * Compares the row with this node's lease: is it still the writer, and has it read all input? Decided by the fence and
+ * the count, not by the owner: the row may be older than what this node has done since.
  */
 export function toRecorded(
   { id, position, owner, fence, arrivals, seen }: RecordedRow,

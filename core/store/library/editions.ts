@@ -34,8 +34,8 @@ export function parsePassageId(id: PassageId): { edition: EditionId; ordinal: nu
 }
 
 /**
- * The statements that write an edition, one insert each. They are generated one at a time, because all of a large document at
- * once would delay other requests.
+ * The statements that write an edition, one insert each. They are generated one at a time, because all of a large
+ * document at once would delay other requests.
  */
 export function* editionStatements(
   edition: Edition,

@@ -30,9 +30,9 @@ export class SqlMcpPins {
   }
 
   /**
-   * Records what a server offers now. The first list is approved automatically, because the person who added the server wants
-   * to use it. Two concurrent first reads may approve two lists, but each tool only as first seen. Approved tools that
-   * are missing are stored up to a limit, in case they come back.
+   * Records what a server offers now. The first list is approved automatically, because the person who added the server
+   * wants to use it. Two concurrent first reads may approve two lists, but each tool only as first seen. Approved tools
+   * that are missing are stored up to a limit, in case they come back.
    */
   async see(server: string, of: UserId | null, tools: readonly PinnedFacts[]): Promise<void> {
     const known = await this.read(server)

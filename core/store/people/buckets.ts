@@ -27,7 +27,8 @@ export class SqlBuckets {
   readonly #engine: Engine
   #readUpTo = 0
   /**
-   * The last row of the last read, if there was more. Several rows may have one time, so the time alone is not a position.
+   * The last row of the last read, if there was more. Several rows may have one time, so the time alone is not a
+   * position.
    */
   #stoppedAt: BucketRow | undefined
   #exchanges = 0

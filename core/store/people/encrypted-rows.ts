@@ -12,8 +12,8 @@ export interface EncryptedColumns {
 }
 
 /**
- * The rows of a table with one encrypted secret of a person each. An attacker who can change the database but lacks the master
- * key cannot redirect a password to another address.
+ * The rows of a table with one encrypted secret of a person each. An attacker who can change the database but lacks the
+ * master key cannot redirect a password to another address.
  */
 export class EncryptedRows<Content> {
   readonly #table: string

@@ -80,8 +80,8 @@ export class SqlPeople {
   }
 
   /**
-   * The person with this `subject` of a JWT issuer, created on demand. An erased person is created again only after
-   * a new sign-in, so that an older token cannot restore them.
+   * The person with this `subject` of a JWT issuer, created on demand. An erased person is created again only after a
+   * new sign-in, so that an older token cannot restore them.
    */
   async ofIssuer({ issuer, subject, signedInAt = 0 }: IssuerIdentity, now: number): Promise<PersonRecord> {
     // The name starts with a space, which `ensure` refuses, so it cannot collide with a local name. An issuer contains

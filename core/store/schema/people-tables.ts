@@ -46,8 +46,8 @@ export const peopleTables = ({ serialKey, clustered }: SchemaSyntax) => [
   "CREATE UNIQUE INDEX issuer_identity_person ON issuer_identity (person, issuer)",
   `CREATE TABLE sign_in_attempt (hash TEXT NOT NULL PRIMARY KEY, expires_at BIGINT NOT NULL) ${clustered}`,
   "CREATE INDEX sign_in_attempt_expires ON sign_in_attempt (expires_at)",
-  // Content that was being written while a person was erased is erased later. Hashes of issuer identities stay, so that an old
-  // token does not create the person again.
+  // Content that was being written while a person was erased is erased later. Hashes of issuer identities stay, so that
+  // an old token does not create the person again.
   `CREATE TABLE erased_person (id TEXT NOT NULL PRIMARY KEY, at BIGINT NOT NULL) ${clustered}`,
   `CREATE TABLE erased_identity (hash TEXT NOT NULL PRIMARY KEY, at BIGINT NOT NULL) ${clustered}`,
   // Counts changes of a person's settings, so that other processes notice them.

@@ -363,8 +363,8 @@ class Journal {
   }
 
   /**
-   * Approvals do not move to another server: an open run is cancelled with its proposals, grants are
-   * revoked, and a conversation in automatic mode changes to ask first.
+   * Approvals do not move to another server: an open run is cancelled with its proposals, grants are revoked, and a
+   * conversation in automatic mode changes to ask first.
    */
   end(now: number, refuse: (problem: string) => never): ImportedConversation {
     const conversation = this.#conversation

@@ -10,7 +10,9 @@ export interface MovedTable {
   readonly key: readonly string[]
   /** Columns that the database computes. */
   readonly omitted?: readonly string[]
-  /** Columns that every imported row gets, whatever the file contains, because approvals do not move to another server. */
+  /**
+   * Columns that every imported row gets, whatever the file contains, because approvals do not move to another server.
+   */
   readonly fixed?: Readonly<Record<string, string | number | null>>
   /** A condition for the rows that are moved. */
   readonly only?: string

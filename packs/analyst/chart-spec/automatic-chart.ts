@@ -33,7 +33,7 @@ export function chartedColumns({ encoding }: { readonly [key: string]: unknown }
   return { value: String(value.field), along: String(along.field) }
 }
 
-/** Whether each moment has one row, or one for each of a few series. */
+/** True if each moment has one row, or one for each of a few series. */
 function isOneEach(rows: ChartData["rows"], along: ChartColumn, [series, ...more]: readonly ChartColumn[]): boolean {
   if (!series) return along.distinct === rows.length
   if (more.length > 0 || series.distinct > MAX_SERIES) return false

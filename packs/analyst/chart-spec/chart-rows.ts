@@ -4,27 +4,27 @@ import type { Column } from "../../../core/protocol/databases/connections.ts"
 export type ColumnKind = "number" | "time" | "text" | "boolean"
 
 export interface ChartColumn {
-  /** The name in the chart's rows: that of the result where Vega-Lite can say it. */
+  /** The name in the chart's rows: that of the result, unless Vega-Lite cannot express it. */
   readonly name: string
   readonly kind: ColumnKind
-  /** How many different values it has, up to MANY_VALUES. */
+  /** The number of different values, up to MANY_VALUES. */
   readonly distinct: number
   readonly min?: number
   readonly max?: number
   readonly examples: readonly string[]
 }
 
-/** A result as a chart is drawn from it: rows are objects, and numbers are numbers. */
+/** The data of a chart: rows are objects, and numbers are numbers. */
 export interface ChartData {
   readonly columns: readonly ChartColumn[]
   readonly rows: readonly Readonly<Record<string, Cell>>[]
-  /** The result had more rows than a chart takes. */
+  /** The result had more rows than a chart may have. */
   readonly cut: boolean
 }
 
 export type Cell = string | number | boolean | null
 
-/** The rows stand in the journal with the chart, and are drawn in a browser. */
+/** Limits of the rows, because the journal stores them with the chart, and a browser draws them. */
 export const MAX_CHART_ROWS = 2000
 export const MAX_CHART_BYTES = 128 * 1024
 const MAX_CELL = 200
@@ -70,7 +70,7 @@ function bounded(rows: readonly (readonly unknown[])[]): readonly (readonly unkn
   return end < 0 ? most : most.slice(0, end)
 }
 
-/** By what is in it, not by its declared type: SQLite's say nothing, and a decimal travels as text to lose nothing. */
+/** Detected from the values, not the declared type: SQLite's types are unreliable, and decimals are sent as text. */
 function kindOf(values: readonly unknown[]): ColumnKind {
   const given = values.filter((value) => value !== null && value !== undefined)
   if (given.length === 0) return "text"
@@ -79,7 +79,7 @@ function kindOf(values: readonly unknown[]): ColumnKind {
   return given.every((value) => typeof value === "string" && isTime(value)) ? "time" : "text"
 }
 
-/** A decimal, or a whole number too large for a float; not a post code with a zero before it. */
+/** A decimal, or an integer too large for a double; not a post code with a leading zero. */
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
 function toNumber(value: unknown): number | undefined {
@@ -100,7 +100,7 @@ const isDay = (value: unknown): boolean =>
   value === null || value === undefined || (typeof value === "string" && DAY.test(value))
 const toDay = (value: unknown): unknown => (typeof value === "string" ? value.slice(0, "2025-01-31".length) : value)
 
-/** A format that all browsers read alike: PostgreSQL writes a space for the T, and `+00` as an offset. */
+/** A format that all browsers parse equally: PostgreSQL writes a space for the T, and `+00` as an offset. */
 const toIso = (value: string): string =>
   value
     .replace(" ", "T")

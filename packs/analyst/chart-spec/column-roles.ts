@@ -11,7 +11,10 @@ export interface ColumnRoles {
   readonly groups: readonly ChartColumn[]
 }
 
-/** Numbers that are names, such as years, ids and codes, are never drawn as values where there are others: they have no sum. */
+/**
+ * Assigns roles to columns. Numbers that are names, such as years, ids and codes, are values only if there is nothing
+ * else.
+ */
 export function rolesOf(columns: readonly ChartColumn[]): ColumnRoles {
   const numbers = columns.filter(({ kind }) => kind === "number")
   const measured = numbers.filter((column) => !isName(column))
@@ -27,6 +30,6 @@ export function rolesOf(columns: readonly ChartColumn[]): ColumnRoles {
   }
 }
 
-/** `hours` may be months that are counted or hours that were worked: the first column is what others are about. */
+/** `hours` may be periods or amounts: as the first column they are the periods that the other columns are about. */
 const countsTime = (column: ChartColumn, [first]: readonly ChartColumn[]): boolean =>
   isPeriod(column) || (column === first && /^(?:years|quarters|months|weeks|days|hours)$/i.test(column.name))

@@ -2,9 +2,9 @@ import type { ChartData } from "./chart-rows.ts"
 
 type JsonObject = { readonly [key: string]: unknown }
 
-/** How d3 reads what is written so. */
+/** The d3 format of a text, by its length. */
 const READ: Readonly<Record<number, string>> = { 7: "date:'%Y-%m'", 10: "date:'%Y-%m-%d'" }
-/** A chart that counts in UTC by itself: what is read as UTC is right there. */
+/** Matches a chart that already uses UTC: dates parsed as UTC are correct there. */
 const IN_UTC = /"(?:type|timeUnit|unit)":"utc|"utc":true|\butc[a-z]*\(/
 
 /**
@@ -21,7 +21,7 @@ export function dayFormat(spec: JsonObject, { columns, rows }: ChartData): { rea
   return parse.length === 0 ? {} : { format: { parse: Object.fromEntries(parse) as JsonObject } }
 }
 
-/** Whether a column is drawn as a time anywhere; as a name it stays as it is written. */
+/** True if any part of the chart draws the column as a time. As a name it stays as written. */
 function isTemporal(value: unknown, name: string): boolean {
   if (typeof value !== "object" || value === null) return false
   const { field, type, timeUnit } = value as JsonObject

@@ -3,14 +3,14 @@ import { rolesOf } from "./column-roles.ts"
 
 type JsonObject = { readonly [key: string]: unknown }
 
-/** More bars than this are no picture any more: the first of them are shown. */
+/** More bars are hard to read: only the first ones are shown. */
 const MAX_BARS = 40
 const MAX_SLICES = 12
 const MAX_COLOURS = 10
 
 /**
- * A plain chart of a result, by rule and without a model: a line over time, bars by category, points of two numbers, a
- * histogram of one. The words may name another. Undefined where a table says it better.
+ * Creates a simple chart of a result by rules, without a model: a line over time, bars by category, points of two
+ * numbers, a histogram of one. The request may name another type. Undefined if a table is better.
  */
 export function defaultChart({ columns, rows }: ChartData, words: string): JsonObject | undefined {
   const { along, values, groups } = rolesOf(columns)
@@ -46,7 +46,7 @@ export function defaultChart({ columns, rows }: ChartData, words: string): JsonO
 
 const PLACE = "place in line"
 
-/** The first names, each with all of its rows: with a part of them its bar would be too short. */
+/** The rows of the first names. All rows of a name are included, otherwise its bar would be too short. */
 const firstOf = ({ name }: ChartColumn, isOneEach: boolean): readonly JsonObject[] => [
   isOneEach
     ? { window: [{ op: "row_number", as: PLACE }] }
@@ -67,10 +67,10 @@ function markIn(words: string): Mark | undefined {
 const TYPES = { number: "quantitative", time: "temporal", text: "nominal", boolean: "nominal" } as const
 
 const plain = ({ name, kind }: ChartColumn, type: string = TYPES[kind]): JsonObject => ({ field: name, type })
-/** A group is a name even if it is written in digits. */
+/** A group is a name even if its values are digits. */
 const named = (column: ChartColumn): JsonObject => plain(column, "nominal")
 
-/** Days and months are the same days everywhere: by the reader's own clock the first of March would be a day in February. */
+/** Draws days and months in UTC: in the reader's time zone 1 March could be a day in February. */
 const overTime = (column: ChartColumn): JsonObject => ({
   ...plain(column, "temporal"),
   ...(column.examples.every((example) => example.length <= "2025-01-31".length) ? { scale: { type: "utc" } } : {}),

@@ -15,7 +15,7 @@ export interface ChartQuestion {
   readonly columns: readonly ChartColumn[]
 }
 
-/** A specification without data, as it may be drawn; or what is wrong with it. */
+/** A valid specification without data; or the problem. */
 export type ChartVerdict = { readonly spec: SpecObject } | { readonly problem: string }
 
 /** A process that checks charts. Its parent ends it when a check takes too long; it exits when the parent does. */
@@ -35,7 +35,7 @@ function judge({ text, columns }: ChartQuestion): ChartVerdict {
   }
 }
 
-/** Each wall by itself: words that are allowed, columns that exist, the schema, and at last Vega-Lite's own compiler. */
+/** Four independent checks: allowed words, existing columns, the schema, and Vega-Lite's own compiler. */
 function check(written: SpecObject, columns: readonly ChartColumn[]): SpecObject {
   const { $schema: _, data, ...rest } = written
   const expressions = checkWords({ ...rest, ...withoutRows(data) })
@@ -51,13 +51,13 @@ function check(written: SpecObject, columns: readonly ChartColumn[]): SpecObject
   return spec
 }
 
-/** Many models repeat the rows they were shown. These are dropped, as ours take their place; any other data is refused. */
+/** Removes rows that a model has repeated, because ours replace them. Other data is refused. */
 const withoutRows = (data: unknown): SpecObject =>
   isObject(data) && Object.keys(data).every((key) => key === "values" || key === "name")
     ? {}
     : { ...(data === undefined ? {} : { data }) }
 
-/** Constants by name. */
+/** The names of constants. */
 function checkParams(params: unknown): Set<string> {
   const names = new Set<string>()
   for (const [at, param] of asList(params).entries()) {

@@ -2,11 +2,11 @@ import { type Child, ChildProgram, type Log, Semaphore, siblingScript } from "..
 import type { ChartQuestion, ChartVerdict } from "./chart-check-child.ts"
 import { chartLimits } from "./limits.ts"
 
-/** It is there in a third of a second on a machine that has time for it. */
+/** The process starts in a third of a second on an idle machine. */
 const START_MS = 60_000
-/** A chart is looked through in milliseconds. */
+/** A check takes milliseconds. */
 const PATIENCE_MS = 5_000
-/** So many of a process's first charts compile what the later ones find: a tenth of a second each, a second at most. */
+/** The first charts of a process take up to a second, because V8 compiles the code of the check. */
 const [FIRST, FIRST_PATIENCE_MS] = [3, 30_000]
 /** The compiled schema takes tens of megabytes, so an idle process is ended. */
 const IDLE_MS = 10 * 60_000
@@ -14,8 +14,8 @@ const IDLE_MS = 10 * 60_000
 const MEGABYTES = 512
 
 /**
- * Looks through charts in a process of its own, which is started for the first and thrown away when it hangs. No thread: one
- * that takes more memory than it may can end the whole process with it.
+ * Checks charts in a separate process, which is started for the first chart and replaced if it hangs. Not in a thread,
+ * because a thread that exceeds its memory can end the whole server.
  */
 export class ChartCheck {
   readonly #lane = new Semaphore(1)
@@ -30,18 +30,18 @@ export class ChartCheck {
     this.#log = log
   }
 
-  /** Starts the process early, when a chart is expected. */
+  /** Starts the process in advance, when a chart is expected. */
   warm(): void {
     void this.#child().catch(() => {})
   }
 
   async check(question: ChartQuestion): Promise<ChartVerdict> {
-    // Far more than may be in a specification: not even the process is given it.
+    // Far above the limit of a specification, so it is not even sent to the process.
     if (question.text.length > 8 * chartLimits.bytes) return { problem: "it is far too long" }
     return this.#lane.run(() => this.#ask(question))
   }
 
-  /** Also while the process starts: its pending callers receive an error. */
+  /** Works also while the process starts: waiting callers receive an error. */
   async close(): Promise<void> {
     clearTimeout(this.#idle)
     const program = this.#program
@@ -84,7 +84,7 @@ export class ChartCheck {
     const starting = program.start({ signal: AbortSignal.timeout(START_MS) })
     starting.then(
       (child) => child.release(),
-      () => this.#ready === starting && (this.#ready = undefined), // the next one tries again
+      () => this.#ready === starting && (this.#ready = undefined), // the next call starts it again
     )
     return starting
   }

@@ -45,13 +45,15 @@ const FUNCTIONS = new Set([
 ])
 
 const CONSTANTS = new Set(["PI", "E", "SQRT2", "LN2", "LN10", "LOG2E", "LOG10E", "NaN"])
-/** The names that are defined in labels of axes and legends. */
+/** Names that are defined in labels of axes and legends. */
 const OF_GUIDES: ReadonlySet<unknown> = new Set(["axis", "legend", "header"])
 const OF_LABELS = ["label", "value", "index"]
 const OPERATORS = new Set(["+", "-", "*", "/", "%", "==", "!=", "===", "!==", "<", "<=", ">", ">=", "!", "&&", "||"])
 const MAX_NODES = 300
 
-/** Throws for an expression that does more than look at a row; `known` are the columns, `params` the constants of the chart. */
+/**
+ * Throws for an expression that does more than read a row; `known`: its columns, `params`: the constants of the chart.
+ */
 export function checkExpression(
   { text, path }: FoundExpression,
   known: ReadonlySet<string>,

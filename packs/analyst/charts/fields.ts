@@ -6,15 +6,15 @@ import { isObject, type SpecObject } from "./text.ts"
 
 export interface Columns {
   readonly ofResult: ReadonlyMap<string, ChartColumn>
-  /** Names that transforms make; of what kind they are is not known. */
+  /** Columns that transforms create. Their types are unknown. */
   readonly made: ReadonlySet<string>
 }
 
 const TYPES = { number: "quantitative", time: "temporal", text: "nominal", boolean: "nominal" } as const
-/** Aggregates that count, whatever it is. */
+/** Aggregates that work for values of any type. */
 const COUNTING = new Set(["count", "distinct", "valid", "missing", "values", "argmin", "argmax"])
 
-/** Holds every field against the result: it is there, and what it holds can be drawn so. Returns the spec with its types said. */
+/** Checks that every field exists and has a suitable type. Returns the spec with explicit types. */
 export function withFields(spec: SpecObject, columns: Columns): SpecObject {
   let fields = 0
   const look = (value: unknown, path: Path): unknown => {
@@ -59,7 +59,7 @@ function withType(definition: SpecObject, path: Path, { ofResult, made }: Column
   return isPlain && takesType(path) ? { ...definition, type: TYPES[column.kind] } : definition
 }
 
-/** A channel by itself, or what it is on a condition. The second end of a range has the type of the first. */
+/** True for a channel, or a conditional value of it. The second end of a range has the type of the first. */
 function takesType(path: Path): boolean {
   const [outer, channel] = path.slice(-2)
   if (outer === "encoding") return !/2$|Error/.test(String(channel))
@@ -69,7 +69,7 @@ function takesType(path: Path): boolean {
 const holds = ({ name, kind, examples }: ChartColumn): string =>
   `"${name}" holds ${kind === "boolean" ? "yes or no" : `${kind === "time" ? "dates" : kind === "number" ? "numbers" : "text"} such as ${examples.map((each) => JSON.stringify(each)).join(", ") || "nothing"}`}`
 
-/** A number is read as milliseconds since 1970: the year 2019 would be two seconds after it. */
+/** A small number cannot be a time: it is read as milliseconds since 1970, so the year 2019 would be two seconds. */
 const isTemporal = ({ kind, min = 0 }: ChartColumn): boolean => kind === "time" || (kind === "number" && min > 1e11)
 
 function checkType(type: string, column: ChartColumn, path: Path): void {

@@ -2,10 +2,10 @@
 export const chartLimits = {
   bytes: 32 * 1024,
   depth: 30,
-  /** Views in it: layers, parts side by side, repeated ones. */
+  /** Views: layers, concatenated and repeated ones. */
   views: 24,
   transforms: 30,
-  /** That transforms may make out of those of the result. */
+  /** Rows that transforms may create. */
   rows: 100_000,
   list: 500,
   /** Cells of a facet. */

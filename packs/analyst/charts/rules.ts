@@ -5,7 +5,7 @@ import { own } from "../../../core/program.ts"
 
 export type Path = readonly (string | number)[]
 
-/** An expression of a specification, and what it may name besides the row. */
+/** An expression of a specification, and the names that it may use besides the row. */
 export interface FoundExpression {
   readonly text: string
   readonly path: Path
@@ -28,7 +28,7 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   customFormatTypes: "write format",
   projection: "maps are not drawn",
   loader: "nothing is fetched",
-  // Without the brackets it would be no entry: it would set what this object is made of.
+  // In brackets, because otherwise it would set the prototype instead of a key.
   ["__proto__"]: "it is no word of Vega-Lite",
   constructor: "it is no word of Vega-Lite",
   prototype: "it is no word of Vega-Lite",
@@ -36,7 +36,9 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
 
 const MARKS = ["image", "geoshape"]
 
-/** Looks at every word of a specification, and returns its expressions. Throws for what no chart may hold. */
+/**
+ * Checks every word of a specification and returns its expressions. Throws for anything that a chart may not contain.
+ */
 export function checkWords(spec: SpecObject): FoundExpression[] {
   const found: FoundExpression[] = []
   visit(spec, [], found)
@@ -67,7 +69,7 @@ function visit(value: unknown, path: Path, found: FoundExpression[]): void {
 
 const EXPRESSIONS = new Set(["filter", "test", "expr", "calculate", "labelExpr"])
 
-/** Filters and tests may be texts, or texts inside of and, or, not; what is none is looked through as anything else. */
+/** Filters and tests may be texts, also inside of and, or, not. Anything else is checked like the rest. */
 function collect(value: unknown, path: Path, found: FoundExpression[]): void {
   if (typeof value === "string") found.push({ text: value, path })
   else if (Array.isArray(value)) value.forEach((each, at) => collect(each, [...path, at], found))
@@ -76,7 +78,7 @@ function collect(value: unknown, path: Path, found: FoundExpression[]): void {
   } else visit(value, path, found)
 }
 
-/** The rows are ours. The top may name them; a part of a chart has the same without a word. */
+/** The rows are ours. The top level may name them; other levels inherit them. */
 function checkData(data: unknown, path: Path): void {
   if (data === null || (isObject(data) && Object.keys(data).every((key) => key === "name"))) return
   refuse(`leave out ${specPath(path)}: the result of the query is put in for you, and a chart has no other data`)
@@ -92,14 +94,14 @@ function checkText(text: string, path: Path): void {
     refuse(`leave out ${specPath(path)}: charts cannot fetch data or contain links`)
   if (/^(shape|path)$/.test(String(path.at(-1))) && !/^[\w\s.,+-]*$/.test(text))
     refuse(`${specPath(path)} is no outline`)
-  // A format may ask for a width: a number of ten million places is a text of ten million characters.
+  // A format may contain a width: a number formatted to ten million places is a text of ten million characters.
   if (/format/i.test(String(path.at(-1))) && /\d{3}/.test(text)) refuse(`the width in ${specPath(path)} is too large`)
   const key = path.at(-1)
   if ((key === "tickCount" || key === "interval") && text !== "year")
     refuse(`${specPath(path)} may be a number up to ${limits.ticks}`)
 }
 
-/** Words whose number is a count of something that is then made. */
+/** Keywords whose number is a count of created items. */
 const COUNTS: Readonly<Record<string, number>> = {
   ...{ width: limits.pixels, height: limits.pixels, minWidth: limits.pixels, minHeight: limits.pixels },
   ...{ continuousWidth: limits.pixels, continuousHeight: limits.pixels, maxbins: limits.bins, limit: limits.pixels },

@@ -18,11 +18,11 @@ const SHAPES = [
   ["mark", "TopLevelUnitSpec"],
 ] as const
 
-/** It is Vega-Lite's own, so that neither is about strangers. The process that checks has a time limit besides. */
+/** Raised limits, because the schema is Vega-Lite's own and trusted. The process that checks has a time limit, too. */
 const LIMITS = { parts: 100_000, depth: 200 }
 const STEPS = 100_000_000
 
-/** Vega-Lite's own schema. Each shape is read when the first chart has it. */
+/** Loads Vega-Lite's schema. The validator of each shape is created when the first chart has it. */
 export async function loadChartSchema(): Promise<(spec: SpecObject) => void> {
   const file = fileURLToPath(import.meta.resolve("vega-lite/vega-lite-schema.json"))
   const { definitions } = JSON.parse(await readFile(file, "utf8")) as { readonly definitions: object }

@@ -5,7 +5,7 @@ export type SpecObject = { readonly [key: string]: unknown }
 
 export type ReadSpec = { readonly spec: SpecObject } | { readonly problem: string }
 
-/** A chart out of what a model wrote: JSON, perhaps between fences or with words around it. */
+/** Parses a chart in a model's text: JSON, perhaps in a code fence or with words around it. */
 export function readChartText(text: string): ReadSpec {
   const json = (fenced(text) ?? outermost(text)).trim()
   if (json === "") return { problem: "there is no JSON object in it; answer with the specification alone" }

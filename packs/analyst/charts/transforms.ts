@@ -7,13 +7,16 @@ import { asList } from "./views.ts"
 import { own } from "../../../core/program.ts"
 
 interface Kind {
-  /** The words of it that name columns, as a text or a list. */
+  /** The properties that name columns, as a text or a list. */
   readonly reads: readonly string[]
-  /** The columns it makes where it says no other. */
+  /** The columns that it creates by default. */
   readonly makes?: readonly string[]
 }
 
-/** The transforms of a chart, by the word that tells them apart. What brings other data is not here; what makes more rows is counted. */
+/**
+ * The allowed transforms, by the property that identifies them. Those that load data are missing; those that add rows
+ * are counted.
+ */
 const KINDS: Readonly<Record<string, Kind>> = {
   filter: { reads: [] },
   calculate: { reads: [] },
@@ -32,7 +35,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   sample: { reads: [] },
 }
 
-/** Looks through the transforms anywhere in a specification; returns the columns that they make. */
+/** Checks all transforms in a specification; returns the columns that they create. */
 export function checkTransforms(spec: SpecObject, columns: ReadonlyMap<string, ChartColumn>): Set<string> {
   const all = transformsIn(spec, [])
   if (all.length > limits.transforms) refuse(`it has ${all.length} transforms; ${limits.transforms} are allowed`)
@@ -44,8 +47,8 @@ export function checkTransforms(spec: SpecObject, columns: ReadonlyMap<string, C
 }
 
 /**
- * A browser holds all rows that a chart makes at once, and several transforms multiply them. A view's come before those of the
- * views in it.
+ * Limits the rows that transforms create, because a browser holds all of them at once, and several transforms multiply
+ * them. Transforms of a view run before those of the views in it.
  */
 function checkMadeRows(all: readonly Placed[], columns: ReadonlyMap<string, ChartColumn>): void {
   const values = new Map([...columns].map(([name, { distinct }]) => [name, distinct]))
@@ -81,7 +84,7 @@ function checkMadeRows(all: readonly Placed[], columns: ReadonlyMap<string, Char
     const folded = asList(fold).length
     if (folded > 0) values.set(String(asList(as)[0] ?? "key"), folded)
     const made = Math.max(rows * Math.max(1, folded), each * valuesOf(groupby))
-    // Nor where it is no number.
+    // Also true for NaN.
     if (!(made <= limits.rows)) refuse(`${specPath(path)} would make too many rows; do it in SQL`)
     rows = made
   }
@@ -130,7 +133,7 @@ function madeBy(transform: SpecObject, path: Path): string[] {
   )
   if (odd !== undefined)
     refuse(`the name ${JSON.stringify(odd)} in ${specPath(path)}.as may hold letters, digits, spaces and _`)
-  // A bin has an end, whose name Vega-Lite makes from that of its beginning.
+  // A bin has a second column for its end, which Vega-Lite names after the first.
   return [...said, ...said.map((name) => `${name}_end`), ...(own(KINDS, kind)?.makes ?? [])]
 }
 

@@ -3,7 +3,7 @@ import { refuse } from "./problem.ts"
 import type { ChartColumn } from "../chart-spec/chart-rows.ts"
 import { isObject, type SpecObject } from "./text.ts"
 
-/** Refuses what would be drawn as too many charts: layers, parts side by side, repeated and facetted ones multiply. */
+/** Refuses a specification with too many views: layers, concatenated, repeated and faceted ones multiply. */
 export function checkViews(spec: SpecObject, columns: readonly ChartColumn[]): void {
   const views = countViews(spec, columns)
   if (views === 0) refuse('there is no mark in it: say what is drawn, for example "mark": "bar"')

@@ -5,17 +5,17 @@ export interface ChartTask {
   /** The user's request. */
   readonly wish: string
   readonly data: ChartData
-  /** The chart that was drawn before, which "make it blue" is about. */
+  /** The previous chart, which a request such as "make it blue" refers to. */
   readonly before?: string
 }
 
-/** A specification that was refused, and why. */
+/** A refused specification, with the reason. */
 export interface RefusedChart {
   readonly text: string
   readonly problem: string
 }
 
-/** Has the conversation's model write a chart; with what it wrote before, and what was wrong with that. */
+/** Lets the conversation's model write a chart. The request contains its previous attempts with their problems. */
 export async function writeChart(
   { model, signal }: { readonly model: Model; readonly signal: AbortSignal },
   task: ChartTask,
@@ -35,7 +35,7 @@ export async function writeChart(
     if (part.type === "text") text += part.text
     if (part.type === "finish") finish = part.finish
   })
-  // A reply that was cut at its limit is not a whole chart.
+  // A truncated reply is not a complete chart.
   return finish === "limit" ? "" : text
 }
 

@@ -23,7 +23,7 @@ export interface DatabaseOptions {
   readonly log?: Log
 }
 
-/** The databases of people, of every kind there is. A new kind is one more line here and one in the protocol. */
+/** Opens people's databases, of every kind. A new kind needs one line here and one in the protocol. */
 export function openDatabases(options: DatabaseOptions): UserDatabases {
   const { records, clock, hosts, sqliteRoot, sharedFiles: files, superuserConnections, log } = options
   const limits = options.queryLimits ? { limits: options.queryLimits } : {}

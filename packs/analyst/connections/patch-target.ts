@@ -32,7 +32,7 @@ export function patchTarget(kind: Target["kind"], target: Target | undefined, pa
   return data
 }
 
-/** That nothing was encrypted on this machine does not mean that nothing has to be on the way to another. */
+/** A local connection without TLS does not disable TLS when the host changes to a remote one. */
 function sslOf(former: TargetPatch, { host = former.host ?? "" }: TargetPatch): { ssl?: boolean } {
   if (former.ssl === undefined) return { ssl: usualSsl(host) }
   return former.ssl === false && isThisMachine(former.host ?? "") ? { ssl: usualSsl(host) } : {}

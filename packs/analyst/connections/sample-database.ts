@@ -7,7 +7,10 @@ import { DatabaseSync } from "node:sqlite"
 export const SAMPLE_PATH = "shared/sample-shop.db"
 export const SAMPLE_NAME = "Sample shop"
 
-/** Makes the sample database where it is missing. What is there stays as it is: an operator may have put it there. */
+/**
+ * Creates the sample database if it is missing. An existing file is not changed, because an operator may have put it
+ * there.
+ */
 export async function makeSample(root: string): Promise<void> {
   const file = join(root, SAMPLE_PATH)
   if (
@@ -88,10 +91,10 @@ const LAST = ["Alves", "Peeters", "Rossi", "Krause", "Byrne", "Holm", "Moreau", 
 const CUSTOMERS = 120
 const PURCHASES = 1600
 const FIRST_DAY = Date.UTC(2024, 0, 1)
-/** Up to the end of June 2026. */
+/** The days of the sample, up to the end of June 2026. */
 const DAYS = 912
 
-/** The same rows for everybody, whenever they are made. */
+/** Inserts the same rows on every machine. */
 function fillSample(file: string): void {
   const db = new DatabaseSync(file)
   const below = dice(20_240_101)
@@ -114,7 +117,7 @@ function fillSample(file: string): void {
       "INSERT INTO purchase_line (purchase_id, product_id, quantity, price_cents) VALUES (?, ?, ?, ?)",
     )
     for (let id = 1; id <= PURCHASES; id++) {
-      // More towards the end: a shop that grows gives a chart something to show.
+      // More purchases towards the end, so that a chart shows growth.
       const when = Math.floor(DAYS * Math.sqrt((id - below(40) / 40) / PURCHASES))
       purchase.run(id, 1 + below(CUSTOMERS), day(Math.min(when, DAYS - 1)), STATES[below(STATES.length)] ?? "paid")
       const lines = 1 + below(3)
@@ -132,7 +135,7 @@ function fillSample(file: string): void {
 
 const STATES = ["paid", "sent", "sent", "sent", "sent", "sent", "sent", "sent", "sent", "returned"]
 
-/** Numbers that look drawn and are always the same (Park and Miller's generator). */
+/** Pseudo-random numbers that are always the same (Park and Miller's generator). */
 function dice(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

@@ -32,11 +32,11 @@ import { patchTarget } from "./patch-target.ts"
 export interface ConnectionRecords {
   list(user: UserId, page: PageQuery): Promise<Page<StoredConnection>>
   find(user: UserId, id: ConnectionId): Promise<StoredConnection | undefined>
-  /** Under this id, or a new one; together with the file of these bytes, where the store keeps it. */
+  /** Creates a connection with this id or a new one. If the store keeps its file, both in one transaction. */
   create(user: UserId, name: string, target: Target, given?: GivenRecord): Promise<ConnectionId>
   rename(user: UserId, id: ConnectionId, name: string): Promise<void>
   retarget(user: UserId, id: ConnectionId, target: Target): Promise<void>
-  /** And the file at this path, where the store keeps it. */
+  /** Deletes a connection, and the file at this path if the store has it. */
   remove(user: UserId, id: ConnectionId, path?: string): Promise<void>
 }
 
@@ -53,9 +53,9 @@ export interface DatabasePorts {
   readonly clock: Clock
   readonly files: UploadedDatabases
   readonly log?: Log | undefined
-  /** Makes the sample database where it is missing. */
+  /** Creates the sample database if it is missing. */
   makeSample(): Promise<void>
-  /** The sample may have been made on another machine: it is made here too when it is used. */
+  /** The sample may have been created on another machine: then it is created here when it is first used. */
   readonly manyMachines: boolean
 }
 
@@ -72,10 +72,10 @@ export interface OpenDatabase {
   readonly place: DatabaseUse<Target>
 }
 
-/** Schemas kept in memory. */
+/** Schemas cached in memory. */
 const REMEMBERED = 50
 
-/** The databases of people: kept, tested, looked at and queried. */
+/** People's databases: stores, tests, reads and queries them. */
 export class UserDatabases implements AsyncDisposable {
   readonly #records: ConnectionRecords
   readonly #kinds: Kinds
@@ -84,7 +84,7 @@ export class UserDatabases implements AsyncDisposable {
   readonly #uploads: CsvUploads
   readonly #makeSample: () => Promise<void>
   readonly #manyMachines: boolean
-  /** By connection and version of its target: what it leads to may be another database by now. */
+  /** By connection and version of its target, because a changed connection may lead to another database. */
   readonly #schemas = new Map<string, { readonly schema: DatabaseSchema; readonly readAt: number }>()
 
   constructor({ records, kinds, clock, files, log, makeSample, manyMachines }: DatabasePorts) {
@@ -111,7 +111,7 @@ export class UserDatabases implements AsyncDisposable {
     return this.find(user, await this.#records.create(user, name, target))
   }
 
-  /** A database to ask at once: the person's connection to the sample, made where they have none. */
+  /** The person's connection to the sample database, created if they have none. */
   async sample(user: UserId): Promise<ConnectionView> {
     await this.#makeSample()
     const { items } = await this.list(user, { limit: 200 })
@@ -150,12 +150,12 @@ export class UserDatabases implements AsyncDisposable {
     return this.#files.removeAll(user)
   }
 
-  /** When a server starts: takes back what others have left half done. */
+  /** Called when a server starts: reverts the unfinished work of ended processes. */
   sweep(): Promise<void> {
     return this.#files.sweep()
   }
 
-  /** Now and then: removes from this machine what has been deleted on another. */
+  /** Called periodically: removes files from this machine that were deleted on another. */
   tidyFiles(): Promise<void> {
     return this.#files.tidy()
   }
@@ -165,7 +165,7 @@ export class UserDatabases implements AsyncDisposable {
     return this.#tell(() => this.#use(stored, request, (kind, place) => kind.probe(place)))
   }
 
-  /** The same for one that is not stored, and is not by this. */
+  /** Tests a connection without storing it. */
   try(user: UserId, { name: _, ...target }: NewConnection, signal: AbortSignal): Promise<ConnectionTest> {
     return this.#tell(async () => {
       const kind = this.#kindOf(target)
@@ -190,13 +190,13 @@ export class UserDatabases implements AsyncDisposable {
     return { ...told, ms: Math.round(monotonicOf(this.#clock) - start) }
   }
 
-  /** `most`: so many characters of it, for a model that reads little. */
+  /** `most`: the most characters, for a model with a small context. */
   async schema(request: ConnectionUse, query: SchemaQuery & Narrowing): Promise<SchemaAnswer> {
     const { names: _, ...answer } = await this.narrow(request, query)
     return answer
   }
 
-  /** The schema, and which of its tables are in it. */
+  /** The schema, and the names of the tables that it includes. */
   async narrow(request: ConnectionUse, query: SchemaQuery & Narrowing): Promise<SchemaAnswer & NarrowedSchema> {
     const { refresh, ...narrowing } = query
     const stored = await this.#find(request.user, request.id)
@@ -220,7 +220,7 @@ export class UserDatabases implements AsyncDisposable {
     return this.#use(stored, request, (kind, place) => kind.query(place, sql))
   }
 
-  /** The kind of a database of this person, and where it is, for those who do more than read. */
+  /** The kind and target of one of the person's databases, for tools that do more than read. */
   async open(request: ConnectionUse): Promise<OpenDatabase> {
     const stored = await this.#find(request.user, request.id)
     return this.#use(stored, request, async (kind, place) => ({ name: stored.name, kind, place }))
@@ -251,7 +251,7 @@ export class UserDatabases implements AsyncDisposable {
   }
 }
 
-/** Field by field: a password could only get out by being named here. */
+/** Copies field by field, so that a password cannot be included by accident. */
 function toView({ id, name, kind, target, createdAt, updatedAt }: StoredConnection): ConnectionView {
   const writable = target?.writable ?? false
   const common = { id, name, kind, writable, configured: target !== undefined, createdAt, updatedAt }

@@ -6,14 +6,14 @@ import { type CsvLimits, CsvRefusal, PREVIEW_ROWS } from "./job.ts"
 import { findHeader } from "./find-header.ts"
 
 export type CsvRow = readonly string[]
-/** Hands every row over, with the line on which it ends. */
+/** Calls `see` for every row, with the line on which it ends. */
 export type EachRow = (see: (row: CsvRow, line: number) => void) => Promise<void>
 
-/** A file as far as one look at all of it tells. */
+/** The facts about a file after all of it was read once. */
 export interface Look {
   readonly names: readonly string[]
   readonly types: readonly ColumnType[]
-  /** Whether the first row names the columns, and is no data. */
+  /** True if the first row contains the names of the columns. */
   readonly header: boolean
   readonly first: readonly CsvRow[]
   readonly rowCount: number
@@ -72,7 +72,7 @@ export async function analyzeColumns(each: EachRow, said: CsvReading, limits: Cs
 
 const JSON_FILE = "it is JSON, not a table of rows and columns; turn it into CSV first, with one row for each object"
 
-/** A line above the names, as spreadsheets have it, would give the columns no names and make all of them text. */
+/** Warns about a title above the header, as spreadsheets have it: the columns get no names and all become text. */
 function titleAbove(row: CsvRow, width: number): string[] {
   const filled = row.filter((cell) => cell.trim() !== "")
   if (width < 2 || (filled.length > 1 && filled.length * 3 > width)) return []

@@ -9,7 +9,9 @@ import {
 } from "../../../core/pack.ts"
 import type { CsvJob, CsvOutcome } from "./job.ts"
 
-/** Reads a CSV file in a process of its own, which ends with it: a million rows would keep everybody else waiting. */
+/**
+ * Reads a CSV file in a separate process that ends afterwards, because a million rows would block all other requests.
+ */
 export async function readInChild(
   job: CsvJob,
   signal: AbortSignal,

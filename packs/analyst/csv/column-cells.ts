@@ -3,22 +3,22 @@ import { type NumberType, numberType, togetherType } from "./number-type.ts"
 import { isDateLike, isNamedDate, isShortDate, offsetOf, readDateCell } from "./read-date.ts"
 import { readNumber, toPlainNumber } from "./read-number.ts"
 
-/** How the cells of a column can be read, as bits: a column can be read as all of its cells can be. */
+/** Bits for the ways to read a cell. A column can be read in the ways that all of its cells share. */
 export const [BOOLEAN, POINT, COMMA, DAY, MONTH] = [1, 2, 4, 8, 16]
 export const NUMBERS = POINT | COMMA
 export const DATES = DAY | MONTH
 const ANY = BOOLEAN | NUMBERS | DATES
 
-/** A column that has turned out to be text is looked at for so many cells, to tell whether it was meant to be. */
+/** The cells of a text column that are examined to detect whether it was meant to have another type. */
 const LOOKED_AT = 1000
 
-/** A cell, and where it stands in the file. */
+/** A cell and its position in the file. */
 export interface FoundCell {
   readonly line: number
   readonly cell: string
 }
 
-/** Looks at every cell of a column, and knows then how all of them can be read. */
+/** Collects the cells of a column to find a type that fits all of them. */
 export class ColumnCells {
   #ways = ANY
   #cells = 0
@@ -62,14 +62,14 @@ export class ColumnCells {
     return this.#cells === 0 ? 0 : ways
   }
 
-  /** Whether another cell could be one of these. */
+  /** True if another cell fits one of the remaining types. */
   accepts(cell: string): boolean {
     const other = new ColumnCells()
     other.see(cell, 0)
     return (other.#ways & this.ways) !== 0 && (other.#unit ?? "") === (this.#unit ?? "")
   }
 
-  /** How its numbers are written, where there is only one way to read them. */
+  /** The decimal sign of its numbers, if there is only one way to read them. */
   get decimal(): "point" | "comma" | undefined {
     const ways = this.ways & NUMBERS
     return ways === POINT ? "point" : ways === COMMA ? "comma" : undefined
@@ -96,7 +96,7 @@ export class ColumnCells {
     }
   }
 
-  /** Among numbers the word, and among words nothing. */
+  /** The cell that prevents a type: text among numbers or dates. Undefined if there is none. */
   get #oddest(): FoundCell | undefined {
     return this.#text ?? this.#odd
   }
@@ -139,7 +139,7 @@ export class ColumnCells {
     return date.as === "day-first" ? DAY : date.as === "month-first" ? MONTH : DATES
   }
 
-  /** Numbers with zeros before them, and with a plus, are names of something, and so is everything in their column. */
+  /** Numbers with leading zeros or a plus are names, and so is everything in their column. */
   #nameOrText(cell: string, line: number): number {
     if (!this.#named && isNamedDate(cell)) this.#named = { line, cell }
     if (/^0\d|^\+\d/.test(cell) && !isDateLike(cell) && !isShortDate(cell)) this.#names = true
@@ -152,6 +152,6 @@ const isDigit = (code: number) => code >= 48 && code <= 57
 const isPlain = (cell: string) => cell.length < 15 && /^-?(?:0|[1-9]\d*)$/.test(cell)
 const isBoolean = (cell: string) => cell.length < 6 && /^(?:true|false)$/i.test(cell)
 
-/** Written as amounts and dates are, in a way that is not read. */
+/** True for a cell in a format of amounts or dates that is not supported. */
 const looksTyped = (cell: string) =>
   cell.length < 40 && (isShortDate(cell) || isDateLike(cell) || /^\([\d.,' ]+\)$|^[\d.,' ]+-$/.test(cell))

@@ -23,8 +23,8 @@ export interface ColumnType {
 export type Habits = Pick<CsvReading, "decimal" | "dates">
 
 /**
- * SQLite guesses what to make of a value by these words: with TEXT in it, digits stay as they are written, and what is neither
- * a whole number nor a double never becomes one.
+ * SQLite derives the affinity of a column from these words: with TEXT in it, digits stay as written, and a value that
+ * is neither an integer nor a double is not converted.
  */
 const DECLARED: Readonly<Record<NumberType, string>> = {
   integer: "INTEGER",
@@ -54,7 +54,7 @@ function numbers(cells: ColumnCells, decimal: Decimal): ColumnType {
   const { unit, [decimal]: type } = cells.facts
   const isQuick = decimal === "point" && (type === "integer" || type === "decimal")
   const toValue = (cell: string): Value => {
-    // Most numbers are written as JavaScript writes them; the others are none to it.
+    // Most numbers have JavaScript's format. The others are NaN here and parsed below.
     const plain = isQuick ? Number(cell) : Number.NaN
     if (!Number.isNaN(plain)) return plain
     const body = readNumber(cell)?.body
@@ -95,7 +95,7 @@ function typed(cells: ColumnCells, declared: string, read: (cell: string) => Val
   }
 }
 
-/** Whether it begins with one, which no word for nothing does. */
+/** True if it starts with a digit, which no word for a missing value does. */
 const isDigit = (cell: string) => cell.charCodeAt(0) >= 48 && cell.charCodeAt(0) <= 57
 
 function text(cells: ColumnCells, question?: ColumnType["question"]): ColumnType {

@@ -1,12 +1,12 @@
 const MAX = 60
 
-/** The names of columns out of the cells of a first row: such that a statement can name them, each once. */
+/** Derives column names from the cells of a first row: valid in a statement, and unique. */
 export function columnNames(cells: readonly string[], count: number): string[] {
   const taken = new Set<string>()
   return Array.from({ length: count }, (_, index) => {
     const wanted = toName(cells[index] ?? "") || `column_${index + 1}`
     let name = wanted
-    // SQLite takes `Name` and `name` for the same.
+    // SQLite treats `Name` and `name` as the same.
     for (let number = 2; taken.has(name.toLowerCase()); number++) name = `${wanted}_${number}`
     taken.add(name.toLowerCase())
     return name
@@ -16,11 +16,11 @@ export function columnNames(cells: readonly string[], count: number): string[] {
 /** Derives the name of a table from the name of its file. */
 export function tableName(name: string): string {
   const clean = toName(name.replace(/\.(csv|tsv|txt)$/i, "")).toLowerCase()
-  // These are SQLite's own.
+  // SQLite reserves these names.
   return clean === "" || clean.startsWith("sqlite_") ? `table_${clean}`.replace(/_$/, "") : clean
 }
 
-/** Letters, digits and `_`, of any script; no digit first. Empty where nothing of it is left. */
+/** Letters, digits and `_`, in any script, without a leading digit. Empty if nothing remains. */
 function toName(text: string): string {
   const clean = text
     .normalize("NFC")

@@ -9,7 +9,7 @@ const SIGNS = { comma: ",", semicolon: ";", tab: "\t", bar: "|" } as const
 
 interface Delimiter {
   readonly delimiter: string
-  /** How many lines at the beginning are not rows. */
+  /** The number of lines at the start that are not rows. */
   readonly skips: number
 }
 
@@ -28,7 +28,7 @@ export async function findDelimiter(text: Readable, said?: keyof typeof SIGNS): 
 function likeliest(sample: string): string {
   const scored = CANDIDATES.map((delimiter) => ({ delimiter, ...scoreOf(sample, delimiter) }))
   const [best] = scored.toSorted(byScore)
-  // Numbers and texts have commas inside, but hardly ever another sign in the same number in each row.
+  // Numbers and texts contain commas, but seldom another delimiter in the same number in each row.
   const [other] = scored.filter(({ delimiter, alike }) => delimiter !== "," && alike === 1).toSorted(byScore)
   return (other ?? best)?.delimiter ?? ","
 }
@@ -42,7 +42,7 @@ async function beginningOf(text: Readable): Promise<string> {
     if (sample.length >= SAMPLE) break
   }
   const cut = sample.slice(0, SAMPLE)
-  // The last row may be half a row, which looks as if it had too few cells.
+  // The last row of the sample may be incomplete, and would seem to have too few cells.
   return sample.length > SAMPLE ? cut.slice(0, cut.lastIndexOf("\n") + 1) || cut : cut
 }
 
@@ -65,6 +65,6 @@ function scoreOf(sample: string, delimiter: string): { score: number; alike: num
   const width = rows[0]?.length ?? 0
   if (width < 2) return NONE
   const alike = rows.filter((row) => row.length === width).length / rows.length
-  // A file whose rows all agree on two cells is more likely right than one in which half agree on ten.
+  // Two cells in every row are a better sign than ten cells in half of the rows.
   return { alike, score: alike ** 3 * Math.log2(width + 1) }
 }

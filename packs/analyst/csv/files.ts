@@ -14,9 +14,9 @@ const INTENT = "intent.json"
 
 /** The store of databases that were created from uploads. */
 export interface UploadedDatabases {
-  /** As a connection names it. */
+  /** The path in the connection's target. */
   pathOf(id: ConnectionId): string
-  /** An empty folder for one piece of work; gone, with what is in it, when that ends. */
+  /** Creates an empty folder for one job, and deletes it afterwards. */
   work<T>(run: (folder: string) => Promise<T>): Promise<T>
   /**
    * Moves a finished database to its path and records its connection, in one transaction with the bytes if the store
@@ -28,9 +28,9 @@ export interface UploadedDatabases {
   /** Deletes all uploads of a user. Files of an upload in progress are deleted later by the sweep. */
   removeAll(user: UserId): Promise<void>
   bytesOf(user: UserId): Promise<number>
-  /** When a server starts: takes back what processes that are no more were in the middle of. */
+  /** Called when a server starts: reverts the unfinished work of ended processes. */
   sweep(): Promise<void>
-  /** Now and then: removes from this machine what has been deleted on another. */
+  /** Called periodically: removes files from this machine that were deleted on another. */
   tidy(): Promise<void>
   close(): Promise<void>
 }
@@ -79,7 +79,7 @@ export class CsvFiles implements UploadedDatabases {
     try {
       await record()
     } catch (error) {
-      // The answer may be what was lost, not the record: a connection must not be left without its file.
+      // The error may mean that only the answer was lost: a recorded connection must not lose its file.
       const recorded = await this.#isRecorded(owner.user, owner.id).catch(() => undefined)
       if (recorded === false) await rm(file, { force: true })
       if (recorded === undefined) await this.#leaveToSweep(owner)
@@ -125,7 +125,7 @@ export class CsvFiles implements UploadedDatabases {
 
   async close(): Promise<void> {}
 
-  /** A name that no person's folder has. */
+  /** The folder of all jobs, with a name that no person's folder has. */
   get #workplace(): string {
     return join(this.#root, ".uploads")
   }
@@ -146,7 +146,7 @@ export class CsvFiles implements UploadedDatabases {
   }
 }
 
-/** Processes of other machines cannot be checked, so a folder older than any upload takes is left over. */
+/** Processes of other machines cannot be checked, so a folder older than the longest upload counts as abandoned. */
 const LONGEST_MS = 60 * 60 * 1000
 
 async function isAtWork(name: string, folder: string): Promise<boolean> {
@@ -174,7 +174,7 @@ function toIntent(text: string): Intent | undefined {
     if (everything) return { user: user as UserId, everything }
     return isId("conn", id ?? "") ? { user: user as UserId, id: id as ConnectionId } : undefined
   } catch {
-    return undefined // it died while it wrote this, so before it did anything
+    return undefined // it crashed while it wrote this, so before it did anything
   }
 }
 
@@ -189,6 +189,6 @@ async function syncFile(file: string): Promise<void> {
 
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r")
-  await handle.sync().catch(() => {}) // not every system can
+  await handle.sync().catch(() => {}) // not supported by every system
   await handle.close()
 }

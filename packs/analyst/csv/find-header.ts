@@ -11,8 +11,8 @@ interface Header {
 const YEAR = /^(?:19|20)\d\d$/
 
 /**
- * Whether the first row names the columns. It does not where each column of numbers or dates has one there, too; but years
- * are what columns of numbers are called as well.
+ * Decides whether the first row contains the names of the columns. It does not if each column of numbers or dates has a
+ * number or date there, too. Years are an exception, because they are often names of columns.
  */
 export function findHeader(first: readonly string[], columns: readonly ColumnCells[], said?: boolean): Header {
   if (said !== undefined) return { header: said }

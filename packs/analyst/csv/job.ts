@@ -7,7 +7,7 @@ export interface CsvJob {
   /** The path of the new database; null for a preview, which stores nothing. */
   readonly to: string | null
   readonly table: string
-  /** Its sender says that cells are parted by tabs. */
+  /** The sender declared tabs as the delimiter. */
   readonly tabs: boolean
   /** Settings from the sender. */
   readonly said?: CsvReading
@@ -24,7 +24,7 @@ export interface CsvLimits {
   readonly keptBytes: number
   readonly rows: number
   readonly columns: number
-  /** Limit for one row, in bytes, which a quotation mark that is never closed reaches. */
+  /** Limit for one row in bytes. An unclosed quotation mark makes a row too long. */
   readonly rowBytes: number
   readonly seconds: number
 }

@@ -3,7 +3,7 @@ export type NumberType = "integer" | "long" | "decimal" | "exact"
 
 const WIDER: readonly NumberType[] = ["integer", "long", "decimal", "exact"]
 const LARGEST = 2n ** 63n - 1n
-/** A double keeps any decimal number of up to this many digits exactly; a longer one has to be compared. */
+/** A double represents every decimal number with up to this many digits exactly; a longer one must be compared. */
 const DIGITS = 15
 
 /** Returns the type of a number in SQL notation. */
@@ -17,7 +17,7 @@ export function togetherType(one: NumberType | undefined, other: NumberType): Nu
   if (one === undefined || one === other) return other
   const [a, b] = [WIDER.indexOf(one), WIDER.indexOf(other)]
   const type = WIDER[Math.max(a, b)] as NumberType
-  // As a double, the long one would lose its last digits.
+  // As a double, the long integer would lose its last digits.
   return type === "decimal" && Math.min(a, b) === 1 ? "exact" : type
 }
 

@@ -1,9 +1,9 @@
-/** Which number of 03/04/2025 is the day. */
+/** The number of 03/04/2025 that is the day. */
 export type DayOrder = "day-first" | "month-first"
 
-/** A cell that is a day, or one with a time. */
+/** A cell with a day, and perhaps a time. */
 export interface DateCell {
-  /** How it may be meant: `both` are the same day, `either` are two different ones. */
+  /** The possible orders: with `both` they mean the same day, with `either` two different ones. */
   readonly as: DayOrder | "both" | "either"
   readonly hasTime: boolean
 }
@@ -13,14 +13,14 @@ const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,
 const YEAR_FIRST = /^(\d{4})([/.])(\d{1,2})\2(\d{1,2})$/
 const YEAR_LAST = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/
 const TIME = /^(\d{1,2}):([0-5]\d)(:[0-5]\d(?:[.,]\d{1,9})?)?(?: ?([AaPp])\.?[Mm]\.?)?$/
-/** `3 Mar 2024`, `3-March-2024`, `Mar 3, 2024`: with a name there is only one way to read it. */
+/** `3 Mar 2024`, `3-March-2024`, `Mar 3, 2024`: unambiguous, because the month has a name. */
 const DAY_NAMED = /^(\d{1,2})[ -]([A-Za-z]{3,9})\.?,?[ -](\d{4})(?:,? (\S.*))?$/
 const NAMED_DAY = /^([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:,? (\S.*))?$/
 const MONTHS = "january february march april may june july august september october november december".split(" ")
-/** Longer cells are no dates. */
+/** Longer cells are not dates. */
 const MAX = 40
 
-/** Undefined for what is not a date. */
+/** Undefined if it is not a date. */
 export function readDateCell(cell: string): DateCell | undefined {
   if (cell.length > MAX) return undefined
   if (isIso(cell)) return { as: "both", hasTime: false }
@@ -37,9 +37,9 @@ export function readDateCell(cell: string): DateCell | undefined {
   return as && { as, hasTime: time !== undefined }
 }
 
-/** As ISO 8601 writes it, in the way that SQLite reads. */
+/** Converts to the form of ISO 8601 that SQLite reads. */
 export function toIsoDate(cell: string, order: DayOrder): string {
-  // It was read as a date before, and so is one.
+  // The cell was recognized as a date before, so this check is enough.
   if (cell.charCodeAt(4) === 45 && cell.charCodeAt(7) === 45) return cell.length === DAY ? cell : readable(cell)
   const named = namedDay(cell)
   const [day, time] = named ? [named.day, named.time] : parted(cell)
@@ -49,30 +49,30 @@ export function toIsoDate(cell: string, order: DayOrder): string {
 
 const DAY = "2025-12-31".length
 
-/** A comma before the fraction and an offset without its colon are ISO 8601, but to SQLite they are no time: `strftime` would be NULL. */
+/** SQLite does not read a comma before the fraction or an offset without a colon, although ISO 8601 allows both. */
 const readable = (cell: string) => cell.replace(",", ".").replace(/([+-]\d\d)(\d\d)$/, "$1:$2")
 
-/** Whether it looks like a date with a two-digit year, whose century is unknown. */
+/** True for a date with a two-digit year, whose century is unknown. */
 export const isShortDate = (cell: string) => /^\d{1,2}([./-])\d{1,2}\1\d{2}$/.test(cell)
-/** A date as it is written, which may be one that there is not. */
+/** True for the form of a date, also if that day does not exist. */
 export const isDateLike = (cell: string) => ISO.test(cell) || YEAR_LAST.test(cell) || YEAR_FIRST.test(cell)
 
-/** Written with the name of a month, and not read: in another language, such as `3. März 2024`, or without a day, such as `Mar 2024`. */
+/** True for an unsupported date with a month's name: in another language, such as `3. März 2024`, or without a day. */
 export function isNamedDate(cell: string): boolean {
   if (cell.length > MAX) return false
   const [, month] = /^(\p{L}{3,9})\.?[ -]\d{4}$/u.exec(cell) ?? []
   return month ? monthOf(month) !== undefined : /^\d{1,2}[. -]{1,2}(?:de )?\p{L}{3,10}\.?(?: de)?[ -]\d{4}$/u.test(cell)
 }
 
-/** From 1; by its English name, or by the first letters of that. */
+/** From 1; by its English name, or its first letters. */
 function monthOf(name: string): number | undefined {
   const written = name.toLowerCase()
-  // "Sept" is the one that is cut after four letters.
+  // Only "Sept" is abbreviated to four letters.
   const at = MONTHS.findIndex((month) => month === written || month.slice(0, written === "sept" ? 4 : 3) === written)
   return at < 0 ? undefined : at + 1
 }
 
-/** How its time is shifted against UTC, as it is written; `none` where it does not say. Undefined where there is no time. */
+/** The offset from UTC as written; `none` if it has none. Undefined without a time. */
 export function offsetOf(cell: string): string | undefined {
   if (!ISO_TIME.test(cell)) return undefined
   return /(?:Z|[+-]\d\d:?\d\d)$/.exec(cell.slice(DAY))?.[0].replace(/^([+-]\d\d)(\d\d)$/, "$1:$2") ?? "none"

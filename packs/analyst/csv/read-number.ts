@@ -1,19 +1,19 @@
-/** Which sign stands before the decimals. */
+/** The decimal sign. */
 export type Decimal = "point" | "comma"
 
-/** A cell that is a number, if its signs mean what they mean in one or both of the two ways to write numbers. */
+/** A cell with a number in one or both of the two notations. */
 export interface NumberCell {
-  /** Without its currency: digits and signs, and a minus first where there is one. */
+  /** The number without its currency. */
   readonly body: string
-  /** A currency, or `%`; empty where there is none. */
+  /** A currency, or `%`; empty if there is none. */
   readonly unit: string
-  /** How it may be meant: `both` are the same number, `either` are two different ones. */
+  /** The possible notations: with `both` they mean the same number, with `either` two different ones. */
   readonly as: Decimal | "both" | "either"
-  /** Parted by spaces and nothing else, as phone numbers are. */
+  /** The digits are grouped by spaces only, as in phone numbers. */
   readonly spaced: boolean
 }
 
-/** Without leading zeros: `007` and `01234` are names of something, as are `+49…` and whatever else is written oddly. */
+/** Without leading zeros: `007` and `01234` are names, as are `+49…` and other unusual forms. */
 const WHOLE = /^-?(?:0|[1-9]\d*)$/
 const POINT = /^-?(?:0|[1-9]\d*)?\.\d+$/
 const COMMA = /^-?(?:0|[1-9]\d*)?,\d+$/
@@ -21,11 +21,11 @@ const POWER = /^-?(?:0|[1-9]\d*)?(?:\.\d+)?[eE][+-]?\d{1,3}$/
 const EITHER = /^-?[1-9]\d{0,2}[.,]\d{3}$/
 const COMMA_GROUPS = /^-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/
 const POINT_GROUPS = /^-?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?$/
-/** After the first thousand, in India. */
+/** Indian grouping: pairs of digits above the thousands. */
 const LAKH_GROUPS = /^-?[1-9]\d?(?:,\d\d)+,\d{3}(?:\.\d+)?$/
 const OTHER_GROUPS = /^-?[1-9]\d{0,2}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?$/
 
-/** Undefined for what is no number. */
+/** Undefined if it is not a number. */
 export function readNumber(cell: string): NumberCell | undefined {
   const [body, unit] = isDigit(cell.charCodeAt(cell.length - 1)) && startsPlain(cell) ? [cell, ""] : withoutUnit(cell)
   if (WHOLE.test(body)) return { body, unit, as: "both", spaced: false }
@@ -44,7 +44,7 @@ function wayOf(body: string): NumberCell["as"] | undefined {
   return body.includes(".") ? "point" : "both"
 }
 
-/** As a number is written in SQL. */
+/** Converts a number to SQL notation. */
 export function toPlainNumber(body: string, decimal: Decimal): string {
   if (decimal === "point") return PLAIN.test(body) ? body : body.replaceAll(/[ \u00a0\u202f'’,]/g, "")
   return body.replaceAll(/[ \u00a0\u202f'’.]/g, "").replace(",", ".")
@@ -57,14 +57,14 @@ const startsPlain = (cell: string) => {
   return isDigit(code) || code === 46 || code === 44
 }
 
-/** Currencies that may stand next to amounts, by name and symbol. Other letters are not removed. */
+/** Currencies next to amounts, by name and symbol. Other letters are not removed. */
 const CURRENCIES = new Set([
   ...["EUR", "USD", "GBP", "CHF", "JPY", "CNY", "SEK", "NOK", "DKK", "ISK", "PLN", "CZK", "HUF", "RON", "BGN", "RUB"],
   ...["UAH", "TRY", "ILS", "INR", "IDR", "BRL", "MXN", "ARS", "CLP", "CAD", "AUD", "NZD", "ZAR", "SGD", "HKD", "KRW"],
   ...["THB", "AED", "SAR", "EGP", "NGN", "KES", "kr", "kr.", "zł", "Kč", "Ft", "lei", "Fr.", "Euro"],
 ])
 const isCurrency = (text: string) => CURRENCIES.has(text) || /^[A-Z]{0,3}\p{Sc}$/u.test(text)
-/** Longer cells are no amounts. */
+/** Longer cells are not amounts. */
 const MAX = 60
 
 /** Text before the first and after the last digit must be a minus, a currency or a percent sign. */

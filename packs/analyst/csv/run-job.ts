@@ -10,7 +10,7 @@ import { toWire } from "../sqlite/values.ts"
 import { toComment } from "../sqlite/table-notes.ts"
 
 /**
- * Runs in its own process, which its parent ends when it takes too long. Reads the file twice, because a column's type
+ * Runs in a separate process, which its parent ends if it takes too long. Reads the file twice, because a column's type
  * is known only after its last cell.
  */
 export async function runCsvJob(job: CsvJob): Promise<CsvOutcome> {
@@ -47,7 +47,7 @@ interface Reading {
   readonly job: CsvJob
   readonly text: CsvText
   readonly delimiter: string
-  /** How many lines at the beginning are not rows. */
+  /** The number of lines at the start that are not rows. */
   readonly skips: number
 }
 
@@ -63,15 +63,15 @@ function eachRow({ job, text, delimiter, skips }: Reading, see: (row: CsvRow, li
     max_record_size: job.limits.rowBytes,
     on_record: (row: string[], { lines }: InfoRecord) => {
       see(row, lines)
-      return null // nothing is kept
+      return null // the value is not stored
     },
   })
   return pipeline(text.open(), parser.resume())
 }
 
 /**
- * Makes the database. Whole or not at all is its caller's: the file gets its place only when this has returned and it is on the
- * disk, which a process behind Node's permission model cannot ask for.
+ * Writes the database. The caller makes it atomic: it syncs the file and moves it to its path after this returns,
+ * because a process with Node's permission model cannot sync.
  */
 async function write({ to, table }: CsvJob, { names, types, header, warnings }: Look, each: EachRow): Promise<void> {
   const db = new DatabaseSync(to ?? "")

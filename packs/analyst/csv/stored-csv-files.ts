@@ -5,7 +5,7 @@ import type { StoredUploads } from "../sqlite/stored-uploads.ts"
 import { uploadPath } from "../sqlite/upload-path.ts"
 import type { CsvFiles, Owner, UploadedDatabases } from "./files.ts"
 
-/** Databases made of uploads, in the store that several machines share. Only what is being made of one is on this disk. */
+/** Databases created from uploads, in the store that several machines share. This disk has only those in progress. */
 export class StoredCsvFiles implements UploadedDatabases {
   readonly #kept: StoredUploads
   readonly #disk: CsvFiles
@@ -14,7 +14,7 @@ export class StoredCsvFiles implements UploadedDatabases {
   readonly #closing = new AbortController()
   #taking: Promise<void> = Promise.resolve()
 
-  /** `disk`: where pieces of work have their folders, and uploads lie from before the store had them. */
+  /** `disk`: the folders of jobs, and uploads from before the store had them. */
   constructor(kept: StoredUploads, { disk, root, log }: { disk: CsvFiles; root: string; log?: Log | undefined }) {
     this.#kept = kept
     this.#disk = disk
@@ -28,25 +28,25 @@ export class StoredCsvFiles implements UploadedDatabases {
     return this.#disk.work(run)
   }
 
-  /** The bytes become a file in the same change in which the connection is recorded. */
+  /** The bytes become a file in the same transaction that records the connection. */
   async place(_folder: string, from: string, { user }: Owner, record: (stored?: StoredBytes) => Promise<void>) {
     const { files } = this.#kept
     const stored = await files.put(user, from)
     try {
       await record(stored)
     } catch (error) {
-      await files.drop(stored) // not where only the answer was lost: then they are a file's
+      await files.drop(stored) // has no effect if only the answer was lost: a file uses the bytes then
       throw error
     }
     await files.adopt(user, stored, from)
   }
 
-  /** Also from this disk, where it may lie from before. Other machines see when they tidy up that it is gone. */
+  /** Also deletes an older copy on this disk. Other machines delete theirs in `tidy`. */
   remove(owner: Owner, forget: (path?: string) => Promise<void>): Promise<void> {
     return this.#disk.remove(owner, () => forget(uploadPath(owner.id)))
   }
 
-  /** The store's part goes with the person's rows. */
+  /** The files in the store are deleted with the person's rows. */
   async removeAll(user: UserId): Promise<void> {
     await this.#disk.removeAll(user)
     await this.#kept.files.forget(user)
@@ -73,7 +73,10 @@ export class StoredCsvFiles implements UploadedDatabases {
     await this.#kept.close()
   }
 
-  /** Uploads that lie on this disk from before the store had them: the other machines do not see them until they are taken. */
+  /**
+   * Moves uploads from this disk to the store: they are from before the store had them, and other machines cannot see
+   * them.
+   */
   async #takeAll(): Promise<void> {
     for (const user of await readdir(this.#root).catch(() => [])) {
       if (!isId("user", user)) continue

@@ -3,7 +3,7 @@ import { Readable } from "node:stream"
 import { type Encoding, EncodingFinder } from "../../../core/program.ts"
 import { CsvRefusal } from "./job.ts"
 
-/** A file of text, and how its bytes are to be read. */
+/** A text file and its encoding. */
 export interface CsvText {
   readonly encoding: Encoding
   readonly warnings: readonly string[]
@@ -36,7 +36,7 @@ async function* decoded(file: string, encoding: Encoding, strict: boolean): Asyn
       const text = decoder.decode(chunk, { stream: chunk !== undefined })
       if (!text.includes("\0")) return text
     } catch {
-      // Said below.
+      // The error is thrown below.
     }
     // The detection uses only the start of the file, and the sender's setting may be wrong.
     throw new CsvRefusal(`it is not ${encoding} all through; save it as UTF-8, or say which encoding it is`)
@@ -46,7 +46,7 @@ async function* decoded(file: string, encoding: Encoding, strict: boolean): Asyn
 }
 
 function openText(file: string, encoding: Encoding, strict: boolean): Readable {
-  // Every byte was looked at, so that these need no detour.
+  // Every byte was checked, so the file can be read directly.
   if (encoding === "utf-8") return createReadStream(file, { highWaterMark: CHUNK })
   return toReadable(decoded(file, encoding, strict))
 }

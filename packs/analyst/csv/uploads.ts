@@ -17,27 +17,27 @@ import { tableName } from "./columns.ts"
 import type { UploadedDatabases } from "./files.ts"
 import { type CsvLimits, csvLimits } from "./job.ts"
 
-/** A CSV file on its way in. */
+/** A CSV file that is being received. */
 export interface UploadedCsv {
   readonly user: UserId
   readonly name: string
   readonly body: AsyncIterable<Uint8Array>
-  /** Its sender says that cells are parted by tabs. */
+  /** The sender declared tabs as the delimiter. */
   readonly tabs: boolean
   /** Settings from the sender. */
   readonly said?: CsvReading
   readonly signal: AbortSignal
 }
 
-/** A database that was made of an upload, for a connection that is to get this id. */
+/** A database created from an upload, for a new connection with this id. */
 export interface MadeDatabase {
   readonly id: ConnectionId
   readonly path: string
-  /** Its bytes, where the store keeps them. */
+  /** Its bytes, if the store has them. */
   readonly stored?: StoredBytes | undefined
 }
 
-/** Uploads that may arrive at the same time, and files that may be read at the same time: reading takes the processor. */
+/** Uploads that are received concurrently, and files that are read concurrently, which needs CPU time. */
 const coming = {
   atOnce: 8,
   perPerson: 2,
@@ -56,7 +56,7 @@ export interface CsvOptions {
   readonly log?: Log | undefined
 }
 
-/** CSV files that become private databases. */
+/** Turns CSV files into private databases. */
 export class CsvUploads {
   readonly #files: UploadedDatabases
   readonly #limits: CsvLimits
@@ -76,7 +76,7 @@ export class CsvUploads {
     return this.#receive(upload, (file) => this.#read(upload, file, null))
   }
 
-  /** `record` is given what the new connection leads to, once the file is in place. */
+  /** Stores the file as a database. `record` creates its connection once the file is in place. */
   keep(upload: UploadedCsv, record: (made: MadeDatabase) => Promise<void>): Promise<ConnectionId> {
     const { user } = upload
     return this.#receive(upload, async (file, folder) => {

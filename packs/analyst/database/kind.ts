@@ -1,20 +1,20 @@
 import type { Column, QueryAnswer, Replacement, Target, UserId } from "../../../core/pack.ts"
 import type { DatabaseSchema } from "./schema.ts"
 
-/** Which database is meant, who asks, and for how long the answer is of interest. */
+/** A database, the user who asks, and a signal that cancels the request. */
 export interface DatabaseUse<T extends Target> {
   readonly target: T
   readonly user: UserId
   readonly signal: AbortSignal
-  /** The person's, so that a day in the database is a day of theirs. */
+  /** The user's, so that days in the database are the user's days. */
   readonly timeZone?: string | undefined
 }
 
-/** Rows of a change that are shown to a person, and the characters at which each value is cut. */
+/** The rows of a change that a person sees, and the most characters of each value. */
 export const SHOWN_ROWS = 20
 export const SHOWN_CHARACTERS = 200
 
-/** The note of a change that is another one each time, by what it takes its values from: it can hardly be made as it was shown. */
+/** A note that the change has different values each time, so it can seldom be applied as it was shown. */
 export const RESTLESS =
   "Its WITH or FROM reads the time or chance. Values that come from there are compared with what is shown, so that it may be stale each time: write now() or random() where the value is set."
 
@@ -26,7 +26,7 @@ export interface SideEffect {
   readonly changed: number
 }
 
-/** At most this many other tables are named. */
+/** The most other tables that are named. */
 const NAMED_TABLES = 5
 
 /** `more`: changed rows that could not be located. */
@@ -49,7 +49,7 @@ const inWords = (parts: readonly string[]) =>
 export interface DatabaseChange {
   readonly verb: "INSERT" | "UPDATE" | "DELETE"
   readonly table: string
-  /** Rows that it writes or deletes; of an INSERT also those that it writes twice. */
+  /** Rows that it writes or deletes. An INSERT may write a row twice, which counts twice. */
   readonly affected: number
   /** The new rows among them. */
   readonly added: number
@@ -57,27 +57,27 @@ export interface DatabaseChange {
   readonly overwritten: number
   /** An UPDATE or DELETE of every row that the table has. */
   readonly all: boolean
-  /** All would be as it was, here and wherever triggers and foreign keys reach. */
+  /** It changes nothing, also not by triggers and foreign keys. */
   readonly nothing: boolean
   readonly columns: readonly Column[]
-  /** The first of the rows, as they were and as they become, those first that were there; null where there are none. */
+  /** The first rows before and after the change, existing rows first; null if there are none. */
   readonly before: readonly unknown[][] | null
   readonly after: readonly unknown[][] | null
-  /** Each row of `before` became the one at the same place of `after`. */
+  /** Each row of `before` has the same position in `after`. */
   readonly paired: boolean
-  /** The columns whose values the database makes when the change is made: numbers, times, chance. They are not compared. */
+  /** Columns whose values the database generates: numbers, times, random values. They are not compared. */
   readonly made: readonly string[]
   /** The generated columns that an existing row retains: only new rows get another value. */
   readonly kept: readonly string[]
   /** Further notes for the user who decides, such as triggers. */
   readonly notes: readonly string[]
-  /** The same where the same rows would become the same. */
+  /** Equal for two changes if they change the same rows in the same way. */
   readonly revision: string
 }
 
-/** One try to make a change that was agreed to. */
+/** One attempt to apply an approved change. */
 export interface ChangeAttempt {
-  /** The revision that was shown. Where it has become another, nothing is done. */
+  /** The revision that was shown. If the change now has another one, it is not applied. */
   readonly expected: string
   /**
    * Records how the target can be asked about this attempt. Durable when it resolves; throws if another attempt has
@@ -88,22 +88,22 @@ export interface ChangeAttempt {
 }
 
 /**
- * A kind of database, one file each. But for `apply`, whatever it is asked, it changes nothing: not the database, no file,
- * and no network beyond the one address that was judged. The guards are listed in sql-guards.ts.
+ * A kind of database, one file each. Except for `apply`, it never changes anything: no database, no file, and it
+ * connects only to the checked address. The guards are listed in sql-guards.ts.
  */
 export interface DatabaseKind<T extends Target = Target> {
-  /** Throws where this may not be stored as a connection of the person. */
+  /** Throws if the person may not store this connection. */
   check(target: T, user: UserId): Promise<void>
-  /** Throws `query_refused` for anything but one statement that reads. */
+  /** Throws `query_refused` unless it is one statement that reads. */
   guard(sql: string): Promise<void>
-  /** Opens the database and lets it answer, for a look at whether it does; tells what is dangerous about coming like this. */
+  /** Opens the database with a test query. Returns warnings, such as about the permissions of the connection. */
   probe(place: DatabaseUse<T>): Promise<readonly string[]>
-  /** Guards, opens, runs and closes. */
+  /** Checks the statement, opens the database, runs the query, and closes. */
   query(place: DatabaseUse<T>, sql: string): Promise<QueryAnswer>
   introspect(place: DatabaseUse<T>): Promise<DatabaseSchema>
-  /** Does what one statement says and takes it back: throws `change_refused` for anything but one that changes rows. */
+  /** Runs a statement and rolls it back. Throws `change_refused` unless it changes rows. */
   rehearse(place: DatabaseUse<T>, sql: string): Promise<DatabaseChange>
-  /** Does it, at most once. Throws `row_stale` where it is no longer what was shown, and `outcome_unknown`. */
+  /** Applies the change at most once. Throws `row_stale` if it differs from what was shown, and `outcome_unknown`. */
   apply(place: DatabaseUse<T>, sql: string, attempt: ChangeAttempt): Promise<DatabaseChange>
   /** The outcome of an attempt that was interrupted after its mark was recorded. */
   outcome(place: DatabaseUse<T>, mark: string): Promise<"applied" | "not-applied" | "unknown">

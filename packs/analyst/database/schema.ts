@@ -3,19 +3,19 @@ import type { QueryAnswer } from "../../../core/pack.ts"
 /** The schema that a database reports. */
 export interface DatabaseSchema {
   readonly tables: readonly DatabaseTable[]
-  /** There were more tables than are looked at. */
+  /** There are more tables than are read. */
   readonly more: boolean
 }
 
 export interface DatabaseTable {
-  /** As it is written in a statement, quoted where it has to be. */
+  /** Quoted as needed for a statement. */
   readonly name: string
   readonly kind: "table" | "view"
   readonly comment: string | null
-  /** About how many rows it has; null where the database does not know. */
+  /** The approximate number of rows; null if the database does not know it. */
   readonly rows: number | null
   readonly columns: readonly TableColumn[]
-  /** Names of columns. */
+  /** The names of columns. */
   readonly primaryKey: readonly string[]
   readonly foreignKeys: readonly ForeignKey[]
   readonly sample: QueryAnswer | undefined
@@ -26,7 +26,7 @@ export interface TableColumn {
   readonly type: string
   readonly nullable: boolean
   readonly comment: string | null
-  /** The only values that it takes, in their order, where its type says so. */
+  /** The allowed values in order, if its type is an enumeration. */
   readonly values?: readonly string[] | undefined
 }
 
@@ -36,7 +36,7 @@ export interface ForeignKey {
   readonly references: readonly string[]
 }
 
-/** Beyond these nothing is looked at: what a model is shown has to be bounded, and so has the time it takes to find out. */
+/** The limits of what is read, because a model's input and the time for reading must be bounded. */
 export const schemaLimits = {
   tables: 500,
   columns: 200,

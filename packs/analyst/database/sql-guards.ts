@@ -1,6 +1,6 @@
 /**
- * The guards between SQL that a model wrote and a user's database. Each works by itself, so that a hole in one is no way
- * through. `test/analyst/sql-guards-postgres.slow.test.ts` and `test/analyst/sql-guards-sqlite.slow.test.ts` disable one at
+ * The guards between SQL that a model wrote and a user's database. Each works independently, so that a hole in one does
+ * not open the database. `test/analyst/sql-guards-postgres.slow.test.ts` and `test/analyst/sql-guards-sqlite.slow.test.ts` disable one at
  * a time and attack the others; `guards.test.ts` of this pack lists statements that must pass and statements that must
  * not; `test/children/walls.test.ts` is about the processes.
  *
@@ -48,12 +48,12 @@ export interface PostgresGuards {
 
 export const allPostgresGuards: PostgresGuards = { guard: true, oneStatement: true, readOnly: true, role: true }
 
-/** A change must write, with the connection's own role. Its statement is checked all the same. */
+/** A change must write, with the connection's own role. Its statement is checked as well. */
 export const changeGuards: PostgresGuards = { ...allPostgresGuards, readOnly: false, role: false }
 
 /** The guards of a query on SQLite. A test disables one at a time. */
 export interface SqliteGuards {
-  /** One statement, which begins as one that reads: sqlite/statement.ts. */
+  /** One statement that starts with a keyword of a read: sqlite/statement.ts. */
   readonly statement: boolean
   /** SQLite asks for permission for each part of it: sqlite/rules.ts. */
   readonly authorizer: boolean

@@ -1,6 +1,6 @@
 import type { DatabaseTable } from "../database/schema.ts"
 
-/** The tables that fit a question by the words they share, and what joins them, best first. */
+/** The tables that share words with a question, and the tables that join them, best first. */
 export function fittingTables(tables: readonly DatabaseTable[], question: string): DatabaseTable[] {
   const asked = new Set(wordsOf(question))
   const frequency = new Map<string, number>()
@@ -11,7 +11,7 @@ export function fittingTables(tables: readonly DatabaseTable[], question: string
   const scores = new Map(
     described.map(({ table, words }) => {
       let score = 0
-      // A word that few tables have tells more about which one is meant.
+      // A word that occurs in few tables is a stronger sign.
       for (const word of asked) {
         score += (words.get(word) ?? 0) * Math.log(1 + tables.length / (frequency.get(word) ?? 1))
       }
@@ -47,7 +47,7 @@ function describe({ name, comment, columns }: DatabaseTable): ReadonlyMap<string
   return words
 }
 
-/** Words as they are in names too: `OrderItems` and `order_items` are order, item. */
+/** Words, also within names: `OrderItems` and `order_items` are order, item. */
 function wordsOf(text: string): string[] {
   const parts = text
     .replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2")

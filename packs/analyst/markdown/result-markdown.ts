@@ -5,10 +5,10 @@ interface Bounds {
   readonly characters: number
 }
 
-/** Characters of one value that the model is shown. */
+/** The most characters of one value that the model sees. */
 const CELL = 200
 
-/** The first rows of a result for a model, or a person, to read; columns also where there are no rows. */
+/** The first rows of a result as a Markdown table for a model or a person; the columns also without rows. */
 export function resultMarkdown({ columns, rows }: QueryAnswer, most: Bounds): { text: string; shown: number } {
   if (columns.length === 0) return { text: "(no columns)", shown: 0 }
   const lines = [line(columns.map(({ name }) => name)), line(columns.map(() => "---"))]
@@ -24,7 +24,7 @@ export function resultMarkdown({ columns, rows }: QueryAnswer, most: Bounds): { 
   return { text: lines.join("\n").slice(0, most.characters).toWellFormed(), shown }
 }
 
-/** The first rows of a result that a journal can hold, by number and by length. */
+/** The first rows of a result that fit into a journal, by number and by length. */
 export function firstRows(rows: QueryAnswer["rows"], most: Bounds): QueryAnswer["rows"] {
   let left = most.characters
   const beyond = rows.findIndex((row, at) => {
@@ -50,5 +50,5 @@ function toText(value: unknown): string {
 
 const line = (cells: readonly string[]) => `| ${cells.map(flat).join(" | ")} |`
 
-/** On one line, and without what would end a cell: a value cannot write the rest of the page. */
+/** Puts a value on one line and escapes `|`, so that it cannot end its cell. */
 const flat = (text: string) => text.replaceAll(/\s+/g, " ").replaceAll("|", "\\|")

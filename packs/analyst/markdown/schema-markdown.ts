@@ -2,26 +2,28 @@ import type { SchemaAnswer } from "../../../core/pack.ts"
 import { type DatabaseSchema, schemaLimits, type DatabaseTable } from "../database/schema.ts"
 import { fittingTables } from "./narrow-schema.ts"
 
-/** Characters of a schema that a model is shown, unless less is asked for. */
+/** The default limit of the characters of a schema that a model sees. */
 export const MAX_SCHEMA = 24_000
-/** The share of these that is for the names of tables which are not shown in full. */
+/** The share of it for the names of tables that are not shown in full. */
 const NAMES = 1 / 6
 const COMMENT = 200
 
 export interface Narrowing {
   readonly question?: string | undefined
-  /** Characters that there is room for. */
+  /** The most characters. */
   readonly most?: number | undefined
   /** Tables that were shown before. They stay if there is room, so that the text for the model changes rarely. */
   readonly keep?: readonly string[] | undefined
 }
 
 export interface NarrowedSchema extends Omit<SchemaAnswer, "readAt"> {
-  /** The tables that are shown in full, by name. */
+  /** The names of the tables that are shown in full. */
   readonly names: readonly string[]
 }
 
-/** A schema for a model to read: in full where it fits, else the tables that fit the question, and the others by name. */
+/**
+ * A schema for a model: completely if it fits, otherwise the tables that fit the question, and the names of the others.
+ */
 export function toMarkdown({ tables, more }: DatabaseSchema, narrowing: Narrowing = {}): NarrowedSchema {
   const { question = "", most = MAX_SCHEMA, keep = [] } = narrowing
   const names = Math.floor(most * NAMES)
@@ -40,10 +42,10 @@ interface Chosen {
   readonly most: number
 }
 
-/** Tables, and how each of them is described. */
+/** Tables with their descriptions. */
 type Described = ReadonlyMap<DatabaseTable, string>
 
-/** All of them where there is room; else those that were shown before and those that fit the question, or these alone. */
+/** All tables if they fit; otherwise the previous ones and those that fit the question, or only the latter. */
 function chooseTables(tables: readonly DatabaseTable[], { question, keep, most }: Chosen): Described {
   const texts = new Map(tables.map((table) => [table, describe(table)]))
   const fitting = (some: readonly DatabaseTable[]) => firstThatFit(some, texts, most)
@@ -54,7 +56,7 @@ function chooseTables(tables: readonly DatabaseTable[], { question, keep, most }
   const asked = fittingTables(tables, question)
   const kept = tables.filter(({ name }) => keep.includes(name))
   const both = new Set([...kept, ...asked])
-  // A question that fits nothing, like a word of thanks, is no reason to show something else.
+  // A message that fits no table, such as thanks, does not change the shown tables.
   if (both.size === 0) return whole
   const together = fitting([...both])
   return isWhole(together, both) ? together : fitting(asked.length > 0 ? asked : kept)
@@ -105,7 +107,7 @@ function describe({ name, kind, comment, rows, columns, primaryKey, foreignKeys,
       `- ${flat(column.name)}: ${facts.join(", ")}${column.comment ? ` (${cut(column.comment, COMMENT)})` : ""}`,
     )
   }
-  // Each a paragraph of its own: right behind the columns it would be read, and drawn, as more of the last one.
+  // Separate paragraphs, because otherwise they would continue the list of columns.
   if (primaryKey.length > 1) lines.push("", `Primary key: ${flat(primaryKey.join(", "))}`)
   for (const key of foreignKeys) {
     const columns = key.references.length > 0 ? `(${key.references.join(", ")})` : ""
@@ -118,7 +120,7 @@ function describe({ name, kind, comment, rows, columns, primaryKey, foreignKeys,
   return lines.join("\n")
 }
 
-/** As they are written in a statement: a value that is nearly right finds nothing. */
+/** Exact values as SQL literals, because an inexact value finds nothing. */
 function oneOf(values: readonly string[] | undefined): string[] {
   if (!values || values.length === 0) return []
   const shown = values

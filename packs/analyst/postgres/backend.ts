@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises"
 import { type LinkOptions, type OpenClient, openLink } from "./link.ts"
 
-/** The server's process behind a connection, and the transaction in it: the number alone may be another's by now. */
+/** The backend process of a connection, and its transaction: a process id alone may be reused. */
 export interface Backend {
   readonly process: string
   readonly began: string
@@ -10,7 +10,7 @@ export interface Backend {
 /** The columns that identify the backend of a transaction. */
 export const BACKEND = "pg_backend_pid()::text, extract(epoch FROM transaction_timestamp())::text"
 
-/** How long a backend that does not react to its cancel is watched, and how often we look. */
+/** How long a backend that ignores its cancel is watched, and how often it is checked. */
 const MAX_MS = 120_000
 const LOOK_MS = 500
 
@@ -27,7 +27,7 @@ export async function seeGone(
 ): Promise<void> {
   let client: OpenClient | undefined
   const leave = () => (client?.connection as unknown as { stream: { destroy(): void } } | undefined)?.stream.destroy()
-  // Also while waiting for an answer that may never come, because this occupies a slot of the queue.
+  // Aborts also while waiting for an answer that may never arrive, because this occupies a slot of the queue.
   const signal = AbortSignal.any([closing, AbortSignal.timeout(mostMs)])
   signal.addEventListener("abort", leave, { once: true })
   try {

@@ -9,8 +9,8 @@ export interface BoundColumns {
 }
 
 /**
- * The columns whose values have to be those that were shown are those that the statement decides. Where it leaves open who does,
- * a column is bound: the worst is that a change has to be proposed again. `stamped`: what triggers have changed besides.
+ * The columns whose values must be equal to the shown ones: those that the statement determines. In doubt a column is
+ * bound: at worst a change must be proposed again. `stamped`: columns that triggers have changed as well.
  */
 export function boundColumns(plan: PostgresPlan, facts: TableFacts, stamped: readonly string[] = []): BoundColumns {
   const { columns } = facts
@@ -24,7 +24,7 @@ export function boundColumns(plan: PostgresPlan, facts: TableFacts, stamped: rea
   }
 }
 
-/** The columns that an UPDATE leaves to the row, where triggers may change them all the same. */
+/** The columns that an UPDATE does not set, and that triggers may change. */
 export const stampable = (plan: PostgresPlan, facts: TableFacts): readonly string[] =>
   plan.verb === "UPDATE" && facts.stamps
     ? facts.columns
@@ -40,7 +40,7 @@ function fateOf(plan: PostgresPlan, facts: TableFacts, column: CatalogueColumn):
   const set = sets.find(({ name }) => name === column.name)
   // Unchanged columns are compared with their previous values.
   if (verb === "UPDATE") return set ? fateOfSource(set.source, column) : "left"
-  // A row of an INSERT may be a new one as well; what an overwritten one takes from that is as certain as it was there.
+  // A row of an INSERT may be new. What an overwritten row takes from it is as certain as the new row's values.
   const named = facts.columns.filter(({ name }) => name === column.name || set?.taken.includes(name))
   const fates = named.map((each) => fateInNewRow(plan, facts, each))
   if (set) fates.push(fateOfSource(set.source, column))
@@ -55,7 +55,7 @@ function fateInNewRow(
   if (givesNumbers && column.identity) return "made"
   const place = fills ? fills.indexOf(column.name) : facts.columns.indexOf(column)
   const source = place < 0 ? "default" : (sources[place] ?? (open ? "stated" : "default"))
-  // Triggers fill in what a statement leaves out.
+  // Triggers may fill in columns that a statement leaves out.
   return source === "default" && facts.stamps ? "made" : fateOfSource(source, column)
 }
 

@@ -11,7 +11,7 @@ import { factsOf, type TableFacts } from "./table.ts"
 /** Each column is read twice, before and after the change, and PostgreSQL allows 1664 columns in one result. */
 const MAX_COLUMNS = 800
 
-/** Runs a statement inside the transaction that the session is in, and tells what it has changed. */
+/** Runs a statement in the session's transaction, and returns what it changed. */
 export async function changeRows(
   { ask }: PostgresSession,
   plan: PostgresPlan,
@@ -22,7 +22,7 @@ export async function changeRows(
   if (!"rp".includes(facts.kind)) throw failure("change_refused", { problem: `${plan.table} is not a plain table` })
   if (plan.overwrites && changesKey(plan, facts))
     throw failure("change_refused", { problem: "it changes the key of rows that are there already" })
-  // PostgreSQL does not say there whether a row was new.
+  // PostgreSQL does not report whether a row of a partitioned table was new.
   if (plan.overwrites && facts.kind === "p" && !canJoin(plan, facts))
     throw failure("change_refused", {
       problem: `${plan.table} has partitions and no key, so that what is overwritten could not be shown`,
@@ -36,7 +36,7 @@ export async function changeRows(
   const [[count = "0", updated = "0", beforeHash = "", afterHash = "", moved, differing, kept = null] = []] = rows
   const affected = Number(count)
   const was = readServerJson<Former | undefined>(kept, undefined)
-  // Those that another transaction has a hand on do not say who changed them.
+  // Rows that another transaction has locked do not show who changed them.
   if (was && was.count !== Number(updated))
     throw failure("change_refused", { problem: "another transaction has a hand on some of its rows; try it again" })
   const { extra, beside, ownMore } = besideOf(written, affected)
@@ -57,7 +57,7 @@ export async function changeRows(
   const isQuiet = facts.triggers.length === 0 && (affected === 0 || made.length === 0)
   const { host, port, database } = target
   const hashes = [was?.hash ?? beforeHash, afterHash]
-  // With what is made: a column that triggers leave alone when it is shown, they leave alone when it is applied.
+  // Includes the generated columns: a column that triggers did not change in the preview must not change in the run.
   const revision = [host, port, database, plan.verb, plan.table, affected, extra, ...hashes, ...made]
   return {
     verb: plan.verb,
@@ -72,21 +72,24 @@ export async function changeRows(
     after: plan.verb === "DELETE" ? null : news,
     paired: canJoin(plan, facts),
     made,
-    // A trigger that runs before a row is written may change any column of it.
+    // A trigger that runs before a row is written may change any of its columns.
     kept: facts.stamps ? [] : made.filter((name) => isKept(plan, facts, name)),
     notes: [...sideEffectNotes(beside, ownMore), ...notesOf(plan, facts)],
     revision: createHash("sha256").update(JSON.stringify(revision)).digest("hex"),
   }
 }
 
-/** The previous rows, if they cannot be joined to the new ones. */
+/** The previous rows as a set, if they cannot be joined to the new ones. */
 interface Former {
   readonly count: number
   readonly hash: string
   readonly rows: (string | null)[][] | null
 }
 
-/** How many rows this transaction has written in each table, and whether it is the statement's own, or a partition of it. */
+/**
+ * The rows that this transaction wrote in each table, and whether it is the statement's own table, or a partition of
+ * it.
+ */
 const writtenRows = (table: string) => {
   const own = `to_regclass('${table.replaceAll("'", "''")}')`
   return `SELECT CASE WHEN pg_table_is_visible(s.relid) THEN quote_ident(s.relname)
@@ -108,7 +111,7 @@ function besideOf(written: readonly (string | null)[][], affected: number) {
   return { extra: Math.max(0, sum(counts) - affected), beside, ownMore }
 }
 
-/** Looks at one row more than were changed, however many there are. */
+/** True if every row was changed. Reads at most one row more than were changed. */
 async function isEveryRow(
   ask: PostgresSession["ask"],
   { verb, table }: PostgresPlan,
@@ -128,7 +131,7 @@ function notesOf(plan: PostgresPlan, facts: TableFacts): string[] {
   const { triggers } = facts
   return [
     ...(triggers.length > 0 ? [`Triggers of the table run as well: ${triggers.join(", ")}.`] : []),
-    // Also where all rows are new today: by the time it runs, one may be there.
+    // Also if all rows are new now: some may exist when it runs.
     ...(plan.overwrites ? ["Rows that are there already are overwritten."] : []),
     ...(touchesRows(plan) && !canJoin(plan, facts)
       ? [`${changesKey(plan, facts) ? "The key of rows changes" : "The table has no key"}, ${APART}`]

@@ -8,14 +8,14 @@ export const touchesRows = ({ verb, overwrites }: PostgresPlan) => verb === "UPD
 
 export const changesKey = ({ sets }: PostgresPlan, { key }: TableFacts) => sets.some(({ name }) => key.includes(name))
 
-/** Whether old and new rows can be joined: they have the same key. */
+/** True if old and new rows can be joined, because they have the same key. */
 export const canJoin = (plan: PostgresPlan, facts: TableFacts) =>
   plan.verb !== "DELETE" && facts.key.length > 0 && !changesKey(plan, facts)
 
 /**
- * The statement, and around it what tells about it. All parts of one statement see the rows as they were before it, so
- * that the table itself still has the old ones: joined by the key, or where that is no help, known by the number of the
- * transaction that has changed them, which is this one.
+ * Wraps the statement in a query that describes its changes. All parts of one statement see the rows before it, so the
+ * table still has the old rows. They are joined by the key or, without one, recognized by the id of the transaction
+ * that changed them, which is this one.
  */
 export function statementFor(plan: PostgresPlan, facts: TableFacts): string {
   const { verb, text, table, alias, overwrites } = plan
@@ -25,7 +25,7 @@ export function statementFor(plan: PostgresPlan, facts: TableFacts): string {
   const same = key.map((name) => `o.${quoted(name)} = c.${quoted(name)}`).join(" AND ")
   const from = `pawl_changed c ${joined ? `LEFT JOIN ${table} o ON ${same}` : ""}`
   const before = verb === "DELETE" ? "c.*::text" : joined ? "coalesce(o.*::text, '')" : "''"
-  // Together with the old row: two rows that change places are others, too.
+  // Includes the old row, because two rows that swap their values are a change, too.
   const after = `${joined ? `${before} || ` : ""}ROW(${comparedColumns(plan, facts)
     .map((name) => `c.${quoted(name)}`)
     .join(", ")})::text`
@@ -44,13 +44,13 @@ export function statementFor(plan: PostgresPlan, facts: TableFacts): string {
     key.length > 0 ? key.map((name) => `${row}.${quoted(name)}`).join(", ") : `${row}.*::text`
   const named = (parts: readonly string[]) => parts.map((part, index) => `${part} AS x${index}`).join(", ")
   const written = (row: string) => `ROW(${columns.map(({ name }) => `${row}.${quoted(name)}`).join(", ")})::text`
-  // Which were there already: of those with a key the old row says it.
+  // Counts existing rows: of those with a key the join found an old row.
   const counted =
     overwrites && joined ? key.map((name) => `o.${quoted(name)} IS NOT NULL`).join(" AND ") : "c.pawl_updated"
   const differing = joined
     ? `(count(*) FILTER (WHERE ${written("o")} IS DISTINCT FROM ${written("c")}))::text`
     : hash(written("c"))
-  // A row that was there has been locked before it was overwritten; a new one has not.
+  // An existing row was locked before it was overwritten; a new one was not.
   const updated = overwrites && apart ? `${alias}.xmax::text <> '0'` : "true"
   return `WITH pawl_changed AS (${text}\nRETURNING ${alias}.*, ${updated} AS pawl_updated),
     pawl_all AS (SELECT count(*)::text AS n, (count(*) FILTER (WHERE ${counted}))::text AS u,
@@ -65,7 +65,7 @@ export function statementFor(plan: PostgresPlan, facts: TableFacts): string {
 
 const hash = (what: string) => `coalesce(sum(hashtextextended(${what}, 0)::numeric), 0)::text`
 
-/** Not before all is changed: it asks for the count, which is known last. */
+/** Must run after the changes: it needs their count, which is known last. */
 function formerRows(table: string, cut: readonly string[], order: string): string {
   return `SELECT json_build_object('count', count(*), 'hash', ${hash("f.t")},
       'rows', json_agg(f.r ORDER BY f.place) FILTER (WHERE f.place <= ${SHOWN_ROWS}))::text AS w
@@ -73,7 +73,7 @@ function formerRows(table: string, cut: readonly string[], order: string): strin
       FROM ${table} o WHERE o.xmax::text::bigint = (txid_current() & 4294967295) AND pawl_all.n IS NOT NULL) f`
 }
 
-/** Which of these columns are no longer what they were; all of them, where that cannot be seen. */
+/** Which of these columns have changed; all of them if that is unknown. */
 function stampedOf(names: readonly string[], joined: boolean): string {
   const differs = (name: string) => `bool_or(c.${name}::text IS DISTINCT FROM o.${name}::text)`
   const each = names.map((name) => `${joined ? differs(quoted(name)) : "true"}`)

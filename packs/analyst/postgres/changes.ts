@@ -13,11 +13,14 @@ interface Changes extends Pick<Kind, "apply" | "outcome"> {
   rehearse(place: DatabaseUse<PostgresTarget>, sql: string, keep: Keep): Promise<DatabaseChange>
 }
 
-/** How long a transaction that is still under way is waited for. */
+/** How long to wait for a transaction that is still in progress. */
 const PATIENCE_MS = 8000
 const LOOK_MS = 250
 
-/** Changes of a PostgreSQL database: each one statement, in one transaction, which is asked for by its number when in doubt. */
+/**
+ * Changes of a PostgreSQL database. Each is one statement in one transaction, whose id shows the outcome if it is in
+ * doubt.
+ */
 export function postgresChanges(guarding: PostgresGuard, options: SessionOptions): Changes {
   const writing: SessionOptions = { ...options, layers: changeGuards }
 
@@ -29,7 +32,7 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
 
   async function rehearse(place: DatabaseUse<PostgresTarget>, sql: string, keep: Keep): Promise<DatabaseChange> {
     const plan = await planOf(sql)
-    // Leaving a session takes back whatever was done in it.
+    // The session is always rolled back.
     return withSession(place, { ...writing, keep }, (session) => changeRows(session, plan, place.target))
   }
 
@@ -49,7 +52,7 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
         const mark = await markOf(session)
         await attempt.record(mark, change)
         session.over.throwIfAborted()
-        // From here on only the server knows the outcome; the mark finds it.
+        // From here on only the server knows the outcome. The mark allows a later check.
         sent = { mark, change }
         const { command } = await session.ask("COMMIT")
         if (command !== "COMMIT") throw failure("query_failed", { problem: "the transaction was rolled back" })
@@ -73,7 +76,7 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
   function outcome(place: DatabaseUse<PostgresTarget>, mark: string): ReturnType<Changes["outcome"]> {
     const { xid, cluster, timeline = null } = JSON.parse(mark) as Mark
     return withSession(place, options, async (session) => {
-      // Another server counts its transactions by itself.
+      // Another server has its own transaction ids.
       if ((await clusterOf(session)) !== cluster) return "unknown"
       // A promoted replica continues the transaction ids and may lack this transaction.
       if ((await timelineOf(session)) !== timeline) return "unknown"
@@ -81,7 +84,7 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
         const { rows } = await session.ask(`SELECT txid_status(${BigInt(xid)})`)
         if (rows[0]?.[0] === "committed") return "applied"
         if (rows[0]?.[0] === "aborted") return "not-applied"
-        if (rows[0]?.[0] !== "in progress") return "unknown" // so long ago that it is forgotten
+        if (rows[0]?.[0] !== "in progress") return "unknown" // too old: the server no longer knows it
       }
       return "unknown"
     })
@@ -108,13 +111,13 @@ async function markOf(session: PostgresSession): Promise<string> {
   return JSON.stringify({ xid: rows[0]?.[0] ?? "", cluster, timeline } satisfies Mark)
 }
 
-/** The number that a server was given when it was made. */
+/** The unique id of a database cluster. */
 async function clusterOf({ ask }: PostgresSession): Promise<string | null> {
   const { rows } = await ask("SELECT system_identifier::text FROM pg_control_system()")
   return rows[0]?.[0] ?? null
 }
 
-/** A server gets another one when it takes over from the one that it has copied; null where this user may not know. */
+/** The timeline, which changes when a replica is promoted; null if this user may not read it. */
 async function timelineOf({ ask }: PostgresSession): Promise<string | null> {
   const may = await ask("SELECT has_function_privilege('pg_catalog.pg_control_checkpoint()', 'EXECUTE')")
   if (may.rows[0]?.[0] !== "t") return null

@@ -6,26 +6,26 @@ const MAX = 1_000_000
 const MAX_TOGETHER = 10_000_000
 
 /**
- * Functions that make something huge out of a number. Their value is computed before the query begins, and copied several
- * times while it is planned: a backend that copies a gigabyte hears of no cancel until it has. So the number has to be
- * seen to be small.
+ * Functions whose result size depends on a number. Their value is computed before the query starts, and copied several
+ * times during planning. A backend that copies a gigabyte ignores cancel requests until it is done. So the number must
+ * be a small constant.
  */
 const COUNTED: Readonly<Record<string, { readonly at: number; readonly multiplies: boolean }>> = {
   repeat: { at: 1, multiplies: true },
   array_fill: { at: 1, multiplies: true },
-  // As long as they say, whatever they are given.
+  // The result has exactly this length.
   lpad: { at: 1, multiplies: false },
   rpad: { at: 1, multiplies: false },
 }
 
-/** How long a value a call makes: `most`, or as many times what it is given. */
+/** The size of a call's result: `most`, or `most` times the size of its argument. */
 export interface Bound {
   readonly name: string
   readonly most: number
   readonly multiplies: boolean
 }
 
-/** Undefined where a call makes nothing out of a number; a text says what is wrong with it. */
+/** The bound of a call; undefined if its size does not depend on a number; a text if the call is refused. */
 export function boundOf(name: string, args: readonly unknown[]): Bound | string | undefined {
   if (name === "format") return widthOf(args[0])
   const counted = own(COUNTED, name)
@@ -43,7 +43,7 @@ export const problemOfLength = ({ name }: Bound, length: number): string | undef
 
 const tooLarge = (name: string) => `${name} would make a value that is too large`
 
-/** `format('%100s', …)` fills up to the width that stands in its text. */
+/** `format('%100s', …)` pads to the width in its format. */
 function widthOf(node: unknown): Bound | string {
   const { A_Const: constant } = (node ?? {}) as Expression
   const text = constant?.sval?.sval
@@ -63,7 +63,7 @@ function widthOf(node: unknown): Bound | string {
     : tooLarge("format")
 }
 
-/** The largest that an expression can be, where that can be read off it. */
+/** The largest value of an expression, if it is visible in the text. */
 function mostOf(node: unknown): number | undefined {
   const { A_Const: constant, TypeCast: cast, MinMaxExpr: choice, A_ArrayExpr: list } = (node ?? {}) as Expression
   if (constant)
@@ -79,7 +79,7 @@ function mostOf(node: unknown): number | undefined {
 }
 
 interface Expression {
-  /** A zero is written as an empty object. */
+  /** A zero is an empty object. */
   readonly A_Const?: {
     readonly ival?: { readonly ival?: number }
     readonly fval?: { readonly fval: string }

@@ -1,10 +1,10 @@
 /**
- * The functions of PostgreSQL that a query may name: those that only compute. Not among them is whatever acts, waits, takes
- * locks, reads files, tells about the server, or runs a text as a statement (query_to_xml, ts_stat, ts_rewrite …).
+ * The functions of PostgreSQL that a query may use: those that only compute. Functions that write, wait, take locks,
+ * read files, describe the server, or run a text as a statement (query_to_xml, ts_stat, ts_rewrite …) are missing.
  */
 export const postgresFunctions: ReadonlySet<string> = new Set(
   [
-    // Sums over rows, and windows
+    // Aggregates and window functions
     `any_value array_agg avg bit_and bit_or bit_xor bool_and bool_or corr count covar_pop covar_samp cume_dist dense_rank
     every first_value json_agg json_agg_strict json_object_agg json_object_agg_strict json_object_agg_unique
     json_object_agg_unique_strict jsonb_agg jsonb_agg_strict jsonb_object_agg jsonb_object_agg_strict
@@ -16,7 +16,7 @@ export const postgresFunctions: ReadonlySet<string> = new Set(
     `abs acos acosd acosh asin asind asinh atan atan2 atan2d atand atanh bit_count cbrt ceil ceiling cos cosd cosh cot
     cotd degrees div erf erfc exp factorial floor gamma gcd lcm lgamma ln log log10 min_scale mod pi pow power radians
     random round scale sign sin sind sinh sqrt tan tand tanh to_bin to_hex to_oct trim_scale trunc width_bucket`,
-    // Texts and bytes
+    // Text and bytes
     `ascii bit_length btrim casefold char_length character_length chr concat concat_ws convert_from convert_to crc32
     crc32c decode encode format get_bit get_byte initcap is_normalized left length like_escape lower lpad ltrim md5
     normalize octet_length overlay parse_ident position quote_ident quote_literal quote_nullable regexp_count
@@ -38,21 +38,21 @@ export const postgresFunctions: ReadonlySet<string> = new Set(
     jsonb_path_query_array_tz jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz
     jsonb_populate_record jsonb_populate_recordset jsonb_pretty jsonb_set jsonb_set_lax jsonb_strip_nulls
     jsonb_to_record jsonb_to_recordset jsonb_typeof row_to_json to_json to_jsonb`,
-    // Lists and ranges
+    // Arrays and ranges
     `array_append array_cat array_dims array_fill array_length array_lower array_ndims array_position array_positions
     array_prepend array_remove array_replace array_reverse array_sort array_to_string array_upper cardinality datemultirange
     daterange generate_series generate_subscripts int4multirange int4range int8multirange int8range isempty lower_inc
     lower_inf multirange nummultirange numrange range_merge trim_array tsmultirange tsrange tstzmultirange tstzrange
     unnest upper_inc upper_inf`,
-    // Words in texts
+    // Full-text search
     `array_to_tsvector get_current_ts_config json_to_tsvector jsonb_to_tsvector numnode phraseto_tsquery
     plainto_tsquery querytree setweight strip to_tsquery to_tsvector ts_delete ts_filter ts_headline ts_lexize ts_rank
     ts_rank_cd tsquery_phrase tsvector_to_array websearch_to_tsquery`,
-    // Addresses, places, ids
+    // Network addresses, geometry, UUIDs
     `abbrev area box broadcast center circle diagonal diameter family height host hostmask inet_merge inet_same_family
     isclosed isopen line lseg macaddr8_set7bit masklen netmask network npoints path pclose point polygon popen radius
     set_masklen slope gen_random_uuid uuidv4 uuidv7 uuid_extract_timestamp uuid_extract_version width`,
-    // Enumerations, casts written as calls, and what a value is
+    // Enumerations, casts written as calls, and types
     `bool bpchar bytea cidr date enum_first enum_last enum_range float4 float8 int2 int4 int8 interval money name
     num_nonnulls num_nulls numeric oid pg_collation_for pg_column_size pg_typeof text time timestamp timestamptz timetz
     varbit varchar`,

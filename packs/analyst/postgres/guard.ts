@@ -7,7 +7,7 @@ const PATIENCE_MS = 10_000
 
 const UNREADABLE = "it could not be looked through"
 
-/** PostgreSQL's own grammar, in a thread that can be thrown away. */
+/** Checks statements with PostgreSQL's own grammar, in a thread that is replaced if it fails. */
 export class PostgresGuard {
   readonly #thread: JobThread<GuardJob, Verdict>
 
@@ -21,12 +21,12 @@ export class PostgresGuard {
     return (await this.judge(sql)).problem
   }
 
-  /** The same, and how it has to be run. */
+  /** The same, with how the statement must be run. */
   judge(sql: string): Promise<Verdict> {
     return this.#judge({ sql, change: false })
   }
 
-  /** How a text as one statement that changes rows is run, or what is wrong with it. */
+  /** The plan of a single statement that changes rows, or the reason why it is refused. */
   async planOf(sql: string): Promise<PostgresPlan | string> {
     const { problem, plan } = await this.#judge({ sql, change: true })
     return plan ?? problem ?? UNREADABLE
@@ -36,7 +36,7 @@ export class PostgresGuard {
     const { sql } = question
     const refuse = (problem: string): Verdict => ({ problem, broken: false })
     if (sql.length > MAX_SQL) return refuse(`it is longer than ${MAX_SQL} characters`)
-    // The grammar would end at a NUL and call what comes before it the whole.
+    // The parser would stop at a NUL and treat the text before it as complete.
     if (!isStorable(sql)) return refuse("it holds a NUL or half of a surrogate pair")
     if (sql.trim() === "") return refuse("there is no statement in it")
     const verdict = await this.#ask(question)

@@ -3,9 +3,9 @@ import { isIP } from "node:net"
 
 /** Which hosts users may connect to. Connections use exactly the addresses that it returns. */
 export interface HostRules {
-  /** Throws `host_not_allowed` for an address that may not be reached; a name is judged when it is looked up. */
+  /** Throws `host_not_allowed` if the address is not permitted. A name is checked when it is resolved. */
   checkAddress(host: string): void
-  /** Whether people may hear how a try to reach this address went. Of others they hear only whether PostgreSQL is there. */
+  /** True if people may see why a connection to this address failed. Otherwise they only see that it failed. */
   isOperators(host: string, address: string): boolean
   lookup(
     host: string,
@@ -14,7 +14,7 @@ export interface HostRules {
   ): void
 }
 
-/** The addresses of a host, each of them one that may be reached. */
+/** The addresses of a host. Throws unless all of them are permitted. */
 export async function addressesOf(host: string, rules: HostRules): Promise<string[]> {
   if (isIP(host) !== 0) {
     rules.checkAddress(host)

@@ -9,7 +9,7 @@ import { readServerJson } from "./json.ts"
 import type { PostgresSession } from "./session.ts"
 import type { QueryAnswer } from "../../../core/pack.ts"
 
-/** For one table that takes long, all others would not be shown. */
+/** The time limit of a sample, so that one slow table does not use up the time of the others. */
 const SAMPLE_MS = 1000
 /**
  * The share of the time limit after which no more sample rows are read, because tables and columns are more important.
@@ -26,7 +26,7 @@ export async function introspectPostgres({ ask }: PostgresSession, seconds: numb
   const keys = Map.groupBy((await ask(keysOf(ids))).rows, ([id]) => id)
   const tables: DatabaseTable[] = []
   const until = performance.now() + seconds * 1000 * SAMPLES
-  // Once for all of them: a server may be far away, and each question is a journey.
+  // Once for all tables, because each query to a remote server takes a round trip.
   await ask(`SET LOCAL statement_timeout = ${SAMPLE_MS}`)
   await ask("SAVEPOINT sample")
   for (const [id = null, name, kind, comment = null, rows] of listed) {
@@ -42,7 +42,7 @@ export async function introspectPostgres({ ask }: PostgresSession, seconds: numb
       foreignKeys: own.flatMap(([, type, from, table, to]): ForeignKey[] =>
         type === "f" ? [{ columns: toNames(from), table: table ?? "", references: toNames(to) }] : [],
       ),
-      // Rows of a view have to be computed, and those of a foreign table come from another server.
+      // Rows of a view must be computed, and those of a foreign table come from another server.
       sample:
         kind !== "v" && kind !== "f" && tables.length < schemaLimits.sampledTables && performance.now() < until
           ? await sampleOf(ask, name ?? "", shown)
@@ -85,7 +85,7 @@ function toColumn([, name, type, required, comment = null, labels]: (string | nu
 
 const toNames = (json: string | null | undefined) => readServerJson<string[]>(json, [])
 
-/** Cut in the database: a row of a few megabytes shall not be carried here to be shown as sixty letters. */
+/** Reads sample rows. Values are truncated in the database, so that long ones are not sent. */
 async function sampleOf(
   ask: PostgresSession["ask"],
   table: string,
@@ -98,7 +98,7 @@ async function sampleOf(
     const { rows } = await ask(`SELECT ${cut.join(", ")} FROM ${table} LIMIT ${sampleRows}`)
     return { columns: columns.map(({ name, type }) => ({ name, type })), rows, truncated: false }
   } catch (error) {
-    if ((error as { severity?: string }).severity === undefined) throw error // the connection, not the table
+    if ((error as { severity?: string }).severity === undefined) throw error // an error of the connection, not of the table
     await ask("ROLLBACK TO SAVEPOINT sample")
     return undefined
   }

@@ -1,12 +1,12 @@
 import { failure, isStorable, type JsonLimits, tryReadJson } from "../../../core/pack.ts"
 
-/** Larger, or deeper, and it stays a text: who looks into every number of megabytes keeps everybody else waiting. */
+/** Longer or deeper JSON stays text: parsing megabytes would block the process. */
 const MAX_CHARACTERS = 64 * 1024
 const MAX_DEPTH = 100
 
 /**
- * JSON as JSON where all that is in it survives, else as the text it is. A column may be called JSON and hold something else: a cast
- * without a function looks at nothing.
+ * Parses JSON if its value can be written back unchanged; otherwise returns the text. A column of type JSON may contain
+ * other text, because a cast without a function is not validated.
  */
 export function toJson(text: string): unknown {
   if (text.length > MAX_CHARACTERS) return text
@@ -30,14 +30,14 @@ export function readServerJson<T>(json: string | null | undefined, nothing: T): 
 /** Limits for JSON in results and in descriptions of tables. */
 const ANSWERED: JsonLimits = { characters: 64 * 1024 * 1024, values: 1_000_000, names: 1_000_000, depth: 10_000 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if it is not JSON. */
 function parse(text: string): unknown {
   return tryReadJson(text, ANSWERED)
 }
 
 const PIECE = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[[\]{}:]/g
 
-/** How many keys a text names; undefined where something in it would not survive, or it goes too deep. */
+/** The number of keys in a text; undefined if a value would change when parsed, or if it is nested too deep. */
 function keysOf(text: string): number | undefined {
   let [keys, depth] = [0, 0]
   for (const [piece] of text.matchAll(PIECE)) {
@@ -50,13 +50,13 @@ function keysOf(text: string): number | undefined {
   return keys
 }
 
-/** Half of a pair, or a NUL, is harmless as long as it is written as an escape. */
+/** Escapes must not contain half of a surrogate pair or a NUL. */
 const isSafe = (piece: string) => !piece.includes("\\u") || isStorable(JSON.parse(piece) as string)
 
-/** Whether the number is unchanged when written again: 1.0 would lose a digit. */
+/** True if the number is unchanged when written again: 1.0 would lose a digit. */
 const isExact = (source: string) => String(Number(source)) === source
 
-/** No deeper than was looked at before. */
+/** Recursive: `keysOf` has limited the depth. */
 function countKeys(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0
   const inside = Object.values(value)

@@ -11,15 +11,15 @@ import { type PostgresSession, type SessionOptions, withSession } from "./sessio
 
 export interface PostgresKindOptions {
   readonly hosts: HostRules
-  /** Whether people may come as superusers of their databases. */
+  /** True if people may connect as superusers of their databases. */
   readonly superuserConnections: boolean
   readonly limits?: QueryLimits
-  /** All of them, but in a test. */
+  /** Default: all. Tests disable single ones. */
   readonly layers?: PostgresGuards
   readonly log?: Log | undefined
 }
 
-/** PostgreSQL, each query on a connection of its own. */
+/** PostgreSQL. Each query has its own connection. */
 export function postgresKind(options: PostgresKindOptions): DatabaseKind<PostgresTarget> {
   const { hosts, layers = allPostgresGuards, limits = queryLimits, superuserConnections } = options
   const closing = new AbortController()

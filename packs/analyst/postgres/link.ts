@@ -16,11 +16,11 @@ const CANCEL_MS = 1500
 
 export interface LinkOptions {
   readonly target: PostgresTarget
-  /** The one that was judged. */
+  /** The checked address. */
   readonly address: string
-  /** Bytes that may come in; then the connection is cut. */
+  /** The most bytes that may arrive. Then the connection is cut. */
   readonly mostBytes: number
-  /** How many addresses share the time there is to connect. */
+  /** The number of addresses that share the time for connecting. */
   readonly shares?: number
 }
 
@@ -48,7 +48,7 @@ export async function openLink({ target, address, mostBytes, shares = 1 }: LinkO
     types: { getTypeParser: () => String },
   } as never) as OpenClient
   Object.assign(client.connectionParameters, { options: undefined, replication: undefined })
-  client.on("error", () => {}) // the query that is under way fails, too
+  client.on("error", () => {}) // the running query fails, too
   if (ssl === false) hold(socket, mostBytes)
   client.connection.on("sslconnect" as never, () => {
     hold((client.connection as unknown as { stream: Socket }).stream, mostBytes)
@@ -62,7 +62,9 @@ export async function openLink({ target, address, mostBytes, shares = 1 }: LinkO
   return client
 }
 
-/** Stands between a server and the driver, which trusts servers: what it throws at one that lies would end this process. */
+/**
+ * Filters the server's messages, because malformed ones make the driver throw outside of any call and end this process.
+ */
 function hold(stream: Socket, mostBytes: number): void {
   const filter = new MessageFilter(mostBytes)
   const emit = stream.emit.bind(stream) as (event: string, ...rest: unknown[]) => boolean
@@ -91,7 +93,9 @@ export async function cutLink(client: OpenClient, { target: { port }, address }:
   if (processID !== null && secretKey !== null) await requestCancel({ address, port }, processID, secretKey)
 }
 
-/** The protocol's own way, which needs no password: sixteen bytes on a second connection to the same address. */
+/**
+ * Sends the protocol's cancel request: sixteen bytes on a second connection to the same address. It needs no password.
+ */
 function requestCancel(where: { address: string; port: number }, process: number, secret: number): Promise<void> {
   const request = Buffer.alloc(16)
   for (const [index, number] of [16, 80_877_102, process, secret].entries()) request.writeInt32BE(number, index * 4)
@@ -99,7 +103,7 @@ function requestCancel(where: { address: string; port: number }, process: number
     const socket = connectTcp(where.port, where.address, () => socket.end(request))
     // Limits the total time, because a server could keep sending data.
     const given = setTimeout(() => socket.destroy(), CANCEL_MS)
-    socket.on("error", () => {}) // the line is cut all the same, which the server notices by itself
+    socket.on("error", () => {}) // the server notices the lost connection by itself
     socket.on("close", () => {
       clearTimeout(given)
       resolve()

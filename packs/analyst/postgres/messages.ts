@@ -1,8 +1,8 @@
 const HEAD = 5
 
 /**
- * Lets whole, well-formed messages of a server through. The driver looks for the end of a text without a look at the end of
- * its message: one that has none keeps it, and with it this process, looking for ever.
+ * Passes only complete, well-formed messages of a server on. The driver searches for the end of a text without checking
+ * the end of its message: an unterminated text would make it search forever and block this process.
  */
 export class MessageFilter {
   #chunks: Buffer[] = []
@@ -14,7 +14,10 @@ export class MessageFilter {
     this.#left = mostBytes
   }
 
-  /** The messages that are whole now; undefined where none is. Throws at what is no message, and when it is too much. */
+  /**
+   * Returns the complete messages so far; undefined if there are none. Throws for malformed messages, and beyond the
+   * limit.
+   */
   take(chunk: Buffer): Buffer | undefined {
     this.#left -= chunk.length
     if (this.#left < 0) throw new TooMuch()
@@ -40,7 +43,7 @@ export class MessageFilter {
   }
 }
 
-/** More came in than may. */
+/** The server sent more than the limit. */
 export class TooMuch extends Error {
   override name = "TooMuch"
 }
@@ -50,21 +53,21 @@ class NoMessage extends Error {
   override message = "what answers there is not PostgreSQL, or is broken"
 }
 
-/** Whether every text ends inside its message. What has none is read by lengths, and an end that is missing is an error. */
+/** True if every text ends inside its message. Other types are read by length, so a missing end causes an error. */
 function isWellFormed(type: number, body: Buffer): boolean {
   switch (String.fromCharCode(type)) {
-    case "S": // a setting: its name and value
+    case "S": // ParameterStatus: a name and a value
       return endOfTexts(body, 0, 2) >= 0
-    case "A": // a notification: a number, its channel and text
+    case "A": // NotificationResponse: a number, a channel and a text
       return endOfTexts(body, 4, 2) >= 0
-    case "C": // the end of a statement: what it was
+    case "C": // CommandComplete: a tag
       return endOfTexts(body, 0, 1) >= 0
     case "E":
     case "N":
       return hasFields(body)
     case "T":
       return hasColumns(body)
-    case "R": // of several ways to sign in: a list of names
+    case "R": // AuthenticationSASL: a list of mechanisms
       return body.length >= 4 && (body.readInt32BE(0) !== 10 || endsWithNothing(body))
     default:
       return true
@@ -83,13 +86,13 @@ function endOfTexts(body: Buffer, from: number, count: number): number {
   return at
 }
 
-/** A letter and a text each, and a zero after the last. */
+/** Fields of an error: a letter and a text each, and a zero at the end. */
 function hasFields(body: Buffer): boolean {
   for (let at = 0; at >= 0 && at < body.length; at = endOfTexts(body, at + 1, 1)) if (body[at] === 0) return true
   return false
 }
 
-/** A count, and for each column its name and eighteen bytes. */
+/** A count and, for each column, a name and eighteen bytes. */
 function hasColumns(body: Buffer): boolean {
   if (body.length < 2) return false
   let at = 2
@@ -101,7 +104,7 @@ function hasColumns(body: Buffer): boolean {
   return true
 }
 
-/** Names, and an empty one after the last. */
+/** A list of names that ends with an empty one. */
 function endsWithNothing(body: Buffer): boolean {
   for (let at = 4; at >= 0 && at < body.length; at = endOfTexts(body, at, 1)) if (body[at] === 0) return true
   return false

@@ -3,27 +3,27 @@ import { problemInside } from "./rules.ts"
 import { type InsertTree, isMoving, type SetColumn, setsOf, type ValueSource, sourcesOfInsert } from "./sources.ts"
 import { own } from "../../../core/program.ts"
 
-/** A statement that changes rows of one table, as PostgreSQL's grammar reads it. */
+/** A statement that changes rows of one table, as parsed by PostgreSQL's grammar. */
 export interface PostgresPlan {
   readonly verb: DatabaseChange["verb"]
-  /** The statement alone, without what ends it. */
+  /** The statement without its terminator. */
   readonly text: string
-  /** The table as one writes it, and what the statement calls it. */
+  /** The table's name, and its alias in the statement. */
   readonly table: string
   readonly alias: string
-  /** The columns that it names as those it fills in new rows; undefined where it names none, and so means all. */
+  /** The columns that it fills in new rows; undefined if it lists none, which means all. */
   readonly fills: readonly string[] | undefined
-  /** By place, who decides what these get. */
+  /** The source of each value, by position. */
   readonly sources: readonly ValueSource[]
-  /** A `*` fills more columns, an unknown number. */
+  /** A `*` fills an unknown number of further columns. */
   readonly open: boolean
-  /** Values may come from a part of the statement that has others each time. */
+  /** Some values come from a part of the statement that differs at each run. */
   readonly restless: boolean
-  /** Numbers that the database gives stand in place of those that it states. */
+  /** Generated numbers replace those of the statement. */
   readonly givesNumbers: boolean
-  /** The columns that it sets in rows that are there. */
+  /** The columns that it sets in existing rows. */
   readonly sets: readonly SetColumn[]
-  /** An INSERT that changes rows which are there already. */
+  /** An INSERT that changes existing rows. */
   readonly overwrites: boolean
 }
 
@@ -60,7 +60,7 @@ interface Named {
   readonly ResTarget: { readonly name?: string; readonly val?: Readonly<Record<string, unknown>> }
 }
 
-/** The plan of a parsed text, or what is wrong with it as one statement that changes rows and does nothing else. */
+/** The plan of a parsed text, or the reason why it is not a single statement that only changes rows. */
 export function planOf(tree: unknown, sql: string): PostgresPlan | string {
   const [first, ...rest] = (tree as Tree).stmts ?? []
   if (!first?.stmt) return "there is no statement in it"
@@ -74,7 +74,7 @@ export function planOf(tree: unknown, sql: string): PostgresPlan | string {
   const { catalogname, schemaname = "", relname = "", alias } = relation
   if (catalogname !== undefined || /^(pg_|information_schema$)/.test(schemaname) || relname.startsWith("pg_"))
     return `${relname} is no table of yours`
-  // Without the node itself: a second one, in a WITH, is found and refused.
+  // Without the node itself, so that a second one, in a WITH, is found and refused.
   const problem = problemInside(inside)
   if (problem !== undefined) return problem
   const bytes = Buffer.from(sql)

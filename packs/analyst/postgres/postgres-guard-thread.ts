@@ -7,13 +7,13 @@ import { needsNoCursor, problemOfTree } from "./rules.ts"
 export interface Verdict {
   readonly problem: string | undefined
   readonly broken: boolean
-  /** It reads, but cannot stand behind a cursor. */
+  /** It only reads, but a cursor does not support it. */
   readonly direct?: boolean
   /** The plan of a statement that changes rows, if requested and the statement has no problem. */
   readonly plan?: PostgresPlan
 }
 
-/** A text, and whether it is to read or to change. */
+/** A text, and whether it may change rows. */
 export interface GuardJob {
   readonly sql: string
   readonly change: boolean
@@ -24,7 +24,7 @@ parentPort?.on("message", (question: GuardJob) => parentPort?.postMessage(judge(
 
 /**
  * A text that is nested too deeply throws from the middle of the parser and corrupts its memory: after about a hundred
- * of them its results are wrong. So the caller replaces this thread.
+ * such texts its results are wrong. So the caller replaces this thread.
  */
 function judge({ sql, change }: GuardJob): Verdict {
   try {

@@ -10,8 +10,8 @@ const FIRST_BATCH = 50
 const BATCH = 500
 
 /**
- * Runs a statement behind a cursor and takes as many rows as fit. The cursor is a wall, too: only a query can stand
- * behind one, and none that writes.
+ * Runs a statement with a cursor and fetches as many rows as fit. The cursor is also a guard: it only supports queries,
+ * and none that writes.
  */
 export async function readRows(session: PostgresSession, sql: string, options: SessionOptions): Promise<QueryAnswer> {
   const { rows: mostRows, bytes: mostBytes } = options.limits
@@ -34,7 +34,7 @@ export async function readRows(session: PostgresSession, sql: string, options: S
     else types ??= readServerJson<string[]>((await session.ask(typeNamesOf(fields))).rows[0]?.[0], [])
     if (batch.rows.length < count) break
   }
-  // Without a single row it would look like an empty result.
+  // Without any row it would look like an empty result.
   if (full && rows.length === 0) throw new TooMuch()
   return {
     columns: toColumns(fields, types),
@@ -73,7 +73,7 @@ const SLICE_MS = 10
  */
 const MAX_JSON = 1024 * 1024
 
-/** In slices: even a megabyte of JSON takes a while. And no longer than the query may. */
+/** Converts rows in slices, because even a megabyte of JSON takes long, and within the time limit of the query. */
 async function toWireRows(
   rows: readonly (string | null)[][],
   fields: readonly ResultField[],
@@ -104,17 +104,17 @@ async function toWireRows(
 interface Batch {
   readonly rows: (string | null)[][]
   readonly fields: readonly ResultField[] | undefined
-  /** The connection was cut in the middle of it: what had come until then is here. */
+  /** The connection was cut during the fetch. The batch has the rows that arrived before. */
   readonly cut: boolean
 }
 
 /**
- * Takes rows from the cursor by the protocol itself. A FETCH would first put the whole batch aside, in a file where it is
- * large, and a backend that writes a gigabyte there hears of nothing until it has.
+ * Fetches rows with protocol messages. A FETCH statement would first materialize the whole batch, in a file if it is
+ * large, and a backend that writes a gigabyte ignores cancel requests.
  */
 async function fetchRows({ client }: PostgresSession, count: number): Promise<Batch> {
   const { default: pg } = await import("pg")
-  const text = `the next ${count} rows` // never sent: the driver wants one
+  const text = `the next ${count} rows` // never sent, but the driver requires a text
   const query = new pg.Query({ text, rowMode: "array", queryMode: "extended", types: asText } as never)
   Object.assign(query, {
     prepare(connection: PortalConnection) {
@@ -122,7 +122,7 @@ async function fetchRows({ client }: PostgresSession, count: number): Promise<Ba
       connection.execute({ portal: CURSOR, rows: count })
       connection.sync()
     },
-    handlePortalSuspended() {}, // there is more; who wants it asks again
+    handlePortalSuspended() {}, // more rows remain; the next call fetches them
   })
   const rows: (string | null)[][] = []
   let fields: readonly ResultField[] | undefined

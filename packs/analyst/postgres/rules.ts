@@ -18,7 +18,7 @@ export function problemOfTree(tree: unknown): string | undefined {
   return problemInside(first.stmt)
 }
 
-/** EXPLAIN and SHOW read, but no cursor can stand in front of them. */
+/** EXPLAIN and SHOW read, but cursors do not support them. */
 export function needsNoCursor(tree: unknown): boolean {
   const { stmts: [first] = [] } = tree as { stmts?: { stmt?: object }[] }
   return Object.keys(first?.stmt ?? {}).some((type) => type === "ExplainStmt" || type === "VariableShowStmt")
@@ -51,7 +51,7 @@ export function problemInside(node: unknown): string | undefined {
   return problemOfWork(node)
 }
 
-/** Node types are written with a capital, fields without: both stand as keys. */
+/** Checks the keys of an object: names of node types start with a capital, names of fields do not. */
 function problemOf(object: Record<string, unknown>): string | undefined {
   for (const key of Object.keys(object)) {
     const why = own(FORBIDDEN, key)
@@ -79,7 +79,7 @@ function problemOfCall(call: unknown): string | undefined {
 function problemOfTable(table: unknown): string | undefined {
   const { schemaname: schema, relname: name = "" } = table as { schemaname?: string; relname?: string }
   if (schema === "information_schema") return name.startsWith("user_mapping") ? closed(name) : undefined
-  // A temporary table shadows others under no name that begins like this.
+  // A temporary table cannot replace a catalog by a name that starts like this.
   if (schema === undefined || schema === "pg_catalog")
     return name.startsWith("pg_") && !postgresCatalogues.has(name) ? closed(name) : undefined
   return /^pg_/.test(schema) ? closed(`${schema}.${name}`) : undefined
@@ -98,7 +98,7 @@ interface Name {
 
 const closed = (name: string) => `${name} is not open to queries`
 
-/** Said in words, because people write these. */
+/** Reasons as sentences, for constructs that people use. */
 const FORBIDDEN: Readonly<Record<string, string>> = {
   intoClause: "SELECT … INTO makes a table",
   lockingClause: "FOR UPDATE and FOR SHARE take locks",
@@ -109,7 +109,7 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   ParamRef: "it holds a parameter, such as $1, for which there is no value",
 }
 
-/** Settings that a query may read: none about the server, its files or its users. */
+/** Settings that a query may read. None describes the server, its files or its users. */
 const SETTINGS = new Set(["timezone", "datestyle", "intervalstyle", "server_version", "search_path", "client_encoding"])
 const EXPLAINS = new Set([
   "analyze",

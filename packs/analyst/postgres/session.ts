@@ -31,7 +31,7 @@ const OVERHEAD_BYTES = 512 * 1024
 /** One transaction that only reads. */
 export interface PostgresSession {
   readonly client: OpenClient
-  /** The zone in which the server counts days and writes times. */
+  /** The time zone of the session, for days and times. */
   readonly timeZone: string
   /**
    * Aborted at the time limit or when the caller stops waiting. The caller is answered then, and the connection is cut.
@@ -80,7 +80,7 @@ export async function withSession<T>(
     if (over.aborted) cut()
     try {
       const asking = async (text: string) => {
-        // Work that was waiting for something else meanwhile goes no further.
+        // The time limit may have passed while the caller did other work.
         over.throwIfAborted()
         return ask(client, text)
       }
@@ -126,7 +126,7 @@ async function openAny(link: Omit<LinkOptions, "address">, hosts: HostRules, ove
   }
 }
 
-/** A name may have several addresses, and the first may not answer. */
+/** Tries the addresses of a name, because the first may not answer. */
 async function openFirst(link: Omit<LinkOptions, "address">, addresses: readonly string[]): Promise<Opened> {
   let last: unknown
   for (const address of addresses) {
@@ -135,13 +135,13 @@ async function openFirst(link: Omit<LinkOptions, "address">, addresses: readonly
       return { client: await openLink(options), options }
     } catch (error) {
       last = error
-      if (!/^E[A-Z]+$/.test((error as { code?: string }).code ?? "")) break // it did answer, and said no
+      if (!/^E[A-Z]+$/.test((error as { code?: string }).code ?? "")) break // the server answered with a refusal
     }
   }
   throw last
 }
 
-/** By the extended protocol, which takes one statement and no more. */
+/** Uses the extended protocol, which accepts only one statement. */
 function ask(client: OpenClient, text: string): Promise<QueryArrayResult<(string | null)[]>> {
   return client.query({ text, rowMode: "array", queryMode: "extended" } as never)
 }
@@ -152,7 +152,7 @@ const streamOf = (client: OpenClient) =>
 async function leave(client: OpenClient): Promise<void> {
   const stream = streamOf(client)
   const given = setTimeout(() => stream.destroy(), 1000)
-  // Undone before the connection is dropped: a pooler between us and the server may keep its own.
+  // Rolled back before disconnecting, because a pooler may keep its connection to the server open.
   await ask(client, "ROLLBACK").catch(() => {})
   await client.end().catch(() => {})
   clearTimeout(given)

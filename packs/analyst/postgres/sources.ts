@@ -1,4 +1,4 @@
-/** Who decides what a column gets: the statement, the column's own default, or the moment in which it runs. */
+/** The source of a column's value: the statement, the column's default, or the time of the run (`moving`). */
 export type ValueSource = "stated" | "default" | "moving"
 
 interface Select {
@@ -23,9 +23,9 @@ export interface InsertTree {
 
 /** The sources of the columns of an INSERT. */
 export interface InsertSources {
-  /** By place, who decides. */
+  /** By position. */
   readonly places: readonly ValueSource[]
-  /** A `*` fills more columns, an unknown number. */
+  /** A `*` fills an unknown number of further columns. */
   readonly open: boolean
   /** Sources of values: WITH and FROM. */
   readonly around: unknown
@@ -53,7 +53,7 @@ export function sourcesOfInsert({ selectStmt, withClause }: InsertTree): InsertS
   }
 }
 
-/** Those that a UNION and its like put together, and what they have in common. */
+/** The parts of a UNION (or INTERSECT, EXCEPT), and their shared clauses. */
 function combined(select: Select): Select[] {
   const { larg, rarg, withClause } = select
   return larg && rarg ? [{ withClause, targetList: [] }, ...combined(larg), ...combined(rarg)] : [select]
@@ -62,7 +62,7 @@ function combined(select: Select): Select[] {
 export interface SetColumn {
   readonly name: string
   readonly source: ValueSource
-  /** The columns of the row that was to be added from which it takes something. */
+  /** The columns of the conflicting new row (`excluded`) that it uses. */
   readonly taken: readonly string[]
 }
 
@@ -81,14 +81,14 @@ export function setsOf(list: readonly Target[]): SetColumn[] {
   return [...sets.values()]
 }
 
-/** In `(a, b) = (1, now())`, the part for this column. */
+/** The expression for this column in `(a, b) = (1, now())`. */
 function assigned(val: Node | undefined): Node | undefined {
   const { source, colno = 1 } = (val?.MultiAssignRef ?? {}) as { source?: Node; colno?: number }
   const { args } = (source?.RowExpr ?? {}) as { args?: readonly Node[] }
   return args?.[colno - 1] ?? val
 }
 
-/** The columns of the row that was to be added, as an expression of ON CONFLICT names them. */
+/** The columns of `excluded` that an expression of ON CONFLICT uses. */
 function excludedColumns(expression: unknown): string[] {
   const names = JSON.stringify(expression ?? null).matchAll(EXCLUDED)
   return [...names].map(([, name = ""]) => name)
@@ -97,8 +97,8 @@ function excludedColumns(expression: unknown): string[] {
 const EXCLUDED = /"fields":\[\{"String":\{"sval":"excluded"\}\},\{(?:"String":\{"sval":"((?:[^"\\]|\\.)*)"|"A_Star")/g
 
 /**
- * Whether a value somewhere inside is another one each time: the time, chance, a counter. An expression as a whole is not where
- * only a SELECT finds, or a WHEN chooses, something by it: that is passed over.
+ * True if the expression contains a value that differs at each run: time, random, a sequence. `passOver` ignores parts
+ * that only select by such a value: a SELECT's conditions, or a WHEN.
  */
 export function isMoving(node: unknown, passOver = false): boolean {
   const left: unknown[] = [node]

@@ -1,25 +1,25 @@
 import { readServerJson } from "./json.ts"
 import type { PostgresSession } from "./session.ts"
 
-/** A table as PostgreSQL's catalogue has it. */
+/** Facts about a table from PostgreSQL's catalog. */
 export interface TableFacts {
   readonly kind: string
   readonly columns: readonly CatalogueColumn[]
   /** The columns that identify a row; empty if there are none. */
   readonly key: readonly string[]
   readonly triggers: readonly string[]
-  /** Some of them run before a row is written, and may write another one. */
+  /** Some triggers run before a row is written, and may change it. */
   readonly stamps: boolean
 }
 
 export interface CatalogueColumn {
   readonly name: string
   readonly type: string
-  /** By the database, where a statement does not fill it, and another value each time. */
+  /** The database generates its value if a statement does not set it, a different one each time. */
   readonly given: boolean
   /** A number of a sequence that belongs to the column. */
   readonly identity: boolean
-  /** Made of the row's other columns. */
+  /** Computed from other columns of the row. */
   readonly computed: boolean
 }
 
@@ -58,10 +58,10 @@ const KEY_INDEX = `SELECT i.indkey, i.indnkeyatts FROM pg_catalog.pg_index i WHE
     AND n.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
   ORDER BY i.indisprimary DESC, i.indnkeyatts, i.indexrelid LIMIT 1`
 
-/** The bits of pg_trigger.tgtype for these. */
+/** The bits of pg_trigger.tgtype for a row trigger that runs before. */
 const BEFORE_ROW = 3
 
-/** A constant is the same each time; what a function makes may be another. */
+/** False for a constant default. The value of a function may differ each time. */
 function isGiven(text: string | null): boolean {
   // Text in quotation marks is not a call, nor is the size of a type.
   const words = text

@@ -9,13 +9,13 @@ interface Enclosing {
   readonly limits: QueryLimits
   readonly layers: PostgresGuards
   readonly superuserConnections: boolean
-  /** The zone that is wanted; without one, that of the database. */
+  /** The requested time zone. Default: that of the database. */
   readonly timeZone: string | undefined
 }
 
 interface Enclosed {
   readonly backend: Backend
-  /** The zone that holds in the transaction. */
+  /** The time zone of the transaction. */
   readonly timeZone: string
 }
 
@@ -23,8 +23,8 @@ const LOCK_MS = 2000
 const READER = "pg_read_all_data"
 
 /**
- * Begins the transaction in which everything happens, and tells where. What is set here holds in it alone, and ends with it.
- * PostgreSQL may not know a zone that we know: then that of the database holds.
+ * Starts the transaction for all work, and returns its properties. Settings are local to it and end with it. If
+ * PostgreSQL does not know the requested time zone, that of the database is used.
  */
 export async function enclose(ask: Ask, options: Enclosing): Promise<Enclosed> {
   const { timeZone } = options
@@ -58,12 +58,12 @@ async function begin(
   const enclosed = { backend: { process: process ?? "", began: began ?? "" }, timeZone: zone ?? usual ?? "UTC" }
   if (!layers.role || canBeReader !== "t") return enclosed
   await ask(`SET LOCAL ROLE ${READER}`)
-  // Rows that a policy hides from the reader, but not from the one who asks, would be missing without a word.
+  // Reports an error instead of silently leaving out rows that a policy hides from the role.
   await ask("SET LOCAL row_security = off")
   return enclosed
 }
 
-/** Those that this version of PostgreSQL has. */
+/** The settings that this version of PostgreSQL supports. */
 function settings(ms: number, zone: string | undefined): string {
   const wanted: Record<string, string> = {
     statement_timeout: String(ms),
@@ -75,12 +75,12 @@ function settings(ms: number, zone: string | undefined): string {
     // The guard parsed the text by these rules; with others a string could end at another position.
     standard_conforming_strings: "on",
     backslash_quote: "safe_encoding",
-    // How values are written.
+    // The format of values.
     datestyle: "ISO",
     intervalstyle: "postgres",
     bytea_output: "hex",
     extra_float_digits: "1",
-    // All rows are wanted, not the first few soon.
+    // Optimize for all rows, not for the first few.
     cursor_tuple_fraction: "1",
     ...(zone ? { timezone: zone } : {}),
   }

@@ -1,7 +1,7 @@
 import type { Column } from "../../../core/pack.ts"
 import { toJson } from "./json.ts"
 
-/** The numbers of types in pg_type, which never change. */
+/** Type ids of pg_type, which never change. */
 const BOOL = 16
 const BYTEA = 17
 const INTEGERS = new Set([20, 21, 23, 26])
@@ -10,7 +10,7 @@ const JSONS = new Set([114, 3802])
 
 export const isJson = (type: number | undefined): boolean => type !== undefined && JSONS.has(type)
 
-/** A value as it goes over the wire, from the text in which PostgreSQL writes it, losing nothing: see `QueryAnswer`. */
+/** Converts PostgreSQL's text of a value to JSON without loss: see `QueryAnswer`. */
 export function toWire(text: string | null, type: number): unknown {
   if (text === null) return null
   if (type === BOOL) return text === "t"
@@ -30,7 +30,7 @@ export interface ResultField {
   readonly dataTypeModifier: number
 }
 
-/** Asks for the names of these types. Numbers only: nothing of what was asked enters the statement. */
+/** A query for the names of these types. It contains only numbers, no part of the user's statement. */
 export function typeNamesOf(fields: readonly ResultField[]): string {
   const types = fields.map(({ dataTypeID, dataTypeModifier }) => {
     return `pg_catalog.format_type(${Number(dataTypeID)}, ${Number(dataTypeModifier)})`

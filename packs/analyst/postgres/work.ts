@@ -17,13 +17,13 @@ export function problemOfWork(tree: unknown): string | undefined {
 }
 
 const MAX = {
-  /** Queries inside queries, once each is where its name stands. */
+  /** Nesting of queries, after named ones are inlined. */
   levels: 50,
-  /** Tables, queries and functions that are read from. */
+  /** Tables, queries and functions in FROM. */
   sources: 100,
-  /** Parts of expressions, once they are copied to where they are used. */
+  /** Nodes of expressions, after they are copied to where they are used. */
   nodes: 50_000,
-  /** Groupings that CUBE, ROLLUP and GROUPING SETS come to. */
+  /** The grouping sets of CUBE, ROLLUP and GROUPING SETS. */
   groupings: 256,
   /** Depth of the tree, which has two levels for each level of an expression. */
   depth: 1500,
@@ -77,7 +77,7 @@ class PostgresWork {
     return { nodes, length: bound ? this.#made(bound, inside.length) : inside.length }
   }
 
-  /** Values that are computed before the query begins are all there at once. */
+  /** Adds the size of a value that is computed before the query starts: all these values exist at once. */
   #made(bound: Bound, given: number): number {
     const length = bound.multiplies ? bound.most * given : bound.most
     this.#length += length
@@ -86,7 +86,9 @@ class PostgresWork {
     return length
   }
 
-  /** `a BETWEEN b AND c` is `a >= b AND a <= c`, with SYMMETRIC it is that both ways round; `a IN (b, c)` is `a = b OR a = c`. */
+  /**
+   * `a BETWEEN b AND c` becomes `a >= b AND a <= c`, with SYMMETRIC both ways; `a IN (b, c)` becomes `a = b OR a = c`.
+   */
   #compared(compared: Node, known: Known, depth: number): Weight {
     const [left, right] = [compared.lexpr, compared.rexpr].map((side) => this.expression(side, known, depth + 2)) as [
       Weight,
@@ -142,7 +144,7 @@ class PostgresWork {
     return source
   }
 
-  /** `WITH`: each is put where its name stands, unless that is more than one place or it says otherwise. */
+  /** `WITH`: a query is inlined where it is used, unless it is used several times or is materialized explicitly. */
   #name(query: Node, known: Known & { scope: Map<string, Source> }, depth: number): void {
     const { ctes, recursive } = (query.withClause ?? {}) as { ctes?: unknown[]; recursive?: boolean }
     for (const { CommonTableExpr: named } of listOf(ctes) as { CommonTableExpr?: Node }[]) {
@@ -155,7 +157,7 @@ class PostgresWork {
     }
   }
 
-  /** Adds a source to those before it. */
+  /** Adds a source to the previous ones. */
   #from(node: unknown, before: Source, outer: Known, depth: number): Source {
     if (depth > MAX.depth) throw new TooMuchWork("it is nested too deep")
     const { RangeVar: table, RangeSubselect: query, JoinExpr: join, ...rest } = (node ?? {}) as Node
@@ -193,14 +195,14 @@ function together(parts: readonly Weight[]): Weight {
   return { nodes, length }
 }
 
-/** How often the left side of an `IN` is compared. */
+/** How often `IN` compares its left side. */
 function listed(list: unknown): number {
   const items = listOf((list as { List?: { items?: unknown[] } })?.List?.items)
-  // Constants become one array.
+  // Constants are combined into one array.
   return items.filter((item) => !(item as Node).A_Const).length + 1
 }
 
-/** How often each name is read from. */
+/** How often each name is used in FROM. */
 function timesNamed(tree: unknown): ReadonlyMap<string, number> {
   const times = new Map<string, number>()
   const left: unknown[] = [tree]
@@ -222,7 +224,7 @@ function typeBound(cast: Node): Bound | undefined {
   const { names, typmods } = (cast.typeName ?? {}) as { names?: { String?: { sval?: string } }[]; typmods?: unknown[] }
   const name = names?.at(-1)?.String?.sval ?? ""
   const [most] = listOf(typmods) as { A_Const?: { ival?: { ival?: number } } }[]
-  // These fill up with blanks or zeros.
+  // These types are padded with blanks or zeros.
   if (name !== "bpchar" && name !== "bit") return undefined
   return { name: `${name}(…)`, most: most?.A_Const?.ival?.ival ?? 1, multiplies: false }
 }

@@ -1,17 +1,17 @@
 import { isMade, isMoving, unquotedName, type SqliteSources, valueSources } from "./sources.ts"
 import type { SqliteWrites } from "./writes.ts"
 
-/** A column as SQLite's own table of them has it. */
+/** A column in SQLite's `table_xinfo`. */
 export interface ColumnFacts {
   readonly name: string
   readonly type: string
   readonly pk: number
   readonly dflt_value: string | null
-  /** 2 and 3: made of the row's other columns. */
+  /** 2 and 3: computed from other columns of the row. */
   readonly hidden: number
 }
 
-/** A table, and the words of the triggers that run with the statement. */
+/** A table, and the text of the triggers that the statement fires. */
 export interface TableFacts {
   readonly columns: readonly ColumnFacts[]
   readonly triggers: readonly string[]
@@ -24,13 +24,13 @@ export interface TableFacts {
 export interface BoundColumns {
   readonly bound: readonly number[]
   readonly made: readonly string[]
-  /** Values may come from a part of the statement that has others each time, and are compared all the same. */
+  /** Values may come from a part of the statement that differs at each run. They are compared anyway. */
   readonly restless: boolean
 }
 
 /**
- * The columns whose values have to be those that were shown are those that the statement decides. Where a text leaves open who
- * decides, a column is bound: the worst is that a change has to be proposed again.
+ * The columns whose values must be equal to the shown ones: those that the statement determines. In doubt a column is
+ * bound: at worst a change must be proposed again.
  */
 export function boundColumns(text: string, { columns, triggers }: TableFacts, writes: SqliteWrites): BoundColumns {
   const sources = valueSources(text)
@@ -51,7 +51,7 @@ interface Asked {
   readonly columns: readonly ColumnFacts[]
   readonly sources: SqliteSources
   readonly writes: SqliteWrites
-  /** Triggers may set another value each time. */
+  /** Triggers may set a different value each time. */
   readonly stamps: boolean
 }
 
@@ -62,7 +62,7 @@ function fateOf(asked: Asked): "bound" | "made" | "left" {
   if (writes.columns.has(column.name)) {
     const expression = sources.sets.get(column.name.toLowerCase()) ?? ""
     const taken = takenFrom(expression)
-    // A row of an INSERT may be a new one as well; what an overwritten one takes from that is as certain as it was there.
+    // A row of an INSERT may be new. What an overwritten row takes from it is as certain as the new row's values.
     const others = writes.verb === "INSERT" ? [column.name.toLowerCase(), ...taken] : []
     return isMade(expression) || others.some((name) => isMadeInNewRow(asked, name)) ? "made" : "bound"
   }
@@ -71,7 +71,7 @@ function fateOf(asked: Asked): "bound" | "made" | "left" {
   return isMadeInNewRow(asked, column.name.toLowerCase()) ? "made" : "bound"
 }
 
-/** The columns of the row that was to be added, as an expression of ON CONFLICT names them. */
+/** The columns of `excluded` that an expression of ON CONFLICT uses. */
 const takenFrom = (expression: string) => [...expression.matchAll(EXCLUDED)].map(([, name = ""]) => unquotedName(name))
 const EXCLUDED = /\bexcluded\s*\.\s*("(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|[\w$\u0080-\uffff]+)/gi
 
@@ -85,6 +85,6 @@ function isMadeInNewRow({ columns, sources }: Asked, name: string): boolean {
   const given = numbered || isMoving(written ?? "")
   const place = defaults ? -1 : fills ? fills.indexOf(name) : index
   if (place < 0) return given
-  // A NULL, and nothing else, asks for a number where the column is named.
+  // A NULL for a numbered column generates a number.
   return (places[place] ?? []).some((value) => (numbered && /^null$/i.test(value.trim())) || isMade(value))
 }

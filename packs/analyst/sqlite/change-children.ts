@@ -11,14 +11,14 @@ import {
 } from "../../../core/pack.ts"
 import type { SqliteChangeJob, SqliteChangeOutcome, SqliteWord } from "./change-job.ts"
 
-/** How a piece of work talks to the process that does it. */
+/** The connection to a process during one change. */
 export interface ChangeChild {
   send(message: SqliteChangeJob | SqliteWord): void
   /** Returns its next outcome. Throws if it ended, or the reason of the signal. */
   hear(signal: AbortSignal): Promise<SqliteChangeOutcome>
 }
 
-/** Idle processes kept ready for the next change. */
+/** The number of idle processes for the next change. */
 const IDLE = 1
 
 /**
@@ -32,7 +32,7 @@ interface Idle {
   readonly child: Child
 }
 
-/** The processes that change SQLite files. One that was interrupted is ended and never used again. */
+/** The processes that change SQLite files. An interrupted one is ended and not reused. */
 export class SqliteChangeChildren {
   #idle: Idle[] = []
   readonly #program: ChildProgram
@@ -60,7 +60,7 @@ export class SqliteChangeChildren {
         },
       })
     } finally {
-      // All its jobs have ended.
+      // Reused only if all its jobs have ended.
       if (asked === 0 && child.alive && !this.#closed) this.#keep({ folders, child })
       else await child.end()
     }
@@ -78,7 +78,7 @@ export class SqliteChangeChildren {
     return kept?.child.alive ? kept.child : this.#program.start({ files, signal }).catch(toFailure)
   }
 
-  /** Only the last used process, because a rehearsal is usually followed by its change. */
+  /** Retains only the last used process, because a rehearsal is usually followed by its change. */
   #keep(idle: Idle): void {
     idle.child.release()
     this.#idle.push(idle)

@@ -4,19 +4,19 @@ import type { QueryLimits } from "../database/sql-guards.ts"
 /** A job of the child process: change rows and wait for a decision, or check whether a change is applied. */
 export interface SqliteChangeJob {
   readonly path: string
-  /** The name of the file in the change's revision, if it is not its path. */
+  /** The name of the file in the change's revision, if it differs from the path. */
   readonly name?: string | undefined
   /** The folders that may contain it. */
   readonly folders: readonly string[]
   readonly limits: QueryLimits
-  /** How large the file may become, in bytes; without, as large as its disk allows. */
+  /** The maximum size of the file in bytes. Default: no limit. */
   readonly mostBytes?: number | undefined
   readonly work:
     | { readonly type: "change"; readonly sql: string }
     | { readonly type: "look"; readonly mark: SqliteMark }
 }
 
-/** The word that a change waits for. */
+/** The decision that a change waits for. */
 export type SqliteWord = "commit" | "rollback"
 
 export type SqliteChangeOutcome =
@@ -31,12 +31,12 @@ export type SqliteChangeOutcome =
  * the rows are as it left them, and another if not. If it is higher still, the outcome is unknown.
  */
 export interface SqliteMark {
-  /** The file that it was made to: a connection may lead to another one by now. Marks of earlier versions do not say it. */
+  /** The changed file, because the connection may refer to another one later. Missing in marks of earlier versions. */
   readonly file?: string | undefined
-  /** Null where the file has a write-ahead log: there nothing is counted. */
+  /** Null if the file has a write-ahead log, which has no counter. */
   readonly counter: number | null
   readonly table: string
-  /** How the number of a row is called in that table, and the numbers of the first rows. */
+  /** The name of the rowid in that table, and the ids of the first rows. */
   readonly rowName: string
   readonly rows: readonly string[]
   /** These rows without and with the change. If both are equal, they cannot show which transaction was counted. */
@@ -44,7 +44,7 @@ export interface SqliteMark {
   readonly after: string
 }
 
-/** The mark of a change that was made to a copy: it is recorded together with the bytes that take the file's place. */
+/** The mark of a change to a copy. It is recorded in the transaction that replaces the stored bytes. */
 export interface StoreMark {
   readonly replacedBy: string
 }

@@ -8,12 +8,12 @@ import { statementsOf, tokensOf } from "./statement.ts"
 import { type SqliteValue, toWire } from "./values.ts"
 import { SqliteWrites } from "./writes.ts"
 
-/** Rows one statement may change at most: all of them are read before and after it. */
+/** The most rows that one statement may change, because all of them are read before and after it. */
 const MAX_ROWS = 100_000
-/** Changed rows that are compared after a crash, to tell whether the change was made. */
+/** The changed rows that are compared after a crash, to find out whether the change was applied. */
 const MARKED_ROWS = 1000
 
-/** A statement that may not run, in words. */
+/** A statement that is refused, with a sentence about the reason. */
 export class RefusedChange extends Error {
   override name = "RefusedChange"
 }
@@ -21,8 +21,8 @@ export class RefusedChange extends Error {
 type Changed = { readonly change: DatabaseChange; readonly mark: Omit<SqliteMark, "counter"> }
 
 /**
- * Does what one statement says, inside the transaction that the database is in. It is done twice: what the rows were can
- * be read only when it is known which they are, after it was taken back for the first time.
+ * Runs a statement inside the open transaction. It runs twice: only after the first run it is known which rows change,
+ * so it is rolled back, these rows are read, and it runs again.
  */
 export function changeRows(db: DatabaseSync, sql: string, path: string): Changed {
   const [text = ""] = statementsOf(sql)
@@ -81,7 +81,7 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
       after: verb === "DELETE" ? null : shown(becomes, before),
       paired: verb !== "DELETE",
       made,
-      // A replaced row keeps no values.
+      // A replaced row retains no values.
       kept: namesReplace([text, ...words.own])
         ? []
         : made.filter((name) => !writes.sets(name) && !columns.some((each) => each.name === name && each.hidden > 1)),
@@ -102,7 +102,7 @@ function knownFirst(rows: readonly bigint[], there: ReadonlySet<bigint>): bigint
   return [...unique.filter((row) => there.has(row)), ...unique.filter((row) => !there.has(row))].slice(0, SHOWN_ROWS)
 }
 
-/** Returns the current rows of a mark; undefined if the table has changed. */
+/** Reads the rows of a mark again; undefined if the table has changed. */
 export function rowsNow(db: DatabaseSync, { table, rowName, rows }: SqliteMark): string | undefined {
   try {
     const reader = new RowReader(db, { table, rowName, columns: columnsOf(db, table) })
@@ -138,11 +138,11 @@ function run(db: DatabaseSync, text: string, rowName: string): Ran {
 }
 
 /**
- * The same where rows get other numbers: a trigger of ours, which goes with the savepoint that this runs in, notes those that they
- * had. It also sees what foreign keys and triggers do to the table, so that only what the statement itself returns counts.
+ * The same if rows get other rowids: a temporary trigger, which is removed with the savepoint, records the previous
+ * rowids. It also sees changes by foreign keys and triggers, so only rows that the statement itself returns count.
  */
 function runWatched(db: DatabaseSync, text: string, { table, rowName }: { table: string; rowName: string }): Ran {
-  // A name that no trigger of the file can have: what it does is not asked about.
+  // A random name, so that it cannot be the name of a trigger in the file.
   const watcher = `pawl_${randomBytes(12).toString("hex")}`
   db.exec(`CREATE TEMP TABLE pawl_moved (before INTEGER, after INTEGER);
     CREATE TEMP TRIGGER ${watcher} AFTER UPDATE ON main.${identifier(table)}
@@ -180,12 +180,12 @@ function runUnsorted(
     if (rows.length > MAX_ROWS) throw new RefusedChange(`it changes more than ${MAX_ROWS} rows`)
   }
   const { changes } = db.prepare("SELECT changes() AS changes").get() as { changes: number }
-  // Something stood between the statement and what was put behind it, such as a comment without an end.
+  // The appended clause had no effect, for example because of a comment without an end.
   if (changes !== rows.length) throw new RefusedChange("its end cannot be found; leave out comments")
   return { rows, total: totalNow() - start }
 }
 
-/** Whether a row may be put in another's place: by the statement's own words, by the table's, or by those of its triggers. */
+/** True if the statement, the table or a trigger may replace a row (`REPLACE`). */
 const namesReplace = (texts: readonly string[]) =>
   texts.some((text) =>
     tokensOf(text).some((token, index, all) => /^replace$/i.test(token.text) && all[index + 1]?.text !== "("),
@@ -250,7 +250,7 @@ function hashOf(rows: readonly Row[], columns?: readonly number[]): string {
   return hash.digest("hex")
 }
 
-/** `others`: what the same rows become, or were. */
+/** `others`: the same rows after or before the change. */
 function shown(rows: readonly Row[], others: readonly Row[]): unknown[][] {
   return rows
     .slice(0, SHOWN_ROWS)

@@ -9,9 +9,9 @@ import { CHANGES, problemOfStatement } from "./statement.ts"
 type Changes = Pick<DatabaseKind<SqliteTarget>, "rehearse" | "apply" | "outcome">
 type Changed = Extract<SqliteChangeOutcome, { type: "changed" }>
 
-/** How often a file that another process has locked is tried again, two seconds each. */
+/** How often a locked file is tried again, two seconds each. */
 const LOOKS = 4
-/** How often others may change a file of the store while a change of it is made. */
+/** How often a change is repeated because another one has replaced the stored file in the meantime. */
 const TRIES = 10
 
 /** Limits for simultaneous rehearsals, one for each user: they need no approval, so a user could request many. */
@@ -29,7 +29,7 @@ interface SqliteFiles {
   readonly limits: QueryLimits
 }
 
-/** Changes of SQLite files, each in a process of its own that waits with the change done but undecided. */
+/** Changes of SQLite files. Each has a process that applies the change and waits for the decision to commit. */
 export function sqliteChanges(children: SqliteChangeChildren, { places, kept, limits }: SqliteFiles): Changes {
   const queue = new FairQueue(REHEARSALS)
   const inLine = new KeyedLock()
@@ -48,7 +48,7 @@ export function sqliteChanges(children: SqliteChangeChildren, { places, kept, li
     if (problem !== undefined) throw failure("change_refused", { problem })
     const timeUp = AbortSignal.timeout(limits.seconds * 1000)
     const over = AbortSignal.any([place.signal, timeUp])
-    // A copy has another path each time, and another one on each machine.
+    // The path of a copy differs each time and on each machine.
     const name = copyOf && `${place.user}/${copyOf.path}`
     try {
       return await children.run(folders, over, async (child) => {
@@ -75,7 +75,8 @@ export function sqliteChanges(children: SqliteChangeChildren, { places, kept, li
       }
       throw failure("query_failed", { problem: "others kept changing the file; nothing was done" })
     }
-    // Copies are changed one at a time here. What other machines change meanwhile is noticed at the end, and costs a try.
+    // On this machine copies are changed one at a time. A change on another machine is detected at the end and causes a
+    // retry.
     return kept ? inLine.run(`${place.user} ${place.target.path}`, work) : work()
   }
 
@@ -131,7 +132,7 @@ export function sqliteChanges(children: SqliteChangeChildren, { places, kept, li
       else await kept.drop(to)
       return moved ?? made
     } catch (error) {
-      await kept.drop(to) // nothing happens to them where they are the file's by now, and only the answer was lost
+      await kept.drop(to) // has no effect if only the answer was lost: the file uses them then
       throw error
     }
   }

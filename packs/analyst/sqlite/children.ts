@@ -15,12 +15,12 @@ import {
 } from "../../../core/pack.ts"
 import type { SqliteJob, SqliteOutcome } from "./job.ts"
 
-/** Queries that run at the same time, one for each person: an endless query delays only who asked for it. */
+/** Queries that run at the same time, at most one for each person, so that an endless query delays only its owner. */
 const CHILDREN = 2
 const WAITING = 20
 /** The folder that lists the open files of a process, by which a file is checked. */
 export const OPEN_FILES = process.platform === "linux" ? ["/proc/self/fd"] : []
-/** A query that has ended its process twice will do so again. */
+/** A query whose process has ended twice is not tried again. */
 const MAX_TRIES = 2
 
 /** The folders that the process of one query may read, which depend on the user. */
@@ -39,8 +39,8 @@ interface Idle {
 }
 
 /**
- * The processes in which SQLite files are read: kept warm, ended with their query when it takes too long, and replaced. Each
- * may read the folders of one person.
+ * The processes that read SQLite files. They are started in advance, ended if their query takes too long, and replaced.
+ * Each may read the folders of one person.
  */
 export class SqliteChildren {
   readonly #queue = new FairQueue({
@@ -58,7 +58,7 @@ export class SqliteChildren {
     this.#program = new ChildProgram({ ...own, flags: ["--max-old-space-size=128"], megabytes: 256, log })
   }
 
-  /** Throws `query_timeout`, or what the signal was aborted with; the process is gone then. */
+  /** Throws `query_timeout`, or the reason of the signal; the process has ended then. */
   run(person: string, job: SqliteJob, signal: AbortSignal): Promise<SqliteOutcome> {
     return this.#queue.run(person, signal, () => this.#read(job, signal))
   }
@@ -68,7 +68,7 @@ export class SqliteChildren {
     await this.#program.close()
   }
 
-  /** On another process where the first has died, which may have been no fault of the query's. */
+  /** Tries another process if the first one ends, because the query may not be the cause. */
   async #read(job: SqliteJob, signal: AbortSignal): Promise<SqliteOutcome> {
     let reader = await this.#take(job.folders)
     const { seconds } = job.limits
@@ -102,7 +102,7 @@ export class SqliteChildren {
     } catch (error) {
       await child.end()
       await rm(scratch, { recursive: true, force: true })
-      // The next one finds a process that is ready.
+      // Start a process for the next query.
       if (!this.#closed) this.#warm(folders)
       throw error
     }
@@ -125,11 +125,11 @@ export class SqliteChildren {
     this.#keep({ folders, reader })
   }
 
-  /** Only the last used processes; users of the others may not return. */
+  /** Retains only the last used processes; users of the others may not return. */
   #keep(idle: Idle): void {
     this.#idle.push(idle)
     const [oldest] = this.#idle.length > CHILDREN ? this.#idle.splice(0, 1) : []
-    oldest?.reader.then(({ child }) => child.end()).catch(() => {}) // one that did not start is gone
+    oldest?.reader.then(({ child }) => child.end()).catch(() => {}) // one that did not start needs no end
   }
 
   async #start(folders: Folders): Promise<Reader> {

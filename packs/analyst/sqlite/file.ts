@@ -30,7 +30,7 @@ const MAX_COPY = 512 * 1024 * 1024
 const MAGIC = "SQLite format 3\0"
 const onLinux = process.platform === "linux"
 
-/** Opens a file of one of these folders; undefined for anything else, wherever links may lead. */
+/** Opens a file in one of these folders; undefined for any other file, with links resolved. */
 export function openFile(path: string, folders: readonly string[]): SqliteFile | undefined {
   let descriptor: number
   try {
@@ -45,13 +45,13 @@ export function openFile(path: string, folders: readonly string[]): SqliteFile |
     if (inside && fstatSync(descriptor).isFile() && same(descriptor, real) && isDatabase(descriptor))
       return { path: real, descriptor }
   } catch {
-    // gone, or no longer what it was
+    // deleted, or replaced
   }
   closeSync(descriptor)
   return undefined
 }
 
-/** With the separator, so that the folder of `user_1` does not count for `user_12`; the folder itself may be no link. */
+/** Ends with the separator, so that `user_1` does not match `user_12`. The folder itself must not be a link. */
 function realFolder(folder: string): string {
   return lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ? realpathSync(folder) + sep : "\0"
 }
@@ -81,7 +81,7 @@ export function wayOf({ path, descriptor }: SqliteFile): Way {
   return log && log.size > 0 ? "copied" : "still"
 }
 
-/** The address for SQLite. `scratch` is where a copy may be put. */
+/** The URI for SQLite. `scratch`: the folder for a copy. */
 export function addressOf(file: SqliteFile, way: Way, scratch: string): string {
   if (way === "copied") return pathToFileURL(copyOf(file, scratch)).href
   const options = { locked: "mode=ro&readonly_shm=1", live: "mode=ro&readonly_shm=1", still: "mode=ro&immutable=1" }
@@ -102,7 +102,7 @@ export function dropCopy(scratch: string): void {
   rmSync(scratch, { recursive: true, force: true })
 }
 
-/** Tells versions of a file apart that is read as one that does not change. */
+/** Identifies the version of a file that is read as immutable. */
 export function stateOf({ path, descriptor }: SqliteFile): string {
   const { size, mtimeNs, ino } = fstatSync(descriptor, { bigint: true })
   return [size, mtimeNs, ino, existsSync(`${path}-wal`)].join(" ")
@@ -112,8 +112,8 @@ export function stateOf({ path, descriptor }: SqliteFile): string {
 const BESIDE = ["-wal", "-shm", "-journal"]
 
 /**
- * Whether every file that has been opened since is the one that was judged, its log or its log's index. SQLite opens by
- * name, and a name may have come to mean something else in between.
+ * True if every file opened since then is the checked one, its log or its log's index. SQLite opens files by name, and
+ * a name may refer to another file in the meantime.
  */
 export function openedOnly({ path, descriptor }: SqliteFile, before: ReadonlySet<string>): boolean {
   if (!onLinux) return same(descriptor, path)
@@ -126,11 +126,11 @@ export function openedOnly({ path, descriptor }: SqliteFile, before: ReadonlySet
   })
 }
 
-/** The plain files that this process has open: the number of each, and what it is. */
+/** The regular files that this process has open: the descriptor and the identity of each. */
 export function openFiles(): ReadonlySet<string> {
   const numbers = onLinux ? readdirSync("/proc/self/fd") : []
-  // By what they are and not by number alone: the number with which this folder was read is free again, and the next
-  // file that is opened gets it.
+  // By identity, not only by descriptor: the descriptor that read this folder is free again, and the next opened file
+  // gets it.
   return new Set(numbers.flatMap((number) => identityOf(Number(number)).map((identity) => `${number} ${identity}`)))
 }
 

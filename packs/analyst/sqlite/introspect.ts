@@ -86,7 +86,7 @@ function foreignKeys(db: DatabaseSync, name: string): ForeignKey[] {
   }))
 }
 
-/** Values are cut in the database: a row of a few megabytes shall not be carried here to be shown as sixty letters. */
+/** Reads sample rows. Values are truncated in the database, so that long ones are not read. */
 function sampleOf(db: DatabaseSync, name: string, columns: readonly ColumnRow[]) {
   const { sampleRows, sampleCharacters } = schemaLimits
   const cut = columns.map(({ name }) => {
@@ -109,7 +109,7 @@ function estimates(db: DatabaseSync): ReadonlyMap<string, number> {
   }
 }
 
-/** As good as a count where nothing was deleted, and found at once. */
+/** The highest rowid, found without a scan. It equals the count if no row was deleted. */
 function highestRow(db: DatabaseSync, { name, type }: Listed): number | null {
   if (type !== "table") return null
   try {
@@ -118,7 +118,7 @@ function highestRow(db: DatabaseSync, { name, type }: Listed): number | null {
       | undefined
     return found?.n ?? 0
   } catch {
-    return null // it has no row numbers
+    return null // the table has no rowids
   }
 }
 

@@ -9,19 +9,19 @@ import { FilePlaces, type SharedPlaces } from "./places.ts"
 import { problemOfStatement } from "./statement.ts"
 
 export interface SqliteKindOptions {
-  /** Files lie in its folders `<user>` and `shared`. */
+  /** The folder with the folders `<user>` and `shared` of files. */
   readonly root: string
   /** Set if several machines share the store. */
   readonly shared?: SharedPlaces | undefined
   readonly limits?: typeof queryLimits
-  /** All of them, but in a test. */
+  /** Default: all. Tests disable single ones. */
   readonly layers?: SqliteGuards
-  /** Bytes that databases made of uploads may take together. */
+  /** The most bytes of all databases of a user's uploads. */
   readonly mostUploaded?: number
   readonly log?: Log | undefined
 }
 
-/** SQLite files, read in processes of their own. */
+/** SQLite files, which are read and changed in separate processes. */
 export function sqliteKind({
   root,
   shared,

@@ -6,9 +6,9 @@ import { failure, type FileDisks, type UserId } from "../../../core/pack.ts"
 const ID = /^[0-9a-f]{32}$/
 
 /**
- * Files that an operator has put into the folders of people, where several machines share the store. One that was changed is
- * another one from then on than a file of its name on another disk: it is read and changed only where it was. A folder that
- * machines share is one disk, whichever of them asks; it is known by a file in it, which moves with it.
+ * Files that an operator has put into people's folders while several machines share the store. Once such a file is
+ * changed, it differs from files of the same name on other disks, so it is read and changed only on that disk. A folder
+ * that machines share is one disk. It is identified by a file in it, which moves with it.
  */
 export class OwnDisk {
   readonly #disks: FileDisks
@@ -19,19 +19,19 @@ export class OwnDisk {
     this.#root = root
   }
 
-  /** Throws where the file was changed on another disk. */
+  /** Throws if the file was changed on another disk. */
   async demandRead(user: UserId, path: string): Promise<void> {
     const disk = await this.#disks.diskOf(user, path)
     if (disk !== undefined && disk !== (await this.#id())) throw elsewhere()
   }
 
-  /** The same, and from now on this is the disk that it is on. */
+  /** The same, and records that the file is now on this disk. */
   async demandChange(user: UserId, path: string): Promise<void> {
     const id = await this.#id()
     if ((await this.#disks.claimDisk(user, path, id)) !== id) throw elsewhere()
   }
 
-  /** Read each time: another folder may be mounted here by now. */
+  /** Read each time, because another folder may have been mounted. */
   async #id(): Promise<string> {
     const file = join(this.#root, ".disk")
     const known = await readFile(file, "utf8").catch(() => "")
@@ -40,7 +40,7 @@ export class OwnDisk {
     const draft = `${file}.${randomBytes(6).toString("hex")}`
     try {
       await writeFile(draft, randomBytes(16).toString("hex"), { flag: "wx", mode: 0o600, flush: true })
-      // By a link, which never replaces: of several that come at once one names the disk.
+      // A link never replaces a file, so if several processes do this, one of them sets the id.
       await link(draft, file).catch((error: { code?: string }) => {
         if (error.code !== "EEXIST") throw error
       })

@@ -6,16 +6,16 @@ import type { StoredUploads } from "./stored-uploads.ts"
 import type { OwnDisk } from "./own-disk.ts"
 import { MAX_UPLOADED_BYTES, sizeOf, uploadAt, uploadedBytes } from "./upload-path.ts"
 
-/** A file on this machine, and the folders in which it may lie. */
+/** A file on this machine, and the folders that may contain it. */
 export interface FilePlace {
   readonly path: string
   readonly folders: readonly string[]
 }
 
-/** A file that may be changed where it lies; or a copy of what the store has, whose bytes have to be put in its place. */
+/** A file to change in place, or a copy of a stored file, whose bytes must be replaced afterwards. */
 export interface ChangePlace extends FilePlace {
   readonly copyOf?: { readonly path: string; readonly stored: StoredBytes }
-  /** How large a change may make a database that was made of an upload: with its person's other ones it has a limit. */
+  /** The maximum size of an upload's database after a change, because a user's uploads have a limit. */
   readonly mostBytes?: number
 }
 
@@ -31,14 +31,14 @@ export class FilePlaces {
   readonly #shared: SharedPlaces | undefined
   readonly #mostUploaded: number
 
-  /** Files lie in the folders `<user>` and `shared` of `root`. `mostUploaded`: see `MAX_UPLOADED_BYTES`. */
+  /** Files are in the folders `<user>` and `shared` of `root`. `mostUploaded`: see `MAX_UPLOADED_BYTES`. */
   constructor(root: string, shared?: SharedPlaces, mostUploaded = MAX_UPLOADED_BYTES) {
     this.#root = root
     this.#shared = shared
     this.#mostUploaded = mostUploaded
   }
 
-  /** Only what is the person's own may be changed: a file of everybody is not one person's to change. */
+  /** Only a person's own files may be changed, not shared ones. */
   isOwn(target: SqliteTarget, user: UserId): boolean {
     return this.#pathOf(target, user).startsWith(this.#own(user) + sep)
   }
@@ -54,7 +54,7 @@ export class FilePlaces {
     return { path: file?.local ?? path, folders: [...folders, uploads.folderOf(user)] }
   }
 
-  /** `lasting`: what the work changes is to stay, so that from now on the file is the one on this disk. */
+  /** `lasting`: the change is committed, so the file of this disk is the valid one from now on. */
   async changing<T>(
     { target, user }: DatabaseUse<SqliteTarget>,
     work: (where: ChangePlace) => Promise<T>,
@@ -83,14 +83,17 @@ export class FilePlaces {
     return done ? done.value : work(inPlace) // it does not exist, which opening it reports
   }
 
-  /** As seen from the person's own folder, however a connection names it. */
+  /** The path relative to the person's own folder, however a connection writes it. */
   #nameOf(target: SqliteTarget, user: UserId): string {
     return relative(this.#own(user), this.#pathOf(target, user)).split(sep).join("/")
   }
 
   #own = (user: UserId): string => join(this.#root, user)
 
-  /** `shop.db` is in one's own folder, `shared/shop.db` in everybody's; a whole path is taken as it is, and judged as all are. */
+  /**
+   * `shop.db` is in the person's folder, `shared/shop.db` in the shared one. An absolute path is checked later, like
+   * all paths.
+   */
   #pathOf({ path }: SqliteTarget, user: UserId): string {
     if (isAbsolute(path)) return resolve(path)
     const [first] = path.split(/[/\\]/)

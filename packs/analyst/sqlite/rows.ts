@@ -20,7 +20,7 @@ export function readRows(statement: StatementSync, { rows: mostRows, bytes: most
     if (truncated) break
     rows.push(row)
   }
-  // Without a single row it would look like an empty result.
+  // Without any row it would look like an empty result.
   if (truncated && rows.length === 0) return { type: "too_large" }
   return { type: "answer", answer: { columns: typesOf(statement.columns(), first), rows, truncated } }
 }

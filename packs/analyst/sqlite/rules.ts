@@ -1,8 +1,8 @@
 import { constants } from "node:sqlite"
 
 /**
- * SQLite asks before it compiles each part of a statement, also inside views and triggers, what it may be about. Only what
- * is known to read is allowed; everything that a later version brings is not.
+ * SQLite asks for permission for each part of a statement while it compiles it, also inside views and triggers. Only
+ * actions that are known to read are allowed, so additions of later versions are refused.
  */
 export function authorize(action: number, first: string | null, second: string | null): number {
   switch (action) {
@@ -24,10 +24,10 @@ function allowed(names: ReadonlySet<string>, name: string | null): number {
   return names.has(name?.toLowerCase() ?? "") ? constants.SQLITE_OK : constants.SQLITE_DENY
 }
 
-/** Tables that show a file's pages in place of what is stored in it. */
+/** Tables that expose the pages of a file instead of its contents. */
 const PAGES = new Set(["dbstat", "sqlite_dbpage"])
 
-/** Those that only tell about tables: `SELECT * FROM pragma_table_info('t')` is one, too. */
+/** Pragmas that describe tables. They can also be used as `SELECT * FROM pragma_table_info('t')`. */
 const PRAGMAS = new Set([
   ...["table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list"],
 ])
@@ -35,7 +35,9 @@ const PRAGMAS = new Set([
 /** Pragmas that full-text indexes run before they read. */
 const INDEX_PRAGMAS = new Set(["data_version", "page_size"])
 
-/** Not here, and why: load_extension, fts3_tokenizer and optimize act; sqlite_… tell about this program. */
+/**
+ * Missing on purpose: load_extension, fts3_tokenizer and optimize have side effects; sqlite_… describe this program.
+ */
 const FUNCTIONS = new Set([
   ...["abs", "changes", "char", "coalesce", "concat", "concat_ws", "format", "glob", "hex", "if", "ifnull", "iif"],
   ...["instr", "last_insert_rowid", "length", "like", "likelihood", "likely", "lower", "ltrim", "max", "min", "nullif"],

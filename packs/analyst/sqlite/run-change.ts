@@ -5,17 +5,17 @@ import { changeRows, RefusedChange, rowsNow } from "./change-rows.ts"
 import type { SqliteChangeJob, SqliteChangeOutcome, SqliteMark, SqliteWord } from "./change-job.ts"
 import { openFile, openFiles, openedOnly, type SqliteFile, wayOf } from "./file.ts"
 
-/** How long another program that writes is waited for. */
+/** How long to wait for another program that writes. */
 const BUSY_MS = 2000
 const COUNTER_AT = 24
-/** SQLite's code for a database that may not become larger. */
+/** SQLite's code for a database at its maximum size. */
 const SQLITE_FULL = 13
 const TOO_LARGE =
   "the databases made of your uploads would take more than they may together. Delete rows or uploads that you no longer need first"
 
 /**
- * Runs in a process of its own. A change stays undecided, with the file locked, until `word` says what is to become of it;
- * a process that is killed before has changed nothing.
+ * Runs in a separate process. A change stays uncommitted, with the file locked, until `word` decides it; a process that
+ * is killed before has changed nothing.
  */
 export async function runSqliteChange(
   job: SqliteChangeJob,
@@ -45,8 +45,8 @@ export async function runSqliteChange(
       return { type: "refused", problem: TOO_LARGE }
     return toOutcome(error)
   } finally {
-    db?.close() // takes back what is undecided
-    // Last: closing any descriptor of a file gives up every lock that this process has on it, SQLite's too.
+    db?.close() // rolls an undecided change back
+    // Last: closing any descriptor of a file releases all locks of this process on it, also SQLite's.
     closeSync(file.descriptor)
   }
 }
@@ -65,13 +65,13 @@ function openForChange({ limits: { bytes }, mostBytes }: SqliteChangeJob, file: 
     PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON`)
   if (mostBytes !== undefined) {
     const { page_size: pageSize } = db.prepare("PRAGMA page_size").get() as { page_size: number }
-    // A database that is larger already may still be changed, but not grow.
+    // A database beyond the limit may still be changed, but not grow.
     db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(mostBytes / pageSize))}`)
   }
   return db
 }
 
-/** How often the file has been written to, by SQLite's own count. */
+/** SQLite's count of the transactions that changed the file. */
 function counterOf(file: SqliteFile): number | null {
   if (wayOf(file) !== "locked") return null
   const bytes = Buffer.alloc(4)

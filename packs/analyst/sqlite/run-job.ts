@@ -19,7 +19,7 @@ import { ReadColumns, readNotes, type TableNotes } from "./table-notes.ts"
 
 const CHANGED = "another program keeps changing the file; try again"
 
-/** Runs in its own process, which its parent ends when it takes too long. Leaves no files. */
+/** Runs in a separate process, which its parent ends if it takes too long. Leaves no files. */
 export function runSqliteJob(job: SqliteJob, scratch: string): SqliteOutcome {
   for (let attempt = 0; attempt < 3; attempt++) {
     const file = openFile(job.path, job.folders)
@@ -30,20 +30,20 @@ export function runSqliteJob(job: SqliteJob, scratch: string): SqliteOutcome {
     } catch (error) {
       return toOutcome(error)
     } finally {
-      // Last: closing any descriptor of a file gives up every lock that this process has on it, SQLite's too.
+      // Last: closing any descriptor of a file releases all locks of this process on it, also SQLite's.
       closeSync(file.descriptor)
     }
   }
   return { type: "failed", problem: CHANGED }
 }
 
-/** Undefined where the file was changed while it was read as one that does not. */
+/** Undefined if the file changed while it was read as immutable. */
 function runOnce(job: SqliteJob, file: SqliteFile, scratch: string): SqliteOutcome | undefined {
   const way = wayOf(file)
   const before = { files: openFiles(), state: stateOf(file) }
   const db = openReadOnly(job, addressOf(file, way, scratch))
   try {
-    // Looked at twice: when the file is open, and when its log is, too.
+    // Checked twice: when the file is open, and when its log is open, too.
     if (way !== "copied" && !openedOnly(file, before.files)) return { type: "no_file" }
     db.prepare("SELECT count(*) FROM sqlite_schema").get()
     if (way !== "copied" && !openedOnly(file, before.files)) return { type: "no_file" }
@@ -78,7 +78,7 @@ function openReadOnly({ limits: { bytes }, layers: { readOnly } }: SqliteJob, ad
       functionArg: 127,
       attach: 0,
       likePatternLength: 5000,
-      // For what full-text indexes ask themselves; a statement with parameters of its own is refused before.
+      // For internal queries of full-text indexes. Statements with parameters were refused before.
       variableNumber: 100,
       triggerDepth: 10,
     },

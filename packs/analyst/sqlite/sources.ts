@@ -2,11 +2,14 @@ import { tokensOf } from "./statement.ts"
 
 /** The values that a statement assigns to columns, as SQL text. */
 export interface SqliteSources {
-  /** The columns that an INSERT names; undefined where it names none, and so means all. */
+  /** The columns that an INSERT lists; undefined if it lists none, which means all. */
   readonly fills: readonly string[] | undefined
-  /** By place, what each row of VALUES, or each SELECT, has there; nothing from a `*` on, which leaves open how many it fills. */
+  /**
+   * The expressions of each row of VALUES, or each SELECT, by position; nothing after a `*`, because its width is
+   * unknown.
+   */
   readonly places: readonly (readonly string[])[]
-  /** By name in small letters, what SET says, or several of them. */
+  /** The expressions in SET, by column name in lower case. */
   readonly sets: ReadonlyMap<string, string>
   /** Sources of values: WITH and FROM. */
   readonly around: string
@@ -14,7 +17,7 @@ export interface SqliteSources {
   readonly defaults: boolean
 }
 
-/** Reads as much of a statement as has to be known to tell who decides about a value. */
+/** Parses as much of a statement as is needed to find the sources of its values. */
 export function valueSources(text: string): SqliteSources {
   const tokens = tokensOf(text)
   const at = (words: readonly string[], start = 0) =>
@@ -34,14 +37,14 @@ export function valueSources(text: string): SqliteSources {
   }
 }
 
-/** Whether a value is another one each time: the time, chance, a counter. */
+/** True if a value differs at each run: time, random, a counter. */
 export function isMoving(expression: string): boolean {
   // Text in quotation marks is not a call.
   const words = expression.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"/g, (text) => (MOMENT.test(text) ? text : "''"))
   return ALWAYS.test(words) || isTime(words)
 }
 
-/** Whether the words of an expression say that: what a SELECT finds, or a WHEN chooses, by the time is no time itself. */
+/** The same, without the parts that only select by such a value: a SELECT's conditions, or a WHEN. */
 export function isMade(expression: string): boolean {
   const tokens = tokensOf(expression)
   const kept: string[] = []
@@ -60,13 +63,13 @@ const MOMENT = /^.\s*(?:now|subsec|subsecond)\s*.$/i
 
 const ALWAYS =
   /\bcurrent_(?:date|time|timestamp)\b|\b(?:random|randomblob|last_insert_rowid|changes|total_changes)\s*\(/i
-/** A function of the time is one of this moment where it names no other. */
+/** A time function depends on the current time if its arguments name no other. */
 const TIME_CALL = /\b(?:date|time|datetime|strftime|julianday|unixepoch|timediff)\s*\(/i
 const OF_THIS_MOMENT =
   /\b(?:date|time|datetime|strftime|julianday|unixepoch|timediff)\s*\(\s*\)|\bstrftime\s*\([^,()]*\)/i
 const NAMED_MOMENT = /['"]\s*(?:now|subsec(?:ond)?)\s*['"]/i
 
-/** Looked for in two steps: in one, each call would be a reason to look for the word through all that follows it. */
+/** In two steps, because a single pattern would search all following text after each call. */
 function isTime(words: string): boolean {
   const call = TIME_CALL.exec(words)
   return call !== null && (OF_THIS_MOMENT.test(words) || NAMED_MOMENT.test(words.slice(call.index)))
@@ -85,7 +88,7 @@ const isOneOf = (words: readonly string[]) => (token: Token) => words.some((word
 const ENDS = ["where", "group", "having", "window", "order", "limit", "on", "returning"]
 const SETS = ["union", "except", "intersect"]
 
-/** A name in brackets behind the table's, and its alias. */
+/** The column names in brackets after the table and its alias. */
 function fillsOf(tokens: readonly Token[]): string[] | undefined {
   const start = tokens.findIndex(({ text }) => text === "(")
   const before = tokens.slice(0, start)
@@ -135,7 +138,7 @@ function setsOf(tokens: readonly Token[]): Map<string, string> {
     if (!isWord(token, "set")) continue
     for (const assignment of split(upTo(tokens.slice(index + 1), isOneOf(["from", ...ENDS])), 0)) {
       const [left = "", right = ""] = partedAt(assignment, "=")
-      // `(a, b) = (…)` names several.
+      // `(a, b) = (…)` assigns several columns.
       const names = left.trim().startsWith("(") ? left.replace(/^\s*\(|\)\s*$/g, "").split(",") : [left]
       const listed = names.length > 1 ? split(tokensOf(right).slice(1, -1), 1) : [right]
       for (const [place, name] of names.map(unquotedName).entries()) {
@@ -152,7 +155,7 @@ function upTo(tokens: readonly Token[], isEnd: (token: Token) => boolean): reado
   return end < 0 ? tokens : tokens.slice(0, end)
 }
 
-/** The texts between the commas of one level. */
+/** The texts between commas at one nesting level. */
 function split(tokens: readonly Token[], level: number): string[] {
   const parts: string[] = [""]
   for (const { text, depth } of tokens) {

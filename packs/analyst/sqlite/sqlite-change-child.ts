@@ -7,7 +7,7 @@ process.on("disconnect", () => process.exit())
 const next = <T>() => new Promise<T>((resolve) => process.once("message", (message) => resolve(message as T)))
 const say = (outcome: SqliteChangeOutcome | "ready") => void process.send?.(outcome)
 
-// It listens before it speaks: the answer may come at once.
+// Subscribes before it reports that it is ready, because the job may arrive immediately.
 let job = next<SqliteChangeJob>()
 say("ready")
 for (;;) {

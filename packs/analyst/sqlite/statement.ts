@@ -20,11 +20,11 @@ export function problemOfStatement(sql: string, words = READS): string | undefin
   return hasParameter(first) ? "it holds a parameter, such as ? or :name, for which there is no value" : undefined
 }
 
-/** SQLite would take nothing for its value, without a word. */
+/** SQLite would silently use NULL as the value of a parameter. */
 function hasParameter(statement: string): boolean {
   for (let at = 0; at < statement.length; at = endOfPiece(statement, at)) {
     const sign = statement.charAt(at)
-    // A dollar may also be part of a name.
+    // A dollar sign may also be part of a name.
     if ("?:@".includes(sign) || (sign === "$" && !/[\w$\u0080-\uffff]/.test(statement.charAt(at - 1)))) return true
   }
   return false
@@ -51,8 +51,8 @@ export function statementsOf(sql: string): string[] {
 }
 
 /**
- * The words, names, texts and signs of a statement, each with how many brackets are open around it: a bracket itself counts with
- * what is outside of it.
+ * The words, names, texts and symbols of a statement, each with the number of open brackets around it. A bracket has
+ * the depth of the text outside it.
  */
 export function tokensOf(sql: string): { readonly text: string; readonly depth: number }[] {
   const tokens: { text: string; depth: number }[] = []
@@ -64,7 +64,7 @@ export function tokensOf(sql: string): { readonly text: string; readonly depth: 
     const text = sql.slice(at, end)
     if (text === ")") depth--
     const last = tokens.at(-1)
-    // A doubled quote stands for one inside.
+    // A doubled quotation mark is one inside the text.
     if (last && text.length > 1 && sql.charAt(at - 1) === text.charAt(0) && own(CLOSING, text.charAt(0)))
       last.text += text
     else if (!SPACES.includes(text) && !isComment(sql, at)) tokens.push({ text, depth })
@@ -79,10 +79,10 @@ const isComment = (sql: string, at: number) => sql.startsWith("--", at) || sql.s
 /** Returns the end of the token at this position: a comment, a quoted text, or a single character. */
 function endOfPiece(sql: string, at: number): number {
   if (sql.startsWith("--", at)) return after(sql, "\n", at)
-  // A comment that does not end reaches to the end; a star right behind the slash is not its end.
+  // An unclosed comment extends to the end. The star directly after the slash does not close it.
   if (sql.startsWith("/*", at)) return after(sql, "*/", at + 2)
   const closing = own(CLOSING, sql.charAt(at))
-  // A doubled quote ends one piece and begins the next, which comes to the same.
+  // A doubled quotation mark ends one token and starts the next, which has the same effect.
   return closing === undefined ? at + 1 : after(sql, closing, at + 1)
 }
 

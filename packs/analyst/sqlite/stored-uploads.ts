@@ -7,11 +7,15 @@ import type { SqliteMark } from "./change-job.ts"
 import { uploadAt } from "./upload-path.ts"
 
 /**
- * Databases made of uploads, where several machines share the store: kept there. One that lies in a folder of this machine,
- * from before that was so, is taken into the store when it is used for the first time.
+ * A file on this disk without a connection is deleted if it is older, because a younger one may be an upload in
+ * progress.
  */
 const DELETED_AFTER_MS = 24 * 3_600_000
 
+/**
+ * Databases created from uploads, in the store that several machines share. One that is still in a folder of this
+ * machine, from before the store had them, is moved to the store on first use.
+ */
 export class StoredUploads {
   readonly files: StoredFiles
   readonly #root: string
@@ -36,7 +40,9 @@ export class StoredUploads {
     return this.files.withCopy(user, path, work)
   }
 
-  /** Takes an upload from this machine's disk into the store, for as long as its connection is there. True: it is in there. */
+  /**
+   * Moves an upload from this machine's disk to the store, as long as its connection exists. True if the store has it.
+   */
   take(user: UserId, path: string): Promise<boolean> {
     const file = join(this.#root, user, path)
     return this.#locks.run(file, async () => {
@@ -44,17 +50,17 @@ export class StoredUploads {
       const found = await lstat(file).catch(() => undefined)
       if (!id || !found?.isFile()) return false
       if (await this.files.find(user, path)) {
-        await rm(file, { force: true }) // taken before, by a process that died then; what the store has is newer
+        await rm(file, { force: true }) // a process moved it before and crashed; the store's copy is newer
         return true
       }
       await this.#settle(user, file)
       const stored = await this.files.put(user, file)
       const isAdded = await this.files.add(user, path, stored, id)
-      // In the store first, then away from here: killed in between, it is found twice and never lost.
+      // First stored, then deleted here: after a crash in between there are two copies, but it is never lost.
       if (isAdded) await this.files.adopt(user, stored, file)
       else await this.files.drop(stored)
       if (isAdded || (await this.files.find(user, path))) return true
-      // Deleted at another node while this one was away. A young one may be an upload that is just being made.
+      // Its connection was deleted on another node. A recent file may be an upload in progress.
       if (Date.now() - found.mtimeMs > DELETED_AFTER_MS) await rm(file, { force: true })
       return false
     })

@@ -18,16 +18,16 @@ interface ColumnNotes {
 }
 
 const MARK = "/* pawl: "
-/** In characters: a reader takes no longer statements. */
+/** The most characters, because a reader does not accept longer statements. */
 const MAX = 32_000
-/** A statement with such a comment and its columns is no longer; one that is was not written by us. */
+/** The most characters of a statement with such a comment. A longer one was not written by us. */
 const READ = 8 * MAX
 /** Maximum characters of a warning. */
 const LONGEST = 2000
 /** At most this many notes are added to a result. */
 const TOLD = 10
 
-/** A comment for a statement; empty where there is nothing to say. */
+/** The comment for a statement; empty without notes. */
 export function toComment({ warnings, columns }: TableNotes): string {
   const said = columns.filter((column) => column.note !== undefined || column.warnings.length > 0)
   if (warnings.length === 0 && said.length === 0) return ""
@@ -66,7 +66,7 @@ function parsed(sql: string): TableNotes | undefined {
   }
 }
 
-// By hand: the process that reads files starts for each of them, and is not kept waiting for a library.
+// Written by hand: loading a schema library would slow down the start of every reading process.
 const isNotes = (notes: unknown): notes is TableNotes =>
   isObject(notes) && isTexts(notes.warnings) && Array.isArray(notes.columns) && notes.columns.every(isColumn)
 const isColumn = (column: unknown): boolean =>
@@ -78,7 +78,7 @@ const isTexts = (texts: unknown): boolean =>
   Array.isArray(texts) && texts.every((text) => typeof text === "string" && text.length <= LONGEST)
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
-/** Which columns a statement reads, as SQLite itself tells while it compiles it. */
+/** Collects the columns that a statement reads, as SQLite reports them while it compiles it. */
 export class ReadColumns {
   readonly #read = new Map<string, Set<string>>()
 

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { ConnectionId } from "../../../core/pack.ts"
 import { isId } from "../../../core/program.ts"
 
-/** In the folder of a person. */
+/** The folder of uploads in a person's folder. */
 const FOLDER = "csv"
 
 /** The limit for all databases of a user's uploads, in bytes. */
@@ -12,7 +12,7 @@ export const MAX_UPLOADED_BYTES: number = 512 * 1024 * 1024
 /** The path of an upload's database in the user's folder, as in its connection. */
 export const uploadPath = (id: ConnectionId): string => `${FOLDER}/${id}.db`
 
-/** Whose upload lies at this path of a person's folder; undefined for any other file. */
+/** The connection of the upload at this path; undefined for any other file. */
 export function uploadAt(path: string): ConnectionId | undefined {
   const [, id = ""] = /^csv\/(\w+)\.db$/.exec(path) ?? []
   return isId("conn", id) ? (id as ConnectionId) : undefined
@@ -26,7 +26,7 @@ export async function uploadedBytes(own: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** 0 for a file that is not there. */
+/** 0 if the file does not exist. */
 export const sizeOf = (file: string): Promise<number> =>
   stat(file).then(
     ({ size }) => size,

@@ -2,18 +2,18 @@ import type { Column } from "../../../core/pack.ts"
 
 export type SqliteValue = null | number | bigint | string | Uint8Array
 
-/** A value as it goes over the wire, losing nothing: see `QueryAnswer`. */
+/** Converts a value to JSON without loss: see `QueryAnswer`. */
 export function toWire(value: SqliteValue): unknown {
   if (typeof value === "bigint") {
     return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value)
   }
-  // JSON has no infinities, and would make null of them.
+  // JSON would convert infinities to null.
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value)
   if (value instanceof Uint8Array) return { bytes: value.length, base64: Buffer.from(value).toString("base64") }
   return value
 }
 
-/** The declared types; where there is none, as of an expression, what the first value is. */
+/** The declared types; without one, as for an expression, the type of the first value. */
 export function typesOf(
   declared: readonly { readonly name: string; readonly type: string | null }[],
   first: readonly SqliteValue[] | undefined,

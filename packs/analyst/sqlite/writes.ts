@@ -12,16 +12,16 @@ export class SqliteWrites {
   readonly stamped = new Set<string>()
   /** The tables that triggers write to. */
   readonly #written = new Set<string>()
-  /** Other tables that foreign keys of the statement reach. */
+  /** Other tables that the statement changes through foreign keys. */
   readonly #reached = new Set<string>()
   readonly #watcher: string | undefined
 
-  /** `watcher`: a trigger of ours, which only notes rows. */
+  /** `watcher`: our own trigger, which only records rows. */
   constructor(watcher?: string) {
     this.#watcher = watcher
   }
 
-  /** Allows what reads, as ever, and changes of rows in the tables of the one file. */
+  /** Allows reads, and changes of rows in the main file. */
   readonly authorize = (action: number, ...about: (string | null)[]): number => {
     const [first = null, second = null, database, trigger = null] = about
     const verb = VERBS[action]
@@ -33,8 +33,8 @@ export class SqliteWrites {
       this.#written.add(first)
       if (verb === "UPDATE" && first === this.table && second !== null) this.stamped.add(second)
     } else {
-      // The first is the statement itself. What foreign keys do with other tables comes after it, without a trigger's
-      // name; and an INSERT that updates where there is one already is an INSERT all the same.
+      // The first action is the statement itself. Changes by foreign keys follow without a trigger's name. An upsert
+      // first reports its INSERT.
       this.verb ??= verb
       this.table ??= first
       if (first !== this.table) this.#reached.add(first)
@@ -43,12 +43,12 @@ export class SqliteWrites {
     return constants.SQLITE_OK
   }
 
-  /** Whether rows that are there get other numbers, and so cannot be found as they were. */
+  /** True if existing rows get other rowids, so that they cannot be found by the previous ones. */
   renumbers(columns: readonly { readonly name: string; readonly pk: number }[]): boolean {
     return this.columns.has("ROWID") || columns.some(({ name, pk }) => pk > 0 && this.columns.has(name))
   }
 
-  /** Whether the statement, or a trigger, sets this column in rows that are there. */
+  /** True if the statement or a trigger sets this column in existing rows. */
   sets(column: string): boolean {
     return this.columns.has(column) || this.stamped.has(column)
   }
@@ -58,7 +58,7 @@ export class SqliteWrites {
     return [...this.#reached].filter((table) => !this.#written.has(table))
   }
 
-  /** Whether triggers write to the very table, too. */
+  /** True if triggers write to the same table, too. */
   triggersWriteToo(): boolean {
     return this.table !== undefined && this.#written.has(this.table)
   }

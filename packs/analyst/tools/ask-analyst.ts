@@ -24,12 +24,12 @@ export type DrawnResult = Omit<StoredResult, "createdAt">
 export interface ChartPorts {
   readonly results: Pick<QueryResults, "find">
   readonly checker: Pick<ChartCheck, "check" | "warm">
-  /** Asks the database, for a chart of what has not been asked yet. */
+  /** Asks the database, if a chart needs data that was not queried yet. */
   readonly ask?: Pick<Tool, "run">
 }
 
 const MENDS = 3
-/** A question to the database, and four to the model. */
+/** The time limit: one question to the database, and four to the model. */
 const SECONDS = 180
 const TABLE = { rows: 100, characters: 256_000 }
 const NOTHING_TO_DRAW =
@@ -65,7 +65,7 @@ export function askAnalyst({ results, checker, ask }: ChartPorts): Tool {
     async run({ query, question }, context) {
       checker.warm()
       const isNew = Boolean(question?.trim()) || resultIn(context.state) === undefined
-      // A model says with `query` what to ask for; the offline one has only repeated that it shall draw.
+      // A model passes `query` to request new data. The offline model only repeats the request for a chart.
       if (isNew && !question?.trim() && (await context.model()).provider === "offline") return failed(NOTHING_TO_DRAW)
       const asked = isNew && ask ? await ask.run({ query: question?.trim() || query }, context) : undefined
       if (asked && asked.status !== "ok") return asked
@@ -171,7 +171,7 @@ function resultIn({ sqlResult }: Readonly<Record<string, unknown>>): NamedResult
   return typeof named?.resultId === "string" ? named : undefined
 }
 
-/** Results are kept for a time, and the state has the first rows: where these are all, nothing is missing. */
+/** Results expire, but the state has the first rows: if these are all, they are enough. */
 function wholeIn({ resultId: id, rows, rowCount, ...rest }: NamedResult): DrawnResult | undefined {
   if (!Array.isArray(rows) || rows.length !== rowCount) return undefined
   return { id, rows, ...rest } as unknown as DrawnResult

@@ -24,7 +24,7 @@ export interface AskPorts {
 }
 
 const TRIES = 3
-/** Three statements of ten seconds each, and the time that it takes to write them. */
+/** The time limit: three statements of ten seconds each, and the time to write them. */
 const SECONDS = 150
 /**
  * The part of a result that the model receives, that is stored in the state, and that a screen receives immediately.
@@ -44,8 +44,8 @@ const Input = z.object({
 })
 
 /**
- * Answers a question about the conversation's database: the model writes the statement from the schema, and is shown what
- * the database says to it until one works. A read that a crash cut off runs again: it changes nothing.
+ * Answers a question about the conversation's database: the model writes a statement from the schema, and gets the
+ * database's errors until one works. A read, so it is repeated after a crash.
  */
 export function askDatabase({ databases, results }: AskPorts): Tool {
   return defineTool<z.infer<typeof Input>>({
@@ -75,7 +75,8 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
       const name = await connectionName(databases, user, connectionId)
       if (name === undefined) return failed(GONE)
       const request = { user, id: connectionId, signal, timeZone }
-      // Half of what a small model can read at four characters a token; the rest is for the question and the statement.
+      // At most half of the context of a small model, at four characters per token. The rest is for the question and
+      // the statement.
       const most = Math.min(MAX_SCHEMA, (await context.model()).contextTokens * 2)
       const { markdown } = await databases.narrow(request, { question: query.slice(0, 2000), most })
       const about = [`# The database: ${name}`, markdown, ...lastResult(context.state, connectionId)].join("\n\n")
@@ -85,7 +86,7 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
         const written = await writeSql(context, { question: query, about }, attempts)
         if ("words" in written) return failed(inWords(written.words, attempts))
         const { sql } = written
-        // Word for word the same would end in the same way, and cost its time again.
+        // The same statement again would fail again.
         if (attempts.some((before) => before.sql === sql)) break
         const tried = await attempt(() => databases.query(request, sql))
         if ("problem" in tried) {
@@ -142,13 +143,13 @@ const lastTry = (attempts: readonly FailedStatement[]): string =>
     .map(({ sql, problem }) => `\`\`\`sql\n${sql}\n\`\`\`\n\n${problem}`)
     .join("")
 
-/** That a question cannot be answered is an answer, too, and no failure that asking again would mend. */
+/** A question without a possible statement gets a normal answer, because asking again would not help. */
 function inWords(words: string, attempts: readonly FailedStatement[]): string {
   const said = words === "" ? "No SQL was written for that." : words
   return attempts.length === 0 ? said : `${said}\n\nTried before:\n\n${lastTry(attempts)}`
 }
 
-/** A database is chosen by its person, also where there is only one: what is in it is read out loud from then on. */
+/** The person must choose a database, even if there is only one, because its contents are sent to the model. */
 async function howToChoose(databases: ReadableDatabases, { user }: CallContext): Promise<string> {
   const { items } = await databases.list(user, { limit: 10 })
   const names = items.map(({ id, name }) => `${JSON.stringify(name)} (${id})`).join(", ")

@@ -19,7 +19,7 @@ import type { OpenDatabase, UserDatabases } from "../connections/user-databases.
 
 /** The store of attempts, so that a database can be asked about their outcome. */
 export interface Attempts {
-  /** A try after another one needs what `free` has answered. */
+  /** Starts an attempt. A repeated attempt needs the ticket that `free` returned. */
   begin(callId: CallId, whose: Whose, ticket?: string): Promise<string>
   record(callId: CallId, holder: string, recorded: NewMark): Promise<"moved" | void>
   find(callId: CallId, user: UserId): Promise<FoundAttempt | undefined>
@@ -98,7 +98,7 @@ and after. Read first, so that the statement touches exactly the rows that are m
     },
 
     async run({ sql }, context): Promise<Answer> {
-      // Before anything is waited for: what is set free from here on is not for this try.
+      // Read before the first await: a ticket that is issued later belongs to another attempt.
       const ticket = tickets.get(context.callId)
       tickets.delete(context.callId)
       const { kind, place, name, user, connectionId } = await open(context)
@@ -137,7 +137,7 @@ and after. Read first, so that the statement touches exactly the rows that are m
 
 const PAST = { INSERT: "inserted into", UPDATE: "changed in", DELETE: "deleted from" } as const
 
-/** An INSERT may change what is there in place of adding to it, and says which. */
+/** Describes the change. An INSERT may also change existing rows, and the text says how many. */
 function told({ verb, table, affected, added, overwritten, all }: DatabaseChange, be: string): string {
   const every = all ? ", which is EVERY row of the table" : ""
   if (verb !== "INSERT") return `${affected} row(s) ${be} ${PAST[verb]} ${table}${every}`
@@ -160,7 +160,7 @@ function actionOf({ verb, before, notes }: DatabaseChange): Preview["action"] {
  */
 const made = (value: unknown) => `(made when applied, such as ${String(value)})`
 
-/** A row that was there keeps its number, and shows it. */
+/** Marks generated values. An existing row retains its value, which is shown. */
 function withMade({ columns, made: names, kept, before, after, paired }: DatabaseChange): readonly unknown[][] | null {
   const facts = columns.map(({ name }) => ({ isMade: names.includes(name), isKept: paired && kept.includes(name) }))
   return (
@@ -177,7 +177,7 @@ function withMade({ columns, made: names, kept, before, after, paired }: Databas
 function diffOf({ columns, before, added, overwritten, paired }: DatabaseChange, after: DatabaseChange["after"]) {
   const names = columns.map(({ name }) => name)
   const shown = (rows: DatabaseChange["after"], rowCount: number) => rows && { columns: names, rows, rowCount }
-  // Some are new and some are not: a screen has to know which of them were there.
+  // A mix of new and existing rows: a client must know which of them existed.
   const mixed = paired && added > 0 && overwritten > 0 ? { paired: true } : {}
   const now = shown(after, added + overwritten)
   return { before: shown(before, overwritten), after: now && { ...now, ...mixed } }

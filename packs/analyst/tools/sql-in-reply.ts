@@ -1,6 +1,6 @@
 import { MAX_SQL } from "../../../core/pack.ts"
 
-/** How a line begins that begins a statement, and not a sentence: "With this query …" is none. */
+/** The starts of lines that start a statement, not a sentence such as "With this query …". */
 const BEGINS = [
   /^\(? *select\b/i,
   /^with (?:recursive )?[\w"`[\].]+ *(?:\([^()]{0,500}\) *)?as\b/i,
@@ -13,12 +13,12 @@ const BEGINS = [
 const OTHER_LANGUAGES = /^(?:json|python|py|js|javascript|ts|typescript|bash|sh|html|xml|yaml|csv)$/i
 /** The characters of a reply that are searched. */
 const MAX = MAX_SQL * 2
-/** Characters of a line that are searched for the beginning of a statement. */
+/** The characters of a line that are searched for the start of a statement. */
 const LOOK = 1000
 
 /**
- * The SQL in what a model wrote: inside its fence, or from the line on that begins a statement. Undefined where there is
- * none. It is not judged here: what may not run is refused by the guard, which tells why.
+ * The SQL in a model's text: in a code fence, or from the line that starts a statement. Undefined if there is none. It
+ * is not checked here: the guard refuses what may not run, with a reason.
  */
 export function sqlInReply(reply: string): string | undefined {
   const text = reply.slice(0, MAX)
@@ -83,7 +83,7 @@ function beginningIn(text: string): number | undefined {
     const opened = words.lastIndexOf("/*")
     const closed = words.lastIndexOf("*/")
     const rest = closed > opened ? words.slice(closed + 2).trim() : words
-    // A comment may also stand behind it, on the same line: then what is left of the line says nothing.
+    // A comment may also follow on the same line. Then the rest of the line does not matter.
     const begins = (said: string) => BEGINS.some((pattern) => pattern.test(said))
     if ((!commented && begins(words)) || ((!commented || closed >= 0) && begins(rest))) return at
     if (closed > opened) commented = false

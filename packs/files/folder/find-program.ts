@@ -12,7 +12,7 @@ export function findProgram(name: string, searchPath: string, root: string): str
     .find((path) => isProgram(path) && !isInside(realpathSync(path), root))
 }
 
-/** The entries of a search path that are absolute and, with every link resolved, outside of the folder. */
+/** The absolute entries of a search path that are outside the folder after links are resolved. */
 export function trustedEntries(searchPath: string, root: string): string[] {
   return searchPath.split(":").flatMap((entry) => {
     if (!isAbsolute(entry) || isInside(entry, root)) return []
@@ -21,7 +21,7 @@ export function trustedEntries(searchPath: string, root: string): string[] {
   })
 }
 
-/** By whole names: `/home/ada/work-old` is not inside `/home/ada/work`. */
+/** Compares whole names: `/home/ada/work-old` is not inside `/home/ada/work`. */
 export function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`)
 }

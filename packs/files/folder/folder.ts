@@ -15,7 +15,7 @@ export interface Listed {
   readonly isCut: boolean
 }
 
-/** `other`: a pipe, a socket, a device. It is named, and never opened. */
+/** `other`: a pipe, a socket, a device. It is listed but never opened. */
 export type EntryType = "file" | "directory" | "link" | "other"
 
 /** The target of a path, with links followed. */
@@ -25,7 +25,7 @@ export interface FoundPath {
   readonly path: string
   readonly size: number
   readonly mode: number
-  /** It has other names (hard links) that may lie outside. A write puts another file in the place of this name alone. */
+  /** It has other names (hard links) that may be outside. A write replaces the file of this name only. */
   readonly isShared: boolean
 }
 
@@ -37,7 +37,9 @@ export interface FileBytes extends FoundPath {
 /** The condition of a write: the hash of the current file, or that there is none. */
 export type Expected = string | "absent"
 
-/** Whether its person trusts what its files say, and which files conversations have written after text of others. */
+/**
+ * Whether the person trusts the folder's text, and which files conversations wrote after they had read untrusted text.
+ */
 export interface FolderTrust {
   readonly isTrusted: boolean
   readonly tainted?: TaintedFiles
@@ -50,27 +52,27 @@ export interface FolderTrust {
  * and even if links change at the same time, nothing outside is read or written.
  */
 export interface Folder extends Disposable {
-  /** Its real name, for people. */
+  /** Its real path, for people. */
   readonly root: string
-  /** Short, the same for the same place: what was shown for one folder is not done in another. */
+  /** Short, and the same for the same path. A change that was shown for one folder does not run in another. */
   readonly id: string
   readonly trust: FolderTrust
-  /** How paths are held to the folder: by what was opened, or by names looked at before and after. */
+  /** How the folder prevents escapes: by open descriptors, or by checking names before and after. */
   readonly heldBy: "descriptors" | "names"
-  /** From it on: what lies in it and is none of it. */
+  /** Paths in the folder that do not belong to it, relative to it. */
   readonly closed: readonly string[]
   /**
-   * Which thing has this name, of all that ever have: two answers differ where another one took its place. Of a link also
-   * its text, and which thing it leads to.
+   * Identifies the entry itself: the value changes if another entry takes its name. For a link it includes the text and
+   * the target.
    */
   identityOf(path: string): string | undefined
   /** Returns the type of the entry with this name, without following links. */
   kindOf(path: string): EntryType | undefined
-  /** Undefined where there is nothing. */
+  /** Undefined if the path does not exist. */
   find(path: string): FoundPath | undefined
   /**
-   * The real name of what is there or would be, links on the way resolved. `last`: whether one at the end is followed too,
-   * as a read or write follows it, or kept, as a move does.
+   * The real path of an existing or new entry, with links resolved. `last`: whether a link at the end is followed, as a
+   * read or write does, or not, as a move does.
    */
   realPath(path: string, last: "follow" | "keep"): string
   /**
@@ -78,23 +80,24 @@ export interface Folder extends Disposable {
    * sizes takes most of the time, so callers that need only names pass `no-sizes`.
    */
   list(path: string, most: number, sizes?: "sizes" | "no-sizes"): Listed
-  /** The whole file; refused where it is larger than `most`. */
+  /** Reads the whole file. Throws if it is larger than `most`. */
   read(path: string, most: number): FileBytes
   /**
-   * From here on: paths as `realPath` gives them. A link that has come into the way since then is refused, for what was
-   * shown is another place. Puts bytes there, all of them or none, only while what is there is what is
-   * expected.
+   * The following methods take paths from `realPath`. They refuse a path that has become a link since then, because
+   * another file was shown. `write` writes all bytes or none, and only if the current file is the expected one.
    */
   write(path: string, bytes: Buffer, how: { readonly expect: Expected; readonly mode?: number }): void
   remove(path: string, expect: Expected): void
-  /** Deletes what an earlier process has left of a write there, in whose middle it died. */
+  /** Deletes drafts that a crashed process left next to this path. */
   sweepBeside(path: string): void
   /** `to` must not exist. */
   move(from: string, to: string): void
   makeDirectory(path: string): void
-  /** Only an empty one. */
+  /** Removes an empty directory. */
   removeDirectory(path: string): void
-  /** Takes away what is no file: a link itself, an empty directory, a pipe; only while it is the very thing that is expected. */
+  /**
+   * Deletes an entry that is not a file: a link itself, an empty directory, a pipe. Only if `identity` still matches.
+   */
   removeEntry(path: string, identity: string): void
   /** The target of a link; undefined for other entries. */
   linkText(path: string): string | undefined

@@ -3,11 +3,11 @@ import { fileRefusal } from "./folder.ts"
 
 type Engine = typeof RE2JS
 
-/** Loaded when it is first needed: nothing that starts needs it. */
+/** Loaded on first use, because the start does not need it. */
 export const loadEngine = async (): Promise<Engine> => (await import("re2js")).RE2JS
 
 export interface Glob {
-  /** Size of its program: with the length of a path, the worst cost of a match. */
+  /** The size of its program: multiplied by the length of a path, the worst cost of a match. */
   readonly size: number
   matches(path: string): boolean
 }
@@ -25,7 +25,7 @@ export function toGlob(engine: Engine, glob: string, flags = 0): Glob {
   return { size: pattern.programSize(), matches: (path) => pattern.matches(path) }
 }
 
-/** As a model writes it: without a slash it is a name at any depth. */
+/** A glob as models write it: without a slash it matches a name at any depth. */
 export function toFileGlob(engine: Engine, said: string): ReturnType<typeof toGlob> {
   return toGlob(engine, said.includes("/") ? said.replace(/^\.?\//, "") : `**/${said}`)
 }

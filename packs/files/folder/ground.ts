@@ -10,32 +10,35 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 
-/** A directory that is open. `path`: its name from the root on, as we came here. */
+/** An open directory. `path`: the names from the root to it. */
 export interface Directory {
   readonly fd: number
   readonly path: readonly string[]
 }
 
-/** How names are looked up in an open directory: all that differs between systems. */
+/** How names are looked up in an open directory. Only this differs between systems. */
 export interface DirectoryLookup {
   readonly heldBy: "descriptors" | "names"
-  /** An address of `name` in this directory, whatever the directory is called by now. */
+  /** A path of `name` in this directory that stays valid if the directory is renamed. */
   at(directory: Directory, name: string): string
-  /** Opens what is there without following, blocking or waking it; undefined for nothing. A link has no descriptor. */
+  /**
+   * Opens an entry without following, blocking or side effects; undefined if it does not exist. A link has no
+   * descriptor.
+   */
   open(directory: Directory, name: string): { readonly fd: number; readonly stat: BigIntStats } | "link" | undefined
-  /** For reading, what `open` gave. */
+  /** Opens the result of `open` for reading. */
   reopen(fd: number, directory: Directory, name: string): number
   /** The current path of an open descriptor. */
   whereIs(fd: number, said: readonly string[]): string | undefined
 }
 
-/** Linux: opens without the right to read, and without any effect on what is opened. Node does not name it. */
+/** Linux: opens without permission to read and without side effects. Node has no constant for it. */
 const O_PATH = 0o10000000
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_DIRECTORY } = constants
 
 /**
- * Linux. A directory is addressed by its descriptor (`/proc/self/fd/7/name`), so that a name is looked up in the directory
- * that was opened and in no other, as `openat` does; and what was opened is opened for reading by its descriptor again.
+ * Linux. A directory is addressed by its descriptor (`/proc/self/fd/7/name`), so a name is looked up in exactly the
+ * directory that was opened, as with `openat`. An opened entry is opened for reading through its descriptor, too.
  */
 export const byDescriptors: DirectoryLookup = {
   heldBy: "descriptors",
@@ -71,7 +74,7 @@ export function byNames(root: string): DirectoryLookup {
       const seen = orMissing(() => lstatSync(path, { bigint: true }))
       if (!seen) return undefined
       if (seen.isSymbolicLink()) return "link"
-      // Never opened: it could block, or do something. The descriptor of the directory stands in for it.
+      // Not opened, because that could block or have side effects. The descriptor of the directory is returned instead.
       if (!seen.isFile() && !seen.isDirectory()) return { fd: openSync(pathOf(directory.path), O_RDONLY), stat: seen }
       const fd = openSync(path, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0))
       const stat = fstatSync(fd, { bigint: true })

@@ -6,7 +6,7 @@ const MAX_RULES = 2000
  * rules.
  */
 const MAX_PROGRAMS = 20_000
-/** Twice what a pattern may have: of a longer line not even its end is looked for. */
+/** Twice the longest pattern. A longer line is skipped without looking for its end. */
 const LONGEST_LINE = 1000
 
 interface Rule {
@@ -15,9 +15,9 @@ interface Rule {
   matches(path: string): boolean
 }
 
-/** The rules of a `.gitignore`, for paths from its own directory on. A rule that cannot be read is none. */
+/** The rules of a `.gitignore`, for paths relative to its directory. An invalid rule is ignored. */
 export interface IgnoreRules {
-  /** True to leave out, false to take in again what another file leaves out, undefined for no opinion. */
+  /** True to ignore, false to include a path that another file ignores, undefined without a matching rule. */
   judge(path: string, isDirectory: boolean): boolean | undefined
 }
 

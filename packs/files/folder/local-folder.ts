@@ -33,8 +33,8 @@ import { type PathEnd, type Roots, walk } from "./walk.ts"
 import { own } from "../../../core/pack.ts"
 
 /**
- * The folder on this machine. `by`: how it is held to the folder, where the system leaves a choice. `closed`: places that
- * are none of it also where they lie in it, such as our own data. Without `trust` it is not trusted.
+ * The folder on this machine. `by`: the lookup to use, if the system offers both. `closed`: paths that do not belong to
+ * the folder even if they are in it, such as Pawl's own data. Without `trust` the folder is not trusted.
  */
 export function openFolder(
   path: string,
@@ -57,7 +57,7 @@ export const folderId = (root: string): string => createHash("sha256").update(ro
 const within = (places: readonly string[], root: string) =>
   places.filter((place) => isInside(place, root)).map((place) => relative(root, place))
 
-/** The real name of what may not be there yet. */
+/** The real path of an entry that may not exist yet. */
 function realOrWouldBe(path: string): string {
   const above = dirname(resolve(path))
   if (existsSync(path)) return realpathSync(path)
@@ -106,7 +106,7 @@ class LocalFolder implements Folder {
     try {
       return walk(this.#roots, link, ({ open }) => (open ? identityIn(open.stat) : "nowhere"))
     } catch {
-      return "outside" // or in circles: what lies there is not ours to guard
+      return "outside" // or a cycle of links: its target is not ours to protect
     }
   }
 
@@ -208,7 +208,9 @@ class LocalFolder implements Folder {
     return { type, path: path.join("/"), size: Number(stat.size), mode: Number(stat.mode & 0o7777n), isShared }
   }
 
-  /** A file whose names all lie side by side has none outside. So has a new one whose draft a crash has left. */
+  /**
+   * Counts the names of a file in its directory. If these are all, none is outside. A draft left by a crash counts too.
+   */
   #namesOf(ino: bigint, directory: Directory): bigint {
     let names = 0n
     for (const { name } of this.#entries(directory, MAX_NAMES, "no-sizes").entries) {

@@ -27,7 +27,7 @@ export const MAX_REPLACED = 32 * 1024 * 1024
 
 type ReadBytes = (place: PathEnd, most: number) => FileBytes
 
-/** Changes in a folder, each by names in a directory that was opened and is looked at once more before the last step. */
+/** Changes in a folder. Each uses names in an opened directory, which is checked again before the last step. */
 export class LocalWrites {
   readonly #roots: Roots
   readonly #bytes: ReadBytes
@@ -75,7 +75,7 @@ export class LocalWrites {
         if (!before) throw stale(path)
         const { directory, name, open } = place
         this.#sweep(directory)
-        // Put aside and looked at before it goes: between the look and the end another file may have got its name.
+        // Renamed first and checked before it is deleted: another file may have got its name since the last check.
         const aside = draftName()
         requireInside(this.#roots, directory, path)
         renameSync(this.#at(directory, name), this.#at(directory, aside))
@@ -93,7 +93,7 @@ export class LocalWrites {
     )
   }
 
-  /** Deletes the drafts that a crash has left where this file is, or would be. */
+  /** Deletes drafts that a crash left in the directory of this file. */
   sweepBeside(path: string): void {
     walk(this.#roots, path, ({ directory }) => this.#sweep(directory), "keep")
   }
@@ -159,7 +159,7 @@ export class LocalWrites {
     )
   }
 
-  /** Deletes an entry that is not a file. `isExpected` checks it once more. */
+  /** Deletes an entry that is not a file. `isExpected` checks its identity again. */
   removeEntry(path: string, isExpected: () => boolean): void {
     const isDirectory = walk(
       this.#roots,
@@ -171,7 +171,7 @@ export class LocalWrites {
         if (open?.stat.isDirectory()) return true
         const at = this.#at(directory, name)
         const seen = lstatSync(at, { bigint: true })
-        // Put aside and looked at before it goes, as with a file.
+        // Renamed and checked first, as with a file.
         const aside = this.#at(directory, draftName())
         requireInside(this.#roots, directory, path)
         renameSync(at, aside)
@@ -186,7 +186,7 @@ export class LocalWrites {
       },
       "keep",
     )
-    // The system itself takes only an empty one.
+    // The system itself refuses a directory that is not empty.
     if (isDirectory) this.removeDirectory(path)
   }
 
@@ -217,10 +217,10 @@ export class LocalWrites {
     return this.#roots.ground.at(directory, name)
   }
 
-  /** A new name is durable when its directory is. */
+  /** Syncs the directory, because a new name is durable only then. */
   #settle(directory: Directory): void {
     const { ground } = this.#roots
-    if (ground.heldBy === "names") return // not every system lets a directory be opened for this
+    if (ground.heldBy === "names") return // not every system can open a directory for this
     const fd = openSync(`/proc/self/fd/${directory.fd}`, DIRECTORY)
     try {
       fsyncSync(fd)
@@ -237,7 +237,7 @@ function requireReal({ path }: PathEnd, said: string): void {
 
 const draftName = () => `.pawl-${process.pid}-${randomBytes(9).toString("base64url")}.tmp`
 
-/** Whether a name is that of a draft whose writer has died over it. */
+/** True if a name is that of a draft whose process has ended. */
 function isLeft(name: string): boolean {
   const [, pid] = /^\.pawl-(\d+)-[\w-]{12}\.tmp$/.exec(name) ?? []
   if (pid === undefined || Number(pid) === process.pid) return false
@@ -255,7 +255,7 @@ function writeAll(fd: number, bytes: Buffer): void {
   for (let offset = 0; offset < bytes.length;) offset += writeSync(fd, bytes, offset)
 }
 
-/** Only root can give a file away, and only root would otherwise take it from its owner. */
+/** Keeps the owner of a replaced file. Only root can change it, and only root would otherwise become the owner. */
 function keepOwner(fd: number, { open }: PathEnd): void {
   if (!open || process.getuid?.() !== 0) return
   fchownSync(fd, Number(open.stat.uid), Number(open.stat.gid))
@@ -265,6 +265,6 @@ function removeQuietly(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // It was never made, or has its name by now.
+    // It was never created, or has its final name.
   }
 }

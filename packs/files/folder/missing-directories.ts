@@ -2,7 +2,7 @@ import { isInside } from "./find-program.ts"
 import { type Folder, fileRefusal } from "./folder.ts"
 import { shown } from "./shown.ts"
 
-/** The directories on a path, itself included, that are not there: by their real names, from the outermost on. */
+/** The directories on a path, including itself, that do not exist: their real names, the outermost first. */
 export function missingDirectories(folder: Folder, path: string): string[] {
   // Directories above the folder are not checked, even if the path is absolute.
   const isWithin = isInside(path, folder.root)

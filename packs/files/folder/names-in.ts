@@ -1,11 +1,11 @@
 import { type Dirent, opendirSync, readdirSync } from "node:fs"
 
-/** Limit for the names of a directory; the order of the rest is the system's. */
+/** The most names of a directory that are read. Their order is the system's. */
 export const MAX_NAMES = 20_000
-/** Bytes of a directory itself, which is a few dozen a name. */
+/** The size of a small directory in bytes: an entry takes a few dozen. */
 const SMALL_DIRECTORY = 256 * 1024
 
-/** `size`: the directory's own, by which it is known that it does not hold millions: then all names are read at once. */
+/** Lists a directory. `size`: the directory's own size. If it is small, all names are read at once. */
 export function namesIn(at: string, size: number): { readonly names: readonly Dirent[]; readonly isCut: boolean } {
   const encoding = "latin1" as BufferEncoding
   if (size > 0 && size <= SMALL_DIRECTORY) {

@@ -10,10 +10,10 @@ export interface FoundLine {
   readonly words: string
 }
 
-/** For the texts of one turn. */
+/** The time limit for one batch of texts. */
 const TIME_LIMIT_MS = 10_000
 const MAX_TURN = 512 * 1024
-/** Each search has a thread, so that a slow one holds up no other. */
+/** Each search has a thread, so that a slow one does not delay the others. */
 const threads = new Semaphore(4)
 
 /**
@@ -37,7 +37,7 @@ export class PatternSearch implements AsyncDisposable {
     this.#release = release
   }
 
-  /** Throws a refusal if the pattern is none. */
+  /** Throws a refusal if the pattern is invalid. */
   static async open(asked: Asked, maxLines: number): Promise<PatternSearch> {
     const search = new PatternSearch(asked, maxLines, await threads.take())
     try {
@@ -49,14 +49,14 @@ export class PatternSearch implements AsyncDisposable {
     }
   }
 
-  /** The lines of this text and of those before it, if it was time to search them. */
+  /** Adds a text. Returns the found lines if a batch was full and was searched. */
   add(path: string, text: string): Promise<readonly FoundLine[]> | undefined {
     this.#waiting.push({ path, text })
     this.#characters += text.length
     return this.#characters < MAX_TURN ? undefined : this.rest()
   }
 
-  /** The lines of all texts that have not been searched. */
+  /** Searches the remaining texts. */
   async rest(): Promise<readonly FoundLine[]> {
     const texts = this.#waiting
     this.#waiting = []

@@ -6,12 +6,12 @@ import type { Folder } from "./folder.ts"
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants
 
 /**
- * Reads many files one behind the other, as a search does. `Folder.read` goes along the whole path and looks around before
- * and after each file; here a directory is gone to once, and its files are opened by name in what was opened. What each
- * file has to be is the same: a file and no link, on the file system of the folder, in a directory that lies in the folder
- * at the moment of the read; the last is looked at only where the bytes are wanted. Whatever is otherwise is left to
- * `Folder.read`, and so is every file on other systems. Asked for are names that were listed as files: one that has
- * become a pipe since then is opened without waiting, and left unread.
+ * Reads many files in a row, as a search does. `Folder.read` walks the whole path and checks it before and after each
+ * file. Here a directory is opened once, and its files are opened by name relative to it. The requirements for a file
+ * are the same: not a link, on the file system of the folder, in a directory that is in the folder at the moment of the
+ * read. The last is checked only if the bytes are wanted. All other cases, and other systems, use `Folder.read`.
+ * Callers pass names that were listed as files: one that has become a pipe since then is opened without blocking, and
+ * not read.
  */
 export class QuickReader implements Disposable {
   readonly #folder: Folder
@@ -20,7 +20,7 @@ export class QuickReader implements Disposable {
   readonly #buffer: Buffer
   #directory: { readonly path: string; readonly fd: number; readonly where: string; close(): void } | undefined
 
-  /** `most`: bytes of a file. */
+  /** `most`: the most bytes of a file. */
   constructor(folder: Folder, most: number) {
     this.#folder = folder
     this.#most = most
@@ -59,11 +59,11 @@ export class QuickReader implements Disposable {
     const { where } = this.#directory
     const { root, closed } = this.#folder
     const isOurs = isInside(where, root) && !closed.some((each) => isInside(where, join(root, each)))
-    // It was moved since it was opened, or the folder was: then every file is asked for by its whole path.
+    // The directory or the folder was moved since it was opened: every file is then read by its whole path.
     return isOurs ? this.#directory : undefined
   }
 
-  /** Undefined where it has to be looked at more closely. */
+  /** Undefined if the slow path is needed. */
   #quickly(
     { fd, where }: { readonly fd: number; readonly where: string },
     name: string,
@@ -92,7 +92,7 @@ export class QuickReader implements Disposable {
     for (let size = 0; ;) {
       const count = readSync(fd, this.#buffer, size, this.#buffer.length - size, null)
       size += count
-      if (size > this.#most) return "large" // it grows while we read
+      if (size > this.#most) return "large" // it grows while it is read
       if (count === 0 || (size === told && size > 0)) return this.#buffer.subarray(0, size)
     }
   }

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads"
 import { RE2JS } from "re2js"
 
-/** Texts to search with one pattern. Without texts, only whether the pattern can be used. */
+/** Texts to search with one pattern. Without texts, only checks that the pattern is valid. */
 export interface PatternJob {
   readonly pattern: string
   readonly isRegex: boolean
@@ -10,7 +10,7 @@ export interface PatternJob {
   readonly maxLines: number
 }
 
-/** Lines, each with the index of its text and its number in it, from 0 on. */
+/** Found lines, each with the index of its text and its line number, both from 0. */
 export type PatternAnswer =
   | { readonly found: readonly (readonly [text: number, line: number, words: string])[] }
   | { readonly problem: string }

@@ -1,14 +1,14 @@
-/** Controls, formats that turn text around, what is unassigned, and what would end a quotation. */
+/** Controls, formats that change the direction of text, unassigned characters, and characters that end a quotation. */
 const ODD = /[\p{C}\p{Zl}\p{Zp}"\\]/u
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/gu
 
-/** A name as people and models are shown it: one that could pass for something else stands in quotes, escaped as in JSON. */
+/** A name as people and models see it. A name that could be misread is quoted and escaped as in JSON. */
 export function shown(name: string): string {
   if (!ODD.test(name) && name !== "" && name.trim() === name) return name
   return JSON.stringify(name).replaceAll(UNSEEN, escaped)
 }
 
-/** Text of a file or a program, without anything that a terminal would act on. */
+/** Text of a file or a program, without control characters that affect a terminal. */
 export function withoutControls(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (found) =>
     found === "\n" || found === "\t" ? found : escaped(found),

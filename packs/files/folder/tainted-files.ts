@@ -3,7 +3,7 @@ import { dirname, join } from "node:path"
 import { z } from "zod"
 import { shown } from "./shown.ts"
 
-/** Beyond this the whole folder counts. */
+/** With more paths than this, the whole folder counts as tainted. */
 const MAX_PATHS = 2_000
 
 const Stored = z.object({ paths: z.array(z.string()), isWhole: z.boolean() })
@@ -16,8 +16,8 @@ interface Marks {
 const NONE: Marks = { paths: new Set(), isWhole: false }
 
 /**
- * The files of a folder that a conversation has written after it had read text of others. Stored with the data, never in the
- * folder; forgotten when the person trusts the folder again.
+ * The files of a folder that a conversation wrote after it had read untrusted text. Stored with Pawl's data, never in
+ * the folder. Cleared when the person trusts the folder again.
  */
 export class TaintedFiles {
   readonly #file: string
@@ -26,7 +26,10 @@ export class TaintedFiles {
     this.#file = join(dataFolder, "tainted-files", `${folderId}.json`)
   }
 
-  /** `""` is the whole folder. Durable before the effect: a crash between the two leaves a mark too many, never one too few. */
+  /**
+   * `""` is the whole folder. Durable before the write, so that a crash in between leaves a mark too many, never one
+   * too few.
+   */
   add(paths: readonly string[]): void {
     const marks = this.#read()
     const all = new Set([...marks.paths, ...paths.map(normal)])
@@ -39,7 +42,7 @@ export class TaintedFiles {
     renameSync(draft, this.#file)
   }
 
-  /** Marks below the new names of a directory what is marked below its old one. */
+  /** Copies the marks below the old name of a directory to its new names. */
   addMoved(from: string, to: readonly string[]): void {
     const below = `${normal(from)}/`
     const inside = [...this.#read().paths].flatMap((path) => (path.startsWith(below) ? path.slice(below.length) : []))
@@ -51,7 +54,7 @@ export class TaintedFiles {
     return !isWhole && paths.size === 0
   }
 
-  /** Whether a file, or something below a directory, has a mark. `""` and `"."` are the folder itself. */
+  /** True if a file, or an entry below a directory, is marked. `""` and `"."` are the folder itself. */
   has(path: string): boolean {
     const { paths, isWhole } = this.#read()
     const own = normal(path)
@@ -59,7 +62,7 @@ export class TaintedFiles {
     return isWhole || paths.has(own) || [...paths].some((marked) => marked.startsWith(below))
   }
 
-  /** Whether a call is about a marked file: its arguments or its answer name one. */
+  /** True if a call's arguments or its answer name a marked file. */
   isNamedIn(...texts: readonly string[]): boolean {
     const { paths, isWhole } = this.#read()
     return isWhole || [...paths].some((path) => formsOf(path).some((form) => texts.some((text) => names(text, form))))
@@ -75,22 +78,22 @@ export class TaintedFiles {
       const { paths, isWhole } = Stored.parse(JSON.parse(readFileSync(this.#file, "utf8")))
       return { paths: new Set(paths), isWhole }
     } catch {
-      return { ...NONE, isWhole: true } // torn by hand: no file is known to be clean
+      return { ...NONE, isWhole: true } // the file is damaged: every file may be tainted
     }
   }
 }
 
-/** A path as it is, as tools show it, and as it stands in JSON: a name with quotation marks must not lose its mark. */
+/** The forms in which a path may appear: plain, as tools show it, and in JSON. */
 const formsOf = (path: string) => [...new Set([path, shown(path), JSON.stringify(path).slice(1, -1)])]
 
-/** Without `./` before it and a slash after it. */
+/** Without a leading `./` and a trailing slash. */
 export const normal = (path: string) =>
   path
     .split("/")
     .filter((name) => name !== "." && name !== "")
     .join("/")
 
-/** Whether a text contains this path, and not only as a part of a longer name. */
+/** True if a text contains this path as a whole name. */
 function names(text: string, path: string): boolean {
   if (path === "") return true // the folder itself contains every file, and a search for "" would not end
   for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, at + 1))

@@ -54,7 +54,7 @@ export class UndoFolder implements UndoBytes {
     if (!/^[0-9a-f]{64}$/.test(hash)) return undefined
     try {
       const bytes = readFileSync(this.#path(hash))
-      return fileHash(bytes) === hash ? bytes : undefined // torn, or tampered with
+      return fileHash(bytes) === hash ? bytes : undefined // incomplete or changed
     } catch {
       return undefined
     }
@@ -64,9 +64,12 @@ export class UndoFolder implements UndoBytes {
     return join(this.#folder, hash)
   }
 
-  /** A new name is durable when its directory is: a power cut would leave the change done and its undo without bytes. */
+  /**
+   * Syncs the directories, because a new name is durable only then: after a power failure the change would have no
+   * undo.
+   */
   #settle(): void {
-    if (process.platform === "win32") return // it lets no directory be opened for this
+    if (process.platform === "win32") return // it cannot open a directory for this
     for (const folder of [this.#folder, dirname(this.#folder)]) {
       const fd = openSync(folder, "r")
       try {
@@ -77,7 +80,9 @@ export class UndoFolder implements UndoBytes {
     }
   }
 
-  /** Kept before: it is as young as if it had just come. */
+  /**
+   * Renews the time of bytes that are already stored, so that they are not deleted soon. False if they are not stored.
+   */
   #touch(path: string): boolean {
     try {
       utimesSync(path, new Date(), new Date())

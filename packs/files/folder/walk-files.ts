@@ -11,7 +11,7 @@ export interface Walking {
   readonly signal: AbortSignal
   /** Milliseconds after which it stops and reports that. */
   readonly withinMs: number
-  /** Also what `.gitignore` leaves out. */
+  /** Also yield files that `.gitignore` excludes. */
   readonly ignored?: boolean
   /** For callers that open each file anyway: sizes are not looked up. */
   readonly sizes?: "sizes" | "no-sizes"
@@ -23,13 +23,13 @@ export interface Walked {
   readonly size: number
 }
 
-/** Why a walk ended before its end. */
+/** Thrown when the time limit of a walk is reached. */
 class OutOfTime extends Error {}
 
-/** Only a promise is waited for: most files need none. */
+/** Awaited only if it returns a promise, because most files need none. */
 type Use = (file: Walked) => "enough" | void | Promise<"enough" | void>
 
-/** Gives each file to `use` until that is enough. `late`: the time of the walk was up before. */
+/** Calls `use` for each file until it returns `enough`. `late`: the time limit was reached. */
 export async function goThrough(walk: FileWalk | Iterable<Walked>, use: Use): Promise<"whole" | "enough" | "late"> {
   try {
     if (walk instanceof FileWalk) return await walk.each(use)
@@ -42,21 +42,21 @@ export async function goThrough(walk: FileWalk | Iterable<Walked>, use: Use): Pr
 }
 
 /**
- * The files below a path, in the order of their names, without those that `.gitignore` leaves out and without `.git`.
- * Links are not followed: what they lead to is met under its own name, or is not here. It gives way to others while it
- * goes, and throws `OutOfTime` when its time is up.
+ * Yields the files below a path, sorted by name, without `.git` and those that `.gitignore` excludes. Links are not
+ * followed: a target in the folder is found under its own name. Pauses for other work, and throws `OutOfTime` at the
+ * time limit.
  */
 export const walkFiles = (folder: Folder, path: string, walking: Walking): FileWalk =>
   new FileWalk(folder, path, walking)
 
-/** A directory that the walk is in: what is left of it, and the rules that hold there. */
+/** A directory on the current path of the walk: its remaining entries and its ignore rules. */
 interface Entered {
   readonly at: string
   readonly entries: Iterator<FolderEntry>
   readonly scoped: readonly Scoped[]
 }
 
-/** Without a generator: three thousand small files handed through those of the directories above took as long as reading them. */
+/** Not a generator: passing three thousand small files through nested generators took as long as reading them. */
 class FileWalk {
   readonly #folder: Folder
   readonly #walking: Walking
@@ -120,11 +120,11 @@ class FileWalk {
       const text = this.#folder.read(at === "" ? ".gitignore" : `${at}/.gitignore`, MAX_RULES_BYTES).bytes.toString()
       return [...outer, { base: at, rules: await readIgnoreRules(text) }]
     } catch {
-      return outer // a directory, a link out of here, too large: no rules
+      return outer // it is a directory, a link out of the folder, or too large: no rules
     }
   }
 
-  /** Undefined where it has not been long. */
+  /** Returns a promise if the walk should pause; undefined if it ran only shortly. */
   #breathe(): Promise<void> | undefined {
     this.#walking.signal.throwIfAborted()
     const now = performance.now()
@@ -139,7 +139,7 @@ interface Scoped {
   readonly rules: IgnoreRules
 }
 
-/** The innermost opinion counts. */
+/** The rule of the innermost directory takes precedence. */
 function isIgnored(scoped: readonly Scoped[], path: string, isDirectory: boolean): boolean {
   for (let i = scoped.length - 1; i >= 0; i--) {
     const { base, rules } = scoped[i] as Scoped

@@ -7,25 +7,25 @@ import { shown } from "./shown.ts"
 
 const MAX_LINKS = 40
 const MAX_PARTS = 256
-/** File systems whose files are no files: what is read there is the kernel speaking. */
+/** Types of file systems that expose the kernel instead of files. */
 const SPEAKING = new Set([0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x63677270, 0x1cd1, 0x19800202])
 
 /** The end of a path: its last directory, its name there, and the type of the entry. */
 export interface PathEnd {
   readonly directory: Directory
-  /** Empty where the path is the folder itself. */
+  /** Empty if the path is the folder itself. */
   readonly name: string
-  /** From the folder on, with every link resolved. */
+  /** The path from the folder, with links resolved. */
   readonly path: readonly string[]
-  /** It is a link, and was to be kept one. */
+  /** It is a link that was not followed. */
   readonly isLink: boolean
-  /** Undefined where there is nothing of that name yet, and for a link. */
+  /** Undefined if the entry does not exist, and for a link. */
   readonly open: { readonly fd: number; readonly stat: BigIntStats } | undefined
 }
 
 export interface Roots {
   readonly ground: DirectoryLookup
-  /** Open for as long as the folder is. */
+  /** Stays open as long as the folder. */
   readonly root: Directory
   readonly rootPath: string
   /**
@@ -35,10 +35,10 @@ export interface Roots {
 }
 
 /**
- * Goes along a path part by part, each opened in the directory that was opened before it, and gives what is at its end.
- * The links on the way are followed here, by their text, so that none can lead out: `..` is the directory we came from,
- * and an absolute one begins again at the root if it is inside. What was opened is closed when `use` is done.
- * `last`: whether a link at the end of the path is followed too.
+ * Resolves a path name by name, opening each in the directory before it, and passes the end to `use`. Links are
+ * resolved here by their text, so that none leads out: `..` is the previous directory, and an absolute one starts again
+ * at the root if it is inside. Everything opened is closed when `use` ends. `last`: whether a link at the end is
+ * followed, too.
  */
 export function walk<T>(roots: Roots, path: string, use: (place: PathEnd) => T, last: "follow" | "keep" = "follow"): T {
   const { ground, root, rootPath } = roots
@@ -102,7 +102,7 @@ function requireStill(
 ): void {
   if (!open.stat.isFile() && !open.stat.isDirectory()) return // never read, so it does not matter where it is
   requireInside(roots, open, said)
-  // A file system inside the folder that shows the system itself, such as a mounted `/proc`.
+  // A mounted file system that exposes the kernel, such as `/proc`.
   const { dev } = fstatSync(roots.root.fd, { bigint: true })
   if (
     open.stat.dev !== dev &&
@@ -122,7 +122,7 @@ export function requireInside({ ground, root, closed }: Roots, opened: Directory
 function toParts(path: string, rootPath: string, said = path): string[] {
   if (path.includes("\0")) throw fileRefusal("A path cannot hold a NUL")
   if (path.startsWith("/")) {
-    // By whole names: `/home/ada/work-old` is not inside `/home/ada/work`.
+    // Compares whole names: `/home/ada/work-old` is not inside `/home/ada/work`.
     if (!isInside(path, rootPath)) throw outside(said)
     return toParts(path.slice(rootPath.length).replace(/^\/+/, ""), rootPath, said)
   }

@@ -9,13 +9,13 @@ const WALK_MS = 2000
 /** A file system's clock may be a few milliseconds behind ours. */
 const CLOCK_MS = 50
 
-/** These answer with names alone, which say nothing of what a file contains. */
+/** Tools that return only names, so a file's content cannot taint their result. */
 const NAMES_ONLY = new Set(["list_directory", "find_files", "git_log"])
 
 /**
- * A tool of a folder that carries the mark of what its conversation has read: files that it writes after text of others are
- * marked, and a call that reads one of them has read text of others again. A command can read a file without naming it
- * (`cat n*.md`), so in a folder with a marked file each command counts as having read it.
+ * Wraps a tool of a folder to track taint through files: files that a conversation writes after it read untrusted text
+ * are marked, and a call that reads a marked file becomes untrusted. A command can read a file without naming it (`cat
+ * n*.md`), so every command in a folder with a marked file counts as having read it.
  */
 export function withFileTaint<Each extends Tool>(tool: Each, folder: Folder): Each {
   const { tainted } = folder.trust
@@ -35,7 +35,7 @@ function runMarked(marked: Marked, input: object, context: CallContext): Promise
   const from = pathIn(folder, input, "from")
   const movesMarked = from !== undefined && tainted.has(from)
   const marksWhatItWrites = movesMarked || (tool.effect === "write" && context.taint === "untrusted")
-  /** Before the call and after it: a path that does not exist yet has no real name. */
+  /** Called before and after the call, because a path that does not exist yet has no real name. */
   const mark = (paths: readonly string[]) => {
     if (marksWhatItWrites) tainted.add(paths)
     if (movesMarked) tainted.addMoved(from, paths)
@@ -47,7 +47,7 @@ function runMarked(marked: Marked, input: object, context: CallContext): Promise
     return answer
   }
   const done = tool.run(input, context)
-  // Without an editor a change waits for nothing between its last look and its write, and neither do its callers.
+  // Without an editor a change is synchronous from its last check to its write, and its callers must be, too.
   return done instanceof Promise ? done.then(finish) : finish(done)
 }
 
@@ -57,7 +57,7 @@ async function runCommandMarked(marked: Marked, input: object, context: CallCont
   try {
     return await tool.run(input, context)
   } finally {
-    // Asked afterwards, because another conversation may have marked a file that the command has read meanwhile.
+    // Checked after the command, because another conversation may have marked a file that it read in the meantime.
     if (context.taint === "untrusted" || !tainted.isEmpty) await markChanged(marked, startedAt)
     if (!tainted.isEmpty) context.noteTaint?.("untrusted")
   }
@@ -72,7 +72,7 @@ function readsMarked({ tool, folder, tainted }: Marked, input: object, { text }:
   )
 }
 
-/** Whether a call names its path through a link: then its answer shows other names than those that are marked. */
+/** True if a call's path is a link: its answer then shows other names than the marked ones. */
 function isLink(folder: Folder, input: object): boolean {
   const { path: given } = input as { readonly path: string }
   const inFolder = isAbsolute(given) ? relative(folder.root, given) : given
@@ -89,7 +89,7 @@ async function markChanged({ folder, tainted }: Marked, startedAt: number): Prom
   const since = startedAt - CLOCK_MS
   const statOf = (path: string) => lstatSync(join(folder.root, path), { throwIfNoEntry: false })
   const moved = new Map<string, boolean>([[".", false]])
-  /** A directory that gets another name changes by itself, its entries and the files below it do not. */
+  /** A renamed directory changes its own time, but not those of its entries. */
   const isMoved = (directory: string): boolean => {
     const known = moved.get(directory)
     if (known !== undefined) return known
@@ -112,7 +112,7 @@ const pathsIn = (folder: Folder, value: unknown): string[] =>
     return path === undefined ? [] : [path]
   })
 
-/** By its real name: a link, or the path from the root on, is another name of the same file. */
+/** The real path of an argument: a link or an absolute path is another name of the same file. */
 function pathIn(folder: Folder, value: unknown, name: string): string | undefined {
   const found = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name]
   if (typeof found !== "string") return undefined

@@ -6,7 +6,7 @@ const MARKS = ["HEAD", "objects", "refs"]
 const MAX_CONFIG_BYTES = 100_000
 const WHY = "the repository's own data and hooks"
 
-/** Whether these are the names in a directory of git, whatever it is called: by these git itself tells it. */
+/** True if a directory with these names is a git directory, whatever its name. git recognizes it in the same way. */
 export function isGitDirectory(names: readonly string[]): boolean {
   return MARKS.every((mark) => names.includes(mark))
 }
@@ -33,12 +33,12 @@ export function hooksOf(folder: Folder): string | undefined {
   try {
     return folder.realPath(said.trim(), "follow") || undefined
   } catch {
-    // The way there is not made yet; or it lies outside, where nothing is written.
+    // The path does not exist yet, or it is outside, where writes are impossible.
     return posix.normalize(said.trim()).replace(/\/$/, "")
   }
 }
 
-/** Whether hooks or configuration have hard links: a write to the other name changes them. */
+/** True if hooks or configuration have hard links: a write to the other name would change them. */
 export function hasOtherNames(folder: Folder, git: string): boolean {
   try {
     const names =
@@ -46,11 +46,11 @@ export function hasOtherNames(folder: Folder, git: string): boolean {
     const files = [`${git}/config`, ...names.map(({ name }) => `${git}/hooks/${name}`)]
     return files.some((path) => folder.find(path)?.isShared === true)
   } catch {
-    return false // a link that leads out, or no directory at all
+    return false // a link out of the folder, or not a directory
   }
 }
 
-/** In a worktree, or with `--separate-git-dir`, `.git` is a file that says where it is. */
+/** The path of the git directory: in a worktree, or with `--separate-git-dir`, `.git` is a file that contains it. */
 function gitAt(folder: Folder): string {
   if (folder.kindOf(".git") !== "file") return ".git"
   const [, said = ".git"] = /^gitdir: (.+)$/m.exec(textAt(folder, ".git")) ?? []
@@ -61,7 +61,7 @@ function textAt(folder: Folder, path: string): string {
   try {
     return folder.read(path, MAX_CONFIG_BYTES).bytes.toString("utf8")
   } catch {
-    return "" // there is none, or it is outside
+    return "" // it does not exist, or is outside
   }
 }
 

@@ -8,7 +8,7 @@ export function whyProtected(path: string): string | undefined {
   return undefined
 }
 
-/** The same file under another spelling: file systems that fold case or forms take both. */
+/** Normalizes a name, because file systems that fold case or Unicode forms treat other spellings as the same file. */
 const folded = (name: string) =>
   name
     .normalize("NFKC")

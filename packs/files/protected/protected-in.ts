@@ -6,16 +6,16 @@ import { BUILDS, whyProtected } from "./paths.ts"
 import { shown } from "../folder/shown.ts"
 
 const MAX_LOOKED_AT = 50_000
-/** A command may make many files; what it made is looked through further than what was there. */
+/** The limit for the search after a command, which may have created many files. */
 const MAX_AFTERWARDS = 200_000
-/** Full of other people's projects, and none of them ours to guard. */
+/** Contains many projects of others, which are not protected. */
 const PASSED_OVER = new Set(["node_modules"])
 /** Folders of build output: full of manifests that do not run, and replaced by the next build. */
 const OUTPUT = new Set([
   ...["build", "dist", "out", "target", "_build", "coverage", "vendor", ".next", ".nuxt", ".svelte-kit", ".gradle"],
   ...[".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages", ".cache", ".eggs"],
 ])
-/** Each is a few words for bubblewrap, which takes 9,000. */
+/** Each takes a few of the 9,000 arguments that bubblewrap accepts. */
 export const MAX_HELD = 2000
 
 export interface Guarded {
@@ -26,11 +26,11 @@ export interface Guarded {
 
 export interface Guard {
   readonly found: readonly Guarded[]
-  /** False where something could not be looked into: too many names, or a directory that does not open. */
+  /** False if some folder could not be read, or there are too many names. */
   readonly isWhole: boolean
 }
 
-/** The outermost paths below a directory that are always asked about; those near to it first, should there be too many. */
+/** The outermost protected paths below a directory. If there are too many, the ones nearest to it. */
 export function protectedIn(folder: Folder, at = "", most = MAX_LOOKED_AT): Guard {
   const found: Guarded[] = []
   const waiting = [{ directory: at, isOutput: false }]
@@ -62,7 +62,7 @@ export function protectedIn(folder: Folder, at = "", most = MAX_LOOKED_AT): Guar
     const identity = identityOf(folder, path)
 
     found.push({ path, identity })
-    // Held by its name, it could be written under the other one.
+    // It is protected by name, but could be written under its other name.
     if (isGit && hasOtherNames(folder, path)) isWhole = false
   }
 }
@@ -76,7 +76,7 @@ export function setAside(folder: Folder, before: Guard): string[] {
   const known = new Map(before.found.map(({ path, identity }) => [path, identity]))
   const after = protectedIn(folder, "", MAX_AFTERWARDS)
   const seen = new Set(after.found.map(({ path }) => path))
-  // Looked at one by one where there was too much to come to them.
+  // Checked one by one if the search had too many names to reach them.
   const unseen = before.found.filter(({ path }) => !seen.has(path))
   const now = [...after.found, ...unseen.map(({ path }) => ({ path, identity: identityOf(folder, path) }))]
   const isAsBefore = ({ path, identity }: Guarded) => known.has(path) && known.get(path) === identity
@@ -84,7 +84,7 @@ export function setAside(folder: Folder, before: Guard): string[] {
   const gone = new Map(
     now.filter((one) => known.has(one.path) && !isAsBefore(one)).map(({ path }) => [known.get(path), path]),
   )
-  // First those that stand in the place of others, so that these can be put back.
+  // First move back the files that were renamed away.
   const [moved, made] = [
     strange.filter(({ identity }) => gone.has(identity)),
     strange.filter(({ identity }) => !gone.has(identity)),
@@ -114,7 +114,7 @@ function putAside(folder: Folder, path: string, how: string): string {
   return `${what}, and it STILL STANDS there, for it could not be put aside: ${problem}`
 }
 
-/** Returns the reason if it could not be moved. The others are moved all the same. */
+/** Renames an entry. Returns the reason if that fails. */
 function moves(folder: Folder, from: string, to: string): string | undefined {
   try {
     folder.move(from, to)
@@ -128,7 +128,7 @@ function identityOf(folder: Folder, path: string): string | undefined {
   try {
     return folder.identityOf(path)
   } catch {
-    return undefined // gone, or the way there is
+    return undefined // it was deleted, or a folder on its path was
   }
 }
 
@@ -138,6 +138,6 @@ function listed(folder: Folder, path: string, most: number) {
     const { entries, more, isCut } = folder.list(path === "" ? "." : path, most, "no-sizes")
     return { entries, isAll: more === 0 && !isCut }
   } catch {
-    return { entries: [], isAll: false } // not ours to open, or gone
+    return { entries: [], isAll: false } // not readable, or deleted
   }
 }

@@ -22,7 +22,10 @@ export const protectedPreview = (summary: string, protectedBy: string | undefine
   insists: protectedBy !== undefined,
 })
 
-/** Why what lies below a directory is: it changes its place with it. What cannot be looked through may hold anything. */
+/**
+ * Returns why a directory is protected: it contains protected files that move with it, or it cannot be searched
+ * completely.
+ */
 export function whyProtectedBelow(folder: Folder, directory: string): string | undefined {
   const { found, isWhole } = protectedIn(folder, directory)
   const [first] = found
@@ -45,11 +48,11 @@ function whyLedTo(folder: Folder, real: string): string | undefined {
   return undefined
 }
 
-/** Also of what is not there yet: made, it would be what the link leads to. */
+/** The target of a link, also if it does not exist yet: creating it would change what the link protects. */
 function targetOf(folder: Folder, link: string): string | undefined {
   try {
     return folder.realPath(link, "follow")
   } catch {
-    return undefined // it leaves the folder, where nothing is written
+    return undefined // it leads out of the folder, where writes are impossible
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { totalmem } from "node:os"
 
 export interface CommandLimits {
-  /** Memory of all its processes together. */
+  /** The memory of all its processes together. */
   readonly megabytes: number
   readonly processes: number
   readonly openFiles: number
@@ -13,7 +13,7 @@ const LEAST_MEGABYTES = 512
 const RESERVED_MEGABYTES = 1200
 const MEGABYTE = 1024 * 1024
 
-/** Whether this system tells which processes a process has started. */
+/** True if the system lists the child processes of a process. */
 const isWatched = existsSync(`/proc/self/task/${process.pid}/children`)
 
 /** The limits of a command at this moment: half of the memory, and at most most of the free memory. */
@@ -25,8 +25,8 @@ export function commandLimits(): CommandLimits {
 }
 
 /**
- * A shell that bounds itself before it becomes the command. What a system or a shell does not know is passed over: `watch`
- * sees to it too. Who has no memory left, the system looks for here first.
+ * A shell that limits itself before it runs the command. Limits that the system or the shell does not support are
+ * skipped, because `whyTooMuch` enforces them too. If memory runs out, the system kills this process first.
  */
 export function limited(command: string, { megabytes, processes, openFiles }: CommandLimits): string[] {
   const most = processes + tasksOfThisUser()
@@ -41,7 +41,7 @@ export function limited(command: string, { megabytes, processes, openFiles }: Co
   return ["/bin/sh", "-c", `{ ${bounds.join("; ")}; } 2>/dev/null; exec /bin/sh -c "$0"`, command]
 }
 
-/** The bound counts all that a user runs, in whichever window; only newer systems count by namespace. */
+/** Counts all tasks of this user, because the limit counts them too; only newer systems count by namespace. */
 function tasksOfThisUser(): number {
   try {
     const mine = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isMine(`/proc/${name}`))
@@ -54,8 +54,8 @@ function tasksOfThisUser(): number {
 const isMine = (path: string) => statSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.()
 
 /**
- * Why a command has to be ended: all that it has started, together, is too many or too large. The bounds of single
- * processes do not hold root, nor a hundred processes below each of them. Undefined where it is within its limits.
+ * Why a command must be killed: all its processes together are too many or too large. The limits of single processes do
+ * not apply to root, nor to the sum of many processes. Undefined if it is within its limits.
  */
 export function whyTooMuch(pid: number, { megabytes, processes }: CommandLimits): string | undefined {
   const seen = [pid]
@@ -75,7 +75,7 @@ function childrenOf(pid: number): number[] {
       readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
     )
   } catch {
-    return [] // gone meanwhile, or a system that does not tell
+    return [] // it has ended, or the system does not list it
   }
 }
 

@@ -35,7 +35,7 @@ export function commandEnvironment(environment: Environment): Record<string, str
 
 const withoutLogin = (address: string): string => address.replace(/^([a-z][a-z\d+.-]*:\/\/)?[^/?#]*@/i, "$1")
 
-/** The certificates and toolchains that an environment names and that are there: a sandbox shows them, read-only. */
+/** The existing certificates and toolchains that an environment names. The sandbox mounts them read-only. */
 export function placesNamed(environment: Environment): string[] {
   const certificates = CERTIFICATES.flatMap((name) => pathOf(environment[name]))
   const toolchains = Object.entries(TOOLCHAINS).flatMap(([name, mark]) =>
@@ -47,7 +47,7 @@ export function placesNamed(environment: Environment): string[] {
 const pathOf = (path: string | undefined): string[] =>
   path && isAbsolute(path) && existsSync(path) ? [resolve(path)] : []
 
-/** Never the home folder, a folder that holds it, or one right under the root of the system. */
+/** True if a folder is too wide to mount: the home folder, a folder that contains it, or one directly below `/`. */
 function isWide(path: string, home = "/"): boolean {
   return statSync(path).isDirectory() && (path.split("/").length <= 2 || isInside(home, path))
 }

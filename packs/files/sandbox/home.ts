@@ -11,20 +11,20 @@ const GIT_MS = 2000
 export interface HomeOptions {
   /** The folder with the homes of all work folders, in Pawl's data. */
   readonly homes: string
-  /** Which folder's commands it is for. */
+  /** The id of the work folder. */
   readonly id: string
-  /** How git of the machine is called, and whose configuration says who commits. */
+  /** The machine's git program, and the home folder whose configuration names the author. */
   readonly git?: { readonly program: string; readonly home: string }
   readonly mostBytes?: number
 }
 
 /**
- * A home folder that commands in the sandbox have instead of the person's: package managers keep their caches in it, so that
- * an installation works and the next one is quick. One for each work folder; it can be deleted at any time.
+ * A home folder for commands in the sandbox. Package managers cache files in it, so that an installation works and the
+ * next one is fast. Each work folder has one; it can be deleted at any time.
  */
 export class SandboxHome {
   readonly path: string
-  /** Who commits, and nothing else of a person's git: helpers and aliases run programs. */
+  /** A git configuration with only the author: helpers and aliases of the person's configuration run programs. */
   readonly gitConfiguration: string
   readonly #options: HomeOptions
   #ready: Promise<void> | undefined
@@ -35,7 +35,7 @@ export class SandboxHome {
     this.gitConfiguration = join(options.homes, options.id, "gitconfig")
   }
 
-  /** To be called before each command. Looked through once: a home of many files takes its time. */
+  /** Must be called before each command. Checks the size once, because a home with many files takes long. */
   async prepare(): Promise<void> {
     this.#ready ??= this.#tidy()
     await this.#ready

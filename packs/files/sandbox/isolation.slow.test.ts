@@ -176,7 +176,8 @@ test("a command that takes all the memory is ended, and so is one that makes pro
   const bomb = "bomb() { printf x >> made; bomb | bomb & sleep 60; }; bomb; wait"
   const { text } = await run({ command: bomb, seconds: 5 })
   expect(text).toMatch(/more than 60 processes|[Cc]annot fork|Resource temporarily unavailable/)
-  // Other processes of this machine are not affected: there never were thousands. Root is limited only if it may create a group.
+  // Other processes of this machine are not affected: there never were thousands. Root is limited only if it may create
+  // a group.
   await using group = boundProcesses(few.processes)
   if (group || process.getuid?.() !== 0) expect(statSync(join(root, "made")).size).toBeLessThan(1000)
 })

@@ -5,7 +5,7 @@ import type { RepositoryMount } from "./repository.ts"
 import type { SandboxHome } from "./home.ts"
 import { toolchainFolders } from "./toolchains.ts"
 
-/** Part of the system, shown whole: programs and libraries, which packages bring and everybody may read. */
+/** Parts of the system that are mounted completely: programs and libraries, which are public. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
 
 /** Files of `/etc` that programs need; the rest may contain keys of services. */
@@ -25,13 +25,13 @@ const PREPARED = ["/sys/devices/system/cpu", "/sys/devices/system/node", "/var/l
 export interface Mounts {
   readonly root: string
   readonly searchPath: string
-  /** The person's own, by its real name. */
+  /** The real path of the person's home. */
   readonly home: string
   readonly sandboxHome: SandboxHome
   /** A new folder that is deleted afterwards. */
   readonly temporary: string
   readonly network: boolean
-  /** Other folders that are there, read-only. */
+  /** Other folders, mounted read-only. */
   readonly reads?: readonly string[]
   /** The parts of the folder's git repository that are outside of it. */
   readonly git?: readonly RepositoryMount[] | undefined
@@ -48,7 +48,7 @@ export function mountsFor(mounts: Mounts): string[] {
   const shown: Mount[] = [
     ...SYSTEM.flatMap(asItIs),
     ...[...SETTINGS, ...PREPARED].flatMap(readOnly),
-    // Names are looked up over the network only; where it is a link, it leads to what is not there.
+    // Names are resolved only with the network. Without it, a link would lead to a missing file.
     ...(network ? readOnly("/etc/resolv.conf") : []),
     { at: "/proc", words: ["--proc", "/proc"] },
     { at: "/dev", words: ["--dev", "/dev"] },
@@ -60,7 +60,7 @@ export function mountsFor(mounts: Mounts): string[] {
     ...git,
     bind(root, root),
   ]
-  // Whatever lies in another is mounted after it, and so is seen.
+  // Outer mounts first: an outer one would cover an inner one.
   const ordered = shown.sort((a, b) => depth(a.at) - depth(b.at))
   // Folders that exist only as mount points become read-only, because they are in memory.
   return [...ordered.flatMap(({ words }) => words), "--remount-ro", "/dev", "--remount-ro", "/"]
@@ -93,8 +93,8 @@ function asItIs(path: string): Mount[] {
 const depth = (path: string) => path.split("/").filter(Boolean).length
 
 /**
- * Covers what is hidden where it lies in the folder, and holds what must not be changed there. What leads to a cover
- * cannot be renamed while something is mounted on it; what is read-only would show itself again, so covers come last.
+ * Covers hidden paths in the folder, and mounts protected ones read-only. A directory with a mount below it cannot be
+ * renamed. Covers come last, because a read-only mount would make a hidden path visible again.
  */
 export function coversIn(root: string, hidden: readonly string[], held: readonly string[]): string[] {
   const inner = hidden.filter((path) => path !== root && isInside(path, root))
@@ -106,12 +106,12 @@ export function coversIn(root: string, hidden: readonly string[], held: readonly
   ]
 }
 
-/** Covers what is hidden in a folder that is read-only: nothing that leads to a cover can be renamed there. */
+/** Covers hidden paths in a read-only folder, where nothing can be renamed. */
 export function coversOf(folder: string, hidden: readonly string[]): string[] {
   return hidden.filter((path) => path !== folder && isInside(path, folder)).flatMap(cover)
 }
 
-/** A path that was deleted since then needs no cover, and cannot have one. */
+/** A path that was deleted in the meantime cannot be covered and does not need to be. */
 function cover(path: string): string[] {
   if (!existsSync(path)) return []
   return statSync(path).isDirectory() ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path]

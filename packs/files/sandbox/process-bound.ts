@@ -9,7 +9,7 @@ const MAX_TRIES = 10
 const TRY_AGAIN_MS = 20
 
 export interface ProcessBound extends AsyncDisposable {
-  /** The same command, which counts from its first moment on. */
+  /** The command, wrapped so that it is counted from its start. */
   enter(command: readonly string[]): string[]
 }
 
@@ -40,7 +40,7 @@ export function boundProcesses(processes: number): ProcessBound | undefined {
       ...command,
     ],
     async [Symbol.asyncDispose]() {
-      // Its last processes are still dying, for a moment.
+      // Its last processes may still be ending.
       for (let tries = 0; tries < MAX_TRIES && !remove(group); tries++) await sleep(TRY_AGAIN_MS)
     },
   }
@@ -63,7 +63,7 @@ function findParent(): string | undefined {
   return read(join(own, "cgroup.subtree_control")).split(/\s/).includes("pids") ? own : undefined
 }
 
-/** Those of servers that were killed. */
+/** Removes the groups of servers that were killed. */
 function sweep(parent: string): void {
   for (const name of list(parent)) {
     const [, owner] = /^pawl-(\d+)-/.exec(name) ?? []

@@ -13,11 +13,11 @@ export interface Repository {
 }
 
 const MARKS = ["HEAD", "objects", "refs"]
-/** In the data that all work trees share, what a commit writes to. */
+/** Paths that a commit writes to, in the data that all work trees share. */
 const WRITTEN = ["objects", "refs", "logs", "reftable"]
 /** Files that control git: hooks, configuration, filters and their locations. */
 const OBEYED = ["config", "config.worktree", "commondir", "gitdir", "hooks", "info", "modules", "worktrees"]
-/** Made by a command, these would lead git to other hooks or another configuration. */
+/** If a command created these, they would redirect git to other hooks or another configuration. */
 const LEADING = ["config.worktree", "commondir", "gitdir"]
 
 /**
@@ -50,14 +50,14 @@ function named(root: string, top: string): Repository | undefined {
       return undefined
     return { top, gitDirectory, common }
   } catch {
-    return undefined // something of it is not there
+    return undefined // a part of it does not exist
   }
 }
 
-/** A directory of git that this user owns: git itself obeys no other. */
+/** True for a git directory of this user: git itself refuses others. */
 const isOurs = (path: string) =>
   MARKS.every((mark) => existsSync(join(path, mark))) && statSync(path).uid === process.getuid?.()
-/** Right under the root of the system, as in `/tmp`, where everybody has something. */
+/** True directly below `/`, as in `/tmp`, which all users share. */
 const isWide = (folder: string) => folder.split("/").length <= 2
 const textOf = (path: string) => readFileSync(path, "utf8")
 
@@ -70,7 +70,7 @@ export interface RepositoryMount {
 export function repositoryMounts({ top, gitDirectory, common }: Repository, root: string, writes: boolean) {
   const shown = [...(top === root ? [] : [top]), common].map(readOnly)
   if (!writes || !mayWrite(common, gitDirectory)) return shown
-  if (gitDirectory === common) mkdirSync(join(common, "hooks"), { recursive: true }) // so that a command cannot make it
+  if (gitDirectory === common) mkdirSync(join(common, "hooks"), { recursive: true }) // so that a command cannot create it
   const written = gitDirectory === common ? [common] : [...WRITTEN.map((name) => join(common, name)), gitDirectory]
   const obeyed = OBEYED.map((name) => join(gitDirectory, name))
   return [

@@ -2,11 +2,13 @@ import { spawn } from "node:child_process"
 import type { Writable } from "node:stream"
 import { orphanGuard, SecretFilter } from "../../../core/pack.ts"
 
-/** From each end: what a program says first and last tells most. */
+/** The most bytes from each end, because the start and the end of an output matter most. */
 const MAX_EACH = 20_000
-/** Less than the loop waits for a cancelled write. */
+/** Shorter than the loop waits for a cancelled write. */
 const GRACE_MS = 1000
-/** After its end: how long its output may stay open and silent, and how often it is listened to again. In all, less too. */
+/**
+ * How long the output may stay open and silent after the end, and how often it is checked again. In total shorter, too.
+ */
 const SILENT_MS = 150
 const MAX_ROUNDS = 4
 const LOOK_EVERY_MS = 100
@@ -20,7 +22,7 @@ export interface Process {
   readonly signal: AbortSignal
   /** Descriptors that it gets as 3, 4, … */
   readonly descriptors?: readonly number[]
-  /** How much of its output is kept, from each end. */
+  /** The most output that is stored, from each end. */
   readonly most?: number
   /** Its standard input. Default: closed. */
   readonly input?: string
@@ -28,7 +30,7 @@ export interface Process {
   readonly handed?: Buffer
   /** Removed from its output, even across chunks and at a cut. */
   readonly secrets?: Iterable<string>
-  /** Why it has to be ended, all that it has started together; asked often while it runs. */
+  /** Returns the reason to kill it with all its processes. Called often while it runs. */
   readonly whyTooMuch?: (pid: number) => string | undefined
 }
 
@@ -40,7 +42,7 @@ export interface ProcessResult {
   readonly how: "ended" | "timed_out" | "stopped" | "too_much"
   /** The resource that exceeded its limit. */
   readonly tooMuch?: string
-  /** Something that it started has left its group and still holds its output: it may run on. */
+  /** A process that it started has left its group and still holds its output: it may continue to run. */
   readonly leftSomething: boolean
 }
 
@@ -53,7 +55,7 @@ export function runProcess(given: Process): Promise<ProcessResult> {
   const { program, cwd, environment, seconds, signal, descriptors = [], most = MAX_EACH, input, handed } = given
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
-    orphanGuard.begin() // first, so that it knows of the program as soon as there is one
+    orphanGuard.begin() // before the start, so that the guard never misses the program
     const stdin = input === undefined ? "ignore" : "pipe"
     const child = spawn(program, given.arguments, {
       cwd,
@@ -63,7 +65,7 @@ export function runProcess(given: Process): Promise<ProcessResult> {
     })
     if (child.pid !== undefined) orphanGuard.add(-child.pid)
     const third = handed && (child.stdio[3] as Writable)
-    third?.on("error", () => {}).end(handed) // it may end without having read it
+    third?.on("error", () => {}).end(handed) // the program may end without reading it
     child.stdin?.on("error", () => {}).end(input)
     const [output, errors] = [new BothEnds(most, given.secrets), new BothEnds(most, given.secrets)]
     let heard = 0
@@ -85,24 +87,24 @@ export function runProcess(given: Process): Promise<ProcessResult> {
     const timer = setTimeout(() => stop("timed_out"), seconds * 1000)
     let tooMuch: string | undefined
     const watch = setInterval(() => {
-      // Once it is being ended there is less and less of it: why it had to be stays as it was.
+      // The first reason counts: its memory shrinks while it is being killed.
       if (child.pid === undefined || how !== "ended") return
       tooMuch = given.whyTooMuch?.(child.pid)
       if (tooMuch === undefined) return
       how = "too_much"
-      endGroup("SIGKILL") // what grows that fast is not given time to grow on
+      endGroup("SIGKILL") // a process that grows this fast gets no time to exit
     }, LOOK_EVERY_MS)
     if (!given.whyTooMuch) clearInterval(watch)
     const onAbort = () => stop("stopped")
     signal.addEventListener("abort", onAbort, { once: true })
-    for (const stream of [child.stdout, child.stderr]) stream?.on("error", () => {}) // its end follows
+    for (const stream of [child.stdout, child.stderr]) stream?.on("error", () => {}) // `close` follows
     child.on("error", (error) => {
       settle()
       reject(error)
     })
     // Processes that it started may hold its output open forever; they end with it.
     child.once("exit", (code, ended) => {
-      settle() // from here on nothing that happens is how it ended
+      settle() // the exit is recorded; later events do not change it
       endGroup("SIGKILL")
       if (child.pid !== undefined) orphanGuard.remove(-child.pid)
       waitForClose(MAX_ROUNDS)
@@ -143,7 +145,7 @@ export function runProcess(given: Process): Promise<ProcessResult> {
   })
 }
 
-/** Keeps the beginning and the end of what comes, and counts what was between. */
+/** Stores the start and the end of an output, and counts the bytes in between. */
 class BothEnds {
   readonly #most: number
   readonly #head: Buffer[] = []
@@ -180,7 +182,7 @@ class BothEnds {
     }
   }
 
-  /** Once, at the end. */
+  /** The complete text. Call it once, at the end. */
   get text(): string {
     this.#keep(this.#filter.end())
     const tail = Buffer.concat(this.#tail)

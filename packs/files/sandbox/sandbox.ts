@@ -13,9 +13,9 @@ import { resolvedSearchPath, toolchainVariables } from "./toolchains.ts"
 
 /** The sandbox of a command, which limits its access. */
 export interface Sandbox {
-  /** For the proposal and the result: what holds, in a sentence. */
+  /** A sentence about what is restricted, for the proposal and the result. */
   readonly says: string
-  /** Whether writes outside of the folder, and network that was not asked for, are really kept from it. */
+  /** True if it really prevents writes outside the folder and network access that was not requested. */
   readonly holds: boolean
   /** How to make it hold, as a sentence without its full stop; undefined if it holds. */
   readonly remedy?: string
@@ -52,13 +52,13 @@ export interface SandboxPlace {
   readonly hidden: readonly string[]
   /** The folder with the homes of sandboxes, in Pawl's data. */
   readonly homes: string
-  /** The work folder's own short name. */
+  /** The short id of the work folder. */
   readonly id: string
-  /** Certificates and toolchains that the environment names. */
+  /** Certificates and toolchains that the environment names, mounted read-only. */
   readonly shown?: readonly string[]
 }
 
-/** Places where people keep what is secret: not there at all, also where the work folder is their home. */
+/** Paths of secrets in home folders. They are not mounted, even if the work folder is the home folder. */
 const SECRET_AT_HOME = [
   ...[".ssh", ".gnupg", ".aws", ".azure", ".oci", ".config", ".kube", ".docker", ".netrc", ".npmrc", ".local/share"],
   ...[".local/state", ".pawl", ".git-credentials", ".gitconfig", ".pgpass", ".my.cnf", ".mylogin.cnf", ".pypirc"],
@@ -76,7 +76,10 @@ export function hiddenPlaces(home: string, ...ours: string[]): string[] {
     .map((path) => realpathSync(path))
 }
 
-/** With bubblewrap where it is installed and this machine lets it work; otherwise none, and it says so. */
+/**
+ * The sandbox by bubblewrap if it is installed and works on this machine; otherwise one that restricts nothing and
+ * reports that.
+ */
 export function findSandbox(place: SandboxPlace): Sandbox {
   const program = findProgram("bwrap", place.searchPath, place.root)
   if (process.platform !== "linux" || !program) return noSandbox
@@ -86,7 +89,7 @@ export function findSandbox(place: SandboxPlace): Sandbox {
     : { ...noSandbox, says: CANNOT, remedy: ALLOW }
 }
 
-/** Inside many containers it may not make the namespaces that it is made of. */
+/** True if bubblewrap works. In many containers it may not create namespaces. */
 function works(program: string, processor: Processor): boolean {
   const walls = [...NAMESPACES, "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
   const words = [...walls, "--seccomp", "0", "--", "/bin/sh", "-c", "exit 0"]

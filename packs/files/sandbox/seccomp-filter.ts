@@ -1,6 +1,6 @@
 import { AUDIT_ARCHITECTURE, JUDGED, type Processor, REFUSED, UNKNOWN } from "./system-calls.ts"
 
-/** One step of the program, as `struct sock_filter` has it. Jumps count the steps that are passed over. */
+/** One instruction, as in `struct sock_filter`. Jumps count the skipped instructions. */
 interface Step {
   readonly code: number
   readonly ifTrue: number
@@ -27,7 +27,7 @@ const EPERM = 1
 const EAFNOSUPPORT = 97
 const ENOSYS = 38
 
-/** Numbers of the x32 numbering have this bit, and the same name for their architecture as those of x86_64. */
+/** Calls of the x32 ABI have this bit set, and report the architecture x86_64. */
 const X32_BIT = 0x40000000
 
 const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] = [1, 2, 10, 16]
@@ -38,10 +38,10 @@ const CLONE_NEW = 0x10000000 | 0x20000 | 0x20000000 | 0x40000000 | 0x8000000 | 0
 const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c]
 
 /**
- * A program in the kernel's classic BPF that judges each system call of a command, for bubblewrap's `--seccomp`. What a
- * namespace does not keep out it does: Unix sockets lead to daemons that run as root, and sockets to the hypervisor or a
- * radio know no network namespace. So a command may speak IP (where it has a network), ask for routes, and make pairs
- * of sockets that are connected to each other and cannot be pointed anywhere else.
+ * A classic BPF program that checks each system call of a command, for bubblewrap's `--seccomp`. It closes what
+ * namespaces leave open: Unix sockets reach daemons that run as root, and sockets to the hypervisor or a radio ignore
+ * network namespaces. A command may use IP (if it has a network), list routes, and create pairs of sockets that are
+ * connected to each other and cannot connect to anything else.
  */
 export function seccompFilter(processor: Processor): Buffer {
   return Buffer.concat(stepsFor(processor).map(toBytes))
@@ -54,7 +54,7 @@ function stepsFor(processor: Processor): Step[] {
   const all = (calls: typeof REFUSED) => Object.values(calls).flatMap((call) => numbered(call) ?? [])
   return [
     load(ARCHITECTURE_AT),
-    // Programs of another numbering (32 bits) would have each number below mean something else.
+    // In a program of another architecture (32 bits), each number below would mean another call.
     ...unless(JUMP_IF_EQUAL, AUDIT_ARCHITECTURE[processor], [ret(KILL_PROCESS)]),
     load(NUMBER_AT),
     ...(processor === "x64" ? when(JUMP_IF_LEAST, X32_BIT, [ret(KILL_PROCESS)]) : []),
@@ -90,7 +90,7 @@ const socketSteps: readonly Step[] = [
   ret(refuseWith(EAFNOSUPPORT)),
 ]
 
-/** A pair of datagram sockets could still send to a name; one of streams is connected for good. */
+/** Only stream pairs: a datagram socket of a pair could still send to another address. */
 const pairSteps: readonly Step[] = [
   load(argumentAt(0)),
   ...unless(JUMP_IF_EQUAL, AF_UNIX, [ret(refuseWith(EAFNOSUPPORT))]),
@@ -114,7 +114,7 @@ const ioctlSteps: readonly Step[] = [
   ret(ALLOW),
 ]
 
-/** Both processors put the lowest byte first. */
+/** Both processors are little-endian. */
 function toBytes({ code, ifTrue, ifFalse, value }: Step): Buffer {
   const bytes = Buffer.alloc(8)
   bytes.writeUInt16LE(code, 0)

@@ -1,17 +1,17 @@
-/** The processors that a filter can be made for, as Node calls them. */
+/** The processors that have a filter, with Node's names. */
 export type Processor = "x64" | "arm64"
 
-/** `AUDIT_ARCH_X86_64` and `AUDIT_ARCH_AARCH64`: how the kernel names the numbering that a call was made in. */
+/** `AUDIT_ARCH_X86_64` and `AUDIT_ARCH_AARCH64`: the kernel's constants for the architecture of a call. */
 export const AUDIT_ARCHITECTURE: Readonly<Record<Processor, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
-/** The same call has another number on each processor; undefined where there is none. */
+/** The number of a call on each processor; undefined if it does not exist there. */
 export type Numbers = Readonly<{ x64: number; arm64: number | undefined }>
 
 const both = (x64: number, arm64: number | undefined): Numbers => ({ x64, arm64 })
-/** Calls since 2019 have one number everywhere. */
+/** Calls since 2019 have the same number on all processors. */
 const shared = (number: number): Numbers => ({ x64: number, arm64: number })
 
-/** Refused whatever their arguments: each looks into another process, leaves the namespaces, or opens much of the kernel. */
+/** Refused with any arguments: each accesses another process, leaves the namespaces, or exposes much of the kernel. */
 export const REFUSED: Readonly<Record<string, Numbers>> = {
   ptrace: both(101, 117),
   process_vm_readv: both(310, 270),
@@ -36,7 +36,7 @@ export const REFUSED: Readonly<Record<string, Numbers>> = {
   bpf: both(321, 280),
   perf_event_open: both(298, 241),
   userfaultfd: both(323, 282),
-  // It makes sockets, and opens files, past a filter of calls.
+  // It opens sockets and files without system calls that a filter could check.
   io_uring_setup: shared(425),
   io_uring_enter: shared(426),
   io_uring_register: shared(427),
@@ -70,10 +70,10 @@ export const REFUSED: Readonly<Record<string, Numbers>> = {
   _sysctl: both(156, undefined),
 }
 
-/** Said not to exist: C libraries then use the older call, whose flags a filter can see. */
+/** Reported as missing: C libraries then use the older call, whose flags a filter can check. */
 export const UNKNOWN: Readonly<Record<string, Numbers>> = { clone3: shared(435) }
 
-/** Allowed with some arguments only. */
+/** Allowed only with some arguments. */
 export const JUDGED = {
   socket: { x64: 41, arm64: 198 },
   socketpair: { x64: 53, arm64: 199 },

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, realpathSync, statSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { isInside, trustedEntries } from "../folder/find-program.ts"
 
-/** Folders of the system, which are visible anyway. */
+/** Folders of the system, which are mounted anyway. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
-/** Never shown because something on the search path lies in them, or is one of them. */
+/** Folders that are never mounted as a toolchain, because they contain too much else. */
 const TOO_WIDE = new Set([
   "/",
   "/home",
@@ -20,10 +20,10 @@ const TOO_WIDE = new Set([
   "/mnt",
 ])
 
-/** Credentials are stored next to these. */
+/** Only these subfolders, because credentials are stored next to them. */
 const UV = [".local/share/uv/python", ".local/share/uv/tools"]
 
-/** Language managers in the home folder: which of their folders hold programs, and no credentials. */
+/** Language managers in the home folder, with those of their folders that contain programs and no credentials. */
 const MANAGERS: Readonly<Record<string, readonly string[]>> = {
   ".local/bin": [".local/bin", ".local/lib", ".local/pipx/venvs", ".local/share/pipx/venvs", ...UV],
   ".local/share/mise": [".local/share/mise/shims", ".local/share/mise/installs", ".local/share/mise/plugins"],
@@ -55,14 +55,14 @@ const VARIABLES: Readonly<Record<string, string>> = {
 
 export interface Tools {
   readonly searchPath: string
-  /** By its real name. */
+  /** Its real path. */
   readonly home: string
   readonly root: string
 }
 
 /**
- * The folders that programs on the search path need, besides the system's: for `…/bin` of an installation all of it, of a
- * language manager the parts that are known to be needed, else the entry alone. Never the home folder itself.
+ * The folders that programs on the search path need, besides the system's: of an installation with `bin` the whole
+ * installation, of a language manager its known folders, otherwise only the entry. Never the home folder itself.
  */
 export function toolchainFolders({ searchPath, home, root }: Tools): string[] {
   const entries = trustedEntries(searchPath, root)
@@ -72,7 +72,7 @@ export function toolchainFolders({ searchPath, home, root }: Tools): string[] {
   return kept.filter((path) => existsSync(path)).sort()
 }
 
-/** The search path with links resolved: a link's own folder may not be there in the sandbox. */
+/** The search path with links resolved, because a link's own folder may not be mounted. */
 export function resolvedSearchPath({ searchPath, root }: Omit<Tools, "home">): string {
   const entries = searchPath.split(":").flatMap((entry) => {
     const inFolder = entry.startsWith("/") && isInside(entry, root)
@@ -81,7 +81,7 @@ export function resolvedSearchPath({ searchPath, root }: Omit<Tools, "home">): s
   return [...new Set(entries)].join(":")
 }
 
-/** Only for installed managers. */
+/** The variables of installed managers. */
 export function toolchainVariables(home: string): Record<string, string> {
   const there = Object.entries(VARIABLES).filter(([, name]) => isDirectory(join(home, name)))
   return Object.fromEntries(there.map(([variable, name]) => [variable, join(home, name)]))
@@ -94,7 +94,7 @@ function foldersOf(entry: string, home: string): string[] {
   const above = dirname(entry)
   if (basename(entry) === ".bin" && basename(above) === "node_modules") return [above]
   const isInstallation = basename(entry) === "bin" && isDirectory(join(above, "lib"))
-  // `bin` and `lib` lie side by side in many a home folder too, with everything else that is in it.
+  // Many home folders contain `bin` and `lib` next to everything else.
   return isInstallation && above !== home && above !== join(home, ".local") && !TOO_WIDE.has(above) ? [above] : [entry]
 }
 
@@ -106,7 +106,7 @@ function linkedInstallations(folder: string): string[] {
     try {
       return /^\/opt\/[^/]+/.exec(realpathSync(join(folder, name))) ?? []
     } catch {
-      return [] // it leads nowhere
+      return [] // a broken link
     }
   })
 }

@@ -169,8 +169,8 @@ interface LeftOut {
 const NO_QUOTES: Checked = { found: new Map() }
 
 /**
- * Texts that may be in italics next to any marker: the user's text, and titles of sources. Undefined if checking takes too
- * much work.
+ * Texts that may be in italics next to any marker: the user's text, and titles of sources. Undefined if checking takes
+ * too much work.
  */
 function lazyKnown(sources: ReadonlyMap<string, Source>, said: string, work: WorkBudget) {
   let asked: Folded | undefined

@@ -3,7 +3,7 @@ import { bracketed } from "./raised-text.ts"
 interface Part {
   readonly name: string
   readonly children: string[]
-  /** Whether it is TeX, and is to be read in place of all others. */
+  /** It is TeX, which takes precedence over other forms. */
   readonly isTex: boolean
   readonly attributes: Readonly<Record<string, string>>
 }
@@ -11,10 +11,10 @@ interface Part {
 /** Elements with text of a formula, in contrast to decoration. */
 const WORDS = new Set(["mi", "mn", "mo", "mtext", "ms", "annotation"])
 const PASSED_OVER = new Set(["annotation-xml", "script", "style", "mphantom", "maction"])
-/** A longer name of a formula is no name. */
+/** A longer alternative text of a formula is ignored. */
 const MAX_NAMED = 10_000
 
-/** A formula of a page on one line: as the TeX it was made from, else as its page calls it, else sign by sign. */
+/** Converts a formula to one line of text: its TeX source, otherwise its alternative text, otherwise its symbols. */
 export class FormulaReader {
   readonly #open: Part[] = []
   #tex = ""
@@ -32,7 +32,7 @@ export class FormulaReader {
     part.children.push(text.replaceAll(/\s+/g, " "))
   }
 
-  /** The whole of it where this closes it. */
+  /** Closes an element. Returns the text of the formula if this was its outermost element. */
   close(): string | undefined {
     const part = this.#open.pop()
     if (!part) return ""
@@ -48,7 +48,7 @@ export class FormulaReader {
   }
 }
 
-/** Some pages say with each formula how large it is drawn. */
+/** Removes `\displaystyle`, which some pages add to each formula. */
 function withoutStyle(tex: string): string {
   const styled = "{\\displaystyle "
   return tex.startsWith(styled) && tex.endsWith("}") ? tex.slice(styled.length, -1).trim() : tex

@@ -33,7 +33,7 @@ export const IMPLIED_ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["rp", of("rt", "rp")],
 ])
 
-/** Elements without an end. */
+/** Elements without an end tag. */
 export const VOID = new Set(
   "area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr".split(
     " ",

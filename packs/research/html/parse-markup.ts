@@ -8,7 +8,7 @@ interface Handlers {
   close(name: string): void
 }
 
-/** Deeper than pages of people are, whatever they have left open. */
+/** The deepest nesting. Real pages stay below it, even with many unclosed elements. */
 const MAX_DEEP = 2000
 
 /** Parses an untrusted page, or XML, in linear time. Throws `document_unreadable` if it is nested too deeply. */
@@ -29,7 +29,7 @@ class Markup implements TokenizerCallbacks {
   readonly #xml: boolean
   readonly #open: string[] = []
   readonly #counts = new Map<string, number>()
-  /** The tag that is being read; undefined where it is to be passed over. */
+  /** The tag that is being read; undefined if it is ignored. */
   #tag: string | undefined
   #attributes: Record<string, string> = {}
   #attribute = ""
@@ -54,7 +54,7 @@ class Markup implements TokenizerCallbacks {
     this.#sayText()
     const name = this.#nameOf(start, end)
     this.#attributes = {}
-    // A form in a form is none.
+    // A form inside a form is ignored, as browsers do.
     this.#tag = !this.#xml && name === "form" && this.#has(name) ? undefined : name
     if (this.#tag !== undefined) this.#endImplied(name)
   }
@@ -117,7 +117,7 @@ class Markup implements TokenizerCallbacks {
     while (this.#open.length > 0) this.#end()
   }
 
-  /** Drawings and formulas are XML inside of a page. */
+  /** SVG and MathML follow the rules of XML. */
   isInForeignContext(): boolean {
     return !this.#xml && (this.#has("svg") || this.#has("math"))
   }

@@ -1,10 +1,10 @@
-/** Longer ones are sentences that were made small, and stay as they are. */
+/** Longer raised text is a sentence in small letters, and is not converted. */
 export const MAX_RAISED = 40
 
 /** Above or below the line. */
 export type RaisedTag = "sup" | "sub"
 
-/** The text before it, and its own text. */
+/** A raised text, and the text before it. */
 interface Raised {
   readonly tag: RaisedTag
   readonly before: string
@@ -12,8 +12,8 @@ interface Raised {
 }
 
 /**
- * Small text above or below the line, as it is written on one: 10 with a raised 4 is `10^4` and not 104. What is below and
- * a number stays as chemists write it: H2O. Ordinals, marks of trade and notes in brackets are no powers.
+ * Converts superscript and subscript to plain text: 10 with a raised 4 becomes `10^4` and not 104. A subscript number
+ * follows directly, as in H2O. Ordinals, trademark signs and notes in brackets are not powers.
  */
 export function raisedText({ tag, before, text }: Raised): string {
   const said = text.trim()
@@ -22,7 +22,7 @@ export function raisedText({ tag, before, text }: Raised): string {
   return sign + bracketed(said)
 }
 
-/** As one thing: signs and several terms between brackets, where they do not stand there already. */
+/** Puts brackets around several terms, unless they have them. */
 export function bracketed(text: string): string {
   const isOne = /^[-+−±]?(?:\p{N}+(?:[.,]\p{N}+)?|\p{L}+)$/u.test(text) || [...text].length === 1
   return isOne || /^\([^()]*\)$/.test(text) ? text : `(${text})`

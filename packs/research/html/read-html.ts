@@ -17,7 +17,7 @@ const BLOCKS = new Set(
   ),
 )
 
-/** A formula that is there a second time, drawn. */
+/** True for elements without text, and for KaTeX's second, visual copy of a formula. */
 const isDropped = (name: string, attributes: Readonly<Record<string, string>>) =>
   DROPPED.has(name) || (attributes["aria-hidden"] === "true" && attributes.class === "katex-html")
 
@@ -39,11 +39,11 @@ class PageText {
   readonly #sections: Section[] = []
   #length = 0
   #start = 0
-  /** How deep inside of what is dropped. */
+  /** The nesting depth within dropped elements. */
   #dropped = 0
   #pre = 0
   #formula: { readonly made: FormulaReader; readonly block: boolean } | undefined
-  /** Text above or below the line that is being read. */
+  /** The open superscript and subscript elements. */
   readonly #raised: { readonly from: number; readonly at: number; readonly before: string }[] = []
   #last = "\n"
   #open: { readonly level: number; readonly text: string }[] = []
@@ -135,7 +135,7 @@ class PageText {
     }
   }
 
-  /** As pages of papers say it, and pages of newspapers. */
+  /** Reads metadata in the forms that papers and newspapers use. */
   #meta({ name, property, content = "" }: Readonly<Record<string, string>>): void {
     const what = (name ?? property ?? "").toLowerCase()
     if (["citation_author", "dc.creator", "author"].includes(what) && content.trim())

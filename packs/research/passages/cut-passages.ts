@@ -1,8 +1,8 @@
 import { failure, MAX_PASSAGES } from "../../../core/program.ts"
 
-/** A stretch of a document under one heading; offsets are UTF-16 units of its text. */
+/** A section of a document under one heading. Offsets are UTF-16 units of its text. */
 export interface Section {
-  /** From the outermost heading inwards. */
+  /** The headings, from the outermost one. */
   readonly headings: readonly string[]
   readonly start: number
   readonly end: number
@@ -31,8 +31,8 @@ export interface PassageSize {
 export const PASSAGE_SIZE: PassageSize = { most: 800, least: 200 }
 
 /**
- * Cuts a text into passages: none crosses a heading, and one ends at the end of a paragraph, else of a sentence, else of a
- * word. They do not overlap, so that each word of a document is found, and quoted, in one place.
+ * Cuts a text into passages. A passage never crosses a heading. It ends with a paragraph, otherwise with a sentence,
+ * otherwise with a word. Passages do not overlap, so that each word is found and quoted in one position.
  */
 export function cutPassages(text: string, sections: readonly Section[], size = PASSAGE_SIZE): PassageSpan[] {
   const spans = sections.flatMap(({ headings, start, end }) =>
@@ -56,7 +56,7 @@ function cutSection(text: string, { start, end }: Range, size: PassageSize): Ran
     if (span.end > span.start) spans.push(span)
     at = next
   }
-  // A few last words alone say nothing: they join what stands before them, where both fit.
+  // A short last passage is joined to the previous one if both fit together.
   const [before, last] = [spans.at(-2), spans.at(-1)]
   if (before && last && last.end - last.start < size.least && last.end - before.start <= size.most + size.least)
     spans.splice(-2, 2, { start: before.start, end: last.end })
@@ -70,7 +70,7 @@ function bestEnd(text: string, start: number, { most, least }: PassageSize): num
   let sentence = 0
   let word = 0
   for (let i = start + 1; i <= limit; i++) {
-    // Scripts without spaces between words have none between sentences either.
+    // Scripts without spaces between words have none between sentences.
     if (isFullStop(text[i - 1])) word = sentence = i
     if (!isSpace(text, i - 1)) continue
     word = i
@@ -82,11 +82,11 @@ function bestEnd(text: string, start: number, { most, least }: PassageSize): num
   if (sentence >= start + least) return sentence
   if (paragraph >= start + least) return paragraph
   if (word > start) return word
-  // Half of a pair of surrogates cannot be stored.
+  // Never cut a surrogate pair, because half of one cannot be stored.
   return /[\uD800-\uDBFF]/.test(text[limit - 1] ?? "") ? limit - 1 : limit
 }
 
-/** Whether the line before this end of one is empty. */
+/** True if the line before this line end is empty. */
 function followsBlank(text: string, newline: number): boolean {
   for (let i = newline - 1; i >= 0 && newline - i < 20; i--) {
     if (text[i] === "\n") return true
@@ -95,7 +95,7 @@ function followsBlank(text: string, newline: number): boolean {
   return false
 }
 
-/** Quotes and brackets may stand between the full stop and the space. */
+/** Quotes and brackets may follow the full stop. */
 function endsSentence(text: string, at: number, start: number): boolean {
   for (let i = at; i > start && at - i < 4; i--) {
     const sign = text[i]!

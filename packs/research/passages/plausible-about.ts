@@ -12,13 +12,13 @@ const NOBODY = new Set(
   ),
 )
 
-/** Whether it is what a person would call a document. Names of files and what programs put there are not. */
+/** True if a person would give a document this title. Names of files and defaults of programs are not titles. */
 export function isPlausibleTitle(text: string): boolean {
   const title = text.trim()
   return title.length > 1 && !NO_TITLE.test(title) && !MADE_BY.test(title) && !FILE_NAME.test(title)
 }
 
-/** Whether it is a person's name and not an account. */
+/** True if it is a person's name and not an account. */
 export function isAuthor(text: string): boolean {
   const name = text.trim().toLowerCase()
   if (!/\p{L}/u.test(name) || name.startsWith("anonymous ") || name.startsWith("microsoft ")) return false

@@ -8,13 +8,13 @@ export interface ReadText {
   readonly title?: string
   readonly authors?: readonly string[]
   readonly date?: string
-  /** How many it has, where it has any. */
+  /** The number of pages, if the format has pages. */
   readonly pages?: number
   /** A note about parts that could not be read, or about a guess. */
   readonly remark?: string
 }
 
-/** A file with more of these among its first bytes is no text. */
+/** A file with a larger share of control characters at its start is not text. */
 const MAX_CONTROLS = 0.05
 
 /**
@@ -46,12 +46,12 @@ function doubtOf({ encoding, sure, broken }: Extract<DecodedText, { type: "text"
 
 const unreadable = (problem: string) => failure("document_unreadable", { problem })
 
-/** One kind of line ends, and nothing that cannot be stored. */
+/** Normalizes line ends and removes characters that cannot be stored. */
 const tidy = (text: string) => mendText(text.replaceAll(/\r\n?/g, "\n"))
 
 const MAX_TITLE = 120
 
-/** A plain text is one stretch; its first line is its title where it looks like one. */
+/** Plain text is one section. Its first line is its title if it looks like one. */
 export function readPlain(text: string): ReadText {
   const first = /^\s*([^\n]+)/.exec(text)?.[1]?.trim() ?? ""
   const title = first !== "" && first.length <= MAX_TITLE ? { title: first } : {}

@@ -1,9 +1,9 @@
-/** Longer lists say nothing more: two hundred authors are kept of any. */
+/** The limit of a list. It is enough for the two hundred authors that are stored. */
 const MAX_CHARACTERS = 10_000
 
 /**
- * The names in a list that a file gives as one text. Runs of spaces become one before anything is looked for: an expression
- * with `\s*` in front of a sign goes over a run again from each of its spaces, and a megabyte of them stops the server.
+ * Splits a list of names in one text. First replaces runs of spaces by single ones: a pattern with `\s*` before a
+ * separator would take quadratic time, so a megabyte of spaces would block the server.
  */
 export function splitNames(list: string, between: RegExp): string[] {
   return list

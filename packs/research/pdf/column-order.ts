@@ -1,11 +1,11 @@
 import type { TextRun } from "./page-runs.ts"
 
-/** Fewer lines are no column. */
+/** A column has at least this many lines. */
 const LEAST_LINES = 4
-/** A line of prose fills its column; a cell of a table seldom does. */
+/** A line of prose fills its column; a table cell seldom does. */
 const FILLED = 0.55
 const LEAST_CHARACTERS = 15
-/** Between columns there is so much room at least, in points. */
+/** The least space between columns, in points. */
 const LEAST_GUTTER = 8
 const DEEPEST = 3
 const MOSTLY = 0.8
@@ -16,7 +16,7 @@ const MOSTLY = 0.8
  */
 export function inReadingOrder(runs: readonly TextRun[]): readonly TextRun[] {
   const level = runs.filter((run) => run.level)
-  // A stamp at the side of a page is no part of it; a page that is turned as a whole is one.
+  // A vertical stamp at the side of a page does not count. A page that is rotated as a whole does.
   return level.length < MOSTLY * runs.length ? runs : [...ordered(level), ...runs.filter((run) => !run.level)]
 }
 
@@ -29,7 +29,7 @@ function ordered(runs: readonly TextRun[], deep = 0): readonly TextRun[] {
     all.push(...ordered(left, deep + 1), ...ordered(right, deep + 1))
     ;[left, right] = [[], []]
   }
-  // By height; what its file has first stays first where two are equally high.
+  // Sorted by height. Equally high runs stay in the order of the file.
   for (const run of [...runs].sort((a, b) => b.base - a.base)) {
     if (run.right <= gutter) left.push(run)
     else if (run.left >= gutter) right.push(run)
@@ -56,7 +56,7 @@ function findGutter(runs: readonly TextRun[]): number | undefined {
   return sides.every(isProse) && overlap(...sides) ? at : undefined
 }
 
-/** How many runs stand over each point of the width. */
+/** The number of runs at each point of the width. */
 function crossings(runs: readonly TextRun[], from: number, width: number): Int32Array {
   const counts = new Int32Array(Math.ceil(width) + 2)
   for (const { left, right } of runs) {
@@ -67,7 +67,7 @@ function crossings(runs: readonly TextRun[], from: number, width: number): Int32
   return counts
 }
 
-/** The middle of the widest stretch that the fewest runs cross. */
+/** The middle of the widest part that the fewest runs cross. */
 function widestGap(counts: Int32Array, width: number): number | undefined {
   const [first, last] = [Math.floor(width * 0.25), Math.ceil(width * 0.75)]
   let least = Infinity
@@ -90,7 +90,7 @@ function isProse(runs: readonly TextRun[]): boolean {
   return widths[middle]! >= FILLED * widest && characters[middle]! >= LEAST_CHARACTERS
 }
 
-/** Whether they overlap vertically, side by side. */
+/** True if they overlap vertically, side by side. */
 function overlap(left: readonly TextRun[], right: readonly TextRun[]): boolean {
   const heights = (runs: readonly TextRun[]) =>
     runs.reduce(([low, high], { base }) => [Math.min(low, base), Math.max(high, base)] as const, [

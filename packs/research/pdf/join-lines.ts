@@ -1,10 +1,10 @@
 import type { PageLine } from "./page-lines.ts"
 
-/** Which words a document has, and which with a hyphen: they tell whether a cut word had one before it was cut. */
+/** The words of a document, and those with a hyphen. They show whether the hyphen at a line end belongs to the word. */
 export class Vocabulary {
   readonly #words = new Set<string>()
 
-  /** The last word of a line that is cut there is none, and what follows it neither. */
+  /** Adds the words of lines, except those that are cut at a line end. */
   add(lines: readonly PageLine[]): void {
     let cut = false
     for (const { text } of lines) {
@@ -23,12 +23,12 @@ export class Vocabulary {
 
 const WORDS = /[\p{L}\p{N}\p{M}]+(?:[-‐][\p{L}\p{N}\p{M}]+)*/gu
 const MAX_LETTERS = 64
-/** A letter, a sign that may cut a word, and the end. */
+/** A letter or number, a hyphen that may cut a word, and the end. */
 const CUT = /[\p{L}\p{N}][-‐\u00AD]$/u
 /** Words after a hyphen that stands for an omitted part: "Vor- und Nachteile". */
 const SHARED = /^(?:und|oder|bzw|and|or|to|et|ou|y|o|e|en|of)\b/
 
-/** The text of a page, with words in one piece that were cut at the end of a line. */
+/** Joins the lines of a page, and the words that were hyphenated at line ends. */
 export function joinLines(lines: readonly PageLine[], known: Vocabulary): string {
   const parts: string[] = []
   let before = ""
@@ -57,7 +57,7 @@ function joint(before: string, text: string, known: Vocabulary): { readonly betw
 }
 
 function keepsHyphen(first: string, second: string, known: Vocabulary): boolean {
-  // A name, a number, or a word of several that are held together already.
+  // The hyphen belongs to a name, a number, or a compound word.
   if (!/^\p{Ll}/u.test(second) || /\p{N}$/u.test(first) || /[-‐]/.test(first)) return true
   if (known.has(first + second)) return false
   return known.has(`${first}-${second}`) || (known.has(first) && known.has(second))

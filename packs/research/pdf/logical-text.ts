@@ -2,7 +2,7 @@ import { own } from "../../../core/pack.ts"
 import { toPlainLetters } from "../passages/plain-letters.ts"
 import type { TextItem } from "./page-runs.ts"
 
-/** Letters written from the right: Hebrew to Syriac and beyond, and the presentation forms of Hebrew and Arabic. */
+/** Right-to-left letters: Hebrew, Arabic, Syriac and others, and the presentation forms of Hebrew and Arabic. */
 const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 const PRESENTATION = /[\ufb1d-\ufdff\ufe70-\ufefc]/
 const LTR = /[\p{L}\p{N}]/u
@@ -11,14 +11,14 @@ const MIRRORED: Readonly<Record<string, string>> = {
   ...{ "(": ")", ")": "(", "[": "]", "]": "[", "{": "}", "}": "{", "<": ">", ">": "<", "«": "»", "»": "«" },
 }
 
-/** In parts of a letter's size: less is no space, more is another column. */
+/** In units of the letter size: a smaller gap is no space, a larger one is another column. */
 const SPACE = 0.15
 const GAP = 1.6
 const SAME_LINE = 0.2
 
 /**
- * The items of a page with each line that is written from the right as one item, in the order in which it is read. Many
- * files hold such lines as they are seen, from the left, in forms of letters that only a printer needs.
+ * Combines each right-to-left line of a page into one item in reading order. Many files store such lines in visual
+ * order, from the left, with presentation forms of the letters.
  */
 export function inLogicalOrder(items: Iterable<TextItem>): TextItem[] {
   const ordered: TextItem[] = []
@@ -41,7 +41,7 @@ function isOnLineOf(last: TextItem, item: TextItem): boolean {
   return Math.abs(baseOf(item) - baseOf(last)) <= SAME_LINE * sizeOf(last)
 }
 
-/** From the left, split where there is more than a word's space between two. */
+/** Splits a line at gaps that are wider than a space between words. */
 function columnsOf(line: readonly TextItem[]): TextItem[][] {
   const columns: TextItem[][] = []
   let right = Number.NEGATIVE_INFINITY
@@ -72,7 +72,10 @@ function toLogicalLine(column: readonly TextItem[]): TextItem[] {
   return [{ ...first!, str, dir: "rtl", width, hasEOL: true }]
 }
 
-/** Splits text into words. In `.2020`, the visual order of the end of a right-to-left sentence, the point follows the number. */
+/**
+ * Splits text into words. In `.2020`, the visual order of the end of a right-to-left sentence, the point follows the
+ * number.
+ */
 function toWords(text: string): { readonly text: string; readonly isLtr: boolean }[] {
   const isLtr = !RTL.test(text) && LTR.test(text)
   const [, point, rest] = (isLtr && /^([.,:;!?…]+)([^\s.,:;!?…].*)$/s.exec(text)) || []
@@ -83,7 +86,7 @@ function toWords(text: string): { readonly text: string; readonly isLtr: boolean
   ]
 }
 
-/** Read from the right, but for what stands between two words from the left. */
+/** Reverses the order of words, except within left-to-right text. */
 function fromRight(words: readonly { readonly text: string; readonly isLtr: boolean }[]): string {
   const read: string[] = []
   for (let at = words.length - 1; at >= 0; at--) {
@@ -97,7 +100,7 @@ function fromRight(words: readonly { readonly text: string; readonly isLtr: bool
   return read.join("")
 }
 
-/** The letters of an item in the order in which they are read. Those of the alphabet itself are in it already. */
+/** The letters of an item in reading order. Only presentation forms may be in visual order. */
 function toLogicalText({ str, dir }: TextItem): string {
   if (!PRESENTATION.test(str)) return str
   return toPlainLetters(isInLogicalOrder(str, dir) ? str : reversed(str))
@@ -105,7 +108,7 @@ function toLogicalText({ str, dir }: TextItem): string {
 
 function reversed(str: string): string {
   return mirrored(str).replaceAll(NOT_RTL, (run) => {
-    // Words of other alphabets and numbers, with all that stands between two of them, are written from the left.
+    // Left-to-right words and numbers stay in their order, with everything between two of them.
     const letters = [...run]
     const first = letters.findIndex((letter) => LTR.test(letter))
     if (first === -1) return run
@@ -121,8 +124,8 @@ const mirrored = (text: string): string =>
     .join("")
 
 /**
- * A form says whether a letter is joined to the one before or behind it: of two neighbours that tells their order. Where no
- * letters are joined, the reader of the file has put into order what it calls `rtl`, and only that.
+ * The form of a letter shows whether it is joined to the previous or the next one, which reveals the order of two
+ * letters. If no letters are joined, items marked as `rtl` are in reading order, because the PDF library sorts them.
  */
 function isInLogicalOrder(str: string, dir: string): boolean {
   const forms = [...str].map(formOf)
@@ -146,7 +149,7 @@ function formOf(letter: string): { readonly joinsNext: boolean; readonly joinsPr
   const code = letter.codePointAt(0) ?? 0
   if (code < 0xfe81 || code > 0xfefc) return undefined
   const start = FOUR_FORMS.find((first) => code >= first && code < first + 4)
-  // Letters of two forms are not joined to the next; their second form, with an even code, is joined to the one before.
+  // Letters with two forms never join the next one. Their second form, with an even code, joins the previous one.
   if (start === undefined) return { joinsNext: false, joinsPrevious: code % 2 === 0 }
   const form = code - start
   return { joinsNext: form >= 2, joinsPrevious: form === 1 || form === 3 }

@@ -9,10 +9,10 @@ export interface PageLine {
 }
 
 const SAME_LINE = 0.35
-/** In usual distances of two lines. */
+/** In units of the usual line distance. */
 const PARAGRAPH = 1.45
 
-/** Runs in their order, as lines. */
+/** Combines runs into lines, in their order. */
 export function linesOf(runs: readonly TextRun[]): PageLine[] {
   const joined: { parts: string[]; run: TextRun; last: TextRun }[] = []
   for (const run of runs) {

@@ -1,6 +1,6 @@
 import { raisedText } from "../html/raised-text.ts"
 
-/** As what reads PDFs tells of a stretch of text: where it stands is in the last two numbers. */
+/** A text item of the PDF library. The last two numbers of `transform` are its position. */
 export interface TextItem {
   readonly str: string
   readonly dir: string
@@ -10,23 +10,23 @@ export interface TextItem {
   readonly hasEOL: boolean
 }
 
-/** Text on one line without a gap that is wider than between words; in points from the lower left corner. */
+/** Text on one line without a gap wider than a space. Positions are in points from the lower left corner. */
 export interface TextRun {
   readonly text: string
   readonly left: number
   readonly right: number
   readonly base: number
   readonly size: number
-  /** Written from the left, and level: what is not stays where its file has it. */
+  /** Left-to-right and horizontal. Other runs stay in the order of the file. */
   readonly level: boolean
 }
 
-/** In sizes of the letters: less is no space, more is another column. */
+/** In units of the letter size: a smaller gap is no space, a larger one is another column. */
 const SPACE = 0.15
 const GAP = 1.6
 const SAME_LINE = 0.2
 
-/** The text of a page in stretches, in the order in which its file has them. */
+/** Combines the items of a page into runs, in the order of the file. */
 export function runsOf(items: Iterable<TextItem>): TextRun[] {
   const runs: TextRun[] = []
   let open: Open | undefined
@@ -88,7 +88,7 @@ class Open {
     this.#size = sizeOf(item)
   }
 
-  /** Whether the item continues the line, or is raised next to it. */
+  /** True if the item continues the line, or is raised next to it. */
   takes(item: TextItem): boolean {
     if (!isLevel(item)) return false
     const gap = leftOf(item) - this.#right
@@ -115,7 +115,7 @@ class Open {
     return Math.abs(baseOf(item) - this.#base) <= SAME_LINE * this.#size
   }
 
-  /** Smaller, and a part of a line's height above or below it. */
+  /** Smaller, and above or below the line by a part of its height. */
   #raised(item: TextItem): "sup" | "sub" | undefined {
     const by = (baseOf(item) - this.#base) / this.#size
     if (sizeOf(item) > 0.85 * this.#size || Math.abs(by) > 0.7) return undefined

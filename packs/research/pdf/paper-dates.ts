@@ -1,7 +1,7 @@
 import { isPaperDate } from "../../../core/pack.ts"
 
 const MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ")
-/** Each with the places of its year, month and day. */
+/** Date formats, each with the group numbers of year, month and day. */
 const FORMS: readonly (readonly [form: RegExp, year: number, month: number, day: number])[] = [
   [
     /\b(\d{1,2})(?:st|nd|rd|th)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,? ((?:19|20)\d\d)\b/i,
@@ -28,13 +28,13 @@ const MAX_LINE = 300
 interface Told {
   /** The lines of the first page. */
   readonly lines: readonly string[]
-  /** When the file was made. */
+  /** The creation date of the file. */
   readonly file: string | undefined
 }
 
 /**
- * When a paper is from: what its first page says, not when its file was made, which may be decades later. The file's own
- * date counts where the page names no year that speaks against it.
+ * The date of a paper according to its first page, because the file may be created decades later. The file's own date
+ * is used if no year on the page contradicts it.
  */
 export function paperDate({ lines, file }: Told): string | undefined {
   const some = lines.slice(0, MAX_LINES).map((line) => line.slice(0, MAX_LINE).replaceAll(/\s+/g, " "))
@@ -46,7 +46,7 @@ export function paperDate({ lines, file }: Told): string | undefined {
     }
   }
   for (const line of some) {
-    // In a sentence it is the date of something else.
+    // In a sentence it is probably another date.
     const date = isBrief(line) ? dateIn(line) : undefined
     if (date) return date
   }
@@ -57,7 +57,7 @@ export function paperDate({ lines, file }: Told): string | undefined {
   return file !== undefined && fits(file, some) ? file : undefined
 }
 
-/** A line of few words, as a journal or a title page has them. */
+/** True for a line of few words, as on a title page. */
 const isBrief = (line: string) => line.length <= 100 && !/[a-z]\. [A-Z]|\(.{0,40}(?:19|20)\d\d[a-z]?\)/.test(line)
 
 function dateIn(text: string): string | undefined {
@@ -74,7 +74,7 @@ function dateIn(text: string): string | undefined {
 
 const monthOf = (text: string) => (/^\d/.test(text) ? text : String(MONTHS.indexOf(text.slice(0, 3).toLowerCase()) + 1))
 
-/** A paper names nothing later than itself, and most name something of the years before. */
+/** True if a file's date fits the years on the page: a paper mentions no later year, and most mention recent ones. */
 function fits(file: string, lines: readonly string[]): boolean {
   const years = lines.flatMap((line) => line.match(/\b(?:19|20)\d\d\b/g) ?? []).map(Number)
   return years.length === 0 || Math.max(...years) >= Number(file.slice(0, 4)) - 2

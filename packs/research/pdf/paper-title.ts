@@ -6,7 +6,7 @@ const MAX_LINES = 40
 const LARGER = 1.2
 const MAX_CHARACTERS = 300
 
-/** The title of a paper by how it looks: the largest words at the top of its first page, larger than most of it. */
+/** The title of a paper by its layout: the largest text at the top of the first page, larger than most of it. */
 export function paperTitle(lines: readonly PageLine[]): string | undefined {
   const sizes = lines.map(({ size }) => size).sort((a, b) => a - b)
   const usual = sizes[Math.floor(sizes.length / 2)] ?? 0
@@ -24,5 +24,5 @@ export function paperTitle(lines: readonly PageLine[]): string | undefined {
   return title.length <= MAX_CHARACTERS && isPlausibleTitle(title) ? title : undefined
 }
 
-/** One letter of great size begins a chapter, and a number names it. */
+/** False for a single large initial, or a number. */
 const isWords = (text: string) => (text.match(/\p{L}/gu)?.length ?? 0) >= 3

@@ -20,14 +20,14 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   InvalidPDFException: "it is no PDF, or a broken one",
 }
 
-/** The text of a PDF and what it says of itself. Throws `document_unreadable`. */
+/** The text and metadata of a PDF. Throws `document_unreadable`. */
 export async function readPdf(bytes: Uint8Array): Promise<ReadText> {
   try {
     const pdf = await getDocumentProxy(bytes, { ...tables(), verbosity: 0 })
     const pages: PageLine[][] = []
     for (let number = 1; number <= pdf.numPages; number++) {
       const page = await pdf.getPage(number)
-      // In forms as the file has them: from these alone follows in which order it was written.
+      // Without normalization, because the forms of the letters show their order.
       const { items } = await page.getTextContent({ disableNormalization: true })
       pages.push(linesOf(inReadingOrder(runsOf(inLogicalOrder(items as Iterable<TextItem>)))))
       page.cleanup()
@@ -48,7 +48,7 @@ function tables() {
   try {
     folder = dirname(fileURLToPath(import.meta.resolve("pdfjs-dist/package.json")))
   } catch {
-    return {} // without it all other PDFs are read
+    return {} // all other PDFs can be read without it
   }
   const inside = (name: string) => `${join(folder, name)}/`
   return { cMapUrl: inside("cmaps"), cMapPacked: true, standardFontDataUrl: inside("standard_fonts") }

@@ -19,7 +19,7 @@ const ENCODINGS = new Map<number, string>([
   [28_591, "windows-1252"], // Latin-1, as on the web
 ])
 
-/** Which code page a font has, by what Windows calls its character set. Those that say nothing are left out. */
+/** The code page of a font by Windows' character set. Sets without a code page are left out. */
 const OF_CHARSET = new Map<number, number>([
   ...([
     [77, 10_000],
@@ -45,16 +45,16 @@ const OF_CHARSET = new Map<number, number>([
 
 export const codePageOfCharset = (charset: number): number | undefined => OF_CHARSET.get(charset)
 
-/** Bytes that follow each other, as text. A character may be two of them, and each may be written in its own way. */
+/** Decodes consecutive bytes. A character may have two bytes, each written as an own escape. */
 export class CodePageText {
   readonly #decoders = new Map<number, InstanceType<typeof TextDecoder>>()
   readonly #bytes = new Uint8Array(4096)
   #length = 0
   #page = 1252
   #said = ""
-  /** A part was decoded, and may have ended inside of a character. */
+  /** The last decoded part may end inside a character. */
   #halfway = false
-  /** The number of letters that were not read, and their code page. */
+  /** The number of characters that could not be decoded, and their code page. */
   readonly unread = { letters: 0, page: 0 }
 
   add(byte: number, page: number): void {
@@ -91,7 +91,7 @@ export class CodePageText {
     return made
   }
 
-  /** ASCII is the same in all of them; of the other letters it is not known which they are. */
+  /** Decodes only ASCII, which all code pages share. Other characters are counted as unread. */
   #plain(bytes: Uint8Array): string {
     const high = bytes.reduce((sum, byte) => sum + Number(byte > 127), 0)
     this.unread.letters += high

@@ -1,7 +1,7 @@
 /** The destination of a group's text. */
 export type Destination = "body" | "nowhere" | "fonts" | "info" | "title" | "authors"
 
-/** Groups that hold something else than the text: tables, pictures, what is repeated on each page, entries of an index. */
+/** Groups without text of the document: tables of fonts and styles, pictures, headers and footers, index entries. */
 const NOWHERE = `colortbl stylesheet listtable revtbl filetbl pict nonshppict nonesttables objdata fldinst sp sn sv
   header headerl headerr headerf footer footerl footerr footerf ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn
   xe tc tcn txe rxe bkmkstart bkmkend template private themedata datastore`
@@ -14,15 +14,15 @@ const DESTINATIONS = new Map<string, Destination>([
   ["author", "authors"],
 ])
 
-/** Groups with a star may be left out by who does not know them; these hold text that is shown. */
+/** Starred groups are optional for readers. These contain visible text. */
 const SHOWN = new Set(["shpinst"])
 
-/** Undefined for a word that opens none: the group goes where the one around it goes. */
+/** Undefined for a word that is not a destination: the group then inherits its parent's. */
 export function destinationOf(word: string, starred: boolean): Destination | undefined {
   return DESTINATIONS.get(word) ?? (starred && !SHOWN.has(word) ? "nowhere" : undefined)
 }
 
-/** Words and symbols that are signs. */
+/** Control words and symbols for characters. */
 export const SIGNS = new Map<string, string>([
   ["tab", "\t"],
   ["line", "\n"],

@@ -13,7 +13,7 @@ const MAX_ABOUT = { title: 500, authors: 10_000 }
 const CUT = "the file is incomplete; the text up to its end was read"
 /** Outline levels of headings. */
 const LEVELS = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8])
-/** Words that put what follows above or below the line, or back on it. */
+/** Control words that start or end superscript or subscript. */
 const RAISED = new Map<string, RaisedTag | undefined>([
   ["super", "sup"],
   ["up", "sup"],
@@ -28,7 +28,7 @@ const CODE_PAGES = new Map([
   ["pca", 850],
 ])
 
-/** The text of a document of control words, without what is no text of it. Throws `document_unreadable`. */
+/** The text of an RTF document. Throws `document_unreadable`. */
 export function readRtf(bytes: Uint8Array): ReadText {
   const begins = /^(?:\u00EF\u00BB\u00BF)?\s{0,16}(?=\{\\rtf)/.exec(
     Buffer.from(bytes.subarray(0, 32)).toString("latin1"),
@@ -43,7 +43,7 @@ export function readRtf(bytes: Uint8Array): ReadText {
 interface Group {
   to: Destination
   font: number
-  /** How many characters after a `\u` escape are its replacement for older programs, and are skipped. */
+  /** The number of characters after a `\u` escape that replace it in older programs and are skipped. */
   instead: number
   hidden: boolean
   level: number | undefined
@@ -67,7 +67,7 @@ class RtfDocument implements RtfSink {
   }
   #page = 1252
   #usualFont = -1
-  /** The font whose line of the table is being read. */
+  /** The font whose entry in the font table is being read. */
   #font = -1
   #starred = false
   #skip = 0
@@ -174,7 +174,7 @@ class RtfDocument implements RtfSink {
     }
   }
 
-  /** With how far, where the word says that: zero ends it. */
+  /** `by`: the distance, if the word has one. Zero ends the raised text. */
   #raise(tag: RaisedTag | undefined, by?: number): void {
     this.#flush()
     this.#group.raised = by === 0 ? undefined : tag
@@ -184,7 +184,7 @@ class RtfDocument implements RtfSink {
     if (this.#group.to === "fonts" && page !== undefined) this.#pageOfFont.set(this.#font, page)
   }
 
-  /** Numbers are those of UTF-16, with a sign; some programs write that of the letter itself. */
+  /** Values are signed UTF-16 units. Some programs write code points. */
   #unicode(value: number): void {
     const code = value < 0 ? value + 0x10000 : value
     this.#say(code >= 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "\uFFFD")

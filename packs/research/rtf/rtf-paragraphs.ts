@@ -4,7 +4,7 @@ import { refuseMany, type Section } from "../passages/cut-passages.ts"
 
 const MAX_HEADING = 200
 
-/** The text of a document as it comes, paragraph by paragraph, with an empty line between two of them. */
+/** Collects the paragraphs of a document, with an empty line between two of them. */
 export class RtfParagraphs {
   readonly #done: string[] = []
   readonly #sections: Section[] = []
@@ -29,10 +29,10 @@ export class RtfParagraphs {
     this.#raised = undefined
   }
 
-  /** With the level of the outline that it has, where it is a heading. */
+  /** Ends the paragraph. `level`: its outline level if it is a heading. */
   end(level: number | undefined): void {
     this.#endRaised()
-    // Mended as a whole: the halves of a letter may have come one by one.
+    // Repaired as a whole, because surrogates may have arrived separately.
     const text = mendText(this.#saying.join("")).replaceAll("\t\n", "\n").trim()
     this.#saying = []
     if (text === "") return

@@ -1,7 +1,7 @@
 /** Receives the tokens of an RTF file in order. */
 export interface RtfSink {
   open(): void
-  /** False where that was the last group: what follows is no part of the document. */
+  /** False if it closes the outermost group: the rest does not belong to the document. */
   close(): boolean
   /** A control word, such as `\par` or `\u8212`. */
   word(name: string, value: number | undefined): void
@@ -16,7 +16,7 @@ const [OPEN, CLOSE, BACKSLASH, QUOTE, MINUS, SPACE] = [0x7b, 0x7d, 0x5c, 0x27, 0
 /** Longer control words are not valid. */
 const LONGEST_WORD = 32
 
-/** Goes over each byte once. False where the bytes end before the document does. */
+/** Reads each byte once. Returns false if the document is incomplete. */
 export function scanRtf(given: Uint8Array, from: number, sink: RtfSink): boolean {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
   let at = from
@@ -59,7 +59,7 @@ function control(bytes: Buffer, from: number, sink: RtfSink): number {
   if (bytes[at] === MINUS && isDigit(bytes[at + 1])) at++
   while (isDigit(bytes[at])) at++
   const value = at === digits ? undefined : Number(latin1(bytes, digits, Math.min(at, digits + 12)))
-  // One space belongs to the word.
+  // A space after the word belongs to it.
   if (bytes[at] === SPACE) at++
   if (name === "bin") return at + Math.max(0, value ?? 0)
   sink.word(name, value)

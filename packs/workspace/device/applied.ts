@@ -49,7 +49,7 @@ export function checkApplied(
   }
 }
 
-/** The row that is gone. Where it was looked at before, the device need only say that it is no other. */
+/** Returns the deleted row. If it was read before, the device only needs to confirm its id. */
 function readGone(
   table: TableName,
   given: unknown,

@@ -8,9 +8,9 @@ import {
   type TableName,
 } from "../../../core/pack.ts"
 
-/** For a device that knows no days. To it a day is what it was for years: the moment with which it begins where the person is. */
+/** For devices without support for days: they store a day as the moment when it starts in the user's time zone. */
 
-/** Columns of a table with moments in place of days. */
+/** Replaces the days in a row's columns by moments. */
 export function toMoments(name: TableName, columns: Row, timeZone: string): Row {
   const { days = {} } = readTable(name)
   const changed = Object.keys(days).flatMap((column) => {

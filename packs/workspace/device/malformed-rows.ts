@@ -8,7 +8,7 @@ export interface SortedOut {
   readonly odd: readonly MalformedRow[]
 }
 
-/** Which of a device's rows can be read, and what is odd about the others. `columns`: of those only these matter. */
+/** Separates a device's valid rows from malformed ones, with the problem of each. `columns`: only these are checked. */
 export function sortOut(
   name: TableName,
   given: readonly unknown[],
@@ -28,7 +28,7 @@ export function sortOut(
   return { rows, odd }
 }
 
-/** A device that does not know a filter answers with more than was asked for. */
+/** Throws if a row does not match the filters: a device that does not know a filter ignores it. */
 function requireAsked(name: TableName, row: Row, filters: DeviceFilters): void {
   const asked = filters as Readonly<Record<string, unknown>>
   const strange = readTable(name).equals.find((key) => key in row && key in filters && row[key] !== asked[key])
@@ -42,7 +42,7 @@ function called(row: unknown): Pick<MalformedRow, "id" | "name"> {
   return { id: typeof id === "string" || typeof id === "number" ? id : null, name: text }
 }
 
-/** Which row it is stands before it. */
+/** The problem without its prefix, because the caller names the row. */
 function problemOf({ message }: Error): string {
   const before = [UNREADABLE, "the device answered with "].find((words) => message.includes(words)) ?? ""
   return message.slice(message.indexOf(before) + before.length)

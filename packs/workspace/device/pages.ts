@@ -1,12 +1,12 @@
 import type { CallOutcome } from "../../../core/pack.ts"
 
-/** Rows a device may send for one request, over all its pages. */
+/** The most rows that a device may send for one request, over all its pages. */
 export const MAX_DEVICE_ROWS = 10_000
-/** They stand in memory together, and a device may have more than fits there. */
+/** The most characters of these rows, because all pages are in memory together. */
 const MAX_CHARACTERS = 16 * 1024 * 1024
-/** Each is a way there and back. A device that fills its pages needs a handful. */
+/** Each page is a round trip. A device that fills its pages needs only a few. */
 const MAX_PAGES = 100
-/** Rows asked for in one page; a device sends fewer where they would not fit into a frame. */
+/** The requested rows of one page. A device sends fewer if they would not fit into a frame. */
 const PAGE_ROWS = 5000
 
 /** The parameters of a request for a page. */
@@ -15,10 +15,10 @@ export interface PageCall {
   readonly after?: string
 }
 
-/** Rows as a device gave them, unread. */
+/** The rows of a device, not validated yet. */
 export interface DeviceRows {
   readonly rows: readonly unknown[]
-  /** How many it says there are; undefined where it does not and not all are here. */
+  /** The total that the device reports; undefined if it reports none and rows are missing. */
   readonly total: number | undefined
 }
 
@@ -59,7 +59,7 @@ export function rowsOfAnswer(given: unknown): readonly unknown[] {
   return given
 }
 
-/** The device answered, and what it said is odd: other than that it is not there, this is about one row and no other. */
+/** The device's answer is malformed. Unlike an unreachable device, this concerns one row. */
 export class OddAnswer extends Error {}
 export const odd = (what: string) => new OddAnswer(`the device answered with ${what}`)
 

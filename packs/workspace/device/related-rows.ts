@@ -8,7 +8,7 @@ import {
   type Workspace,
 } from "../../../core/pack.ts"
 
-/** For so many rows what hangs on them is asked for one by one; for more the whole table is looked at, once. */
+/** The related rows of up to this many rows are requested one by one; for more, the whole table is read once. */
 const FEW = 8
 /** More rows are not requested one by one. */
 const MAX_ONE_BY_ONE = 500
@@ -32,7 +32,7 @@ export async function askForHanging(
   return Object.fromEntries(hanging) as unknown as RowsByTable
 }
 
-/** The rows whose column names one of these ids. */
+/** The rows whose column contains one of these ids. */
 async function namedBy(
   workspace: Pick<Workspace, "select">,
   { table, column }: { table: TableName; column: string },
@@ -53,7 +53,7 @@ async function namedBy(
   }
   if (ids.length <= FEW) return oneByOne()
   return select(all, new Set(ids)).catch((error: unknown) => {
-    // The table may not fit into a frame of an older device, or hold an odd row that is none of these.
+    // The table may not fit into a frame of an older device, or contain a malformed row that is not related.
     if (codeOf(error) !== undefined || ids.length > MAX_ONE_BY_ONE) throw error
     return oneByOne()
   })

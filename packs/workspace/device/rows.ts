@@ -21,7 +21,10 @@ export function checkRow(name: TableName, given: unknown, id?: string): Row {
   return row
 }
 
-/** The same where only some columns were asked for: a row that has all of them is whole, otherwise these must be there. */
+/**
+ * Checks a row if only some columns were requested: these must be present. A row with all columns is checked
+ * completely.
+ */
 export function checkColumns(name: TableName, given: unknown, columns: readonly string[]): Row {
   requireOfTable(name, given)
   const whole = schemas[name].safeParse(given)
@@ -61,7 +64,7 @@ export function checkByTable(given: CallOutcome["with"] = {}): Rows {
   ) as Rows
 }
 
-/** The schema for rows of another program: missing nullable columns are null, and missing flags have their default. */
+/** The schemas for a device's rows: missing nullable columns are null, and missing flags have their default. */
 const schemas = Object.fromEntries(tableNames.map((name) => [name, toSchema(readTable(name))])) as Record<
   TableName,
   z.ZodObject & z.ZodType<Row>
@@ -76,7 +79,9 @@ function toSchema({ row, defaults }: KnownTable): z.ZodObject & z.ZodType<Row> {
   return z.object(Object.fromEntries(columns)) as unknown as z.ZodObject & z.ZodType<Row>
 }
 
-/** It has every column of another table and lacks some of its own: what all tables have would pass for a row of this one. */
+/**
+ * Refuses a row that has every column of another table and lacks some of this one, because most columns are optional.
+ */
 function requireOfTable(name: TableName, given: unknown): void {
   if (typeof given !== "object" || given === null) return
   const has = (other: TableName) => Object.keys(workspaceTables[other].row.shape).every((column) => column in given)

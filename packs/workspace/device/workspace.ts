@@ -43,7 +43,7 @@ import { checkApplied } from "./applied.ts"
 import { checkByTable, checkRow } from "./rows.ts"
 import { sortOut, whichOne } from "./malformed-rows.ts"
 
-/** Sends what is asked in a conversation to where that conversation works: the server's own workspace, or a device. */
+/** Chooses the workspace of a conversation: the server's own, or the one on a device. */
 export function atSite(onServer: OpenWorkspace, devices: DeviceCalls): OpenWorkspace {
   return (asked) => (asked.site === "device" ? new DeviceWorkspace(devices, asked) : onServer(asked))
 }
@@ -51,8 +51,8 @@ export function atSite(onServer: OpenWorkspace, devices: DeviceCalls): OpenWorks
 type Of<Action extends WorkspaceWrite["action"]> = Extract<WorkspaceWrite, { action: Action }>
 
 /**
- * A person's workspace on their own machine. The device makes ids and times; its word about a row is checked as any input
- * is, and what it is to check (`expect`) is compared here as well: it may be a program that does not know of it.
+ * A person's workspace on their own machine. The device generates ids and times, and its rows are validated like any
+ * input. Expected values (`expect`) are also compared here, because an older device ignores them.
  */
 export class DeviceWorkspace implements RemoteWorkspace {
   readonly #devices: DeviceCalls
@@ -80,7 +80,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
       const { rows, total } = await readDevicePages(ask, most)
       return { ...sortOut(name, rows, { filters, columns }), total }
     }
-    // One more than can be used: then it shows that there are more. A device that has no limit answers with all rows.
+    // One row more than needed shows that there are more. A device without a limit answers with all rows.
     const limit = Math.min(most ?? MAX_DEVICE_ROWS, MAX_DEVICE_ROWS) + 1
     const rows = rowsOfAnswer((await this.#read({ ...call, limit })).rows)
     return { ...sortOut(name, rows, { filters, columns }), total: rows.length === limit ? undefined : rows.length }
@@ -113,7 +113,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
       throw failure("row_missing", { noun: readTable(write.table).noun, id: "id" in write ? write.id : "" })
     } catch (error) {
       if (!hasCode(error, "row_missing") && !hasCode(error, "row_stale")) throw error
-      // A change by this call looks like one by another: only the device's ledger can distinguish them.
+      // Its own change and that of another call look the same: only the device's ledger can distinguish them.
       const earlier = await this.outcome(callId, write).catch(() => undefined)
       if (earlier) return earlier
       throw error
@@ -140,7 +140,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
     if (ok !== true) throw new VectorRefused("it did not answer with ok: true")
   }
 
-  /** A device that does not know this action may answer anything, or end the connection. */
+  /** A device that does not know this action may send any answer, or end the connection. */
   async deleteVector(id: string): Promise<void> {
     if (!(await this.#knows("vector_delete"))) throw new Error("the device does not know vector_delete")
     const call = { action: "vector_delete", table: "notes", data: { id } }
@@ -159,7 +159,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
     return [...results].sort((a, b) => b.score - a.score)
   }
 
-  /** Devices that know pages know it too; another one may ignore the filter, refuse it or answer with no rows. */
+  /** Devices that support pages support it too. Others may ignore the filter, refuse it or return no rows. */
   async hasSearch(): Promise<boolean> {
     return (await this.#knows("search")) || this.#knows("pages")
   }
@@ -206,12 +206,15 @@ export class DeviceWorkspace implements RemoteWorkspace {
     return checkApplied(write, await this.#send({ action: "delete", table: table.name, data, callId }), { id, before })
   }
 
-  /** Whether the device itself compares all of a row, in the moment of its effect: then no look before it says more. */
+  /** True if the device itself compares the complete row when it writes. Then an earlier read adds nothing. */
   async #compares({ columns }: KnownTable, expect: Row): Promise<boolean> {
     return columns.every((column) => Object.hasOwn(expect, column)) && this.#knows("expect")
   }
 
-  /** Returns what was done. A row that was reported incompletely is read again, so that the outcome is not in doubt. */
+  /**
+   * Returns the result of a write. A row that was reported incompletely is read again, so that the outcome is not in
+   * doubt.
+   */
   async #readable(
     of: Pick<WorkspaceWrite, "action" | "table">,
     outcome: CallOutcome,
@@ -248,8 +251,8 @@ export class DeviceWorkspace implements RemoteWorkspace {
   }
 
   /**
-   * The id of something done along with the call: under the call's own the device would take it for the write, which it
-   * has done. The same one each time, so that a second try after a crash is known for what it is.
+   * Derives the id of an additional request of this call. With the call's own id the device would return the result of
+   * the write. It is the same after a crash, so that the device recognizes a repeated request.
    */
   #idBeside(what: readonly string[]): CallId {
     const text = JSON.stringify([this.#asked.callId, ...what])
@@ -280,7 +283,10 @@ export class DeviceWorkspace implements RemoteWorkspace {
     return (await this.#devices.knows?.(this.#place, what)) ?? false
   }
 
-  /** One that has not said that it knows days may be a program of years ago, which would refuse them or keep them unread. */
+  /**
+   * Converts days to moments for a device that has not announced support for days: it would refuse them or store them
+   * unread.
+   */
   async #asKept({ name }: KnownTable, columns: Row): Promise<Row> {
     return (await this.#knows("days")) ? columns : toMoments(name, columns, this.#zone)
   }

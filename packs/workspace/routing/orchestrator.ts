@@ -1,9 +1,9 @@
 import type { HistoryMessage, Routed, Router, Routing } from "../../../core/pack.ts"
 import { addsUnnamed, headOf, namedProfiles, pointsBack, lowercaseWords } from "./words.ts"
 
-/** More is no plain request, and nothing here may take long. */
+/** Longer messages are not routed, because they are seldom simple requests and routing must be fast. */
 const MAX_WORDS = 1000
-/** Exchanges in which a request may have its subject, counted back from the newest. */
+/** Recent exchanges that are searched for the subject of a request. */
 const LOOKED_BACK = 3
 
 /**

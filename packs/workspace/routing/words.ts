@@ -1,4 +1,4 @@
-/** Words that say what a request is about, as far as words can. One that may mean two things stands under both. */
+/** Words that indicate the table a request is about. An ambiguous word is listed under both tables. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   task: [
     ...["task", "tasks", "subtask", "subtasks", "todo", "todos", "to-do", "to-dos", "chore", "chores", "reminder"],
@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   client: ["client", "clients", "customer", "customers", "company", "companies", "industry", "contact", "contacts"],
 }
 
-/** In languages that bend or join words, what begins so is about the same. Ids begin with what they name, too. */
+/** Prefixes, for languages that inflect or join words, and for ids. */
 const BEGINNINGS: Readonly<Record<string, readonly string[]>> = {
   task: ["task_", "cmt_", "aufgabe", "erinner", "termin", "tâche", "tarea", "tarefa", "recordatorio", "задач"],
   project: ["proj_", "projekt", "projet", "proyecto", "projeto", "progett", "проект"],
@@ -24,7 +24,7 @@ const BEGINNINGS: Readonly<Record<string, readonly string[]>> = {
   client: ["cli_", "kunde", "cliente", "clienti", "клиент"],
 }
 
-/** Phrases, and words of languages that put no space between them. */
+/** Phrases, and words of languages without spaces. */
 const PHRASES: Readonly<Record<string, readonly string[]>> = {
   task: [
     ...[" to do list ", " remind me ", " i need to ", " i have to ", " i must ", " remember to ", " not forget "],
@@ -42,12 +42,12 @@ const byName = new Map<string, string[]>()
 for (const [profile, names] of Object.entries(NAMES))
   for (const name of names) byName.set(name, [...(byName.get(name) ?? []), profile])
 
-/** The words of a text in small letters. */
+/** The words of a text in lower case. */
 export function lowercaseWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}_-]*/gu) ?? []
 }
 
-/** The profiles that are named among these words, with what names them. */
+/** The profiles that these words name, each with the word that names it. */
 export function namedProfiles(words: readonly string[]): Map<string, string> {
   const found = new Map<string, string>()
   const note = (profile: string, by: string) => void (found.has(profile) || found.set(profile, by))
@@ -86,7 +86,7 @@ const POINTING = new Set([
 const POINTING_LAST = new Set(["that", "this", "one", "ones", "there", "so", "das"])
 const CARRYING_ON = /^(?:and|what about|how about|yes|no|ok|okay|actually|now|then|und|et|y) /
 
-/** Whether the text refers to earlier messages. */
+/** True if the text refers to previous messages. */
 export function pointsBack(words: readonly string[]): boolean {
   const line = `${words.join(" ")} `
   return (
@@ -103,7 +103,7 @@ const ADDING = new Set([
 ])
 const JOINING = /(?:[,;.!?\n]|(?<![\p{L}\p{N}])(?:and|then|also|plus|und|et|y)(?![\p{L}\p{N}]))+/iu
 
-/** Whether a part of the request adds something without saying what: "create a project Website and add a logo to it". */
+/** True if a part of the request adds something without naming it: "create a project Website and add a logo to it". */
 export function addsUnnamed(text: string): boolean {
   return text.split(JOINING).some((part) => {
     const words = lowercaseWords(part)

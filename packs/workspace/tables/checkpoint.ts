@@ -2,7 +2,7 @@ import { date, name, reference } from "./kinds.ts"
 import { inProject, suggestionFields, WHEN } from "./task.ts"
 import type { TableSpec } from "./table.ts"
 
-/** Dates that a project is measured by. */
+/** Milestones of a project: titles with a date. */
 export const checkpointTable: TableSpec = {
   name: "checkpoints",
   plural: "checkpoints",

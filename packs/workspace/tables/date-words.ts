@@ -7,8 +7,8 @@ const MONTHS = [
 ]
 
 /**
- * `Friday 20 November 2026`, and the time of a moment where it is not the start of the day there: from before days were
- * kept as days, such a moment is one.
+ * `Friday 20 November 2026`, with the time if a moment is not midnight. A midnight is shown as a day, because days were
+ * stored as midnights in earlier versions.
  */
 export function dateInWords(when: DayOrMoment, timeZone: string): string {
   const isDay = typeof when === "string"
@@ -20,6 +20,6 @@ export function dateInWords(when: DayOrMoment, timeZone: string): string {
   return `${day} at ${figures.map((figure) => String(figure).padStart(2, "0")).join(":")}`
 }
 
-/** The same, with the time zone of a moment, for an approval. */
+/** The same, with the time zone of a moment, because a person approves it. */
 export const dateAndZone = (when: DayOrMoment, timeZone: string): string =>
   typeof when === "string" ? dateInWords(when, timeZone) : `${dateInWords(when, timeZone)} (${timeZone})`

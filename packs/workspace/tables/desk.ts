@@ -1,16 +1,16 @@
 import type { CallContext, OpenWorkspace, Workspace } from "../../../core/pack.ts"
 
 export type Value = string | number | null
-/** A row of whichever table, by column. */
+/** A row of any table, by column. */
 export type DeskRow = Readonly<Record<string, Value>>
 
 /** The context of one call: the user's workspace and time zone, and the names of rows that were read. */
 export interface Desk {
   readonly workspace: Workspace
-  /** When the call was made, for dates: it does not move while a person thinks. */
+  /** The time of the call, from which dates are computed. It does not change while a person decides. */
   readonly now: number
   readonly timeZone: string
-  /** By id: what people call a row that others refer to. */
+  /** The names of related rows, by id. */
   readonly names: Map<string, string>
 }
 

@@ -11,7 +11,7 @@ type Period = z.infer<typeof Period>
 /** Open tasks may be started or not. */
 export const isOpenTask = ({ status }: DeskRow) => status !== "done"
 
-/** When tasks are due, as people ask for it; weeks begin on Monday, and days where the person is. */
+/** The filter by due period. Weeks start on Monday, and days start in the user's time zone. */
 export const dueWithin: Filter = {
   ...{ argument: "due", schema: Period },
   about: "Only tasks due then: overdue and upcoming ones are not done; none are those without a due date",
@@ -45,7 +45,10 @@ function narrowed(period: Period, desk: Desk): { asked: DeviceFilters; keeps?: (
 const fromDay = ({ now, timeZone }: Desk, days: number) => ({ dueDateFrom: dayAt(now, timeZone, days) })
 const toDay = ({ now, timeZone }: Desk, days: number) => ({ dueDateTo: dayAt(now, timeZone, days) })
 
-/** A day when it is over, a moment when it has come. A midnight stands for its day, as it did before days were kept as days. */
+/**
+ * True if the day is over or the moment has passed. A midnight counts as its day, because days were stored as
+ * midnights.
+ */
 function isOver({ dueDate }: DeskRow, { now, timeZone }: Desk): boolean {
   if (typeof dueDate !== "number") return typeof dueDate === "string" && dueDate < dayAt(now, timeZone)
   const day = dayAt(dueDate, timeZone)

@@ -17,18 +17,18 @@ const LONGEST_ID = 200
 const MAX_NAMED = 10
 const MAX_COMPARED = 1000
 
-/** The column that people know a row by, where its table has one. */
+/** The column with the name of a row; undefined if its table has none. */
 export function nameColumn(table: TableName): "title" | "name" | undefined {
   const { shape } = workspaceTables[table].row
   return "title" in shape ? "title" : "name" in shape ? "name" : undefined
 }
 
-/** By id, or by a name that one row has and no other. It never guesses: two of a name are an error that lists their ids. */
+/** Finds a row by id, or by a name that only one row has. If several have it, throws an error that lists their ids. */
 export async function findRowByName(desk: Desk, table: TableName, said: string): Promise<DeskRow> {
   return known(desk, table, (await byId(desk, table, said)) ?? (await byName(desk, table, said)))
 }
 
-/** The same with what hangs on it, where its workspace tells both at once; undefined where that has to be asked for. */
+/** Finds a row with its dependents if the workspace returns both at once; undefined if they must be requested. */
 export async function findWhole(
   desk: Desk,
   table: TableName,
@@ -79,8 +79,8 @@ async function byName({ workspace }: Desk, table: TableName, said: string): Prom
 type Rows = Pick<Listing, "rows" | "odd">
 
 /**
- * The rows of that name, readable or not, and if there is none those among which a similar name may be. A device may have
- * no `search`, or one that finds less than ours, so an empty answer is no proof: all rows are then compared.
+ * The rows of that name, readable or not. If there is none, the rows that are compared for a similar name. A device may
+ * have no `search`, or a weaker one, so an empty answer proves nothing, and all rows are compared.
  */
 async function namedAlike(
   workspace: Workspace,
@@ -100,7 +100,7 @@ async function namedAlike(
   }
   const found = alike(await list({ ...all, search: said.trim() }))
   if (found.rows.length > 0 || found.odd.length > 0) return { ...found, listed: NONE }
-  // A row that is not there is missing, whether or not the others can be listed.
+  // The row is reported as missing even if the others cannot be listed.
   const listed = await list(all, MAX_COMPARED).catch(() => NONE)
   return { ...alike(listed), listed }
 }
@@ -110,7 +110,7 @@ const plain = (text: unknown) => String(text).trim().toLowerCase()
 const isWhole = (table: TableName, row: DeskRow) =>
   Object.keys(workspaceTables[table].row.shape).every((name) => name in row)
 
-/** A device is asked for names only; the row itself may be long, and is one of many. */
+/** Reads the complete row: the search requested only names, because rows may be long. */
 async function wholeOf(workspace: Workspace, table: TableName, { id }: DeskRow): Promise<DeskRow> {
   const row = (await workspace.get(table, String(id))) as DeskRow | undefined
   if (row) return row

@@ -8,28 +8,28 @@ import { EARLIEST, LATEST, LONGEST_DATE, readDate } from "./read-date.ts"
 /** The type of an argument: converts lists, booleans, dates and names of a call to stored values, and back. */
 export interface Kind {
   readonly schema: z.ZodType
-  /** Characters that an argument of it may have. People and imports may have written more. */
+  /** The most characters of its argument. People and imports may have written longer values. */
   readonly most?: number
   toColumn(given: unknown, desk: Desk): Promise<Value> | Value
-  /** The argument that sets this value again: what takes a change back is a call like any other. */
+  /** The argument that sets this value again, because an undo is a normal call. */
   toArgument(value: Value): unknown
-  /** As a person reads it. */
+  /** Converts a value for people. */
   show(value: Value, desk: Desk): unknown
-  /** The same in a line of many, where that is shorter. */
+  /** The same for a list, if a shorter form exists. */
   brief?(value: Value, desk: Desk): unknown
-  /** Whether the one is as good as the other for the person; without, where they are equal. */
+  /** True if both values mean the same to the person. Default: equality. */
   isSame?(before: Value, after: Value, desk: Desk): boolean
   /** Whether the change loses text that a user wrote. */
   loses(before: Value, after: Value): boolean
-  /** `show` returns a phrase of Pawl's, in which text of others is quoted already. */
+  /** `show` returns a phrase of Pawl's, in which text of others is already quoted. */
   readonly wordsItself?: true
-  /** As a proposal shows it to a person: without ids, and `in_progress` as words. Otherwise like `show`. */
+  /** Converts a value for a proposal: without ids, and `in_progress` as words. Default: `show`. */
   propose?(value: Value, desk: Desk): string | null
-  /** It names a row of this table. */
+  /** The table of the row that it refers to. */
   readonly refers?: TableName
 }
 
-/** Says of a column that may be empty that it shall be; null says nothing at all, as everywhere. */
+/** Empties a nullable column. A null argument leaves the column unchanged. */
 const NONE = "none"
 const isNone = (text: string) => /^(?:none|nothing|never)$/i.test(text.trim())
 const isFilled = (value: Value) => value !== null && value !== ""
@@ -42,7 +42,7 @@ export function name(most = 1000): Kind {
   return { ...text(most), schema: z.string().trim().min(1).max(most) }
 }
 
-/** Longer text. `orNone`: the empty text empties the column. */
+/** Longer text. `orNone`: an empty text empties the column. */
 export function text(most = 500_000, orNone?: "orNone"): Kind {
   return {
     schema: z.string().max(most),
@@ -58,7 +58,7 @@ export function choice(options: z.ZodEnum, loses: Kind["loses"] = () => false): 
   return { schema: options, toColumn: String, toArgument: plain, show: plain, loses, propose: words }
 }
 
-/** A list of names, kept as a JSON array. */
+/** A list of names, stored as a JSON array. */
 export const people: Kind = {
   schema: boundedList(z.string().trim().min(1).max(200), 50),
   toColumn: (given) => ((given as string[]).length > 0 ? JSON.stringify(given) : null),
@@ -67,14 +67,14 @@ export const people: Kind = {
   loses: (before, after) => toList(before).some((person) => !toList(after).includes(person)),
 }
 
-/** A device may have stored a value of an older list. */
+/** A device may have stored a single value, as in earlier versions. */
 function toList(value: Value): unknown[] {
   if (value === null || value === "") return []
   const list = tryReadJson(String(value))
   return Array.isArray(list) ? list : [String(value)]
 }
 
-/** Kept as 0 or 1. */
+/** Stored as 0 or 1. */
 export const flag: Kind = {
   schema: z.boolean(),
   toColumn: (given) => (given ? 1 : 0),
@@ -86,7 +86,7 @@ export const flag: Kind = {
 /** Stored as a day, or in milliseconds if a time was given. `orNone`: "none" empties the column. */
 export function date(orNone?: "orNone"): Kind {
   const none = (said: unknown) => orNone !== undefined && typeof said === "string" && isNone(said)
-  // Checked here already, from wherever: what is not a date anywhere is refused before anything is proposed.
+  // Checked before the proposal: text that is not a date in any time zone is refused.
   const isDate = async (said: string | number, context: z.RefinementCtx) => {
     if (none(said)) return
     const problem = await readDate(said, { now: 0, timeZone: "UTC" }).then(
@@ -99,11 +99,11 @@ export function date(orNone?: "orNone"): Kind {
     schema: z.union([z.string().max(LONGEST_DATE), z.number().int().min(EARLIEST).max(LATEST)]).superRefine(isDate),
     toColumn: (given, desk) => (none(given) ? null : readDate(given as string | number, desk)),
     toArgument: (value) => value ?? NONE,
-    // Who is to agree to a time sees its zone too; a list says it by being the person's own.
+    // A person who approves a time sees its zone too. A list is always in the person's own zone.
     wordsItself: true,
     show: (value, { timeZone }) => (value === null ? null : dateAndZone(value, timeZone)),
     brief: (value, { timeZone }) => (value === null ? null : dateInWords(value, timeZone)),
-    // A day from before days were kept as days is the midnight with which it began.
+    // Earlier versions stored a day as the midnight with which it starts.
     isSame: (before, after, { timeZone }) =>
       before === after ||
       (typeof before === "number" && typeof after === "string" && before === startOf(after, timeZone)),
@@ -111,10 +111,10 @@ export function date(orNone?: "orNone"): Kind {
   }
 }
 
-/** A row of another table, by its id or its name, kept as its id. `orNone`: "none" empties the column. */
+/** A row of another table, by id or name, stored as its id. `orNone`: "none" empties the column. */
 export function reference(table: TableName, orNone?: "orNone"): Kind {
   return {
-    // Not empty: models write "" for what they say nothing of, and that must not take anything away.
+    // Not empty: models write "" for arguments that they leave out, and that must not remove a reference.
     schema: z.string().trim().min(1).max(1000),
     refers: table,
     async toColumn(given, desk) {

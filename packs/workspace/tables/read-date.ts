@@ -11,7 +11,7 @@ import {
   wallTimeAt,
 } from "../../../core/pack.ts"
 
-/** From when and where a date is meant. The moment is that of the call and does not move: `tomorrow` stays one day. */
+/** The time and time zone that a date refers to. The time is that of the call, so `tomorrow` stays the same day. */
 export interface Here {
   readonly now: number
   readonly timeZone: string
@@ -21,10 +21,10 @@ export interface Here {
 const ISO = /^(?<day>\d{4}-\d\d-\d\d)(?:[T ](?<time>\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i
 const NO_TIME = /^00:00(?::00(?:\.0+)?)?$/
 const MILLISECONDS = /^\d{11,15}$/
-/** 0001 to 9999, what a date of four digits can say. */
+/** The years 0001 to 9999, the range of four digits. */
 export const EARLIEST = -62_135_596_800_000
 export const LATEST = 253_402_300_799_999
-/** Longer texts are no dates, and are not searched for one. */
+/** Longer texts are not searched for a date. */
 export const LONGEST_DATE = 100
 
 /**
@@ -48,7 +48,7 @@ function notADate(said: string) {
   })
 }
 
-/** NaN for figures of a day that does not exist: no words will mend it. */
+/** Reads numeric dates. NaN for a day that does not exist; undefined if the text is not numeric. */
 function readFigures(text: string, { timeZone }: Here): DayOrMoment | undefined {
   if (MILLISECONDS.test(text)) return Number(text)
   // 10/11 is a day in November to some and in October to others.
@@ -58,7 +58,7 @@ function readFigures(text: string, { timeZone }: Here): DayOrMoment | undefined 
   // A midnight without a zone means the day: the tools have always described it so, and models fill in missing times.
   if (!zone && NO_TIME.test(time)) return isDay(day) ? day : Number.NaN
   const asUtc = Date.parse(`${day}T${time}Z`)
-  // Date.parse takes the 31st of February for the 3rd of March, and 24:00 for the day after.
+  // Date.parse reads 31 February as 3 March, and 24:00 as the next day.
   if (Number.isNaN(asUtc) || !new Date(asUtc).toISOString().startsWith(day)) return Number.NaN
   if (zone) return Date.parse(`${day}T${time}${zone.toUpperCase()}`)
   const milliseconds = ((asUtc % 1000) + 1000) % 1000
@@ -72,9 +72,9 @@ async function readWords(text: string, here: Here): Promise<DayOrMoment | undefi
     .replace(/^day (?=after tomorrow|before yesterday)/, "the day ")
   const edge = readEdge(words, here)
   if (edge !== undefined) return edge
-  // Loaded by the first who writes a date in words: it takes longer than all the rest of the start.
+  // Imported on first use, because the import takes longer than the rest of the start.
   const { parse } = await import("chrono-node/en")
-  // It reckons on the wall, in figures that look like UTC to it; which instant they are is ours to say.
+  // The parser works with wall-clock time as if it were UTC. It is converted to an instant below.
   const wall = utcOf(wallTimeAt(here.now, here.timeZone))
   const forwardDate = !/\b(?:last|past|previous|ago|yesterday)\b/.test(words)
   const found = parse(words, { instant: new Date(wall), timezone: 0 }, { forwardDate })
@@ -85,7 +85,7 @@ async function readWords(text: string, here: Here): Promise<DayOrMoment | undefi
 
 function toDayOrMoment({ start }: ParsedResult, { now, timeZone }: Here, wall: number): DayOrMoment {
   const tags = [...start.tags()]
-  // `in 3 hours`: so much later, whatever the clocks do meanwhile.
+  // `in 3 hours` is a duration: independent of a clock change in between.
   if (tags.includes("result/relativeDateAndTime") || tags.includes("casualReference/now"))
     return now + (start.date().getTime() - wall)
   const of = (part: "year" | "month" | "day" | "hour" | "minute" | "second") => start.get(part) ?? 0
@@ -93,7 +93,7 @@ function toDayOrMoment({ start }: ParsedResult, { now, timeZone }: Here, wall: n
   const timed = start.isCertain("hour") || tags.some((tag) => TIMES_OF_DAY.test(tag))
   if (!timed) return toDay(day)
   const time = { ...day, hour: of("hour"), minute: of("minute"), second: of("second") }
-  // `5pm EST` says its zone itself.
+  // `5pm EST` contains its own zone.
   const own = start.isCertain("timezoneOffset") ? start.get("timezoneOffset") : null
   return own === null ? instantOf(time, timeZone) : utcOf(time) - own * 60_000
 }
@@ -103,7 +103,7 @@ const TIMES_OF_DAY = /^casualReference\/(?:tonight|morning|noon|afternoon|evenin
 const EDGE =
   /^(?:the )?(?<edge>start|beginning|end) of (?:the )?(?<which>this |next )?(?<span>week|month|quarter|year)$/
 
-/** The first or the last day of a week (which begins on Monday), month, quarter or year. */
+/** The first or last day of a week (which starts on Monday), month, quarter or year. */
 function readEdge(words: string, { now, timeZone }: Here): string | undefined {
   const { edge, which, span } = EDGE.exec(words)?.groups ?? {}
   if (!edge || !span) return undefined
@@ -116,6 +116,6 @@ function readEdge(words: string, { now, timeZone }: Here): string | undefined {
   }
   const months = { month: 1, quarter: 3, year: 12 }[span] ?? 1
   const first = today.month - ((today.month - 1) % months)
-  // The day before the first of the one that follows.
+  // The day before the first day of the next period.
   return toDay(midnight(today.year, first + months * (next + last), 1 - last))
 }

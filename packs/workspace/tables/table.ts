@@ -14,11 +14,11 @@ export interface TableSpec {
   /** The argument that names one of its rows. */
   readonly argument: string
   readonly fields: readonly ColumnField[]
-  /** How a line about a row begins; its name, unless this says otherwise. */
+  /** The start of a line about a row. Default: its name. */
   readonly headline?: (row: DeskRow) => string
-  /** The column that is shown in full by who asks for one row. */
+  /** The column with long text that is shown in full if one row is read. */
   readonly body?: string
-  /** Columns of long texts that no line of a list shows: a device is not asked for them. */
+  /** Columns with long text that lists do not show, so a device is not asked for them. */
   readonly unlisted?: readonly string[]
   readonly lists: readonly List[]
   readonly get?: ToolText
@@ -27,7 +27,7 @@ export interface TableSpec {
   readonly delete: ToolText
   /** The tool that restores a deleted row. Only an undo calls it. */
   readonly restore: string
-  /** Which requests its tools serve; a name: those of another table, and its own go along. */
+  /** The requests that its tools serve; or the name of another table whose profile they join. */
   readonly profile: Omit<Profile, "tools"> | string
 }
 
@@ -43,7 +43,7 @@ export interface ColumnField {
   readonly argument: string
   readonly column: string
   readonly kind: Kind
-  /** Whether a new row has to have it said, may have it said, or only an old one may. */
+  /** Whether a new row requires it, allows it, or only an update sets it. */
   readonly create: "required" | "optional" | "never"
   /** Its description for the model. */
   readonly about?: string

@@ -7,7 +7,7 @@ import type { ColumnField, Filter, TableSpec } from "./table.ts"
 export const WHEN =
   "2027-01-31, 2027-01-31T17:00, or words as the person said them: tomorrow, next friday, in 3 days, end of month"
 
-/** Whether it was the assistant's idea, and whether the person agreed: what was proposed and applied is both. */
+/** Marks rows that the assistant suggested and that the person approved. An applied proposal is both. */
 export const suggestionFields: readonly ColumnField[] = [
   {
     ...{ argument: "is_ai_suggested", column: "isAiSuggested", kind: flag, create: "optional" },

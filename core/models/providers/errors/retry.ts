@@ -5,7 +5,10 @@ import type { Retriability } from "./errors.ts"
 export interface RetryPolicy {
   /** How often a failed request is repeated. */
   readonly retries?: number
-  /** The longest wait. If the provider asks for more, the request is not repeated, because a user does not wait that long. */
+  /**
+   * The longest wait. If the provider asks for more, the request is not repeated, because a user does not wait that
+   * long.
+   */
   readonly maxWaitMs?: number
   readonly clock?: Clock
   /** From 0 to 1; for tests. */

@@ -4,8 +4,8 @@
 const TEXT_BEGINS =
   /"delta": ?\{(?:"role": ?"assistant", ?|"type": ?"(?:text|thinking)_delta", ?|"content": ?null, ?)?"(?:content|reasoning_content|reasoning|text|thinking)": ?"/
 /**
- * Matches fields that may follow the text in its delta without adding content. Some servers put call arguments or reasoning next to an
- * empty text, and one of two equal deltas, such as `000` and `000` of a number, would be lost.
+ * Matches fields that may follow the text in its delta without adding content. Some servers put call arguments or
+ * reasoning next to an empty text, and one of two equal deltas, such as `000` and `000` of a number, would be lost.
  */
 const SAYS_NO_MORE = /^"(?:, ?"\w+": ?(?:null|""|"assistant"|\[\]))*\}/
 const [QUOTE, BACKSLASH] = [34, 92]

@@ -20,7 +20,8 @@ async function dropHalfBuilt(client: ClientBase, index: NewIndex, lockMs: number
   if (!(await isHalfBuilt(client, index))) return
   await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockMs}`)
   try {
-    // A process that builds the index holds this lock. So if the index is invalid under this lock, its build has failed.
+    // A process that builds the index holds this lock. So if the index is invalid under this lock, its build has
+    // failed.
     await client.query(`LOCK TABLE ${index.table} IN SHARE UPDATE EXCLUSIVE MODE`)
     if (await isHalfBuilt(client, index)) await client.query(`DROP INDEX ${index.name}`)
     await client.query("COMMIT")

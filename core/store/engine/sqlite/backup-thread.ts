@@ -11,8 +11,8 @@ function copy(): void {
     ...db.prepare("PRAGMA page_size").get(),
   } as { page_count: number; page_size: number }
   parentPort?.postMessage({ bytes: pages * size })
-  // One read transaction. The backup API starts over when another process writes in between, and would never end on a busy
-  // server.
+  // One read transaction. The backup API starts over when another process writes in between, and would never end on a
+  // busy server.
   db.prepare("VACUUM INTO ?").run(to)
   db.close()
   const made = new DatabaseSync(to, { readOnly: true })
