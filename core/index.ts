@@ -40,6 +40,7 @@ export {
 } from "./api/models.ts"
 export type { Files, NewFile, StoredFile } from "./api/files.ts"
 export type { HttpOptions, ListeningServer, ListenOptions } from "./api/serve.ts"
+export type { McpDefinition, McpHttpServer, McpProgram, McpServerOptions, McpServers, McpTool } from "./api/mcp.ts"
 export type { NewToken, People, TokenOptions, TokenRecord, Tokens, UserRecord } from "./api/people.ts"
 export { failure } from "./api/tool.ts"
 export { type Limits, openPawl, type Pawl, type PawlOptions } from "./api/open-pawl.ts"

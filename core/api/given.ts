@@ -54,7 +54,7 @@ const answerSchema = z
   .custom<Schema<unknown>>((value) => typeof value === "object", "must be a schema, such as zod's")
   .optional()
 
-const GivenFile = z.strictObject({
+const AttachedFile = z.strictObject({
   name: z.string().min(1),
   data: z.union([z.instanceof(Uint8Array), z.instanceof(Blob)], "must be a Uint8Array or a Blob"),
   type: z.string().optional(),
@@ -62,7 +62,7 @@ const GivenFile = z.strictObject({
 
 export const GivenQuestion = z.strictObject({
   ...NewMessage.omit({ workFiles: true }).shape,
-  files: boundedList(GivenFile, MAX_FILES).optional(),
+  files: boundedList(AttachedFile, MAX_FILES).optional(),
   ...NewConversation.pick({ agent: true, model: true, mode: true, title: true }).shape,
   conversation: z.string().optional(),
   answers: answerSchema,
@@ -114,6 +114,7 @@ const GivenHttp = z.strictObject({
   allowedOrigins: z.array(origin).optional(),
   dataFolder: place.optional(),
   user: aFunction.optional(),
+  embedder: z.looseObject({ name: z.string(), embed: aFunction }).optional(),
 })
 
 /** Refuses unknown names, because a misspelt option would silently have no effect. */
@@ -121,6 +122,8 @@ export const GivenOptions = z.strictObject({
   models: z.unknown(),
   agents: z.array(z.unknown(), "must be a list of agents").optional(),
   log: z.unknown().optional(),
+  // `readServer` checks the rest of each, as it does an operator's file.
+  mcp: z.array(z.looseObject({ name: z.string() }), "must be a list of servers, such as { name, url }").optional(),
   http: GivenHttp.optional(),
   traces: GivenTraces.optional(),
   timeZone: TimeZone.optional(),

@@ -21,6 +21,7 @@ import { GivenOptions } from "./given.ts"
 import { type Models, openModels } from "./models.ts"
 import { SUB_AGENTS, openSubAgents } from "./sub-agents.ts"
 import type { CallContext, ExtendContext } from "./tool.ts"
+import { type McpServerOptions, type McpServers, openMcp, openMcpServers } from "./mcp.ts"
 import { subAgentsIn } from "./agent-tool.ts"
 import { type Parts, refuseClosed } from "./parts.ts"
 import { findUser, openPeople, openTokens, type People, type Tokens } from "./people.ts"
@@ -45,6 +46,8 @@ export interface PawlOptions {
   readonly traces?: Traces
   /** How `fetch` and `listen` serve this instance. */
   readonly http?: HttpOptions
+  /** MCP servers whose tools agents can use. */
+  readonly mcp?: readonly McpServerOptions[]
 }
 
 /** Limits on the time, length and cost of runs, and on how long a change waits for approval. */
@@ -72,6 +75,8 @@ export interface Pawl extends Person, AsyncDisposable {
   readonly people: People
   /** Tokens for programs that send requests to `fetch` or `listen`. */
   readonly tokens: Tokens
+  /** The MCP servers of the options. */
+  readonly mcp: McpServers
   /**
    * Answers an HTTP request, so that a web framework can serve Pawl's routes: the API, `/ai-sdk`, `/ag-ui`, `/v1` and
    * `/mcp`. See `http` in the options. The page and WebSocket need `listen`.
@@ -113,6 +118,9 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const telemetry = told && opening.use(told.telemetry)
   const log = told?.log ?? options.log
   const meter = new RunMeter({ metrics, log: log ?? silentLog, isTool: (name) => tools.has(name) })
+  const mcp = options.mcp?.length
+    ? opening.use(await openMcp(options.mcp, { agents, dataFolder: http.dataFolder, store, log: log ?? silentLog }))
+    : undefined
   const pdfs = opening.use(openPdfReader(log ?? silentLog))
   const metered = observed(new InProcessBus(), meter.onEvents)
   const engine = opening.use(
@@ -123,6 +131,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       bus: telemetry ? observed(metered, telemetry.onLive) : metered,
       observeJournal: telemetry && ((journal) => telemetry.observe(journal)),
       secrets,
+      joining: mcp,
       // Messages get files over a server that listens; in a later life there may be none, and they are still read.
       files: fileContents(store.messageFiles, pdfs),
       limits: {
@@ -150,6 +159,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     closing: closing.signal,
   }
   opened.resolve(parts)
+  const owner = () => store.people.ensure(OWNER, store.clock.now())
   const open = opening.move()
   /** Servers that are still opening. Closing waits for them, because otherwise one of them would keep its port. */
   const listens = new Set<Promise<unknown>>()
@@ -160,7 +170,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   }
   let closed: Promise<void> | undefined
   const close = () => (closed ??= closeAll())
-  const served = { parts, engine, agents, http }
+  const served = { parts, engine, agents, http, mcp }
   /** Opens a server over this instance. Its code is loaded now, so that a program that only asks does not pay for it. */
   const serve = <Opened extends { close(): Promise<void> }>(
     load: (serve: typeof import("./serve.ts")) => Promise<Opened>,
@@ -177,10 +187,11 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   }
   let fetching: ReturnType<typeof openFetch> | undefined
   return {
-    ...openPerson(parts, () => store.people.ensure(OWNER, store.clock.now())),
+    ...openPerson(parts, owner),
     as: (nameOrId) => openPerson(parts, () => findUser(parts, nameOrId)),
     people: openPeople(parts),
     tokens: openTokens(parts),
+    mcp: openMcpServers(parts, mcp, owner),
     async fetch(request) {
       fetching ??= serve((server) => server.openFetch(served))
       fetching.catch(() => (fetching = undefined)) // the next request tries again

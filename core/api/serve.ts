@@ -2,6 +2,7 @@ import { join, resolve } from "node:path"
 import { adapters } from "../../adapters/list.ts"
 import { openBuiltFiles } from "../compose/built-files.ts"
 import { composeServer } from "../compose/compose-server.ts"
+import type { Mcp } from "../compose/open-mcp.ts"
 import type { OpenedEngine } from "../compose/open-engine.ts"
 import { baseUrl, settingsIn, toLink } from "../compose/settings.ts"
 import { listenOn, startServer } from "../compose/start-server.ts"
@@ -62,6 +63,7 @@ export interface Served {
   readonly engine: OpenedEngine
   readonly agents: readonly InternalAgent[]
   readonly http: HttpOptions
+  readonly mcp: Mcp | undefined
 }
 
 interface ServedAddress {
@@ -72,7 +74,7 @@ interface ServedAddress {
   readonly ports: Partial<ReturnType<typeof openBuiltFiles>> & { readonly appUser?: AppUser | undefined }
 }
 
-function compose({ parts, engine, agents, http }: Served, { host, publicUrl, dataFolder, ports }: ServedAddress) {
+function compose({ parts, engine, agents, http, mcp }: Served, { host, publicUrl, dataFolder, ports }: ServedAddress) {
   const { store, models, devices, metrics, storesTraces } = parts
   const { clock, log, bus } = engine.ports
   const folder = resolve(dataFolder ?? ".pawl")
@@ -90,6 +92,7 @@ function compose({ parts, engine, agents, http }: Served, { host, publicUrl, dat
     ports,
     adapters,
     embedder: http.embedder,
+    mcp,
   }
   return composeServer(settings, { ...replaced, pawl: engine, agents: () => agents })
 }

@@ -155,13 +155,15 @@ async function openAgents(
     }),
   )
   const agents = replaced.agents?.(packs.agents) ?? packs.agents
-  const mcp = opening.use(
-    new Mcp(settings, {
-      ...{ pins: store.mcpPins, records: store.ownMcpServers, agents: agents.map(({ name }) => name) },
-      signIns: store.mcpSignIns,
-      ...{ reach, clock, log, messageFiles: store.messageFiles },
-    }),
-  )
+  const mcp =
+    replaced.mcp ??
+    opening.use(
+      new Mcp(settings, {
+        ...{ pins: store.mcpPins, records: store.ownMcpServers, agents: agents.map(({ name }) => name) },
+        signIns: store.mcpSignIns,
+        ...{ reach, clock, log, messageFiles: store.messageFiles },
+      }),
+    )
   const { databases } = packs.of(analystPack)
   const { library } = packs.of(researchPack)
   return { packs, agents, mcp, databases, library }

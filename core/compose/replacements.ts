@@ -17,6 +17,7 @@ import type { ModelCatalogue } from "../server/conversation/ports.ts"
 import type { Adapter, ServerPorts } from "../server/app.ts"
 import type { PackRoutes } from "../server/routes/packs.ts"
 import type { Devices } from "../server/socket/devices.ts"
+import type { Mcp } from "./open-mcp.ts"
 import type { OpenedEngine } from "./open-engine.ts"
 import type { Store } from "../store/store.ts"
 
@@ -34,6 +35,8 @@ export interface Replacements {
   readonly store?: Store | undefined
   /** An engine that is already running, over the same store and bus: the server uses it instead of opening one. */
   readonly pawl?: OpenedEngine | undefined
+  /** The MCP servers of that engine. */
+  readonly mcp?: Mcp | undefined
   /** Runs of that engine are exported as traces. */
   readonly storesTraces?: boolean | undefined
   /** One model for everyone and everything. */

@@ -141,28 +141,29 @@ type Schemas = ReturnType<typeof schemas>
 
 /** Parses the operator's file and replaces variables from the environment. Throws a `ServersFault`. */
 export function readServers(text: string, environment: Environment): McpServer[] {
-  const { file, http, program } = schemas()
+  const { file } = schemas()
   const { mcpServers } = parsed(file, parseJson(text), "")
-  return Object.entries(mcpServers).map(([name, entry]) => {
-    if (!SERVER_NAME.test(name))
-      throw new ServersFault(
-        `"${name.slice(0, 40)}" is not a valid server name: use a lower-case letter, then up to 23 lower-case letters and digits`,
-      )
-    const isProgram = typeof entry === "object" && entry !== null && "command" in entry
-    const filling = new Filling(environment, name)
-    const read = isProgram ? parsed(program, entry, name) : parsed(http, entry, name)
-    const { agents, tools, idempotent, data, timeoutSeconds, taskSeconds } = read
-    const target = "command" in read ? toProgram(read, filling) : toHttp(read, filling)
-    return {
-      ...{ key: `=${name}`, version: "", name, isPersons: false, target, agents, rules: tools, idempotent },
-      ...{
-        isPublic: data === "public",
-        timeoutSeconds,
-        taskSeconds,
-        secrets: [...filling.secrets, ...keysInHeaders(target, filling)],
-      },
-    }
-  })
+  return Object.entries(mcpServers).map(([name, entry]) => readServer(name, entry, environment))
+}
+
+/** Parses one entry of such a file. Without an environment its texts stay as they are. Throws a `ServersFault`. */
+export function readServer(name: string, entry: unknown, environment?: Environment): McpServer {
+  const { http, program } = schemas()
+  if (!SERVER_NAME.test(name))
+    throw new ServersFault(
+      `"${name.slice(0, 40)}" is not a valid server name: use a lower-case letter, then up to 23 lower-case letters and digits`,
+    )
+  const isProgram = typeof entry === "object" && entry !== null && "command" in entry
+  const filling = new Filling(environment, name)
+  const read = isProgram ? parsed(program, entry, name) : parsed(http, entry, name)
+  const { agents, tools, idempotent, data, timeoutSeconds, taskSeconds } = read
+  const target = "command" in read ? toProgram(read, filling) : toHttp(read, filling)
+  const literal = target.kind === "http" ? target.headers : target.environment
+  return {
+    ...{ key: `=${name}`, version: "", name, isPersons: false, target, agents, rules: tools, idempotent },
+    ...{ isPublic: data === "public", timeoutSeconds, taskSeconds },
+    secrets: [...filling.secrets, ...keysNamed(literal, filling)],
+  }
 }
 
 function toHttp({ url, headers, oauth }: z.infer<Schemas["http"]>, filling: Filling): HttpTarget {
@@ -183,23 +184,22 @@ function toProgram(read: z.infer<Schemas["program"]>, filling: Filling): Program
 }
 
 /**
- * Keys that are written in the file itself, found by the names of their headers, and keys inside variables: after `Bearer`,
- * or a password in base64.
+ * Keys that are written in the file itself, found by the names of their headers or variables, and keys inside variables:
+ * after `Bearer`, or a password in base64.
  */
-function keysInHeaders(target: HttpTarget | ProgramTarget, { secrets }: Filling): string[] {
-  if (target.kind !== "http") return []
-  const named = Object.entries(target.headers).filter(([name]) => /auth|cookie|key|secret|token|password/.test(name))
+function keysNamed(literal: Readonly<Record<string, string>>, { secrets }: Filling): string[] {
+  const named = Object.entries(literal).filter(([name]) => /auth|cookie|key|secret|token|password/i.test(name))
   const keys = sentSecrets(named.map(([, value]) => value))
   return keys.filter((key) => !secrets.some((secret) => key.includes(secret)))
 }
 
 /** Replaces variables of the environment and collects their values. */
 class Filling {
-  readonly #environment: Environment
+  readonly #environment: Environment | undefined
   readonly #where: string
   readonly #secrets = new Set<string>()
 
-  constructor(environment: Environment, where: string) {
+  constructor(environment: Environment | undefined, where: string) {
     this.#environment = environment
     this.#where = where
   }
@@ -209,9 +209,11 @@ class Filling {
   }
 
   fill(text: string): string {
+    const environment = this.#environment
+    if (!environment) return text
     return text.replaceAll(/\$\{(\w{1,100})\}/g, (_, variable: string) => {
       if (!VARIABLE.test(variable)) throw new ServersFault(`${this.#where}: ${variable} cannot be named here`)
-      const found = this.#environment[variable]?.trim() ?? ""
+      const found = environment[variable]?.trim() ?? ""
       if (found === "") throw new ServersFault(`${this.#where}: the variable ${variable} is not set`)
       if (found.length >= SHORTEST_SECRET) this.#secrets.add(found)
       return found
