@@ -48,7 +48,7 @@ export { definePack, type OpenedPack, type Pack } from "./api/agent.ts"
 export type { Person } from "./api/person.ts"
 export type { ProposalFilter, Proposals } from "./api/proposals.ts"
 export type { Conversation, Message, Page, PawlEvent, Proposal, Usage } from "./api/parts.ts"
-export type { StoreSettings } from "./api/open-pawl.ts"
+export type { StoreSettings } from "./api/store-settings.ts"
 export type { Traces } from "./api/open-pawl.ts"
 export {
   type AnswerExtra,

@@ -27,6 +27,7 @@ export {
   type ScriptedFailureOptions,
   fails,
   finishes,
+  givesValue,
   hangs,
   replies,
   type ScriptedTextOptions,
@@ -37,5 +38,17 @@ export {
   waits,
 } from "./models/scripted/script.ts"
 export type { CallId, FileId, MessageId } from "./protocol/ids.ts"
-export { always, ReceivedRequest, ScriptedModel, type ScriptedReply, scripted } from "./models/scripted/model.ts"
+export {
+  always,
+  byAgent,
+  byTurn,
+  ReceivedRequest,
+  ScriptedModel,
+  type ScriptedReply,
+  scripted,
+} from "./models/scripted/model.ts"
 export { checkRequest } from "./models/scripted/check-request.ts"
+export type { StoreSettings } from "./api/store-settings.ts"
+export { type CrashingStore, type CrashPoint, crashingStore } from "./testing/crashing-store.ts"
+export { EffectLog, effectLog, type RecordedEffect } from "./testing/effect-log.ts"
+export { TestClock, testClock } from "./testing/test-clock.ts"

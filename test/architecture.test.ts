@@ -31,6 +31,7 @@ const target: rules.RoomTables["mayImport"] = {
   "core/api": "everything", // what a program that embeds Pawl calls
   "core/index.ts": "everything",
   "core/testing.ts": "everything",
+  "core/testing": ["core/api", "core/engine", "core/protocol", "core/shared"], // types of the API, clocks and journals for tests
   "core/adapter.ts": "everything", // what an adapter is written against
   "core/pack.ts": "everything", // what a pack is written against
   "core/program.ts": ["core/engine", "core/protocol", "core/shared"], // the same for its processes and threads

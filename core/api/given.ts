@@ -124,6 +124,7 @@ export const GivenOptions = z.strictObject({
   log: z.unknown().optional(),
   // `readServer` checks the rest of each, as it does an operator's file.
   mcp: z.array(z.looseObject({ name: z.string() }), "must be a list of servers, such as { name, url }").optional(),
+  clock: z.looseObject({ now: aFunction, alarm: aFunction }, "must be a clock, such as testClock()").optional(),
   http: GivenHttp.optional(),
   traces: GivenTraces.optional(),
   timeZone: TimeZone.optional(),

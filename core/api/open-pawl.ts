@@ -1,21 +1,19 @@
-import { resolve } from "node:path"
 import { InProcessBus, observed } from "../bus/in-process.ts"
 import { fileContents, openPdfReader } from "../compose/file-contents.ts"
 import { openEngine, DEFAULT_LIMITS } from "../compose/open-engine.ts"
 import { budgetOf } from "../compose/settings.ts"
-import { openingReason } from "../compose/open-store.ts"
 import manifest from "../package.json" with { type: "json" }
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
-import { codeOf } from "../protocol/errors.ts"
 import { observedModels, RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics, type ServerMetrics } from "../server/metrics/server-metrics.ts"
 import { check } from "../server/request/read-input.ts"
 import { Devices } from "../server/socket/devices.ts"
 import { type Log, silentLog } from "../shared/log.ts"
+import type { Clock } from "../shared/time/clock.ts"
 import { ApprovalSigner } from "../store/people/approval-signer.ts"
-import { KeyFile } from "../store/people/key-file.ts"
-import { openStore as openAny, type Store } from "../store/store.ts"
+import type { Store } from "../store/store.ts"
 import type { Telemetry } from "../telemetry/open-telemetry.ts"
+import type { MortalStore } from "../testing/crashing-store.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
 import { GivenOptions } from "./given.ts"
 import { type Models, openModels } from "./models.ts"
@@ -23,6 +21,7 @@ import { SUB_AGENTS, openSubAgents } from "./sub-agents.ts"
 import type { CallContext, ExtendContext } from "./tool.ts"
 import { type McpServerOptions, type McpServers, openMcp, openMcpServers } from "./mcp.ts"
 import { subAgentsIn } from "./agent-tool.ts"
+import { openGivenStore, type StoreSettings } from "./store-settings.ts"
 import { type Parts, refuseClosed } from "./parts.ts"
 import { findUser, openPeople, openTokens, type People, type Tokens } from "./people.ts"
 import { openPerson, type Person } from "./person.ts"
@@ -42,6 +41,8 @@ export interface PawlOptions {
   /** The time zone for users whose zone is unknown. Default: the zone of this machine. */
   readonly timeZone?: string
   readonly log?: Log
+  /** The source of time. Tests pass `testClock()`. Default: the clock of the database or of this machine. */
+  readonly clock?: Clock
   /** Exports runs as OpenTelemetry traces. Default: off. */
   readonly traces?: Traces
   /** How `fetch` and `listen` serve this instance. */
@@ -109,7 +110,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const { models, secrets } = openModels(options.models)
   await using opening = new AsyncDisposableStack()
   opening.defer(() => models.close?.())
-  const store = opening.use(await openGivenStore(options.store))
+  const store = opening.use(await openGivenStore(options.store, options.clock))
   // Counted from the start, so that a server over it later tells of all that was asked here.
   const metrics = createServerMetrics()
   const tools = new Set(agents.flatMap(({ tools: each }) => each.names))
@@ -121,6 +122,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const mcp = options.mcp?.length
     ? opening.use(await openMcp(options.mcp, { agents, dataFolder: http.dataFolder, store, log: log ?? silentLog }))
     : undefined
+  const crashing = crashingIn(options.store)
   const pdfs = opening.use(openPdfReader(log ?? silentLog))
   const metered = observed(new InProcessBus(), meter.onEvents)
   const engine = opening.use(
@@ -129,7 +131,10 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       agents,
       models: observedModels(models, metrics),
       bus: telemetry ? observed(metered, telemetry.onLive) : metered,
-      observeJournal: telemetry && ((journal) => telemetry.observe(journal)),
+      observeJournal(stored) {
+        const journal = crashing?.between(stored) ?? stored
+        return telemetry?.observe(journal) ?? journal
+      },
       secrets,
       joining: mcp,
       // Messages get files over a server that listens; in a later life there may be none, and they are still read.
@@ -147,6 +152,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   )
   opening.use(sweepFiles(store, log ?? silentLog))
   const closing = new AbortController()
+  crashing?.death.addEventListener("abort", () => closing.abort()) // what waits for it would wait forever
   const parts: Parts = {
     store,
     runtime: engine.runtime,
@@ -229,37 +235,9 @@ const given = <Options extends object>(
 ): Partial<{ [Key in keyof Options]: NonNullable<Options[Key]> }> =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never
 
-/** Where data is stored, SQLite file or PostgreSQL, and how durably. */
-export interface StoreSettings {
-  /** A file or `postgres://…`. `:memory:` keeps data only until the process ends; use it in tests. */
-  readonly url: string
-  /** `full` (default): committed data survives a power failure. `normal`: it survives a crash of the process. */
-  readonly durability?: "full" | "normal"
-  /** The most connections to PostgreSQL. Default: 10. */
-  readonly connections?: number
-  /**
-   * A folder for files over 1 MB, which every process that uses the store must share. Default: files are stored in the
-   * database.
-   */
-  readonly filesFolder?: string
-}
-
-/** In the working folder, so that a program without `store` finds its conversations after a restart. */
-const USUAL_FILE = "pawl.db"
-
-export async function openGivenStore(store: string | StoreSettings = USUAL_FILE): Promise<Store> {
-  const { url, ...settings } = typeof store === "string" ? { url: store } : store
-  const file = /^file:/.test(url) ? url.slice("file:".length) : url
-  if (url === ":memory:" || /^[a-z]+:\/\//.test(url)) return openAny({ ...settings, url })
-  const path = resolve(file)
-  // The key file is created when the first secret needs it.
-  return openAny({ ...settings, url: `file:${path}`, masterKeys: new KeyFile(`${path}.key`) }).catch(
-    (error: unknown) => {
-      if (codeOf(error)) throw error
-      throw new Error(`The store ${path} cannot be opened: ${openingReason(error, path)}.`, { cause: error })
-    },
-  )
-}
+/** The store is one of `pawl/testing` that crashes at a write. */
+const crashingIn = (store: PawlOptions["store"]): MortalStore | undefined =>
+  typeof store === "object" && "between" in store ? (store as MortalStore) : undefined
 
 /** Exports runs as OpenTelemetry traces over OTLP/HTTP. Environment variables are ignored. */
 export interface Traces {

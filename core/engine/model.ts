@@ -52,6 +52,8 @@ export const USUAL_OUTPUT_TOKENS = 16_384
 
 /** One request to a language model: the system prompt, the messages so far, and the tools that it may call. */
 export interface ModelRequest {
+  /** The name of the agent, for logs and scripted models. Not sent to providers. */
+  readonly agent?: string
   readonly system: string
   /**
    * Append-only and shared with the conversation's state: read it, never change it. Every call in it has a

@@ -255,8 +255,8 @@ export const modelErrors = {
   // For the scripted model, for tests of agents.
   script_ended: {
     status: 500,
-    say: (d: { replies: number; request: number; last: string }) =>
-      `The scripted model has no reply left: its script has ${d.replies}, and this is request ${d.request}, which ends with ${d.last}. Add a reply, or end the script with always(…).`,
+    say: (d: { replies: number; request: number; last: string; agent?: string | undefined }) =>
+      `The scripted model has no reply left${d.agent ? ` for the agent "${d.agent}"` : ""}: its script has ${d.replies}, and this is request ${d.request}, which ends with ${d.last}. Add a reply, or end the script with always(…).`,
   },
   request_malformed: {
     status: 500,

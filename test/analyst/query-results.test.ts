@@ -100,12 +100,12 @@ describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ crea
       results.keep(user, { connectionId, conversationId: null, sql: "SELECT 1", answer: answer(["x".repeat(50_000)]) })
     const [used, unused] = [await add(), await add()]
     const path = ({ id }: { id: string }) => `/api/connections/${connectionId}/results/${id}`
-    await clock.leap(6 * DAY)
+    await clock.advance(6 * DAY)
     expect((await ada.get(path(used))).status).toBe(200)
     await results.sweep()
     expect(await stored()).toBeGreaterThan(100_000)
 
-    await clock.leap(DAY + 60_000)
+    await clock.advance(DAY + 60_000)
     for (const swept of [false, true]) {
       if (swept) await results.sweep()
       expect((await ada.get(path(used))).status).toBe(200)
@@ -120,7 +120,7 @@ describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ crea
     const bob = await turned.as("bob")
     expect((await bob.get(path(unused))).status).toBe(404)
     expect((await ada.get(`/api/connections/${newId("conn")}/results/${unused.id}`)).status).toBe(404)
-    await clock.leap(8 * DAY)
+    await clock.advance(8 * DAY)
     expect((await ada.get(path(used))).status).toBe(410)
   })
 

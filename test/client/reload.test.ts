@@ -82,7 +82,7 @@ describe.each(databases)("a conversation that is reopened on $name", ({ create: 
       await propose(id, "wine")
       await ada.say(id, "no wine")
       await propose(id, "beer")
-      await clock.leap(30 * DAYS)
+      await clock.advance(30 * DAYS)
       await ada.say(id, "and now?")
       await ada.patch(`/api/conversations/${id}`, { mode: "auto" })
       await ada.say(id, "juice")

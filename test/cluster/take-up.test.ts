@@ -5,7 +5,7 @@ import { always, scripted } from "../../core/models/scripted/model.ts"
 import { calls } from "../../core/models/scripted/script.ts"
 import type { ConversationId } from "../../core/protocol/ids.ts"
 import { databases } from "../support/databases.ts"
-import { Mortal } from "../support/loop/mortal.ts"
+import { Mortal } from "../support/loop/faults.ts"
 import { aborted, read } from "../support/loop/tools.ts"
 import { openWorld, type World } from "../support/loop/world.ts"
 

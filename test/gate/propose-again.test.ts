@@ -21,7 +21,7 @@ describe.each(databases)("an expired proposal on $name", ({ create }) => {
     const ada = await face.as("ada")
     const id = await ada.begin()
     const [proposal] = (await ada.say(id, "milk")).body.proposals
-    await clock.leap(16 * MINUTES)
+    await clock.advance(16 * MINUTES)
     return { clock, url, face, ada, id, proposal, [Symbol.asyncDispose]: () => face[Symbol.asyncDispose]() }
   }
   const again = (ada: Visitor, { id }: { id: string }) => ada.post(`/api/agent/proposals/${id}/again`)
@@ -102,7 +102,7 @@ describe.each(databases)("an expired proposal on $name", ({ create }) => {
     await ada.post(`/api/conversations/${id}/resume`)
     const [late] = (await ada.get("/api/agent/proposals?status=pending")).body.items
     expect(late.diff.before).toEqual({ priority: "medium" })
-    await clock.leap(16 * MINUTES)
+    await clock.advance(16 * MINUTES)
     const [task] = (await ada.get("/api/workspace/tasks")).body.items
     await ada.patch(`/api/workspace/tasks/${task.id}`, { updates: { priority: "low" } })
     const { body } = await again(ada, late)
@@ -136,7 +136,7 @@ describe.each(databases)("an expired proposal on $name", ({ create }) => {
     const { ada, clock, proposal } = open
     const { body: first } = await again(ada, proposal)
     const edited = await ada.post(`/api/agent/proposals/${first.id}/edit`, { arguments: { title: "Buy oat milk" } })
-    await clock.leap(16 * MINUTES)
+    await clock.advance(16 * MINUTES)
     const { body: made } = await again(ada, edited.body)
     expect(made.arguments).toEqual({ title: "Buy oat milk" })
     await commit(ada, made.id)
@@ -150,7 +150,7 @@ describe.each(databases)("an expired proposal on $name", ({ create }) => {
     await ada.post(`/api/conversations/${id}/resume`)
     const [entry] = (await ada.get("/api/agent/audit")).body.items
     const undo = await ada.post(`/api/agent/audit/${entry.id}/undo`)
-    await clock.leap(16 * MINUTES)
+    await clock.advance(16 * MINUTES)
     await ada.say(id, "something else")
     const { body: made } = await again(ada, undo.body)
     expect(made).toMatchObject({ tool: "delete_task", status: "pending" })

@@ -5,7 +5,7 @@ import { calls, says } from "../../core/models/scripted/script.ts"
 import { scripted } from "../../core/models/scripted/model.ts"
 import { openChecked } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
-import { Mortal } from "../support/loop/mortal.ts"
+import { Mortal } from "../support/loop/faults.ts"
 import { openWorld } from "../support/loop/world.ts"
 
 describe.each(databases)("on $name", ({ create }) => {

@@ -8,7 +8,7 @@ import type { Workspace, WorkspaceWrite } from "../../core/protocol/workspace.ts
 import type { Store } from "../../core/store/store.ts"
 import { openChecked } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
-import { Mortal } from "../support/loop/mortal.ts"
+import { Mortal } from "../support/loop/faults.ts"
 import { proposalRows } from "./note.ts"
 import { openWorld } from "../support/loop/world.ts"
 

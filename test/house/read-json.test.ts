@@ -24,6 +24,7 @@ const mayParse: Readonly<Record<string, string>> = {
   "core/tools/json-schema/schema-job.ts": "runs in a thread of its own, with a time limit",
   "client/": "runs in the process of a person who chose the server; answers may be a whole export",
   "apps/cli/": "reads files that the operator of this machine names",
+  "core/testing/": "reads what a test wrote",
   "labs/crashtest/": "reads what its own processes wrote",
   "labs/replay/": "reads files that the operator of this machine names",
   "labs/evaluate/report/": "reads a file that the caller names",

@@ -115,7 +115,7 @@ test("a sign-in is finished with the state of the latest one that was started, w
   await met.add()
   const [first, second] = [await met.signIn(), await met.signIn()]
   expect((await met.finish(met.there.agree(first))).body.code).toBe("mcp_sign_in_not_begun")
-  await clock.leap(10 * 60_000)
+  await clock.advance(10 * 60_000)
   expect((await met.finish(met.there.agree(second))).body.code).toBe("mcp_sign_in_not_begun")
   expect(met.there.exchanged).toEqual([])
   expect((await met.finish(met.there.agree(await met.signIn()))).body).toMatchObject({ signIn: "done" })

@@ -60,7 +60,7 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
     const asked = server.count("tasks/get")
     await clock.turn(400) // it requires a second between two
     expect(server.count("tasks/get")).toBe(asked)
-    await clock.leap(600_000)
+    await clock.advance(600_000)
     server.tasks.set("task-1", "completed")
     await passing(clock, world, id)
     expect(await ends(world, id)).toMatchObject([{ status: "ok", text: "Dug by task-1." }])

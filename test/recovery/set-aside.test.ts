@@ -5,7 +5,7 @@ import { calls, says } from "../../core/models/scripted/script.ts"
 import { always, scripted } from "../../core/models/scripted/model.ts"
 import type { ConversationId } from "../../core/protocol/ids.ts"
 import { databases } from "../support/databases.ts"
-import { Mortal } from "../support/loop/mortal.ts"
+import { Mortal } from "../support/loop/faults.ts"
 import { openWorld } from "../support/loop/world.ts"
 
 const model = () => scripted(always(({ history }) => (history.at(-1)?.role === "user" ? calls("save") : says("Ok."))))

@@ -4,7 +4,7 @@ import { calls, says } from "../../core/models/scripted/script.ts"
 import { always, scripted } from "../../core/models/scripted/model.ts"
 import type { ConversationId } from "../../core/protocol/ids.ts"
 import { databases } from "../support/databases.ts"
-import { Mortal } from "../support/loop/mortal.ts"
+import { Mortal } from "../support/loop/faults.ts"
 import { aborted, read } from "../support/loop/tools.ts"
 import { message, openWorld, type World } from "../support/loop/world.ts"
 

@@ -6,7 +6,7 @@ import { always, scripted } from "../../core/models/scripted/model.ts"
 import type { ConversationId } from "../../core/protocol/ids.ts"
 import { openChecked, repliesOf, resultsOf } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
-import { Mortal } from "../support/loop/mortal.ts"
+import { Mortal } from "../support/loop/faults.ts"
 import { aborted, read, write } from "../support/loop/tools.ts"
 import { message, openWorld, type World } from "../support/loop/world.ts"
 

@@ -67,6 +67,6 @@ describe.each(databases)("on $name", ({ create }) => {
     const [early, late] = [usual(bytes.slice(1, 10)), usual(bytes.slice(-9))]
     expect(late / early).toBeLessThan(1.05) // positions and times have a few digits more
     expect(reads, "a hot conversation is never read again").toBe(0)
-    expect(model.received.at(-1)?.historyLength).toBe((TURNS + 1) * 4 - 1)
+    expect(model.received.at(-1)?.history.length).toBe((TURNS + 1) * 4 - 1)
   }, 120_000)
 })

@@ -221,7 +221,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await countRows(store)).toEqual({})
     const bob = await store.people.ensure("bob", Date.now())
     expect(bob.id).not.toBe(ada)
-    await clock.leap(DAY + 1000)
+    await clock.advance(DAY + 1000)
     await store.retention.sweep()
     const people = await store.engine.query<{ name: string }>("SELECT name FROM person", [])
     expect(people.map(({ name }) => name)).toEqual(["bob"])

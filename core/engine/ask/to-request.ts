@@ -37,7 +37,7 @@ export function toRequest(
   const answerSchema = answerSchemaOf(work)
   const parts = [told, grounding, answerSchema ? schemaInstructions(answerSchema) : ""]
   const system = parts.filter((part) => part !== "").join("\n\n")
-  const asked = { system, history, tools, toolChoice, settings: replySettingsOf(work) }
+  const asked = { agent: agent.name, system, history, tools, toolChoice, settings: replySettingsOf(work) }
   return answerSchema ? { ...asked, answerSchema } : asked
 }
 

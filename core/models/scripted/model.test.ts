@@ -129,7 +129,7 @@ describe("a scripted model", () => {
     await collect(model, request)
     history.push({ role: "assistant", parts: [{ type: "text", text: "a" }] }, { role: "user", text: "More" })
     await collect(model, request)
-    expect(model.received.map((received) => received.historyLength)).toEqual([1, 3])
+    expect(model.received.map((received) => received.history.length)).toEqual([1, 3])
     expect(model.received[0]?.history).toEqual([{ role: "user", text: "Hello" }])
     expect(model.received.map(({ request: { history: each } }) => each.length)).toEqual([1, 3])
     expect(model.received[0]?.request.system).toBe("Be brief.")

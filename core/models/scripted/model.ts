@@ -21,15 +21,39 @@ export function always(reply: ScriptedReply): ScriptedReply {
 }
 
 /**
- * A request that the model received. The loop's history grows after the request, so the length at the time is stored.
+ * Selects the reply by the number of replies that the conversation has, instead of the number of requests. The script
+ * then fits a process that continues after a crash, and several conversations at once.
  */
+export function byTurn(...script: readonly ScriptedReply[]): ScriptedReply {
+  return always((request) => {
+    const turn = request.history.filter(({ role }) => role === "assistant").length
+    const reply = script[turn] ?? script.findLast((each) => typeof each === "function" && "repeats" in each)
+    if (!reply) throw scriptEnded(request, { replies: script.length, at: turn + 1 })
+    return typeof reply === "function" ? reply(request) : reply
+  })
+}
+
+/** A script for each agent by its name, each used as by `byTurn`: for agents that use other agents. */
+export function byAgent(scripts: Readonly<Record<string, readonly ScriptedReply[]>>): ScriptedReply {
+  const replies = new Map(Object.entries(scripts).map(([agent, script]) => [agent, byTurn(...script)]))
+  return always((request) => {
+    const reply = replies.get(request.agent ?? "") ?? byTurn()
+    return typeof reply === "function" ? reply(request) : reply
+  })
+}
+
+const scriptEnded = (request: ModelRequest, { replies, at }: { readonly replies: number; readonly at: number }) =>
+  failure("script_ended", {
+    ...{ replies, request: at, agent: request.agent },
+    last: JSON.stringify(request.history.at(-1) ?? null).slice(0, 300),
+  })
+
+/** A request that the model received, as it was when it was sent: later messages of the conversation are not in it. */
 export class ReceivedRequest {
   readonly request: ModelRequest
-  readonly historyLength: number
 
   constructor(request: ModelRequest) {
     this.request = { ...request, history: [...request.history] }
-    this.historyLength = request.history.length
   }
 
   get history(): readonly HistoryMessage[] {
@@ -42,6 +66,8 @@ export class ScriptedModel implements Model {
   name = "scripted"
   provider = "scripted"
   contextTokens = 200_000
+  /** The files that the model accepts directly. It gets other files as text. */
+  sees = { images: false, files: false }
   /** All requests so far, in order. */
   readonly received: ReceivedRequest[] = []
   readonly #replies: readonly ScriptedReply[]
@@ -72,11 +98,7 @@ export class ScriptedModel implements Model {
   #take(request: ModelRequest): Script {
     const reply = this.#replies[this.#next]
     if (!reply) {
-      throw failure("script_ended", {
-        replies: this.#replies.length,
-        request: this.received.length,
-        last: JSON.stringify(request.history.at(-1) ?? null).slice(0, 300),
-      })
+      throw scriptEnded(request, { replies: this.#replies.length, at: this.received.length })
     }
     if (typeof reply !== "function") {
       this.#next++

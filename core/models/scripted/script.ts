@@ -31,6 +31,10 @@ export function says(text: string, { chunks = 1 }: ScriptedTextOptions = {}): Sc
   return { parts: pieces.map((piece) => ({ type: "text", text: piece })), end: STOP }
 }
 
+/** Replies with a value as JSON, for a question or an agent with `answers`. */
+export const givesValue = (value: unknown, options?: ScriptedTextOptions): Script =>
+  says(JSON.stringify(value), options)
+
 /**
  * Adds thinking before an answer: `replies(thinks("…"), says("…"))`. With `chunks`, the thinking is also streamed in
  * that many pieces.

@@ -119,7 +119,7 @@ describe.each(anyDatabase)("an AG-UI thread that is reopened, on $name", (databa
     const agent = ada()
     await asks(agent, "Send it")
     const [{ id, expiresAt }] = agent.pendingInterrupts
-    await clock.leap(Date.parse(expiresAt) - clock.now())
+    await clock.advance(Date.parse(expiresAt) - clock.now())
     // The official client does not send a decision it knows to be expired; a client with a wrong clock does.
     vi.useFakeTimers({ now: Date.parse(expiresAt) - 60_000, toFake: ["Date"] })
     const { events, last } = await runs(agent, { resume: approving(id) }).finally(() => vi.useRealTimers())

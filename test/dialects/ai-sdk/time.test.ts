@@ -66,7 +66,7 @@ describe.each(anyDatabase)("deadlines of a chat with useChat on $name", (databas
     const chat = ada.chat()
     await chat.sendMessage({ text: "Send it" })
     const { id, descriptor } = waiting(chat)
-    await clock.leap(Date.parse(descriptor.expiresAt) - clock.now())
+    await clock.advance(Date.parse(descriptor.expiresAt) - clock.now())
     await chat.addToolApprovalResponse({ id, approved: true })
     await chat.sendMessage()
     expect(JSON.parse(chat.error!.message)).toMatchObject({ status: 409, code: "proposal_expired" })
@@ -80,7 +80,7 @@ describe.each(anyDatabase)("deadlines of a chat with useChat on $name", (databas
     const transport = { ...ada.transport, body: { agent: "test", tools: { look: { description: "Looks." } } } }
     const chat = new NodeChat({ transport })
     await chat.sendMessage({ text: "Look" })
-    await clock.leap(16 * MINUTE)
+    await clock.advance(16 * MINUTE)
     const { toolCallId } = chat.lastMessage!.parts.find(({ type }) => type === "tool-look")
     await chat.addToolOutput({ tool: "look", toolCallId, output: "seen" })
     await chat.sendMessage()
@@ -96,7 +96,7 @@ describe.each(anyDatabase)("deadlines of a chat with useChat on $name", (databas
     const resume = (more = "") => stage.native.get(`/ai-sdk/${chat.id}/stream${more}`)
     const statuses = async () => [(await resume()).status, (await resume("?ended=true")).status]
     expect([...(await statuses()), (await resume("?ended=false")).status]).toEqual([200, 200, 204])
-    await clock.leap(15 * MINUTE)
+    await clock.advance(15 * MINUTE)
     expect(await statuses()).toEqual([204, 200])
     expect((await resume("?ended=perhaps")).status).toBe(400)
   })

@@ -83,7 +83,7 @@ describe.each(databases)("on $name", ({ create }) => {
     const sql = "UPDATE usage SET cost = 0, input_tokens = 0 WHERE person = ? AND day <= '2026-03-18'"
     await store.engine.change({ type: "statements", statements: [{ sql, values: [user] }] })
     expect(await report(store, user), "by what was added up").toEqual(expected(later))
-    await clock.leap(2 * 24 * 60 * 60 * 1000)
+    await clock.advance(2 * 24 * 60 * 60 * 1000)
     expect(await report(store, user)).toEqual(expected(later))
     expect((await summed(store)).slice(-2)).toEqual(["2026-03-19", "2026-03-20"])
   })
@@ -93,15 +93,15 @@ describe.each(databases)("on $name", ({ create }) => {
     const { store, user, clock } = await open(database.url)
     await using _ = store
     const week = 7 * 24 * 60 * 60 * 1000
-    await clock.leap(week)
+    await clock.advance(week)
     expect(await report(store, user)).toEqual(expected(calls))
     expect((await summed(store)).at(-1)).toBe("2026-03-20")
-    await clock.leap(-week)
+    await clock.advance(-week)
     const later = [...calls, ...["2026-03-19", "2026-03-20"].map((day) => ({ ...calls[1]!, day }))]
     await record(store, user, later.slice(calls.length), 2000)
     expect(await report(store, user)).toEqual(expected(later))
     expect((await summed(store)).at(-1)).toBe("2026-03-17")
-    await clock.leap(week)
+    await clock.advance(week)
     expect(await report(store, user)).toEqual(expected(later))
     expect((await summed(store)).at(-1)).toBe("2026-03-20")
     expect(await report(store, user), "by what was added up").toEqual(expected(later))

@@ -1,5 +1,5 @@
 import { type AgentDefinition, defineAgent } from "../../../core/engine/definition/agent.ts"
-import type { Clock } from "../../../core/shared/time/clock.ts"
+import { TestClock as TurnedClock } from "../../../core/testing/test-clock.ts"
 import type { Conversation } from "../../../core/engine/conversation.ts"
 import type { OpenProposal } from "../../../core/engine/conversation-writes.ts"
 import type { MessageInput } from "../../../core/engine/input.ts"
@@ -12,6 +12,8 @@ import type { JournalEvent } from "../../../core/protocol/events.ts"
 import { type ConversationId, newId, type ProposalId } from "../../../core/protocol/ids.ts"
 import type { Mode } from "../../../core/protocol/schema.ts"
 import { openStore, type Store } from "../../../core/store/store.ts"
+
+export { TurnedClock }
 
 export interface WorldOptions extends Partial<Omit<EngineOptions, "store" | "agents" | "models">> {
   readonly url: string
@@ -158,58 +160,4 @@ export async function outlive({ pawl: { runtime } }: World, clock: TurnedClock):
     await clock.turn(4000)
   }
   return runtime.recover()
-}
-
-/** A clock that stands still until it is turned. Timers fire in order, each with its effects done before the next. */
-export class TurnedClock implements Clock {
-  #now: number
-  #shift = 0
-  #alarms: { readonly at: number; readonly ring: () => void }[] = []
-
-  constructor(now = Date.UTC(2026, 0, 1)) {
-    this.#now = now
-  }
-
-  now(): number {
-    return this.#now + this.#shift
-  }
-
-  monotonic(): number {
-    return this.#now
-  }
-
-  /** Sets the time of day forward or back, as an operator does, without firing timers. */
-  shift(ms: number): void {
-    this.#shift += ms
-  }
-
-  alarm(ms: number, ring: () => void): () => void {
-    const alarm = { at: this.#now + Math.ceil(ms), ring } // real clocks return whole milliseconds too
-    this.#alarms.push(alarm)
-    return () => {
-      this.#alarms = this.#alarms.filter((other) => other !== alarm)
-    }
-  }
-
-  /**
-   * Jumps as a machine that slept: the whole time passes at once, and each overdue timer fires once. Use it if only
-   * the end matters: within a turned hour, periodic timers fire tens of thousands of times.
-   */
-  async leap(ms: number): Promise<void> {
-    this.#now += ms
-    await this.turn(0)
-  }
-
-  async turn(ms: number): Promise<void> {
-    const until = this.#now + ms
-    for (;;) {
-      const next = this.#alarms.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0]
-      if (!next) break
-      this.#alarms = this.#alarms.filter((other) => other !== next)
-      this.#now = Math.max(this.#now, next.at)
-      next.ring()
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    this.#now = Math.max(this.#now, until) // a timer may have turned it further
-  }
 }
