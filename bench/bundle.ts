@@ -7,8 +7,8 @@ import { command, entries, programs } from "../scripts/entries.ts"
 const root = join(import.meta.dirname, "..")
 
 /**
- * The child of the benchmark as one more program of those that are published, built with them and as they are: from source
- * both sides would pay for stripping types, and in other files than those that are shipped for finding these.
+ * Bundles the child of the benchmark as one more published program, so that it runs as users run Pawl. From source,
+ * both sides would pay for stripping types and for finding many files.
  */
 export async function bundleChild(folder: string): Promise<string> {
   const thread = programs["checkpoint-thread"]

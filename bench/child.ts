@@ -2,7 +2,7 @@
  * Runs one part of one workload for one contender in this fresh process and prints its numbers as the last line.
  * `node bench/child.ts <part> <variant> <place> <settings>`, the last two as JSON. Started by spawn-child.ts.
  *
- * Everything is loaded when used: W5 measures the start of the contender, not of the harness.
+ * Everything is imported on use: W5 measures the start of the contender, not of the harness.
  */
 import { type Contender, type OpenOptions, type Place, type VariantName, variants } from "./contender.ts"
 import { openContender, openServer } from "./open-contender.ts"
@@ -28,7 +28,7 @@ const [part, variant, place, settings] = process.argv.slice(2).map((text, i) => 
   Part,
   VariantName,
   Place,
-  never, // each part knows what its parent sends
+  never, // each part knows the settings that its parent sends
 ]
 const numbers = await run()
 process.stdout.write(`${JSON.stringify(numbers)}\n`, () => process.exit(0))
@@ -72,7 +72,7 @@ async function run(): Promise<Numbers> {
     case "w8": {
       const isFloor = variant.startsWith("floor-")
       const near = (await import("./workloads/vectors.ts")).nearest(isFloor, settings)
-      // Without a floor: there is none to be written in an hour that has words and meaning.
+      // Without a floor: an index with words and meaning cannot be written by hand in an hour.
       return isFloor ? near : { ...near, ...(await (await import("./workloads/library.ts")).hybrid(place, settings)) }
     }
   }

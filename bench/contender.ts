@@ -1,16 +1,16 @@
 import type { Entry } from "./script.ts"
 
-/** One runtime under measurement. Every id begins with `conv_`. */
+/** One measured runtime. Every id starts with `conv_`. */
 export interface Contender {
-  /** One turn to its final text; resolves when all of it is as durable as the variant says. */
+  /** Runs one turn to its final text. Resolves when all of it is durable, as the variant describes. */
   turn(id: string, text: string, first: boolean): Promise<string>
-  /** A turn of a new conversation whose text is shown as it comes. */
+  /** Runs a turn of a new conversation and shows its text as it arrives. */
   stream(id: string, text: string, show: (delta: string) => void): Promise<void>
-  /** A new conversation, up to the call that waits for a person. */
+  /** Starts a new conversation and stops at the call that waits for a person. */
   pause(id: string, text: string): Promise<void>
-  /** Approves the waiting call, from what is on disk, and runs to the final text. */
+  /** Approves the waiting call, reading its state from disk, and runs to the final text. */
   resume(id: string): Promise<string>
-  /** How many conversations wait for a person, by a question to the store; undefined where it cannot be asked. */
+  /** The number of conversations that wait for a person, by a query; undefined if the store cannot be queried. */
   countPaused(): Promise<number | undefined>
   /** Returns the entries in the store. */
   transcript(id: string): Promise<Entry[]>
@@ -25,7 +25,7 @@ export interface Place {
 
 export interface Variant {
   readonly durability: "normal" | "full"
-  /** One line for the report: what is on disk when. */
+  /** One line for the report: what is on disk, and when. */
   readonly says: string
   readonly postgres?: true
   /** Every turn reads its history from the store again. */

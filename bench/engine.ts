@@ -1,4 +1,4 @@
-/** Benchmarks measure internals that are not published: the engine with its journal and its runtime. */
+/** Benchmarks also measure internals that are not published: the engine with its journal and its runtime. */
 export { type Agent, defineAgent } from "../core/engine/definition/agent.ts"
 export type { Conversation } from "../core/engine/conversation.ts"
 export type { Model, ModelRequest, ReplyPart } from "../core/engine/model.ts"

@@ -10,7 +10,7 @@ export type Order =
   | { readonly type: "watch"; readonly ids: readonly string[]; readonly by?: "socket" }
   /** Stays until `leave`. */
   | ({ readonly type: "device" } & DeviceOrder)
-  /** Answered when each watcher has received the end of the run: with the text that each received. */
+  /** Answered when each watcher has received the end of the run, with the text that each received. */
   | { readonly type: "over" }
   | { readonly type: "leave" }
   | { readonly type: "turns"; readonly count: number; readonly text: string }
@@ -18,7 +18,7 @@ export type Order =
 export interface Seen {
   readonly texts?: readonly string[]
   readonly times?: readonly number[]
-  /** The last answer to a message. */
+  /** The answer to the last message. */
   readonly answer?: string
 }
 
@@ -63,7 +63,7 @@ interface Watcher {
 
 const openBySocket = (id: string): Promise<Watcher> => openSocketWatcher({ url, token }, id)
 
-/** Resolves when the first bytes have come: from then on nothing that happens goes unseen. */
+/** Resolves when the first bytes have arrived: from then on no event is missed. */
 async function openWatcher(id: string): Promise<Watcher> {
   const path = `/api/conversations/${id}/events?after=1`
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -93,7 +93,7 @@ function textIn(stream: string): string {
   return Array.from(deltas, ([, data = ""]) => (JSON.parse(data) as { text: string }).text).join("")
 }
 
-/** Conversations of one turn, one after the other over one connection, as bare as a client can be. */
+/** Runs conversations of one turn, one after the other over one connection, with a minimal client. */
 async function takeTurns(count: number, text: string): Promise<Seen> {
   const socket = connect(Number(port), hostname).setNoDelay()
   const times: number[] = []

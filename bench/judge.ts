@@ -2,7 +2,7 @@ import type { FloorName, OursName } from "./contender.ts"
 import type { Measure } from "./measures.ts"
 import { median, type Numbers } from "./meters.ts"
 
-/** Floor, ours, floor, in that order and within seconds of each other: ratios are between neighbours in time. */
+/** Floor, ours, floor, within seconds, so that each ratio compares measurements close in time. */
 export interface Round {
   readonly ours: Numbers
   readonly floors: Partial<Record<FloorName, Numbers[]>>
@@ -16,7 +16,7 @@ export interface Row extends Omit<Measure, "key"> {
   readonly oursValue: number | null
   readonly ratio: number | null
   readonly verdict: Verdict
-  /** Why there is no number. */
+  /** The reason why there is no number. */
   readonly reason?: string
 }
 
@@ -28,7 +28,7 @@ export interface Series {
   readonly failed?: string
 }
 
-/** `slowness`: that of this machine, by which bounds in time are longer; undefined where times are not judged. */
+/** `slowness`: that of this machine, which scales bounds in time; undefined if times are not judged. */
 export function toRow({ key, ...measure }: Measure, series: Series, slowness: number | undefined): Row {
   const nothing = { ...measure, floorValue: null, oursValue: null, ratio: null }
   if (series.failed !== undefined) return { ...nothing, verdict: "FAILED", reason: series.failed }
@@ -60,7 +60,7 @@ function verdictOn({ must, goal }: Pick<Measure, "must" | "goal">, value: number
   return must === undefined || value <= must ? "must" : "MISSED"
 }
 
-/** Not a count of faults, nor a heap that is nearly nothing: a ratio to those says nothing. */
+/** False for a count of faults and for a nearly empty heap, because ratios to those mean nothing. */
 function isComparable({ unit, judged }: Pick<Measure, "unit" | "judged">, floor: number): boolean {
   if (unit === "lost" || unit === "unlisted" || unit === "×" || unit === "%") return false
   return floor > 0 && !(unit === "KB" && judged === "value")

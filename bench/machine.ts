@@ -11,9 +11,9 @@ export interface Machine {
   readonly memoryGb: number
   readonly load: number
   readonly commit: string
-  /** `node -e 0`: what no program can be faster than. */
+  /** The time of `node -e 0`, a lower bound for every program. */
   readonly nodeStartMs: number
-  /** How many times as long as on the machine of the bounds a piece of work takes here. */
+  /** How much longer than on the reference machine a piece of work takes here. */
   readonly slowness: number
 }
 

@@ -2,13 +2,13 @@ import type { FloorName, OursName } from "./contender.ts"
 import { happenings } from "./nodes/happenings.ts"
 import type { Workload } from "./run-workload.ts"
 
-/** One line of the report: which number of ours stands against which of a floor, and how far apart they may be. */
+/** One line of the report: one of our numbers, the floor that it is compared to, and the allowed ratio. */
 export interface Measure {
   readonly workload: Workload
   readonly what: string
   readonly ours: OursName
   readonly floor: FloorName
-  /** The name of the number in what the workload has measured. */
+  /** The name of the number in the results of the workload. */
   readonly key: string
   readonly unit:
     | "ms"
@@ -29,7 +29,7 @@ export interface Measure {
   readonly goal?: number
 }
 
-/** The contract of speed.md. A line without bounds is shown for what it tells, not judged. */
+/** The contract of speed.md. A line without bounds is for information only. */
 export const measures: readonly Measure[] = [
   ...against("w0", "pawl-normal", "floor-normal", [
     { what: "points of a turn lost to SIGKILL", key: "lost", unit: "lost", judged: "value", must: 0 },

@@ -20,7 +20,7 @@ export function cpuMs(): number {
   return (user + system) / 1000
 }
 
-/** Bytes this process has handed to write(2), all threads; NaN where the system does not say. */
+/** The bytes that this process has passed to write(2), in all threads; NaN if the system does not report them. */
 export function bytesWritten(): number {
   try {
     return Number(/^wchar: (\d+)/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1])
@@ -38,7 +38,7 @@ export function folderBytes(folder: string): number {
   )
 }
 
-/** Heap in use after everything that can be collected is. Needs --expose-gc. */
+/** The heap in use after garbage collection. Needs --expose-gc. */
 export async function settledHeap(): Promise<number> {
   for (let i = 0; i < 4; i++) {
     globalThis.gc?.()
@@ -51,7 +51,7 @@ export class CheckFailed extends Error {
   override readonly name = "CheckFailed"
 }
 
-/** A contender that loses, reorders or makes up messages fails rather than wins. */
+/** Throws unless `holds`: a contender that loses, reorders or invents messages fails. */
 export function check(holds: boolean, what: string): void {
   if (!holds) throw new CheckFailed(what)
 }

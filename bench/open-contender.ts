@@ -1,7 +1,7 @@
 import { type Contender, type OpenOptions, type Place, type Variant, type VariantName, variants } from "./contender.ts"
 import type { Served } from "./contenders/pawl-server.ts"
 
-/** Loads nothing but the code of this one contender: W5 measures what loading costs. */
+/** Loads only the code of this contender, because W5 measures the loading time. */
 export async function openContender(name: VariantName, options: OpenOptions): Promise<Contender> {
   const variant: Variant = variants[name]
   if (name.startsWith("pawl-")) return (await import("./contenders/pawl.ts")).openPawlContender(variant, options)
@@ -9,7 +9,7 @@ export async function openContender(name: VariantName, options: OpenOptions): Pr
   return (await import("./contenders/floor-sqlite.ts")).openFloorSqlite(variant, options)
 }
 
-/** The same behind a port. */
+/** The same as a server with a port. */
 export async function openServer(name: VariantName, place: Place): Promise<Served> {
   if (name === "floor-route") return (await import("./contenders/floor-route.ts")).openFloorRoute(variants[name], place)
   return (await import("./contenders/pawl-server.ts")).openPawlServer(variants[name], place)

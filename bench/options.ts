@@ -23,7 +23,7 @@ export interface Options {
   readonly profile: { readonly variant: VariantName; readonly workload: Workload } | undefined
 }
 
-/** Throws a TypeError that says what is wrong. */
+/** Throws a TypeError with the problem. */
 export function readOptions(args: readonly string[]): Options {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { needsPostgres, type Place, type VariantName } from "./contender.ts"
 import { type Postgres, startPostgres } from "./postgres.ts"
 
-/** Fresh places for contenders, all under one folder that is gone afterwards. */
+/** Creates folders and databases for contenders, and deletes all of them at the end. */
 export class Places {
   // BENCH_TMP names another disk. It must not be one in memory, or fsync would cost nothing.
   readonly #disk = process.env.BENCH_TMP ?? tmpdir()
@@ -18,17 +18,17 @@ export class Places {
     process.on("exit", () => this.#remove())
   }
 
-  /** The server, started when first asked for. Rejects where there are no binaries for it. */
+  /** The server, started on first use. Rejects if there are no binaries for it. */
   postgres(): Promise<Postgres> {
     return (this.#postgres ??= startPostgres(this.#disk))
   }
 
-  /** The child as a published package would be, made when first asked for. */
+  /** The bundled child, built on first use. */
   bundle(): Promise<string> {
     return (this.#bundle ??= import("./bundle.ts").then(({ bundleChild }) => bundleChild(join(this.#root, "bundle"))))
   }
 
-  /** The command as it is published, made when first asked for. */
+  /** The command as published, built on first use. */
   package(): Promise<string> {
     return (this.#package ??= import("./nodes/package.ts").then(({ buildPackage }) =>
       buildPackage(join(this.#root, "package")),

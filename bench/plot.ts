@@ -59,7 +59,7 @@ function toBar(row: Row): Bar[] {
   if (row.judged === "ratio") return ratio === null ? [] : [{ row, value: ratio, must, goal }]
   if (row.unit === "×" && oursValue !== null) return [{ row, value: oursValue, must, goal }]
   if (ratio === null || !floorValue) return []
-  // Bounds on our own number, moved to where they stand on an axis that counts in floors.
+  // Bounds on our own number are converted to the axis, whose unit is the floor.
   const scaled = (bound: number | undefined) => (bound === undefined ? undefined : bound / floorValue)
   return [{ row, value: ratio, must: scaled(must), goal: scaled(goal) }]
 }

@@ -10,10 +10,10 @@ export interface Postgres {
   stop(): Promise<void>
 }
 
-/** The throwaway server of the tests, but on this disk and with fsync switched on again: here that is part of what is measured. */
+/** The throwaway server of the tests, but on this disk and with fsync, which is part of the measurement. */
 export async function startPostgres(disk: string): Promise<Postgres> {
   const script = join(import.meta.dirname, "..", "test", "support", "throwaway-postgres.ts")
-  // It ends when its input does, so it goes with this process however that ends.
+  // It exits when its stdin closes, so it ends with this process in any case.
   const server = spawn(process.execPath, [script, `in=${disk}`], { stdio: ["pipe", "pipe", "pipe"], detached: true })
   let problem = ""
   server.stderr.on("data", (text) => (problem += String(text)))
@@ -38,7 +38,7 @@ export async function startPostgres(disk: string): Promise<Postgres> {
         url: database.href,
         async drop() {
           await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
-          await admin.query("CHECKPOINT") // what one contender left to be written is not the next one's to pay
+          await admin.query("CHECKPOINT") // so that a contender does not pay for the previous one's writes
         },
       }
     },

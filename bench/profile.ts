@@ -20,7 +20,7 @@ interface Frame {
 
 const root = join(import.meta.dirname, "..")
 
-/** Runs one workload under Node's sampling profiler and says where the CPU went, thread by thread. */
+/** Runs one workload under Node's sampling profiler and reports the CPU time by thread. */
 export async function profile(run: Omit<Run, "flags">): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "pawl-profile-"))
   try {

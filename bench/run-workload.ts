@@ -26,16 +26,16 @@ export interface Run {
   readonly isFromSource?: boolean
 }
 
-/** These workloads find other files next to their sources. */
+/** Workloads that need other files next to their sources. */
 const FROM_SOURCE: readonly Workload[] = ["w6", "w8", "w13", "w14"]
 
-/** Needed for heap figures, and so that no collection of garbage is forced by a small heap. */
+/** Needed for heap figures, and to avoid forced garbage collections in a small heap. */
 const FLAGS = ["--expose-gc", "--max-old-space-size=4096"]
 
-/** One workload of one contender, in fresh processes at a fresh place. */
+/** Runs one workload of one contender in new processes with a new folder. */
 export async function runWorkload(run: Run): Promise<Numbers> {
   if (run.workload === "w5") return coldStarts(run)
-  // Without a floor: what a node does for its own watchers is measured with ours, and a bound in milliseconds needs none.
+  // Without a floor: the cost for a node's own watchers is part of ours, and a bound in milliseconds needs no floor.
   if ((run.workload === "w11" || run.workload === "w12") && run.variant.startsWith("floor-")) return {}
   if (run.workload === "w11") return await watchOnOtherNode(run.sizes.w11)
   await using place = await run.places.open(run.variant)
@@ -87,7 +87,10 @@ async function runAt(
   }
 }
 
-/** No flags, and no warm-up but the first start, which fills the system's file cache; the median of the others. */
+/**
+ * Without flags and warm-up, except for the first start, which fills the system's file cache. Returns the median of the
+ * others.
+ */
 async function coldStarts({ variant, sizes, places, flags = [] }: Run): Promise<Numbers> {
   const starts: Ended[] = []
   const script = await places.bundle()

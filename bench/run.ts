@@ -15,7 +15,7 @@ import { runWorkload, type Workload } from "./run-workload.ts"
 import { type Sizes, sizes } from "./sizes.ts"
 import { toTable } from "./table.ts"
 
-/** More than most machines have cores: much of a smoke run is waiting for processes, and for leases of the dead. */
+/** More than the cores of most machines: a smoke run mostly waits for processes, and for leases of killed processes. */
 const QUICK_LANES = 4
 const needsNats = (workload: Workload) => workload === "w11" || workload === "w12"
 /** Leases of killed processes expire after many seconds, so this workload starts first and waits while others run. */
@@ -35,7 +35,7 @@ async function main(args: string[]): Promise<number> {
   }
   await using places = new Places()
   if (options.profile) {
-    // Long, so that the start and the compiler are a small part of what is seen.
+    // A long run, so that the start and the compiler are a small part of the profile.
     const size = options.size === "usual" ? "full" : options.size
     console.log(await profile({ ...options.profile, sizes: sizes[size], places }))
     return 0
@@ -43,7 +43,7 @@ async function main(args: string[]): Promise<number> {
   return await compare(options, places)
 }
 
-/** Exit code 1 when an answer or a transcript was wrong, or something did not run; times decide nothing. */
+/** Exit code 1 if an answer or a transcript was wrong, or a workload did not run. Times do not affect it. */
 async function compare(options: Options, places: Places): Promise<number> {
   const started = performance.now()
   const machine = describeMachine()
@@ -73,7 +73,7 @@ interface Lanes<Item> {
   readonly isFirst: (item: Item) => boolean
 }
 
-/** Results are in the order of the items, in whichever order these were worked on. */
+/** Results are in the order of the items, independent of the order of execution. */
 async function inLanes<Item, Result>(
   { count, isFirst }: Lanes<Item>,
   items: readonly Item[],
@@ -123,7 +123,7 @@ async function measure({ workload, ours, floors }: Pair, options: Options, place
   try {
     for (let round = 0; round < sizes[size].rounds; round++) {
       const beside: Partial<Record<FloorName, Numbers[]>> = {}
-      // A smoke run does without floors where they prove nothing about ours.
+      // A smoke run skips floors that prove nothing about ours.
       if (size !== "quick" || workload !== "w0") for (const floor of floors) beside[floor] = [await run(floor)]
       const numbers = await run(ours)
       if (size !== "quick") for (const floor of floors) beside[floor]?.push(await run(floor))

@@ -1,9 +1,9 @@
 /**
- * The scripted model and tool that every contender is given, and the transcript a turn must leave behind.
+ * The scripted model and tool of every contender, and the expected transcript of a turn.
  *
  * Turn i: user text i → a call of `lookup` → result i → final text i. A stream: `stream:N` → N small deltas, no call;
- * `stream:N/M` → only M of them in one turn of the event loop, as if they came by a wire.
- * The model decides from the last message it is shown, and instantly: what is measured is the runtime around it.
+ * `stream:N/M` → only M of them in one turn of the event loop, as if they arrived over a network.
+ * The model answers instantly and depends only on the last message: the measured cost is that of the runtime.
  */
 export const TOOL = "lookup"
 export const DELTA = "token "
@@ -18,7 +18,7 @@ export type Decision =
 export type KillPoint = (typeof killPoints)[number]
 export const killPoints = ["first-model-call", "tool", "second-model-call"] as const
 
-/** How many messages the model was shown last: W2 fails a contender that hides history from it. */
+/** The number of messages in the model's last request: W2 fails a contender that hides history from it. */
 export const seen = { messages: 0 }
 
 /** The position in a turn at which W0 kills the process. */
@@ -54,7 +54,7 @@ export function lookUp({ key }: { readonly key: string }): string {
   return resultText(Number(key.slice("customer-".length)))
 }
 
-/** The bare source of deltas: what the cost of a delta is counted from. */
+/** The bare source of deltas, whose cost is subtracted. */
 export async function* bareDeltas(count: number): AsyncGenerator<string> {
   for (let i = 0; i < count; i++) yield DELTA
 }
@@ -62,7 +62,7 @@ export async function* bareDeltas(count: number): AsyncGenerator<string> {
 export const streamPrompt = (count: number, aTurn?: number): string =>
   aTurn === undefined ? `stream:${count}` : `stream:${count}/${aTurn}`
 
-/** The expected entries of the store after so many turns. */
+/** The expected entries of the store after this many turns. */
 export function expected(turns: number): Entry[] {
   return Array.from({ length: turns }, (_, i): Entry[] => [
     ["user", userText(i)],

@@ -1,6 +1,6 @@
 /** How much each workload does: `quick` proves that it runs, `usual` measures, `full` is for claims. */
 export interface Sizes {
-  /** Floor, ours, floor: so often, and the median of the ratios counts. */
+  /** The number of rounds of floor, ours, floor. The median of their ratios counts. */
   readonly rounds: number
   readonly w1: { readonly warmMs: number; readonly ms: number }
   readonly w2: { readonly warmMs: number; readonly turns: number }

@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto"
 
 /**
- * CPU time that the piece of work below takes on the machine that bounds in milliseconds and microseconds were set for: one
- * core of a Neoverse-N1 (arm64), Node 24, nothing else running.
+ * The CPU time of the piece of work below on the reference machine, for which the bounds in time were set: one core of
+ * a Neoverse-N1 (arm64), Node 24, otherwise idle.
  */
 const REFERENCE_MS = 21
 const TRIES = 15
 
 /**
- * How many times as long as there a piece of work takes here; 1 on a machine that is faster. A bound in time is a bound for one
- * machine: multiplied by this it is a ratio, and means the same on x86_64 and arm64. By CPU time, and the best of some: what
- * else runs meanwhile must not excuse us.
+ * How much longer than on the reference machine a piece of work takes here; at least 1. A bound in time is for one
+ * machine: multiplied by this it means the same on x86_64 and arm64. Uses CPU time and the best of several tries, so
+ * that other programs do not raise the bound.
  */
 export function slowness(): number {
   return Math.max(1, workMs() / REFERENCE_MS)
@@ -20,7 +20,7 @@ function workMs(): number {
   return Math.min(...Array.from({ length: TRIES }, once))
 }
 
-/** Typical work of a server: JSON, texts, maps, sorting, a hash. */
+/** Typical work of a server: JSON, strings, maps, sorting, a hash. */
 function once(): number {
   const begun = threadMs()
   const rows = Array.from({ length: 2000 }, (_, i) => ({

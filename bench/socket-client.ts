@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { WebSocket } from "ws"
 
-/** The other end of a socket, as bare as a client can be; `http-client.ts` uses it in its own process. */
+/** A minimal client of a socket, which `http-client.ts` uses in its own process. */
 export interface Reach {
   readonly url: string
   readonly token: string
@@ -12,7 +12,7 @@ export interface SocketWatcher {
   close(): void
 }
 
-/** Resolves when the first event has come: from then on nothing that happens goes unseen. */
+/** Resolves when the first event has arrived: from then on no event is missed. */
 export async function openSocketWatcher(reach: Reach, conversationId: string): Promise<SocketWatcher> {
   const socket = await open(reach)
   const over = Promise.withResolvers<string>()
@@ -30,7 +30,7 @@ export async function openSocketWatcher(reach: Reach, conversationId: string): P
   return { over: () => over.promise, close: () => socket.terminate() }
 }
 
-/** A device that has one row and answers every call with it. Where there is no server to know it, what comes is sent back. */
+/** A device with one row that answers every call with it. Without a server, it echoes. */
 export async function openBenchDevice(reach: Reach, { deviceId, row }: DeviceOrder): Promise<{ close(): void }> {
   const socket = await open(reach)
   const known = Promise.withResolvers<void>()
@@ -49,11 +49,11 @@ export async function openBenchDevice(reach: Reach, { deviceId, row }: DeviceOrd
 
 export interface DeviceOrder {
   readonly deviceId: string
-  /** As JSON. */
+  /** The row as JSON. */
   readonly row: string
 }
 
-/** How a frame begins that is only to be sent back. */
+/** The start of a frame that is only echoed. */
 export const ECHO = "echo"
 
 async function open({ url, token }: Reach): Promise<WebSocket> {

@@ -6,7 +6,7 @@ import type { Numbers } from "./meters.ts"
 
 export interface Ended {
   readonly numbers: Numbers
-  /** From the start of the process to the first line it printed. */
+  /** The time from the start of the process to its first printed line. */
   readonly firstLineMs: number
   readonly signal: NodeJS.Signals | null
 }
@@ -17,7 +17,7 @@ export interface Child {
   readonly place: Place
   readonly settings?: object
   readonly flags?: readonly string[]
-  /** Another file to run than the child's source. */
+  /** A file to run instead of the child's source. */
   readonly script?: string
 }
 
@@ -26,7 +26,7 @@ const LONGEST_MS = 600_000
 const alive = new Set<ChildProcess>()
 process.on("exit", () => alive.forEach((child) => child.kill("SIGKILL")))
 
-/** One part of a workload in a process of its own. Rejects with what the child complained about. */
+/** Runs one part of a workload in its own process. Rejects with the child's error output. */
 export function spawnChild({
   part,
   variant,
@@ -38,7 +38,7 @@ export function spawnChild({
   const { folder, postgresUrl } = place
   const args = [part, variant, JSON.stringify({ folder, postgresUrl }), JSON.stringify(settings)]
   const from = performance.now()
-  // Compiled code is shared by the processes of a run, except where the start itself is measured.
+  // Processes of a run share compiled code, except if the start itself is measured.
   const env = part === "w5" ? process.env : { ...process.env, NODE_COMPILE_CACHE: join(dirname(folder), "compiled") }
   const child = spawn(process.execPath, [...flags, script, ...args], { stdio: ["ignore", "pipe", "pipe"], env })
   alive.add(child)
@@ -63,7 +63,7 @@ export function spawnChild({
   })
 }
 
-/** The line of a stack trace that says what went wrong. */
+/** The line of a stack trace with the error. */
 function reasonIn(complained: string): string {
   const lines = complained.trim().split("\n")
   return lines.find((line) => /^\s*\w*(Error|CheckFailed)\b.*:/.test(line)) ?? lines.at(-1) ?? ""

@@ -3,7 +3,7 @@ import type { Row } from "./judge.ts"
 const HEADINGS = ["workload", "what", "floor", "ours", "ratio", "must", "goal", "verdict"]
 const NUMERIC = new Set(["floor", "ours", "ratio", "must", "goal"])
 
-/** The rows as text, in columns, and below them why a line has no numbers. */
+/** The rows as text in columns, followed by the reasons for missing numbers. */
 export function toTable(rows: readonly Row[]): string {
   const cells = rows.map((row, i) => toCells(row, rows[i - 1]?.workload === row.workload))
   const widths = HEADINGS.map((heading, i) =>
@@ -39,7 +39,7 @@ function toCells(row: Row, continued: boolean): string[] {
   ]
 }
 
-/** Three digits that mean something, then the unit. */
+/** Rounds to three significant digits and adds the unit. */
 export function toText(value: number, unit?: Row["unit"]): string {
   const size = Math.abs(value)
   const number =

@@ -4,8 +4,8 @@ import { isOwnSource } from "./entries.ts"
 const root = join(import.meta.dirname, "..")
 
 /**
- * The document that charts are drawn in: one file with everything in it, so that its policy can forbid to load anything.
- * The worker's source is a block of text in it, which the frame's own small script makes a worker of.
+ * Builds the document that draws charts: a single file, so that its policy can forbid loading anything. It contains the
+ * worker's source as text, from which the frame's small script creates a worker.
  */
 export async function buildChartFrame(): Promise<string> {
   const [worker, frame] = [await bundle("apps/web/chart/draw-worker.ts"), await bundle("apps/web/chart/frame.ts")]

@@ -1,6 +1,7 @@
 /**
- * Builds the programs of this checkout into `dist` where they are missing or old, so that `npm start` and `npx pawl` start what
- * a package would: `npm ci` and `npm start` call it. What an older build has left stays for a day, as a server may run of it.
+ * Builds the programs of this checkout into `dist` if they are missing or old, so that `npm start` and `npx pawl` start
+ * the same files as a package: `npm ci` and `npm start` call it. Files of an older build stay for a day, because a
+ * server may use them.
  */
 import { readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
@@ -13,7 +14,7 @@ export async function buildCheckout(): Promise<void> {
   if (builtProgram(root) !== undefined) return
   const mark = markOf(root)
   const dist = join(root, "dist")
-  // Without what is needed for development it is started from source.
+  // Without development dependencies, programs start from source.
   const building = await import("./build-programs.ts").catch(() => undefined)
   if (!building) return
   process.stderr.write("building…\n")

@@ -10,13 +10,13 @@ const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
 const NAMED = /(\bfrom |\bimport\()"(\.[^"]+)\.ts"/g
 /** One of our own packages, whose declarations are copied as well. */
 const OURS = /(\bfrom |\bimport\()"(@pawl\/[^"]+)"/g
-/** An import for what a file does: its declaration names nothing. */
+/** An import for its side effects, which a declaration does not need. */
 const FOR_EFFECT = /^import "\.[^"]+";\n/gm
 /** Types of a package that is bundled and not installed. No exported signature names them. */
 const BUNDLED = /^import type \{([^}]*)\} from "@ai-sdk\/provider";$/gm
 const OF_NODE = /"node:|\b(Buffer|NodeJS)\b/
 
-/** Writes the types of these entries and of what they need: one file for each entry, and a folder for the rest. */
+/** Writes the declarations of these entries: one file for each entry, and a folder for the files that they import. */
 export async function buildDeclarations(dist: string, entries: Package["entries"]): Promise<void> {
   const made = await mkdtemp(join(root, "node_modules", ".declarations-"))
   try {
@@ -56,7 +56,7 @@ interface Copying {
   readonly written: Map<string, boolean>
 }
 
-/** Copies a declaration and all that it names. */
+/** Copies a declaration and all files that it imports. */
 async function copy(source: string, copying: Copying): Promise<boolean> {
   const { made, dist, written } = copying
   const before = written.get(source)
@@ -75,7 +75,7 @@ async function copy(source: string, copying: Copying): Promise<boolean> {
   return usesNode
 }
 
-/** The declarations with the paths of our own packages in place of their names. */
+/** Replaces the names of our own packages in imports by paths. */
 const withPaths = (text: string, folder: string): string =>
   text.replaceAll(OURS, (_, start: string, specifier: string) => {
     const source = sourceOfSpecifier.get(specifier)

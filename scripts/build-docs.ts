@@ -51,7 +51,7 @@ interface DocsOptions {
   readonly isCompressed?: boolean
 }
 
-/** Returns what is wrong with the links. */
+/** Returns the problems of links. */
 export async function buildDocs(options: DocsOptions = {}): Promise<string[]> {
   const { folder = join(root, "dist", "docs"), ifStale = false, isCompressed = false } = options
   const pages = await readPages()
@@ -163,10 +163,10 @@ function sectionsOf(page: Page, { Marked }: typeof import("marked")): Section[] 
   return sections
 }
 
-/** The address of a link on the site. A file of the repository that is no page is shown there. */
+/** The address of a link on the site. Files that are not pages are linked on GitHub. */
 function linkTo(href: string, page: Page, { pages, problems }: Site): string {
   if (/^[a-z]+:/.test(href)) return href
-  if (href.startsWith("../../security/")) return href // GitHub's own address of the repository.
+  if (href.startsWith("../../security/")) return href // an address of the repository on GitHub
   const [path = "", hash] = href.split("#")
   const target = path === "" ? page.source : posix.join(posix.dirname(page.source), path)
   const found = pages.find(({ source }) => source === target || source === `${target.replace(/\/$/, "")}/README.md`)
@@ -181,7 +181,7 @@ function linkTo(href: string, page: Page, { pages, problems }: Site): string {
   return hash === undefined ? address : `${address}#${hash}`
 }
 
-/** The anchors of a page, as GitHub makes them from its headings. */
+/** The anchors of a page's headings, with GitHub's rules. */
 function anchorsOf(markdown: string): ReadonlySet<string> {
   const used = new Map<string, number>()
   const text = markdown.replaceAll(/^```[^]*?^```/gm, "")
@@ -198,7 +198,7 @@ function slugOf(heading: string, used: Map<string, number>): string {
   return count === 0 ? slug : `${slug}-${count}`
 }
 
-/** Text without the marks of Markdown. */
+/** Text without Markdown syntax. */
 function plain(markdown: string): string {
   const text = markdown.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll(/[*|`]/g, "")
   return text.replaceAll(/\s+/g, " ").trim()

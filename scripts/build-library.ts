@@ -1,6 +1,7 @@
 /**
- * Builds a library into its `dist`, bundle, documentation and declarations: `node scripts/build-library.ts core|client [FOLDER]`. `npm pack` calls it
- * in the library's folder. With FOLDER, only the bundle and the documentation are put there.
+ * Builds a library into its `dist`: bundle, documentation and declarations: `node scripts/build-library.ts core|client
+ * [FOLDER]`. `npm pack` calls it in the library's folder. With FOLDER, only the bundle and the documentation are
+ * written, into it.
  */
 import { rm } from "node:fs/promises"
 import { join, resolve } from "node:path"

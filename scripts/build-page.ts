@@ -1,6 +1,6 @@
 /**
- * Builds the page into dist/web: `node scripts/build-page.ts [--if-stale]`. With `--if-stale` it looks first whether the
- * sources are those of the page that is there, which takes a few milliseconds.
+ * Builds the page into dist/web: `node scripts/build-page.ts [--if-stale]`. With `--if-stale` it first checks whether
+ * the sources have changed since the last build, which takes a few milliseconds.
  */
 import { createHash } from "node:crypto"
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
@@ -11,7 +11,7 @@ import { compress } from "./compress.ts"
 const root = join(import.meta.dirname, "..")
 const folder = join(root, "dist", "web")
 const SOURCES = ["apps/web", "packs/analyst/chart-spec", "client", "core/protocol", "core/shared"]
-/** Names the sources that a page was built from. */
+/** A file with a hash of the sources that a page was built from. */
 const MARK = ".sources"
 
 if (import.meta.main) await buildPage({ ifStale: process.argv.includes("--if-stale") })
@@ -19,14 +19,14 @@ if (import.meta.main) await buildPage({ ifStale: process.argv.includes("--if-sta
 export async function buildPage({ ifStale = false } = {}): Promise<void> {
   const mark = await markOf()
   if (ifStale && (await readFile(join(folder, MARK), "utf8").catch(() => "")) === mark) return
-  // An installation without what is needed for development has the page it came with, or says that it has none.
+  // An installation without development dependencies has the page it was published with, or reports that it has none.
   const vite = await import("vite").catch(() => undefined)
   if (!vite) return
   process.stderr.write("building the page…\n")
   // Built in a temporary folder and then moved, so that a concurrent build or server never sees a partial page.
   const making = `${folder}-${process.pid}`
   const configFile = join(root, "apps", "web", "vite.config.ts")
-  // In a test run it would be `test`, and the page the one for development.
+  // In a test run it is `test`, which would build the page for development.
   const { NODE_ENV } = process.env
   process.env.NODE_ENV = "production"
   await vite.build({ configFile, logLevel: "warn", build: { outDir: making, emptyOutDir: true } })

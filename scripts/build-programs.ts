@@ -10,10 +10,13 @@ import { plainLetters } from "./plain-letters.ts"
 
 const root = join(import.meta.dirname, "..")
 
-/** Installed for our declarations, which name its types. What runs is part of our files: finding it would be a third of a start. */
+/**
+ * Packages that are installed only for our declarations. Their code is bundled: finding it would take a third of a
+ * start.
+ */
 const onlyTypes = ["zod"]
 
-/** Whether a package is installed next to this one, so that it is not bundled. */
+/** True for a package that is installed next to this one, so that it is not bundled. */
 function installedWith({ dependencies, peerDependencies }: Package["manifest"]): (id: string) => boolean {
   const names = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !onlyTypes.includes(name))
   return (id) => names.some((name) => id === name || id.startsWith(`${name}/`))
@@ -38,26 +41,26 @@ export async function buildLibrary({ folder, manifest, entries }: Package, dist:
   const options = { plugins: [licences.plugin()], isInstalled: installedWith(manifest) }
   const apart = Object.entries(programs).filter(([, source]) => source.startsWith(`${folder}/`))
   await Promise.all(apart.map(([name, source]) => buildTogether(dist, { [name]: source }, options)))
-  // In a file of its own, which every entry that needs Node imports first.
+  // In a separate file, which every entry that needs Node imports first.
   const groups = [{ name: "require-node", test: /[\\/]core[\\/]require-node\.ts$/ }]
   await buildTogether(dist, entries, { ...options, groups })
   await licences.write(dist)
 }
 
-/** Our own packages are their sources here. A condition would replace those of `import` and `require`. */
+/** Maps our own packages to their sources. A condition would replace those of `import` and `require`. */
 const sourcesByName = Object.fromEntries(
   [...sourceOfSpecifier].map(([specifier, source]) => [`${specifier}$`, join(root, source)]),
 )
 
 interface More {
   readonly plugins?: readonly Plugin[]
-  /** Which of their modules lie together, where the bundler is not to choose by itself. */
+  /** The modules to combine in one file, if the bundler must not choose. */
   readonly groups?: CodeSplittingGroup[]
-  /** Which packages are installed next to the bundle. Default: the dependencies of `pawl`. */
+  /** True for packages that are installed next to the bundle. Default: the dependencies of `pawl`. */
   readonly isInstalled?: (id: string) => boolean
 }
 
-/** These share what they have in common. */
+/** Bundles entries that share common chunks. */
 export async function buildTogether(
   dist: string,
   input: Readonly<Record<string, string>>,
@@ -70,7 +73,7 @@ export async function buildTogether(
     logLevel: "warn",
     input,
     resolve: { alias: sourcesByName },
-    // Ink loads the last one only with DEV=true.
+    // Ink imports react-devtools-core only with DEV=true.
     external: (id, importer) =>
       (id.startsWith("node:") && !isNewer(id, importer)) || isInstalled(id) || id === "react-devtools-core",
     // A module that is only re-exported, as by `core/pack.ts`, is left out. Only the check of Node's version acts when it is loaded.
@@ -79,15 +82,15 @@ export async function buildTogether(
     },
     // Dynamic imports of modules that are part of a shared chunk are intended.
     checks: { ineffectiveDynamicImport: false },
-    // React has two versions of itself, and one of them is for finding faults in programs.
-    // An older Node has to be able to read what says that it is too old (`core/require-node.ts`).
+    // React has a development and a production version. The code that refuses an older Node must run on it
+    // (`core/require-node.ts`).
     transform: { target: "node20", define: { "process.env.NODE_ENV": '"production"' } },
     plugins: [lazySchemas(), newerBuiltins(), bundledFiles(isInstalled), plainLetters(), ...plugins],
     output: {
       dir: dist,
       format: "esm",
       chunkFileNames: "[name]-[hash].js",
-      // Maps would be a fifth of what is installed. Names and lines of the bundle are readable without.
+      // Maps would be a fifth of the installed size. Names and lines of the bundle are readable without them.
       sourcemap: false,
       comments: false,
       codeSplitting: { groups },

@@ -1,7 +1,7 @@
 /**
- * Builds what is published into `dist`: `npm pack` calls it. JavaScript, because Node strips types only outside
- * node_modules, in few files, because most of a start is finding and reading them; with its declarations, the page and the documentation.
- * With the name of a folder, only the JavaScript is put there.
+ * Builds the published package into `dist`: `npm pack` calls it. JavaScript, because Node strips types only outside
+ * node_modules; in few files, because finding and reading files takes most of a start; with declarations, the page and
+ * the documentation. With the name of a folder, only the JavaScript is written, into it.
  */
 import { readdir, rm } from "node:fs/promises"
 import { join, resolve } from "node:path"

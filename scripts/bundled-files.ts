@@ -28,7 +28,7 @@ export function bundledFiles(isInstalled: (id: string) => boolean): Plugin {
   }
 }
 
-/** The files to copy: by the name they are asked for with, and where they are. */
+/** The files to copy: the name in the specifier, and the path. */
 function filesOf(specifier: string): [name: string, path: string][] {
   const path = fileURLToPath(import.meta.resolve(specifier))
   const wanted = FOLDERS[specifier]

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { type Browser, chromium } from "playwright-core"
 
-/** The one that never had a window first: for the same tests it takes a third less of a processor. */
+/** The headless shell is first, because it uses a third less CPU time for the same tests. */
 const PLACES = [
   "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
@@ -10,7 +10,7 @@ const PLACES = [
   "/usr/bin/google-chrome",
 ]
 
-/** Not every distribution has the first one. */
+/** Not every distribution has the first package. */
 const PACKAGES = ["chromium-headless-shell", "chromium"]
 
 const HOW = `Tests of the page need Chromium, and there is none in ${PLACES.join(", ")}.
@@ -41,10 +41,10 @@ function apt(words: readonly string[]): boolean {
   return spawnSync("apt-get", words, { stdio: ["ignore", "ignore", "inherit"], env }).status === 0
 }
 
-/** For pages that live for a few seconds: to compile what runs often once more, and better, takes a tenth of all they do. */
+/** Disables optimizing compilers: pages of tests live for seconds, and optimizing takes a tenth of their time. */
 const COMPILED_ONCE = "--js-flags=--no-opt --no-maglev"
 
-/** As large as most of these pages are: without a graphics card each part of a picture is drawn, kept and put together by itself. */
+/** Tiles as large as most of these pages, because without a graphics card each tile is drawn separately. */
 const DRAWN_IN_ONE = ["--default-tile-width=1280", "--default-tile-height=800"]
 
 /**

@@ -4,18 +4,19 @@ import type { CodeSplittingGroup } from "rolldown"
 const root = join(import.meta.dirname, "..")
 
 type ModuleGraph = Parameters<Extract<CodeSplittingGroup["name"], (...words: never) => unknown>>[1]
-/** Whether a module is one of those that are loaded with a source of ours. */
+/** True if a module is loaded together with one of these sources. */
 type IsLoadedWith = (...sources: readonly string[]) => boolean
 
 /**
- * Which modules share a file of `dist`. By default the bundler creates a file for each combination of entries: a server
+ * Assigns modules to files of `dist`. By default the bundler creates a file for each combination of entries: a server
  * had 73 files, and reading them took a sixth of its start. A module belongs to the first of these chunks that accepts
  * it. Each chunk contains or follows what it imports, so that no two files import each other.
  */
 const chunks: Readonly<Record<string, (isLoadedWith: IsLoadedWith, id: string) => boolean>> = {
-  // First of all, so that nothing else runs on a Node that is too old.
+  // First, so that no other code runs on a Node that is too old.
   "require-node": (_, id) => /[\\/]core[\\/]require-node\.ts$/.test(id),
-  // By itself, although nearly all load it: among thousands of names its functions take much longer to begin.
+  // In a separate file, although nearly all programs load it: in a file with thousands of names its functions start
+  // slower.
   zod: (_, id) => /[\\/]node_modules[\\/]zod[\\/]/.test(id),
   // Modules that browsers load too: first those of a command before its name is known, then those of each command.
   errors: (isLoadedWith) => isLoadedWith(...browser) && isLoadedWith(...beginning),
@@ -70,17 +71,18 @@ export function chunkGroups(): CodeSplittingGroup[] {
 }
 
 /**
- * Such a module stays alone: an entry, or what an entry loads by name. The command waits for what it loads, which must not
- * wait for the command; and who imports an entry has nothing to do with what other entries would load later.
+ * True for a module that must be a separate file: an entry, or a module that an entry imports dynamically. Otherwise
+ * the command and a module that it awaits could wait for each other, and importing an entry would load unrelated
+ * modules.
  */
 const isBegunWith = (id: string, graph: ModuleGraph): boolean => {
-  // Adapters import this entry too. Left alone, it would be put into the file of the server, which browsers cannot load.
+  // Adapters import this entry too. In its own file it would be combined with the server's, which browsers cannot load.
   if (id === join(root, "core/protocol/index.ts")) return false
   const info = graph.getModuleInfo(id)
   return !!info && (info.isEntry || info.dynamicImporters.some((each) => graph.getModuleInfo(each)?.isEntry))
 }
 
-/** A module and all that is loaded with it. */
+/** A module and all modules that it loads. */
 function reach(id: string, graph: ModuleGraph, found = new Set<string>()): ReadonlySet<string> {
   if (found.has(id)) return found
   found.add(id)

@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from "node:zlib"
 
 const TEXT = [".js", ".css", ".svg", ".html", ".json"]
 
-/** Writes a `.br` and a `.gz` next to each text file of a folder: compressed once, when it is built, and not for each visitor. */
+/** Writes a `.br` and a `.gz` next to each text file of a folder, so that a server need not compress each response. */
 export async function compress(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   for (const entry of entries) {

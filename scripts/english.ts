@@ -1,6 +1,6 @@
 /**
- * Finds words that our writing guide rules out: `npm run english [AREA]` prints each line, its area and its word, and
- * `npm run english -- --lower` stores counts that fell in `test/house/english.json`.
+ * Finds words that our writing guide rules out: `npm run english [AREA]` prints each finding with its line and word,
+ * and `npm run english -- --lower` stores lower counts in `test/house/english.json`.
  */
 import { execFileSync } from "node:child_process"
 import { globSync, readFileSync, writeFileSync } from "node:fs"
@@ -11,21 +11,21 @@ import { libraries, pawl } from "./entries.ts"
 const root = join(import.meta.dirname, "..")
 const store = join(root, "test/house/english.json")
 
-/** Words that hide who does what, or that only this project uses. */
+/** Words that hide who acts, or that only this project uses. */
 const WORDS =
   /\b(?:whoever|whomever|whom|nobody|somebody|anybody|told|heard|brought|begun|beside|elsewhere|lazily|anew|insists|of which|broken off|put down|go(?:es|ing)? on|(?:is|was|are|were|be|been) said)\b/gi
 
-/** Parts of exported names that say nothing to a newcomer. */
+/** Parts of exported names that a newcomer does not understand. */
 const PARTS =
   /^(?:told|said|kept|asked|unasked|given|brought|brings|heard|reaches|insists|elsewhere|late|lazily|beside|begun|whoever|nobody|somebody)$/
 
 /** A source that may export a name with one of these parts. */
 const EXPORTED = new RegExp(`^export (?:\\{|.*(?:${PARTS.source.slice(4, -2)}))`, "im")
 
-/** A comment that begins like this has no subject, or a clause as its subject. */
+/** The start of a comment that has no subject, or a clause as its subject. */
 const HEADLESS = /^(?:What|Of|Where|Not where|For whom|In which|Nothing) /
 
-/** The folders of the code, each counted by itself: all comments, exported names and titles of tests. */
+/** The folders of the code, each counted separately: all comments, exported names and titles of tests. */
 const CODE = ["core", "client", "packs", "adapters", "apps", "labs", "bench", "scripts", "test"] as const
 
 export type Area =
@@ -35,14 +35,14 @@ export type Area =
 export interface Finding {
   readonly file: string
   readonly line: number
-  /** The whole line, or for a name the name. */
+  /** The whole line, or the name. */
   readonly text: string
   readonly word: string
 }
 
 interface Exception {
   readonly file: string
-  /** Part of the line, or the name. */
+  /** Part of the line, or the whole name. */
   readonly text: string
   readonly because: string
 }
@@ -56,11 +56,11 @@ export const readStored = (): Stored => JSON.parse(readFileSync(store, "utf8")) 
 
 export interface Report {
   readonly found: Readonly<Record<Area, readonly Finding[]>>
-  /** Exceptions that no line needs any more. */
+  /** Exceptions that are not needed any more. */
   readonly unused: readonly Exception[]
 }
 
-/** Their text stands in the code, where it is counted. */
+/** Generated from code, where their text is counted. */
 const GENERATED = ["commands", "errors", "events", "routes", "settings", "surface"].map(
   (name) => `docs/reference/${name}.md`,
 )
@@ -102,7 +102,7 @@ const findInFolder = (folder: string): Finding[] =>
     .sort()
     .flatMap((file) => findInCode(file.replaceAll("\\", "/"), read(file)))
 
-/** An exception names the whole of a name, and any part of a line. */
+/** An exception matches a whole name, or any part of a line. */
 const isAbout = ({ text: found }: Finding, text: string) => (/\s/.test(found) ? found.includes(text) : found === text)
 
 const read = (file: string) => readFileSync(join(root, file), "utf8")
@@ -121,7 +121,7 @@ export function findInPage(file: string, page: string): Finding[] {
 const blank = (code: string) => code.replace(/[^\n]/g, " ")
 const withoutCode = (prose: string) => prose.replace(/(`+)[^`]+\1/g, blank)
 
-/** Texts for people: what has a space or begins with a capital. SQL, names of modules and of types are left out. */
+/** Texts for people: with a space, or with a capital at the start. SQL, module names and types are left out. */
 export function findInStrings(file: string, source: string): Finding[] {
   const { program } = parseSync(file, source)
   const skipped = new Set<number>()
@@ -180,14 +180,14 @@ export function findInCode(file: string, source: string): Finding[] {
       }
     },
   })
-  // Reading the tree takes most of the time, and few files need it.
+  // Visiting the tree takes most of the time, and few files need it.
   if (EXPORTED.test(source) || (/^\s*(?:test|describe)\b/m.test(source) && source.search(WORDS) >= 0))
     visitor.visit(parsed.program)
   const prose = comments.map(({ value, start }) => ({ text: withoutCode(value), start: start + 2 }))
   return [...headless, ...names, ...[...prose, ...titles].flatMap((text) => findWords(file, source, text))]
 }
 
-/** Each name of the printed API once, where it first stands. Texts such as `"kept"` are values, not names. */
+/** Each name of the printed API, at its first position. Strings such as `"kept"` are values, not names. */
 export function findInNames(file: string, page: string): Finding[] {
   const code = page.replace(/"(?:[^"\\\n]|\\.)*"/g, (text) => `"${" ".repeat(text.length - 2)}"`)
   const seen = new Map<string, number>()
@@ -209,7 +209,7 @@ interface Text {
   readonly start: number
 }
 
-/** A text with escapes is shorter than its source, so that its line is where the text begins if the word is not there. */
+/** Finds words in a text. If escapes shift positions, the line of the text's start is used. */
 function findWords(file: string, source: string, { text, start }: Text): Finding[] {
   return [...text.matchAll(WORDS)].map(({ 0: word, index }) => {
     const at = source.startsWith(word, start + index) ? start + index : Math.max(source.indexOf(word, start), start)
@@ -223,7 +223,7 @@ function lineAt(source: string, at: number): { line: number; text: string } {
   return { line: source.slice(0, at).split("\n").length, text: text.trim() }
 }
 
-/** The entries of the package, and each file that they hand on, directly or through another. */
+/** The entries of the packages, and all files that they re-export. */
 function publishedFiles(): string[] {
   const files = new Set([pawl, ...Object.values(libraries)].flatMap(({ entries }) => Object.values(entries)))
   for (const file of files) {
@@ -234,7 +234,7 @@ function publishedFiles(): string[] {
   return [...files].sort()
 }
 
-/** Subjects of commits since this one are checked. A clone that does not reach back to it has nothing to check. */
+/** Commits after this one are checked. A shallow clone without it has nothing to check. */
 const SINCE = "917bed55"
 
 export const isSubject = (subject: string): boolean =>
@@ -247,7 +247,7 @@ export function readSubjects(): string[] {
     const subjects = git("log", "--no-merges", "--format=%s", `${SINCE}..HEAD`).split("\n")
     return subjects.filter((subject) => subject !== "")
   } catch {
-    return [] // a shallow clone, or no clone at all
+    return [] // a shallow clone, or not a clone
   }
 }
 

@@ -3,10 +3,10 @@ import { basename, join, sep } from "node:path"
 
 const root = join(import.meta.dirname, "..")
 
-/** The folders whose code becomes part of `dist`. The page, `apps/web`, is built by itself. */
+/** The folders whose code becomes part of `dist`. The page, `apps/web`, is built separately. */
 export const SOURCE_FOLDERS = ["core", "client", "packs", "adapters", "apps", "labs"]
 
-/** Whether a file is one of our sources, and not of a package that is built into `dist`. */
+/** True for one of our sources, false for a bundled package. */
 export const isOwnSource = (path: string): boolean =>
   SOURCE_FOLDERS.some((folder) => path.startsWith(join(root, folder) + sep))
 
@@ -18,7 +18,7 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
-/** A package of this repository: its folder, its manifest, and its entries: the name of each file of `dist`, and its source. */
+/** A package of this repository. `entries` maps the files of `dist` to their sources. */
 export interface Package {
   readonly folder: string
   readonly manifest: Manifest
@@ -35,7 +35,7 @@ function readPackage(folder: string): Package {
   return { folder, manifest, entries: Object.fromEntries(entries) as Package["entries"] }
 }
 
-/** `pawl`: the command, the page and the packs. It exports the libraries as well. */
+/** `pawl`: the command, the page and the packs. It re-exports the libraries. */
 export const pawl = readPackage("")
 export const { manifest, entries } = pawl
 
@@ -52,10 +52,10 @@ export const sourceOfSpecifier: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** The programs that run in their own process or thread, by the names of their files. In adapters, a thread is a conversation. */
+/** The programs that run in their own process or thread, by file name. In adapters, "thread" means a conversation. */
 export const programs: Readonly<Record<string, string>> = Object.fromEntries(
   globSync("{core,packs,labs}/**/*-{child,thread}.ts", { cwd: root })
-    .filter((path) => !path.startsWith("core/shared/processes/")) // what starts them
+    .filter((path) => !path.startsWith("core/shared/processes/")) // the code that starts them
     .map((path) => [basename(path, ".ts"), path]),
 )
 

@@ -32,7 +32,7 @@ type Build = (...args: readonly never[]) => z.ZodType
 const lazy = <Builder extends Build>(build: Builder): Builder =>
   ((...args: readonly never[]) => new LazySchema(() => build(...args))) as unknown as Builder
 
-/** An object that becomes the schema when it is asked for anything but a method that derives another schema. */
+/** An object that becomes the schema on first use, except when it only derives another schema. */
 class LazySchema {
   #create: (() => z.ZodType) | undefined
 
@@ -62,7 +62,7 @@ Object.setPrototypeOf(
   }),
 )
 
-/** Makes an object the same schema as another, in place, as zod's own `clone` does for a new object. */
+/** Turns an object into the same schema as another, in place, as zod's own `clone` does for a new object. */
 function become(schema: z.ZodType, real: z.ZodType): void {
   const { constr, def, parent } = real._zod
   Object.setPrototypeOf(schema, constr.prototype as object)

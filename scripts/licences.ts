@@ -18,7 +18,7 @@ export class Licences {
     this.#root = root
   }
 
-  /** Notes what becomes part of a bundle. */
+  /** Collects the packages that become part of a bundle. */
   plugin(): Plugin {
     const [root, folders] = [this.#root, this.#folders]
     return {
@@ -43,7 +43,7 @@ function packageFolder(path: string): string {
   return nameIn(folder) === undefined ? packageFolder(folder) : folder
 }
 
-/** Some packages have small files of that name in their folders, which only say how they are to be read. */
+/** Some packages have small package.json files in subfolders, which only set the module type. */
 function nameIn(folder: string): Package | undefined {
   const file = join(folder, "package.json")
   if (!existsSync(file)) return undefined

@@ -1,17 +1,17 @@
 import type { Plugin } from "rolldown"
 import { isOwnSource } from "./entries.ts"
 
-/** Modules of Node from which our sources import something that an older Node does not have. */
+/** Modules of Node from which our sources import names that an older Node does not have. */
 const NEWER = ["fs", "module", "path", "sqlite", "util", "zlib"]
 
-/** Whether an import of a module of Node is replaced. */
+/** True if this import of a Node module is replaced. */
 export function isNewer(id: string, importer: string | undefined): boolean {
   return NEWER.includes(id.replace(/^node:/, "")) && importer !== undefined && isOwnSource(importer)
 }
 
 /**
- * Reads these modules of Node while our files run instead of importing them. An older Node refuses an import of something
- * that it does not have before any of our files runs, so that `core/require-node.ts` could not say which Node is needed.
+ * Loads these Node modules at run time instead of importing them. An older Node fails on an import of a missing name
+ * before any of our code runs, so that `core/require-node.ts` could not report which Node is needed.
  */
 export function newerBuiltins(): Plugin {
   return {

@@ -1,18 +1,19 @@
 import type { Plugin } from "rolldown"
 
-/** An escape, or a letter beyond ASCII (each half of a pair by itself), perhaps behind a backslash that means nothing. */
+/** An escape, or a letter beyond ASCII (each half of a surrogate pair), perhaps after a meaningless backslash. */
 const LETTER = /\\[\x00-\x7f]|\\?([^\x00-\x7f])/g
-/** The one place in which `\u2026` is six letters. */
+/** Raw templates, the only position where `\u2026` means six characters. */
 const RAW = /String\.raw`[^`]*[^\x00-\x7f]/
 
 /**
- * Writes letters beyond ASCII as `\u2026`, which in a string, a template and a pattern is the same. A single one of them
- * makes V8 keep the whole file with two bytes a letter: 5 MB of a server's memory, and a twentieth of its start.
+ * Writes letters beyond ASCII as escapes such as `\u2026`, which is equivalent in strings, templates and patterns. A
+ * single such letter makes V8 store the whole file with two bytes per character: 5 MB of a server's memory, and 5 % of
+ * its start.
  */
 export function plainLetters(): Plugin {
   return {
     name: "plain-letters",
-    // At the end: what is written of a chunk is printed once more after `renderChunk`, with the letters themselves.
+    // At the end, because the bundler prints chunks once more after `renderChunk`, without escapes.
     generateBundle(_, bundle) {
       for (const file of Object.values(bundle)) {
         if (file.type !== "chunk") continue

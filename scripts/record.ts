@@ -78,7 +78,7 @@ try {
   await rm(home, { recursive: true, force: true })
 }
 
-/** Pawl asks once for each folder. */
+/** Answers the question that Pawl asks once for each folder. */
 async function trustFolder(): Promise<void> {
   await shell.type("pawl chat")
   await shell.shows(/y or n/)
@@ -126,7 +126,7 @@ async function killInCommand(): Promise<void> {
   await shell.hold(2500)
 }
 
-/** The screen shows a command before it has started. */
+/** The screen shows a command before it has started, so this waits for the command's first effect. */
 async function commandStarted(): Promise<void> {
   for (let tries = 0; !existsSync(join(project, "upload.log")); tries++) {
     if (tries === 300) throw new Error(`The command did not start: ${COMMAND}`)
@@ -134,7 +134,7 @@ async function commandStarted(): Promise<void> {
   }
 }
 
-/** Kills Pawl and what it has started, as when the power goes. The shell survives and says so. */
+/** Kills Pawl and its processes, as a power failure does. The shell survives and reports it. */
 async function kill(): Promise<void> {
   for (const pid of descendants(shell.pid).reverse()) process.kill(pid, "SIGKILL")
   await shell.shows(/Killed/)
@@ -151,7 +151,7 @@ async function script(path: string, text: string): Promise<void> {
   await chmod(path, 0o755)
 }
 
-/** A provider on this machine that speaks chat completions and replies as the story needs, word by word. */
+/** A local provider that speaks chat completions and sends the replies of the story, word by word. */
 async function openProvider() {
   const server = createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1")
   await once(server, "listening")

@@ -1,4 +1,4 @@
-/** Writes the pages of docs/reference that follow from tables in the code: `npm run reference`. */
+/** Generates the pages of docs/reference that derive from tables in the code: `npm run reference`. */
 import { writeFileSync } from "node:fs"
 import { z } from "zod"
 import { usageText } from "../apps/strings/usage.ts"
@@ -7,7 +7,7 @@ import { feedFrames, frames } from "../core/protocol/frames.ts"
 import { routes } from "../core/protocol/routes/index.ts"
 import type { Route } from "../core/protocol/routes/route.ts"
 
-/** Each page by its file name, as it should be. */
+/** The expected pages by file name. */
 export async function referencePages(): Promise<Readonly<Record<string, string>>> {
   return {
     "commands.md": await commandsPage(),
@@ -84,7 +84,7 @@ const toPage = (title: string, body: string) =>
 
 const asCode = (text: string) => `\`\`\`text\n${text.trim()}\n\`\`\`\n`
 
-/** Details of an error that may be missing, without which its sentence is shorter. */
+/** Optional details of errors. Without them, sentences are shorter. */
 const OPTIONAL = ["retryAfterMs", "retryAt", "near"]
 
 /** The sentence of an error with `…` for each value. */

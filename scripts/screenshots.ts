@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the guide, docs/images/*.png, from the real page over a real server. Only what the model says is
- * prepared. `node scripts/screenshots.ts [folder]`
+ * Takes the pictures of the guide, docs/images/*.png, from the real page and a real server. Only the model's replies
+ * are prepared. `node scripts/screenshots.ts [folder]`
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -118,6 +118,6 @@ async function take(browser: Browser): Promise<void> {
 
 async function shoot(tab: Page, name: string): Promise<void> {
   await tab.mouse.move(0, 0)
-  await tab.waitForTimeout(700) // what appears softly has appeared
+  await tab.waitForTimeout(700) // transitions have ended
   await tab.screenshot({ path: join(folder, `${name}.png`) })
 }

@@ -26,22 +26,22 @@ function isOfLibrary(source: string): boolean {
   return Object.values(libraries).some((library) => Object.values(library.entries).includes(source))
 }
 
-/** Entries whose every type must be importable, and that hand out nothing else: what programs are written against. */
+/** Entries for programs: all types that they use must be importable, and they export only these. */
 const WHOLE: readonly string[] = ["@pawl/core", "pawl/server", "@pawl/core/testing"]
 
-/** Types of other packages, which come with them. */
+/** Types of other packages, which are installed with ours. */
 const FROM_PACKAGES = ["LanguageModelV4", "ZodType", "ZodTypeInternals"]
 
 const FULL = NodeBuilderFlags.NoTruncation | NodeBuilderFlags.InTypeAlias | NodeBuilderFlags.MultilineObjectLiterals
 
 export interface Surface {
-  /** Every entry with what it exports, as it is typed. */
+  /** Every entry with its exports and their types. */
   readonly text: string
-  /** Types that stand in a signature and cannot be imported; types that can be, and stand in none. */
+  /** Types in a signature that cannot be imported, and importable types that no signature uses. */
   readonly faults: readonly string[]
 }
 
-/** All that other programs can import, read by the compiler itself from the sources. */
+/** All names that other programs can import, read from the sources by the compiler. */
 export function readSurface(): Surface {
   const folder = mkdtempSync(join(root, "node_modules", ".surface-"))
   const config = join(folder, "tsconfig.json")
@@ -103,7 +103,7 @@ function print(checker: Checker, name: string, symbol: Named): string {
     const type = checker.typeToString(checker.getDeclaredTypeOfSymbol(symbol), undefined, FULL)
     parts.push(`type ${name}${parametersOf(symbol)} = ${shortened(type)}`)
   }
-  // A type that the entry does not hand on is named with the file that it stands in, as it is called on this machine.
+  // The compiler prints the local path of a type that the entry does not export.
   return parts.join("\n").replaceAll(/import\("[^"]*"\)\./g, "")
 }
 
@@ -119,7 +119,7 @@ const shortened = (text: string): string =>
   text.length > MOST ? `${text.slice(0, 200)} … (${text.length} characters)` : text
 const MOST = 30_000
 
-/** The compiler's own mark on a property that a mapped type has made read-only. */
+/** The compiler's flag for a property that a mapped type has made read-only. */
 const READ_ONLY = 8
 
 /** Includes the inherited members. */
@@ -138,7 +138,7 @@ function members(checker: Checker, symbol: Named): string {
   return lines.length > 0 ? `{\n${lines.join("\n")}\n}` : "{}"
 }
 
-/** `<Input, Result = unknown>`, as it was written. */
+/** `<Input, Result = unknown>`, as in the source. */
 function parametersOf(symbol: Named): string {
   const [, rest = ""] = /^(?:export\s+)?(?:interface|type)\s+\w+([^]*)/.exec(declarationOf(symbol)) ?? []
   if (!rest.startsWith("<")) return ""
@@ -160,7 +160,7 @@ function declarationOf(symbol: Named): string {
 const toSection = ({ name, exports }: Entry): string =>
   [`## ${name} (${entries[name]})`, "", "```ts", ...exports.map(({ text }) => text), "```", ""].join("\n")
 
-/** Pure, so that a test can plant faults. */
+/** Pure, so that a test can pass faulty entries. */
 export function faultsOf({ name: entry, exports }: Entry, isGlobal: (name: string) => boolean): string[] {
   const names = new Set(exports.map(({ name }) => name))
   const used = new Set(exports.flatMap(({ name, text }) => namesIn(text).filter((other) => other !== name)))
@@ -172,7 +172,7 @@ export function faultsOf({ name: entry, exports }: Entry, isGlobal: (name: strin
   ]
 }
 
-/** The names of types in a signature: what begins with a capital and is no text, no property and no type parameter of its own. */
+/** The names of types in a signature: capitalized words that are not strings, properties or its own type parameters. */
 function namesIn(text: string): string[] {
   const code = text.replace(/"(?:[^"\\]|\\.)*"/g, '""')
   const lists = [...code.matchAll(/(?:^(?:interface|type) \w+|: |=> |\| |\{ )<([^()]*?)>(?=\(| [={])/gm)].map(

@@ -18,7 +18,7 @@ interface Frame {
 }
 
 const PATIENCE_MS = 30_000
-/** Pauses longer than this, such as a start on a busy machine, are cut to it; `hold` makes longer ones. */
+/** Longer pauses, such as a start on a busy machine, are shortened to this; `hold` makes longer ones. */
 const LONGEST_PAUSE_MS = 110
 /** Output that arrives within this time of the previous frame becomes one frame. */
 const FRAME_MS = 60
@@ -68,7 +68,7 @@ export class TerminalRecording {
     return this.#process.pid
   }
 
-  /** Types a text the way a person does, then presses Enter. */
+  /** Types a text at a person's speed, then presses Enter. */
   async type(text: string): Promise<void> {
     for (const letter of text) {
       this.#process.write(letter)
@@ -87,16 +87,16 @@ export class TerminalRecording {
     }
   }
 
-  /** Shows the screen as it is for this long, so that a reader can read it. */
+  /** Shows the current screen for this long, so that a reader can read it. */
   async hold(ms: number): Promise<void> {
     await pause(FRAME_MS * 2)
     this.#capture()
-    // The time passes in the recording only.
+    // The time passes only in the recording.
     this.#started -= ms
     this.#capture()
   }
 
-  /** Records what the screen shows now, at least when the caption has changed. */
+  /** Records the current screen if the caption has changed. */
   async show(caption: string): Promise<void> {
     this.caption = caption
     await this.hold(0)
@@ -173,7 +173,7 @@ const SIZE = 14
 const MARGIN = 16
 const HEADER = 40
 
-/** Draws a recording as one SVG that repeats without end and loads nothing. `still` is what it shows where motion is unwanted. */
+/** Draws a recording as one endless SVG that loads nothing. `still`: the frame for readers who prefer no motion. */
 export function toSvg(
   { frames, columns, rows }: TerminalRecording,
   { title, isStill }: { readonly title: string; readonly isStill: (caption: string) => boolean },
@@ -243,7 +243,7 @@ function drawRow(row: readonly Span[]): string {
       const [x, width] = [(MARGIN + from * CELL).toFixed(1), (columns * CELL).toFixed(1)]
       const fill = color === TEXT ? "" : ` fill="${color}" style="fill:${color}"`
       const box = background ? `<rect x="${x}" width="${width}" height="${LINE}" fill="${background}"/>` : ""
-      // The length keeps columns in line whatever font is there.
+      // The length keeps columns aligned with any font.
       return `${box}<text x="${x}" y="14"${isBold ? ' class="b"' : ""}${fill} textLength="${width}" lengthAdjust="spacingAndGlyphs">${escape(text)}</text>`
     })
     .join("")

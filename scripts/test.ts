@@ -26,7 +26,7 @@ const checked = Promise.all(Object.entries(checks).map(run))
 
 // On one engine: the other one runs the same tests, and takes longer.
 if (isQuick) process.env.PAWL_TEST_ENGINES = "sqlite"
-// The tests of chance in full, and whatever usually runs on any engine on both: `test/support/sizes.ts`.
+// Property tests with all cases, and tests that usually run on one engine on both: `test/support/sizes.ts`.
 if (isLong) process.env.PAWL_TEST_LONG = "1"
 
 const ours = ["--quick", "--long"]
@@ -50,7 +50,7 @@ if (flaky.length > 0) {
 }
 let failed = failedChecks.length
 failed += modules.reduce((sum, module) => sum + failuresOf(module), 0) + vitest.state.getUnhandledErrors().length
-// Whatever else made vitest unhappy (no test found, a set-up that threw) is a failure too.
+// Other problems of vitest (no test found, a failed set-up) are failures too.
 if (process.exitCode && failed === 0) failed = 1
 
 process.stdout.write(`${passed} passed, ${failed} failed\n`, () => process.exit(failed === 0 ? 0 : 1))
@@ -61,7 +61,7 @@ interface Check {
   readonly code: number | string | null
 }
 
-/** `vitest.config.ts` reads it. The same seed is everybody's, also where there is no commit that it follows from. */
+/** `vitest.config.ts` reads the seed. It is the same for everyone, also without a commit to derive it from. */
 function leaveOut(): void {
   const seed = seedOfRun()
   const files = leftOut(seed)
@@ -71,7 +71,7 @@ function leaveOut(): void {
 }
 
 async function run([check, command]: [string, string]): Promise<Check> {
-  // To a pipe they write without colours, and what they say is not mixed with what the others say.
+  // With a pipe they print no colours, and their output is not mixed with that of others.
   const child = spawn(`${command} 2>&1`, { cwd: root, shell: true, env: { ...process.env, PATH: path } })
   const ended = once(child, "exit").catch((error: Error) => [`could not be started: ${error.message}`])
   const [said, [code]] = (await Promise.all([text(child.stdout), ended])) as [string, [number | string | null]]

@@ -19,15 +19,15 @@ export interface Rows {
 }
 
 export interface FloorOptions {
-  /** Whether a conversation stays in memory between its turns. */
+  /** Conversations stay in memory between turns. */
   readonly hot: boolean
-  /** Whether a conversation said to be new is looked for all the same. */
+  /** A new conversation is searched in the store, too. */
   readonly looksFirst: boolean
 }
 
 /**
- * The floor: the least a correct durable loop can do. One row per message, each committed before the next thing
- * happens, the whole history shown to the model; no runs, leases, proposals, limits or watchers.
+ * The floor: the least that a correct durable loop can do. One row per message, each committed before the next step.
+ * The model gets the whole history. No runs, leases, proposals, limits or watchers.
  */
 export function createFloor(rows: Rows, { hot, looksFirst }: FloorOptions): Contender {
   const memory = new Map<string, Row[]>()
@@ -96,7 +96,7 @@ export function createFloor(rows: Rows, { hot, looksFirst }: FloorOptions): Cont
       const history = await load(id, true)
       await append(id, history, { role: "user", text })
       await loop(id, history, false)
-      memory.delete(id) // one that waits for a person lives on disk only
+      memory.delete(id) // a conversation that waits for a person is only on disk
     },
     async resume(id) {
       return (await loop(id, await load(id, false), true)) ?? ""

@@ -2,10 +2,10 @@ import { Pool } from "pg"
 import type { Contender, OpenOptions } from "../contender.ts"
 import { createFloor, type Row } from "./floor-loop.ts"
 
-/** As many as our own store opens by default. */
+/** The default of our own store. */
 const CONNECTIONS = 10
 
-/** The floor on PostgreSQL: an insert per message, each a transaction and a round trip of its own. */
+/** The floor on PostgreSQL: one insert per message, each with its own transaction and round trip. */
 export async function openFloorPostgres({ place }: OpenOptions): Promise<Contender> {
   const pool = new Pool({ connectionString: place.postgresUrl, max: CONNECTIONS })
   await pool.query(

@@ -56,7 +56,7 @@ export function openFloorRoute(variant: Variant, place: Place): Promise<Served> 
   })
 }
 
-/** As long as a call to a device and its answer are on the average. */
+/** The average length of a call to a device with its answer. */
 const ECHOED = `${ECHO}${"x".repeat(200)}`
 
 function echo(socket: WebSocket): Promise<unknown> {
@@ -107,7 +107,7 @@ function writeEvents({ ports }: OpenedEngine, id: ConversationId, outgoing: Serv
   })
 }
 
-/** The answers of our own routes, as bodies of the same size. */
+/** Bodies of the same size as the answers of our own routes. */
 async function sampleAnswers(app: ComposedServer["app"], token: string): Promise<object[]> {
   const headers = { authorization: `Bearer ${token}`, host: "127.0.0.1" }
   const post = async (path: string, body: object) => {

@@ -3,12 +3,13 @@ import { DatabaseSync } from "node:sqlite"
 import type { Contender, OpenOptions, Variant } from "../contender.ts"
 import { createFloor, type Row, type Rows } from "./floor-loop.ts"
 
-/** The floor on SQLite, by Node's own driver. */
+/** The floor on SQLite, with Node's own driver. */
 export async function openFloorSqlite(variant: Variant, { place }: OpenOptions): Promise<Contender> {
   const db = new DatabaseSync(join(place.folder, "floor.db"))
   db.exec("PRAGMA journal_mode = WAL")
   db.exec(`PRAGMA synchronous = ${variant.durability.toUpperCase()}`)
-  // An append-only table with one index: of the layouts tried, the fewest bytes a row when many conversations interleave.
+  // An append-only table with one index: of the tried layouts, the fewest bytes per row if many conversations
+  // interleave.
   db.exec(
     "CREATE TABLE IF NOT EXISTS msg (id INTEGER PRIMARY KEY, conv TEXT NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL)",
   )

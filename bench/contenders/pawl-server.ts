@@ -6,22 +6,22 @@ import { listen } from "../../core/server/listen.ts"
 import type { Place, Variant } from "../contender.ts"
 import { benchAgent, complaining, model, PERSON, urlOf } from "./pawl.ts"
 
-/** A server on a port of its own, for one person with one token. */
+/** A server with its own port, for one person with one token. */
 export interface Served extends AsyncDisposable {
   readonly pawl: OpenedEngine
   readonly url: string
   readonly token: string
-  /** Asks the device of that name for a row, over its socket, and waits for it. */
+  /** Asks the device of that name for a row over its socket. */
   askDevice(deviceId: string): Promise<unknown>
 }
 
-/** An app, and how it reaches a device. */
+/** An app, and its way to call a device. */
 export interface App {
   readonly fetch: (request: Request, env?: object) => Response | Promise<Response>
   readonly askDevice: Served["askDevice"]
 }
 
-/** The server as `pawl serve` puts it together, with the benchmark's agent and model. */
+/** The server as `pawl serve` composes it, with the benchmark's agent and model. */
 export function openPawlServer(variant: Variant, place: Place, before?: (pawl: OpenedEngine) => void): Promise<Served> {
   return serve(variant, place, async ({ app, pawl, store, devices }) => {
     before?.(pawl)
@@ -36,7 +36,7 @@ export function openPawlServer(variant: Variant, place: Place, before?: (pawl: O
   })
 }
 
-/** In the order of `pawl serve`: the store, the port, then what dead processes have left behind. */
+/** In the order of `pawl serve`: the store, the port, then the work of failed processes. */
 export async function serve(
   variant: Variant,
   place: Place,

@@ -11,7 +11,7 @@ import { DELTA, decide, type Entry, heldUp, lookUp, TOOL } from "../script.ts"
 export const AGENT = "bench"
 export const PERSON = "ada"
 
-/** Our runtime as a program embeds it: through the public entry, with a model and a tool of the program's own. */
+/** Our runtime as a program embeds it: through the public entry, with the program's own model and tool. */
 export async function openPawlContender(variant: Variant, options: OpenOptions): Promise<Contender> {
   return toContender(await openBenchPawl(variant, options), variant)
 }
@@ -95,7 +95,7 @@ const DELTA_PART: ReplyPart = { type: "text", text: DELTA }
 export const model: Model = {
   name: "bench",
   provider: "bench",
-  contextTokens: Number.MAX_SAFE_INTEGER, // the floor never cuts history, so neither may we
+  contextTokens: Number.MAX_SAFE_INTEGER, // the floor never truncates the history, so Pawl must not either
   async *stream({ history }) {
     const last = history.at(-1)
     const text = last?.role === "tool" ? last.results[0]?.text : last?.role === "user" ? last.text : undefined

@@ -6,7 +6,7 @@ import { type ConversationId, isId, slotOf, type UserId } from "../../core/proto
 import { openStore, type Store } from "../../core/store/store.ts"
 import { check } from "../meters.ts"
 
-/** So many conversations are looked at whole, spread over all of them. */
+/** The number of conversations that are compared completely, spread over all of them. */
 const LOOKED_AT = 300
 
 interface Row {
@@ -16,12 +16,12 @@ interface Row {
   readonly status: string
 }
 
-/** Throws unless a database that was filled says of itself what the server's own journal and fold say of it. */
+/** Throws unless the rows of a filled database equal those that the server would compute from its journal. */
 export async function checkFilled(file: string): Promise<void> {
   await using store = await openStore({ url: `file:${file}`, durability: "normal" })
   const one = async (sql: string) => (await store.engine.query<{ n: number }>(sql, []))[0]?.n ?? 0
   const last = await one("SELECT max(key) AS n FROM conversation")
-  // A run and its rows belong to one commit; nothing is left over on either side.
+  // A run and its rows are written in one commit, so neither side may have more.
   const begun = await one(
     "SELECT count(*) AS n FROM event e JOIN run r ON r.id = e.message_id WHERE e.type = 'run_started'",
   )

@@ -13,20 +13,22 @@ export interface Filled {
   readonly events: number
 }
 
-/** Percentages of the kinds of conversations; the rest is plain text. Old proposals that wait were never decided. */
+/** Percentages of the kinds of conversations; the rest is plain text. Old waiting proposals were never decided. */
 const SHARES: readonly (readonly [Kind, number])[] = [
   ["applied", 4],
   ["rejected", 2],
   ["expired", 2],
   ["waiting", 1],
 ]
-/** Times are moved back by their first digits, so that the same is done to numbers and to texts: a step is 28 hours. */
+/** Times are shifted by their first digits, so that numbers and texts change alike: a step is 28 hours. */
 const STEP_MS = 1e8
 const STEPS = 365
-/** Marks in the templates' texts: the part of an id that tells copies apart, the digits of times, the person's id. */
+/**
+ * Placeholders in the templates: the part of an id that differs between copies, the digits of times, the person's id.
+ */
 const [ID, TIME, NEXT_TIME, PERSON] = ["\u0001", "\u0002", "\u0003", "\u0004"]
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
-/** Digits of an id that say which copy it is of, behind those of its time. */
+/** The digits of an id that number the copy, after those of its time. */
 const COPY_DIGITS = 5
 const TABLES = ["conversation", "event", "run", "proposal", "audit_entry", "usage", "applied_call"] as const
 
@@ -57,7 +59,7 @@ export function fill(file: string, { ids }: Templates, { conversations, people }
   const copyOf = new Map(copies)
   const addPerson = database.prepare("INSERT INTO person (key, id, name, created_at) VALUES (?, ?, ?, ?)")
   const firstKey = get<{ key: number }>("SELECT max(key) AS key FROM person").key + 1
-  // They end in the digits that tell ada's slot, as do the ids of all that is copied.
+  // They end with the digits of ada's slot, as all copied ids do.
   const others = Array.from({ length: people }, (_, at) => {
     const id = `user_${digits(at, 18)}${ada.id.slice(-2)}`
     addPerson.run(firstKey + at, id, `person ${at}`, made)
@@ -136,12 +138,12 @@ function copying(database: DatabaseSync, { table, kind, key, id }: Copied): (val
 }
 
 function kindOf(at: number): Kind {
-  let place = (at * 61) % 100 // spread out, and the same each time
+  let place = (at * 61) % 100 // spread evenly, and deterministic
   for (const [kind, share] of SHARES) if ((place -= share) < 0) return kind
   return "talk"
 }
 
-/** As ids have it: sorts like the number. */
+/** Digits as in ids: their order is that of the number. */
 function digits(number: number, length: number): string {
   let text = ""
   for (let rest = number; text.length < length; rest = Math.floor(rest / DIGITS.length))

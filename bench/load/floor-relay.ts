@@ -1,7 +1,7 @@
 /**
- * The least that carries the same bytes: asks the provider, reads its stream, shows each delta to who watches, and appends one
- * row with the whole reply to SQLite. No runs, journal, leases, limits or people: `node bench/load/floor-relay.ts <provider>
- * <database>`.
+ * The least that carries the same bytes: calls the provider, reads its stream, sends each delta to the watchers, and
+ * appends one row with the whole reply to SQLite. No runs, journal, leases, limits or people: `node
+ * bench/load/floor-relay.ts <provider> <database>`.
  */
 import { once } from "node:events"
 import { createServer, type ServerResponse } from "node:http"

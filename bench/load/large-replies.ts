@@ -1,6 +1,6 @@
 /**
- * Many large replies at once, against the server that the command starts and against a floor that carries the same bytes:
- * how long the event loop is held, and how much memory that takes. `npm run bench:load -- --help` says what can be chosen.
+ * Many large replies at once, against the server that the command starts and against a floor that carries the same
+ * bytes. Measures how long the event loop is blocked, and the memory. Options: `npm run bench:load -- --help`.
  */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
@@ -16,10 +16,10 @@ export interface LargeReplies {
   readonly conversations: number
   readonly characters: number
   readonly deltaCharacters: number
-  /** How long the provider takes for a reply; 0: as fast as it is read. */
+  /** How long the provider takes for a reply. 0: as fast as it is read. */
   readonly seconds: number
   readonly watchers: number
-  /** The command that is measured, and a folder for what it keeps. */
+  /** The measured command, and a folder for its data. */
   readonly launcher: string
   readonly folder: string
   readonly flags?: readonly string[]
@@ -31,7 +31,7 @@ export interface LoadSeen extends Probed {
   readonly serverCpuMs: number
 }
 
-/** A way to ask for the `at`-th reply, and where it can be watched. */
+/** Starts the `at`-th reply, which can be watched at this address. */
 interface Asked {
   readonly watchUrl: string
   readonly headers: Record<string, string>
@@ -68,7 +68,7 @@ async function measure(
   server: ProbedProcess,
   open: (at: number) => Promise<Asked>,
 ): Promise<LoadSeen> {
-  // Loading at the first turn is not part of the load.
+  // The first turn loads code, which is not part of the measurement.
   await (await open(conversations)).ask()
   await settled(server)
   const asked = await Promise.all(Array.from({ length: conversations }, (_, at) => open(at)))
@@ -88,7 +88,7 @@ async function measure(
   return { ...after, seconds, grewMb, serverCpuMs: after.cpuMs - before.cpuMs }
 }
 
-/** When the process has done hardly anything for a second. */
+/** Resolves when the process has been almost idle for a second. */
 async function settled(server: ProbedProcess): Promise<void> {
   let last = (await server.probe()).cpuMs
   for (let quiet = 0; quiet < 2;) {

@@ -9,11 +9,11 @@ import { watchText } from "./watch-text.ts"
 export interface LongRun {
   readonly minutes: number
   readonly conversations: number
-  /** How long a person waits, on average, between an answer and the next words: what paces the server. */
+  /** The average time between an answer and the user's next message, which determines the load. */
   readonly thinkSeconds: number
   readonly launcher: string
   readonly folder: string
-  /** Called after each stretch. */
+  /** Called after each stretch of time. */
   readonly onStretch?: (stretch: Stretch) => void
 }
 
@@ -21,7 +21,7 @@ export interface LongRun {
 export interface Stretch {
   readonly atSeconds: number
   readonly turns: number
-  /** Times of a turn over HTTP, in milliseconds: the server's CPU, and the clock. */
+  /** The times of a turn over HTTP in milliseconds: the server's CPU time, and wall-clock times. */
   readonly cpuMs: number
   readonly p50: number
   readonly p99: number
@@ -31,23 +31,23 @@ export interface Stretch {
   readonly heldP99: number
   readonly heldMax: number
   readonly lateP99: number
-  /** Open files and sockets, and whatever else keeps the event loop going. */
+  /** Open files and sockets, and other handles of the event loop. */
   readonly files: number
   readonly handles: number
-  /** Rows of all tables that should not grow, and what is written ahead. */
+  /** Rows of all tables that should not grow, and the size of the write-ahead log. */
   readonly rows: number
   readonly aheadMb: number
 }
 
 const STRETCHES = 24
-/** Turns of a conversation before another takes its place. */
+/** Turns of a conversation before a new one replaces it. */
 const TURNS = 20
-/** One turn in so many is watched over a stream of its own. */
+/** One in this many turns is watched over its own stream. */
 const WATCHED = 10
 /** Warm-up: caches fill, code is compiled, the embedder is loaded. */
 const WARM = { share: 0.25, seconds: 300 }
 
-/** A server under so many conversations at once, each with one turn after the other, for so long. */
+/** Runs a server for some minutes under many concurrent conversations, each with one turn after the other. */
 export async function longRun(run: LongRun): Promise<Stretch[]> {
   const { minutes, conversations, thinkSeconds, launcher, folder, onStretch } = run
   await using provider = await startProvider(600, 24, 0)
@@ -57,7 +57,7 @@ export async function longRun(run: LongRun): Promise<Stretch[]> {
   const end = performance.now() + minutes * 60_000
   let times: number[] = []
   const isOver = () => performance.now() >= end
-  // Not all at the same moment: each waits for another time, half to one and a half of what is asked for.
+  // Spread: each waits for a random time, half to one and a half of the average.
   const think = () => (thinkSeconds > 0 ? sleep(thinkSeconds * 1000 * (0.5 + Math.random())) : Promise.resolve())
   const watch = async (id: string) => {
     const { position } = (await served.get(`/api/conversations/${id}`)) as { position: number }
@@ -105,7 +105,7 @@ export async function longRun(run: LongRun): Promise<Stretch[]> {
 }
 
 /**
- * How much a figure grows over the run, as a share of what it is at first: of a straight line through what comes after the
+ * The growth of a figure over the run, relative to its start: the slope of a straight line through the values after the
  * warm-up. 0 is flat.
  */
 export function growthOf(stretches: readonly Stretch[], figure: keyof Stretch): number {

@@ -10,23 +10,23 @@ import { holdTemplates } from "./templates.ts"
 
 export interface ManyConversations {
   readonly conversations: number
-  /** Events of each conversation; a turn has five to six. */
+  /** The events of each conversation. A turn has five to six. */
   readonly events: number
   readonly launcher: string
   readonly folder: string
 }
 
-/** So many are the small database that the large one is held against. */
+/** The size of the small database, to which the large one is compared. */
 const SMALL = 100
 const TIMES = 31
-/** Conversations of each further user; the one who sends requests owns half of all. */
+/** The conversations of each further user. The one who sends requests owns half of all. */
 const CONVERSATIONS_OF_A_PERSON = 100
 /** The number of the oldest conversations, as a page's cursor. */
 const OLD = 300
 /** How long an idle server is observed. */
 const IDLE_MS = 20_000
 
-/** The median time of each request with so many conversations, in milliseconds. */
+/** The median time of each request in milliseconds, by name. */
 export type RequestTimes = Readonly<Record<string, number>>
 
 export interface ManySeen {
@@ -37,8 +37,8 @@ export interface ManySeen {
 }
 
 /**
- * A conversation of each kind is held, and copied in the database as often as is wanted: what a server with a small and with
- * a large database takes for the same questions, one after the other.
+ * Compares the times of the same requests on a server with a small and with a large database. One conversation of each
+ * kind is created by a server and copied in the database as often as needed.
  */
 export async function manyConversations(load: ManyConversations): Promise<ManySeen> {
   await using provider = await startProvider(300, 24, 0)
@@ -64,7 +64,7 @@ export async function manyConversations(load: ManyConversations): Promise<ManySe
 
 type Place = Parameters<typeof serve>[0]
 
-/** In turn, so that neither has the quieter time. */
+/** Alternates between both servers, so that disturbances affect both. */
 export async function ask(
   small: Place,
   large: Place,
@@ -112,7 +112,7 @@ interface Page {
   readonly nextCursor: string | null
 }
 
-/** All of a search, as the page does it: a page of it looks at so many titles and no more. */
+/** A complete search, as the page does it: each page of results examines a limited number of titles. */
 async function searched(get: (path: string) => Promise<Page>): Promise<void> {
   for (let cursor: string | null = ""; cursor !== null;) {
     const { nextCursor }: Page = await get(`/api/conversations?search=zeppelin${cursor && `&cursor=${cursor}`}`)
@@ -122,12 +122,12 @@ async function searched(get: (path: string) => Promise<Page>): Promise<void> {
 
 async function questionsTo(served: Served): Promise<Record<string, () => Promise<unknown>>> {
   const get = async (path: string) => (await served.get(path)) as Page
-  // Plain talk from long ago.
+  // An old conversation of plain text.
   const old = await get(`/api/conversations?limit=50&cursor=${OLD}`)
   const id = old.items.at(-1)?.id ?? ""
   const runs = await get(`/api/conversations/${id}/runs`)
   const own = await served.open()
-  // Among the newest of a large one; in a small one far from the old one that is asked for.
+  // Searches among the newest of a large database; in a small one far from the old one that is requested.
   const { nextCursor } = await get("/api/conversations?limit=50")
   let cursor: string | null = nextCursor !== null && Number(nextCursor) > 95 ? nextCursor : "95"
   const erased = async () => {
@@ -145,7 +145,7 @@ async function questionsTo(served: Served): Promise<Record<string, () => Promise
     "its runs": () => get(`/api/conversations/${id}/runs`),
     "one run": () => get(`/api/runs/${runs.items[0]?.id}`),
     "state in the middle": () => get(`/api/conversations/${id}/state?at=20`),
-    // One of each: a small database has no page of them.
+    // Only one item of each, because a small database has no full page of them.
     "what waits": () => get("/api/agent/proposals?status=pending&limit=1"),
     "expired unseen": () => get("/api/agent/proposals?status=expired&seen=false&limit=1"),
     "all proposals": () => get("/api/agent/proposals?limit=1"),

@@ -1,6 +1,6 @@
 import { request } from "node:http"
 
-/** The answer to what is posted, over a connection of its own: one that is kept may be closed by the server just then. */
+/** Sends a POST over a new connection: the server may close a reused one at that moment. Returns the answer. */
 export function post(url: string, body: string, headers: Record<string, string> = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const sending = request(url, { method: "POST", agent: false, headers }, (response) => {

@@ -6,18 +6,18 @@ import { readdirSync } from "node:fs"
 import { quantile } from "../meters.ts"
 
 export interface Probed {
-  /** How late a timer of 10 ms was, in milliseconds, since the last question. */
+  /** The delay of a timer of 10 ms in milliseconds, since the last probe. */
   readonly delayP99: number
   readonly delayMax: number
-  /** How much of that its own thread was at work: what it would be on a machine that has nothing else to do. */
+  /** The part of it in which this thread was busy: the delay on a machine that is otherwise idle. */
   readonly heldP99: number
   readonly heldMax: number
-  /** The most since the last question, and now, in megabytes. */
+  /** The maximum since the last probe, and the current value, in megabytes. */
   readonly peakRssMb: number
   readonly rssMb: number
   readonly heapMb: number
   readonly externalMb: number
-  /** Open files and sockets (NaN where the system does not say), and what keeps the event loop going. */
+  /** Open files and sockets (NaN if the system does not report them), and active handles of the event loop. */
   readonly files: number
   readonly handles: number
   /** CPU time of the process since its start, in milliseconds. */

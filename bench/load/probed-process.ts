@@ -5,7 +5,7 @@ import type { Probed } from "./probe.ts"
 
 const PROBE = join(import.meta.dirname, "probe.ts")
 
-/** A server in a process of its own that can be asked how it is. */
+/** A server in its own process that reports its measurements on request. */
 export interface ProbedProcess extends AsyncDisposable {
   readonly url: string
   readonly pid: number
@@ -20,7 +20,7 @@ export interface Started {
   readonly flags?: readonly string[]
 }
 
-/** Resolves when it has said `listening on …`. Whatever it complains about is shown. */
+/** Resolves when the process has printed `listening on …`. Prints its warnings and errors. */
 export async function startProbed({
   script,
   args = [],

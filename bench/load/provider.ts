@@ -1,6 +1,6 @@
 /**
- * A provider that speaks chat completions and writes long replies in small deltas, as fast as they are read, or at a pace:
- * `node bench/load/provider.ts <characters> <delta characters> <seconds a reply takes, 0: no pace>`.
+ * A provider that speaks chat completions and streams long replies in small deltas, as fast as they are read, or at a
+ * pace: `node bench/load/provider.ts <characters> <delta characters> <seconds a reply takes, 0: no pace>`.
  */
 import { once } from "node:events"
 import { createServer, type ServerResponse } from "node:http"
@@ -9,7 +9,7 @@ import { chatChunk, sse } from "../../core/models/providers/server.fixture.ts"
 import { taskNumberOf, asksForTask, longReply } from "./long-reply.ts"
 
 const [characters = 0, size = 24, seconds = 0] = process.argv.slice(2).map(Number)
-/** Deltas that go out with one write: as a provider's socket would gather them, without a packet for each. */
+/** The number of deltas in one write, as a provider's socket would combine them. */
 const TOGETHER = 64
 const PACE_MS = 50
 
@@ -33,7 +33,7 @@ server.listen(0, "127.0.0.1")
 await once(server, "listening")
 console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 
-/** A reply with a write that needs an approval. */
+/** A reply with a write that needs approval. */
 function createsTask(at: number): string {
   const call = { name: "create_task", arguments: JSON.stringify({ title: `Task ${at}` }) }
   const called = chatChunk({ tool_calls: [{ index: 0, id: `call_${at}`, type: "function", function: call }] })

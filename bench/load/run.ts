@@ -32,7 +32,10 @@ async function main([what, ...args]: string[]): Promise<number> {
   return await run(args, await buildPackage(join(root, "package")))
 }
 
-/** Bounds of the server's own work in milliseconds. Its memory may grow by as much as the floor's, which keeps next to nothing. */
+/**
+ * The limits of the server's own work in milliseconds. Its memory may grow by as much as the floor's, which stores
+ * almost nothing.
+ */
 const LARGE_MUST = { heldP99: 50, heldMax: 250 }
 
 async function large(args: string[], launcher: string): Promise<number> {
@@ -101,7 +104,7 @@ async function long(args: string[], launcher: string): Promise<number> {
   return 0
 }
 
-/** A large database may take so many times as long as a small one. */
+/** How many times as long as on a small database a request may take on a large one. */
 const MANY_MUST = 1.5
 
 async function many(args: string[], launcher: string): Promise<number> {

@@ -5,14 +5,14 @@ import { promisify } from "node:util"
 import { post } from "./post.ts"
 import { type ProbedProcess, startProbed } from "./probed-process.ts"
 
-/** The server that the command starts, at a provider on this machine, as one person asks it. */
+/** The server that the command starts, with a local provider, used by one person. */
 export interface Served extends AsyncDisposable {
   readonly process: ProbedProcess
-  /** From the start of the process until it listened. */
+  /** The time from the start of the process until it listened. */
   readonly startMs: number
   get(path: string): Promise<unknown>
   open(): Promise<string>
-  /** The answer. */
+  /** Sends a message and returns the answer. */
   say(conversation: string, text: string): Promise<string>
   /** Sends a POST request and returns the answer. */
   post(path: string, body: object): Promise<unknown>

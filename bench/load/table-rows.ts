@@ -5,8 +5,8 @@ import { DatabaseSync } from "node:sqlite"
 const GROWS = /^(conversation|event|run|usage|kept_fold|passage_(words|grams).*|sqlite_.*)$/
 
 /**
- * Rows of every table that should not grow with turns, by name; read in another process, so that the server is not
- * blocked.
+ * The rows of every table that should not grow with turns, by name. Counted in another process, so that the server is
+ * not blocked.
  */
 export function rowsThatShouldNotGrow(file: string): Record<string, number> {
   const database = new DatabaseSync(file, { readOnly: true })
@@ -21,6 +21,6 @@ export function rowsThatShouldNotGrow(file: string): Record<string, number> {
   return Object.fromEntries(counted)
 }
 
-/** Megabytes that SQLite has written ahead and not yet put in their place. */
+/** The size of SQLite's write-ahead log in megabytes. */
 export const writtenAheadMb = (file: string): number =>
   (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) / 2 ** 20

@@ -11,9 +11,9 @@ export interface Templates {
   readonly ids: Readonly<Record<Kind, string>>
 }
 
-/** A turn of plain words has so many events. */
+/** The number of events of a turn of plain text. */
 const EVENTS_OF_A_TURN = 5
-/** Long enough that a proposal is seen to wait, in minutes and in milliseconds. */
+/** Long enough that a proposal is recorded as waiting, in minutes and in milliseconds. */
 const SHORT_MINUTES = 0.02
 const SHORT_MS = SHORT_MINUTES * 60_000 + 200
 
@@ -24,7 +24,7 @@ interface Page {
   readonly items: { readonly id: string }[]
 }
 
-/** Holds one conversation of each kind with a server of its own, each with about so many events. */
+/** Creates one conversation of each kind with a server, each with about this many events. */
 export async function holdTemplates(place: ServedOptions, events: number): Promise<Templates> {
   const token = await createToken(place)
   const turns = Math.max(1, Math.round(events / EVENTS_OF_A_TURN))
@@ -44,7 +44,7 @@ export async function holdTemplates(place: ServedOptions, events: number): Promi
     await using served = await serve({ ...place, proposalMinutes: SHORT_MINUTES }, token)
     expired = (await propose(served)).id
     await sleep(SHORT_MS)
-    await served.say(expired, asksFor(turns)) // what is late is settled by the next words
+    await served.say(expired, asksFor(turns)) // the next message settles the expired proposal
   }
   await using served = await serve({ ...place, proposalMinutes: LONG_MINUTES }, token)
   const plain = await talk(served)
@@ -56,7 +56,7 @@ export async function holdTemplates(place: ServedOptions, events: number): Promi
   return { token, ids: { talk: plain, applied: applied.id, rejected: rejected.id, waiting: waiting.id, expired } }
 }
 
-/** After a decision the run continues by itself. */
+/** Waits until the conversation is idle: after a decision the run continues by itself. */
 async function atRest(served: Served, id: string): Promise<void> {
   const path = `/api/conversations/${id}`
   while (((await served.get(path)) as { status: string }).status === "running") await sleep(50)

@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from "node:http"
 
-/** Watches a stream of events; what its text deltas say, when it has said `done`. Resolves when it is connected. */
+/** Watches a stream of events. Resolves when connected; `text` resolves to its text when the run is done. */
 export async function watchText(
   url: string,
   headers: Record<string, string>,
@@ -28,7 +28,7 @@ export async function watchText(
   })
   response.on("error", () => {})
   response.on("close", () => over.reject(new Error(`${url} ended before the run did`)))
-  over.promise.catch(() => {}) // reported where it is awaited
+  over.promise.catch(() => {}) // reported to the caller that awaits it
   await connected.promise
   return { text: over.promise }
 }

@@ -17,9 +17,9 @@ export type BusOrder =
   | { readonly type: "watch" }
   /** Stops watching. */
   | { readonly type: "leave" }
-  /** So many deltas to each conversation, one each every so often. */
+  /** Writes this many deltas to each conversation, one every `everyMs`. */
   | { readonly type: "write"; readonly deltas: number; readonly everyMs: number }
-  /** Answered when each watcher has received the text of so many deltas; `since` restarts the count of CPU time. */
+  /** Answered when each watcher has received this many deltas. `since` restarts the count of CPU time. */
   | { readonly type: "seen"; readonly deltas: number }
   | { readonly type: "since" }
   | { readonly type: "cpu" }
@@ -34,7 +34,7 @@ const keys = { current: async () => key, all: async () => [key] }
 const wire = new NatsTransport({ url, cluster: "bench" }, { self, clock: systemClock, log: silentLog, keys })
 const bus = new ClusterBus(wire, { clock: systemClock, carriesText: true, others: () => [self === "a" ? "b" : "a"] })
 const ids = Array.from({ length: Number(count) }, (_, at) => `conv_${at}` as ConversationId)
-/** How much of its reply each watcher has seen. */
+/** The length of its reply that each watcher has received. */
 const seen = new Float64Array(ids.length)
 let leaving: (() => void)[] = []
 let [since, position, offset] = [0, 0, 0]

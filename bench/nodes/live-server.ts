@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 
-/** `pawl serve` in a process of its own, as one person asks it. */
+/** `pawl serve` in its own process, used by one person. */
 export interface LiveServer extends AsyncDisposable {
   readonly url: string
   ask(method: string, path: string, given?: Asked): Promise<Record<string, unknown>>
@@ -15,9 +15,9 @@ interface Asked {
 }
 
 export interface Watch {
-  /** When these words had come. */
+  /** Resolves to the time at which this text arrived. */
   sees(words: string): Promise<number>
-  /** When the stream had ended. */
+  /** The time at which the stream ended. */
   readonly endedAt: Promise<number>
   close(): void
 }

@@ -3,15 +3,15 @@ import { chatChunk, ProviderServer, sse, streamHead } from "../../core/models/pr
 /** A reply that the test writes piece by piece, until the reader cancels it. */
 export interface HeldReply {
   write(text: string): void
-  /** The reply is whole. */
+  /** Completes the reply. */
   end(): void
-  /** When its connection was closed. */
+  /** The time at which its connection was closed. */
   readonly closedAt: Promise<number>
 }
 
 /**
- * A provider on this machine. Words that begin with "Look" are answered with a call of a tool, and its result with a word; all
- * others with a reply that is written by hand.
+ * A local provider. Messages that start with "Look" are answered with a tool call, and its result with a word; all
+ * others with a reply that the test writes.
  */
 export async function openPlayedModel() {
   const replies: HeldReply[] = []
@@ -50,12 +50,12 @@ export async function openPlayedModel() {
   })
   return {
     url: server.url,
-    /** The next reply that is asked for. */
+    /** The next requested reply. */
     reply: (): Promise<HeldReply> => {
       const reply = replies.shift()
       return reply ? Promise.resolve(reply) : new Promise((resolve) => waiting.push(resolve))
     },
-    /** How long the next call of a tool takes: from the reply that asks for it to the request that brings its result. */
+    /** The duration of the next tool call: from the reply that requests it to the request with its result. */
     callTakes(): Promise<number> {
       looked = Promise.withResolvers()
       return looked.promise

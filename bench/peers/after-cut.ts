@@ -9,7 +9,7 @@ import type { Provider } from "./provider.ts"
 import type { RecordedRequest } from "./read-request.ts"
 
 export interface Aftermath {
-  /** Whether each call in what the model is shown next has its one result. */
+  /** Whether each call in the history that the model receives next has exactly one result. */
   readonly history: string
   /** The text that the model receives about the interrupted command. */
   readonly toldOfCommand: string
@@ -18,13 +18,13 @@ export interface Aftermath {
   readonly commandBegan: number
   /** Whether the reply is requested again automatically, before the user's next message is sent. */
   readonly replyIsPickedUp: boolean
-  /** Whether the words that the person had seen are still there. */
+  /** Whether the text that the user has seen is still in the history. */
   readonly halfReplyIsKept: boolean
 }
 
 const CONTINUE_TEXT = "Go on, please."
 
-/** Cuts an agent's power in a command and in a reply, starts it again, and looks at what it asks the model then. */
+/** Kills an agent during a command and during a reply, starts it again, and inspects its next request to the model. */
 export async function afterCut(agent: TerminalAgent, bin: string, provider: Provider): Promise<Aftermath> {
   const inCommand = await story(agent, bin, provider, "asks-for-a-command")
   const inReply = await story(agent, bin, provider, "breaks-off")
@@ -78,7 +78,7 @@ async function story(agent: TerminalAgent, bin: string, provider: Provider, whic
     const heard = once(second, "close")
     await Promise.race([once(second, "exit"), until(() => provider.asked.length > before)])
     await killMarked(mark)
-    await heard // its last words are read after its end is known
+    await heard // its last output is read after it has exited
     const asked: RecordedRequest | undefined = provider.asked[before]
     const lines = existsSync(began) ? (await readFile(began, "utf8")).trim().split("\n").length : 0
     return { asked, began: lines, said: words.join("").trim().slice(0, 300) }
@@ -88,7 +88,7 @@ async function story(agent: TerminalAgent, bin: string, provider: Provider, whic
   }
 }
 
-/** Everything that it has started dies at once, as when the power goes. */
+/** Kills all processes that it has started at once, as in a power failure. */
 async function killMarked(mark: string): Promise<void> {
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")
@@ -96,7 +96,7 @@ async function killMarked(mark: string): Promise<void> {
     try {
       process.kill(Number(pid), "SIGKILL")
     } catch {
-      // It has ended by itself.
+      // It has already exited.
     }
   }
 }

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
-/** A terminal agent as its own documentation says to run it without a person, with every command agreed to. */
+/** A terminal agent, run without a user and with all commands approved, as its documentation describes. */
 export interface TerminalAgent {
   readonly name: string
-  /** From npm, or none where it is this checkout. */
+  /** Its package on npm; missing for this checkout. */
   readonly from?: { readonly package: string; readonly version: string; readonly bin: string }
   readonly environment: (provider: string) => Record<string, string>
   /** Settings that it reads from its home folder. */
@@ -18,7 +18,7 @@ const write = async (folder: string, name: string, content: unknown): Promise<vo
   await writeFile(join(folder, name), typeof content === "string" ? content : JSON.stringify(content))
 }
 
-/** Those that npm has for both x86_64 and arm64. */
+/** Agents that npm has for x86_64 and arm64. */
 export const AGENTS: readonly TerminalAgent[] = [
   {
     name: "pawl",

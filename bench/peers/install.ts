@@ -14,7 +14,7 @@ export interface Installed {
   readonly megabytes: number
 }
 
-/** Brings an agent from npm into a folder of its own, once. */
+/** Installs an agent from npm into its own folder, once. */
 export async function install({ name, from }: TerminalAgent, out: string): Promise<Installed> {
   const root = resolve(import.meta.dirname, "../..")
   if (!from) {

@@ -3,12 +3,12 @@ import type { AddressInfo } from "node:net"
 import { type RecordedRequest, read, type Wire } from "./read-request.ts"
 import { tellCall, tellHalf, tellText } from "./tell.ts"
 
-/** The model's first reply; all later ones end the task. */
+/** The model's first reply. All later ones end the task. */
 export type Story = "asks-for-a-command" | "breaks-off"
 
 /**
- * A provider on this machine that speaks the three wires terminal agents speak, and keeps what it was asked. Small side
- * questions of theirs (titles, summaries, warm-ups) come without tools and are answered with a word.
+ * A local provider that speaks the three wire formats of terminal agents and records their requests. Minor requests
+ * (titles, summaries, warm-ups) have no tools and are answered with a word.
  */
 export class Provider {
   readonly asked: RecordedRequest[] = []
@@ -28,7 +28,7 @@ export class Provider {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
   }
 
-  /** Resolves when half of a reply is on its way and nothing follows. */
+  /** Resolves when half of a reply was sent and the rest is held back. */
   get brokenOff(): Promise<void> {
     return this.half.promise
   }

@@ -1,4 +1,4 @@
-/** How a client and a provider talk: OpenAI's two ways, and Anthropic's. */
+/** The wire formats between a client and a provider: OpenAI's two, and Anthropic's. */
 export type Wire = "completions" | "responses" | "messages"
 
 export interface OfferedTool {
@@ -9,12 +9,12 @@ export interface OfferedTool {
 /** The contents of a request, independent of its wire format. */
 export interface RecordedRequest {
   readonly tools: readonly OfferedTool[]
-  /** Ids of the calls that the history holds, and of those that have a result. */
+  /** The ids of the calls in the history, and of those with a result. */
   readonly calls: readonly string[]
   readonly results: ReadonlyMap<string, string>
   /** The model's previous replies. */
   readonly said: string
-  /** All of it, to look for words. */
+  /** The whole request as text, for searches. */
   readonly raw: string
 }
 

@@ -3,7 +3,7 @@ import type { OfferedTool, Wire } from "./read-request.ts"
 
 const CALL = "call_of_the_story"
 
-/** Answers with words, streamed or whole as the client wants it. */
+/** Sends a text reply, streamed or whole as the client requests. */
 export function tellText(response: ServerResponse, wire: Wire, body: { stream?: unknown }, text: string): void {
   if (body.stream !== true) return whole(response, wire, text)
   const stream = open(response)
@@ -18,7 +18,7 @@ export function tellText(response: ServerResponse, wire: Wire, body: { stream?: 
   response.end()
 }
 
-/** Asks for a command, by whatever tool the client has for that. */
+/** Sends a call of the client's tool for commands. */
 export function tellCall(
   response: ServerResponse,
   wire: Wire,
@@ -50,7 +50,7 @@ export function tellCall(
   response.end()
 }
 
-/** Begins to answer, and never ends. */
+/** Sends the start of a reply, and never ends it. */
 export function tellHalf(response: ServerResponse, wire: Wire, text: string): void {
   const stream = open(response)
   if (wire === "completions") stream(chunk({ role: "assistant", content: text }))

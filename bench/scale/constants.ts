@@ -7,10 +7,10 @@ const Phase = z.object({
   perSecond: z.number(),
   p50: z.number(),
   p99: z.number(),
-  /** CPU for one turn, in milliseconds: of the node's process, and of all of PostgreSQL's. */
+  /** The CPU time of one turn in milliseconds: of the node's process, and of all processes of PostgreSQL. */
   nodeMs: z.number(),
   databaseMs: z.number(),
-  /** Statements for one turn: fewer where one statement has commits of many. */
+  /** The statements of one turn: fewer if one statement has commits of many turns. */
   statements: z.number(),
   walBytes: z.number(),
 })
@@ -22,15 +22,17 @@ const Constants = z.object({
   note: z.string().optional(),
   machine: z.object({ cpu: z.string(), cores: z.number(), node: z.string(), commit: z.string(), load: z.number() }),
   postgres: z.string(),
-  /** Statements that a short turn sends, one after the other, and how many of them wait for the disk. */
+  /** The statements of a short turn, one after the other, and how many of them wait for the disk. */
   roundTrips: z.number(),
   commits: z.number(),
-  /** One write of 8 KB that is made durable, in milliseconds, median. */
+  /** The median time of one durable write of 8 KB in milliseconds. */
   fsyncMs: z.number(),
-  /** Bytes in tables and indexes for a short turn that is a conversation of its own, and for one more turn of a long one. */
+  /** The bytes in tables and indexes of a short turn in a new conversation, and of a further turn of a long one. */
   diskBytes: z.object({ newConversation: z.number(), furtherTurn: z.number() }),
   phases: z.array(Phase),
-  /** The same for the benchmark's floor, which does far less in the node: there the cores end, and not the node's thread. */
+  /**
+   * The same for the benchmark's floor. Its node does far less work, so all cores are the limit, not the node's thread.
+   */
   floorPhases: z.array(Phase),
 })
 export type Constants = z.infer<typeof Constants>
@@ -40,7 +42,7 @@ export const CONSTANTS_FILE = join(import.meta.dirname, "constants.json")
 
 export const readConstants = (): Constants => Constants.parse(JSON.parse(readFileSync(CONSTANTS_FILE, "utf8")))
 
-/** The phase with so many turns at once. */
+/** The phase with this many concurrent turns. */
 export function phaseOf(phases: readonly Phase[], atOnce: number): Phase {
   const found = phases.find((phase) => phase.atOnce === atOnce)
   if (!found) throw new Error(`${CONSTANTS_FILE} has no phase with ${atOnce} at once; measure again`)
@@ -51,17 +53,17 @@ export function phaseOf(phases: readonly Phase[], atOnce: number): Phase {
 export interface TurnCost {
   readonly node: StatementCost
   readonly database: StatementCost
-  /** Statements, one after the other; how many of them wait for the disk. */
+  /** The number of statements, one after the other, and of those that wait for the disk. */
   readonly roundTrips: number
   readonly commits: number
   readonly fsyncMs: number
   /** The part of the database's work that a turn waits for; log and checkpoints are written in the background. */
   readonly waitedFor: number
-  /** So many commits of different conversations share a statement at most; 1 where they do not. */
+  /** The most commits of different conversations in one statement; 1 if they do not share it. */
   readonly mostTogether: number
 }
 
-/** A statement costs something by itself, however many commits it has, and something for each of them. */
+/** The cost of a statement: a fixed part, and a part for each of its commits. */
 interface StatementCost {
   readonly ofStatement: number
   readonly ofCommit: number

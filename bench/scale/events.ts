@@ -1,4 +1,4 @@
-/** Seeded chance: the same numbers for the same seed, on every machine (mulberry32). */
+/** A seeded random generator: the same numbers for the same seed on every machine (mulberry32). */
 export function chance(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -9,7 +9,7 @@ export function chance(seed: number): () => number {
   }
 }
 
-/** Events by time: a clock that jumps from one event to the next. */
+/** Events by time, with a clock that jumps from one event to the next. */
 export class Timeline {
   now = 0
   readonly #heap: { at: number; order: number; happens: () => void }[] = []
@@ -26,7 +26,7 @@ export class Timeline {
     }
   }
 
-  /** Lets everything happen, in order; what happens may bring about more. */
+  /** Runs all events in order. An event may add others. */
   run(): void {
     for (let next = this.#take(); next; next = this.#take()) {
       this.now = next.at
@@ -61,14 +61,14 @@ export class Timeline {
   }
 }
 
-/** Some that serve and a queue before them: cores, a thread, the connections of a pool. */
+/** A queue with servers: cores, a thread, the connections of a pool. */
 export class Station {
   readonly #timeline: Timeline
   readonly #waiting: (() => void)[] = []
   readonly servers: number
   #free: number
   #taken = 0
-  /** Milliseconds that its servers have worked, together. */
+  /** The total time in milliseconds that its servers were busy. */
   busyMs = 0
 
   constructor(timeline: Timeline, servers: number) {
@@ -88,12 +88,12 @@ export class Station {
   give(): void {
     const next = this.#waiting[this.#taken]
     if (!next) return void this.#free++
-    // Taken from the front by counting, as moving the rest would cost more than the simulation.
+    // Counts the removed items instead of moving the rest, which would cost more than the simulation.
     if (++this.#taken > 1024) (this.#waiting.splice(0, this.#taken), (this.#taken = 0))
     next()
   }
 
-  /** Serves one for so long. */
+  /** Occupies a server for this time. */
   work(ms: number, then: () => void): void {
     this.take(() => {
       this.busyMs += ms
@@ -105,7 +105,7 @@ export class Station {
   }
 }
 
-/** A log on a disk: who comes while it is written waits for the next time, and all who wait then share it. */
+/** A log on a disk: commits that arrive during a flush wait for the next one, which they share. */
 export class SharedFlush {
   readonly #timeline: Timeline
   readonly #ms: number

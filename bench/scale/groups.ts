@@ -6,7 +6,7 @@ interface Waiting {
   readonly then: () => void
 }
 
-/** One statement with so many commits, which are each a turn's so-and-so-manieth. */
+/** Writes one statement with this many commits, all of the same step of a turn. */
 type Write = (size: number, step: number, written: () => void) => void
 
 /**
@@ -33,7 +33,7 @@ export class GroupedCommits {
     this.#schedule()
   }
 
-  /** When all that happens in this moment has happened. */
+  /** Starts writes after all events of this moment. */
   #schedule(): void {
     if (this.#isScheduled || this.#underWay >= this.#limits.atOnce) return
     this.#isScheduled = true

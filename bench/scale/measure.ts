@@ -115,7 +115,7 @@ async function measureFloor(): Promise<Phase[]> {
   return found
 }
 
-/** Some conversations of many turns: what one more turn adds. */
+/** Conversations with many turns, for the cost of one more turn. */
 async function longConversations(to: Contender): Promise<number> {
   const say = async (from: number, turns: number) => {
     for (let i = from; i < from + turns; i++)
@@ -127,13 +127,13 @@ async function longConversations(to: Contender): Promise<number> {
   return ((await settledDisk()) - before) / (8 * LONG_TURNS)
 }
 
-/** After what is dead is cleared away, as it is in time. */
+/** The size on disk after dead rows were removed, as autovacuum does in time. */
 async function settledDisk(): Promise<number> {
   await admin.query("VACUUM")
   return diskBytes()
 }
 
-/** CPU time of every process of PostgreSQL, by the clock ticks that the system counts. */
+/** The CPU time of all processes of PostgreSQL, from the system's clock ticks. */
 function databaseCpuMs(): number {
   const TICK_MS = 10
   let ticks = 0
@@ -145,10 +145,10 @@ function databaseCpuMs(): number {
         .map(Number)
       const [, parent] = fields as [unknown, number]
       if (Number(pid) !== postmaster && parent !== postmaster) continue
-      // A backend that has ended is counted with its parent.
+      // The time of an ended backend is included in its parent's.
       ticks += fields.slice(11, Number(pid) === postmaster ? 15 : 13).reduce((sum, each) => sum + each, 0)
     } catch {
-      // ended meanwhile
+      // it has ended in the meantime
     }
   }
   return ticks * TICK_MS
@@ -160,7 +160,7 @@ async function countStatements(one: () => Promise<void>): Promise<{ roundTrips: 
   return { roundTrips: (sent - sentBefore) / COUNTED, commits: (changing - changingBefore) / COUNTED }
 }
 
-/** Counts the statements of all clients of this process; called before the first is opened. */
+/** Counts the statements of all clients of this process. Must be called before the first is opened. */
 function watchStatements(): void {
   const { query } = pg.Client.prototype
   pg.Client.prototype.query = function (this: unknown, ...args: unknown[]) {

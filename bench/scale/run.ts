@@ -34,7 +34,7 @@ function foretell(): void {
   print("Turns a second, foretold from what statements and commits cost", rows)
 }
 
-/** Nodes on machines of their own, a database with eight cores. */
+/** Nodes on separate machines, and a database with eight cores. */
 function oneDatabase(): void {
   const cores = 8
   const rows = [1, 2, 4, 8, 16].flatMap((nodes) => {
@@ -72,7 +72,7 @@ function skewed(): void {
   )
 }
 
-/** Four databases at 70 %, one of them away for a minute. */
+/** Four databases at 70 % load, one of them down for a minute. */
 function shardDown(): void {
   const [nodes, shards, cores] = [16, 4, 2]
   const setup = { ...common, cost, nodes, shards, cores }
@@ -94,7 +94,7 @@ function shardDown(): void {
   const before = turns.filter(({ begunAt }) => begunAt < fromMs)
   const theirs = turns.filter(({ shard }) => shard === 0)
   const inSecond = (second: number) => theirs.filter(({ begunAt }) => Math.floor(begunAt / 1000) === second)
-  // Until the middle one of a second takes no longer than it did before.
+  // Until the median time of a second is no longer than before the outage.
   let over = toMs / 1000
   while (took(inSecond(over), 0.5) > 2 * took(before, 0.5)) over++
   print(
@@ -117,7 +117,7 @@ function shardDown(): void {
   )
 }
 
-/** A slot of ten million people, at half a year of turns; copied at 50 MB/s. */
+/** The move of a slot of ten million people with half a year of turns, copied at 50 MB/s. */
 function moving(): void {
   const turnsADay = 20
   const { newConversation } = constants.diskBytes

@@ -6,13 +6,15 @@ import { GroupedCommits } from "./groups.ts"
 export interface Setup {
   readonly cost: TurnCost
   readonly nodes: number
-  /** Databases, each on a machine of its own with so many cores; or one, on the cores of the node's machine. */
+  /**
+   * The number of databases, each on its own machine with this many cores; or one, on the cores of the node's machine.
+   */
   readonly shards: number
   readonly cores: number
   readonly sharesMachine?: boolean
-  /** Connections that a node has to each database. */
+  /** The connections of a node to each database. */
   readonly connections: number
-  /** So many turns under way all the time, or so many that begin each second. */
+  /** A constant number of concurrent turns, or a rate of new turns per second. */
   readonly load: { readonly atOnce: number } | { readonly perSecond: number }
   readonly turns: number
   readonly seed: number
@@ -20,13 +22,13 @@ export interface Setup {
   readonly down?: { readonly shard: number; readonly fromMs: number; readonly toMs: number }
 }
 
-/** As many as a server opens where nothing else is set. */
+/** The default of a server. */
 export const CONNECTIONS_OF_A_NODE = 10
 
-/** As many statements with commits of many conversations as a node has under way (`open-postgres.ts`). */
+/** The concurrent statements with commits of many conversations of a node (`open-postgres.ts`). */
 const GROUPS_AT_ONCE = 4
 
-/** The machine of the measurement: the node and PostgreSQL on the same cores. */
+/** The machine of the measurements: the node and PostgreSQL on the same cores. */
 export function benchMachine(constants: Constants, phases: readonly Phase[], { atOnce, turns }: Size): Setup {
   const { cores } = constants.machine
   const place = { nodes: 1, shards: 1, cores, sharesMachine: true, connections: CONNECTIONS_OF_A_NODE }
@@ -49,12 +51,14 @@ export interface Outcome {
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
-  /** How busy the cores of the databases were, and the threads of the nodes: 1 is all the time. */
+  /** The utilization of the databases' cores, and of the nodes' threads: 1 is always busy. */
   readonly databaseBusy: number
   readonly nodeBusy: number
 }
 
-/** Plays turns through nodes and databases. Times of service are drawn (exponential), so that queues form as they do. */
+/**
+ * Simulates turns through nodes and databases. Service times are random (exponential), so that realistic queues form.
+ */
 export function simulate(setup: Setup): Outcome {
   const { cost, nodes, shards, load } = setup
   const timeline = new Timeline()
@@ -89,7 +93,9 @@ export function simulate(setup: Setup): Outcome {
     })
   }
 
-  /** Writes a group: the node puts the statement together, a connection carries it, the database does it and its log. */
+  /**
+   * Writes a group: the node builds the statement, a connection sends it, the database executes it and writes its log.
+   */
   function writer(thread: Station, shard: number) {
     const database = databases[shard]!
     const pool = new Station(timeline, setup.connections)

@@ -3,13 +3,13 @@ import { chance } from "./events.ts"
 
 export interface Population {
   readonly people: number
-  /** The share of people who do `times` as much as the others. */
+  /** The share of people who are `times` as active as the others. */
   readonly busyShare: number
   readonly times: number
   readonly seed: number
 }
 
-/** How much is done in each slot: people draw theirs, as their ids do. */
+/** The load of each slot. People are assigned to slots at random, as by their ids. */
 export function loadOfSlots({ people, busyShare, times, seed }: Population): Float64Array {
   const random = chance(seed)
   const slots = new Float64Array(SLOTS)
@@ -27,7 +27,7 @@ export function loadOfShards(slots: Float64Array, shardOf: readonly number[], sh
   return loads
 }
 
-/** The busiest database against the mean: 1.2 is a fifth more. */
+/** The load of the busiest database relative to the mean: 1.2 is a fifth more. */
 export const worst = (loads: readonly number[]): number =>
   (Math.max(...loads) * loads.length) / loads.reduce((sum, load) => sum + load, 0)
 
@@ -40,7 +40,7 @@ export function rebalance(slots: Float64Array, shards: number, most: number): { 
     const [from, to] = [loads.indexOf(Math.max(...loads)), loads.indexOf(Math.min(...loads))]
     const room = Math.min(loads[from]! - mean, mean - loads[to]!)
     if (loads[from]! <= most * mean) return { moved, worst: worst(loads) }
-    // The largest that makes neither of the two worse.
+    // The largest slot that makes neither database worse.
     let best = -1
     for (const [slot, load] of slots.entries())
       if (shardOf[slot] === from && load <= Math.max(room, 0) && (best < 0 || load > slots[best]!)) best = slot
@@ -56,11 +56,11 @@ export interface Move {
   readonly bytesPerSecond: number
   /** The writes of its users per second. */
   readonly writtenPerSecond: number
-  /** When so little is left to copy, the slot is fenced and the rest is copied. */
+  /** When copying the rest takes less time than this, the slot is fenced and the rest is copied. */
   readonly fenceBelowSeconds: number
 }
 
-/** Copying a slot while it is in use: pass after pass, each of what was written during the one before. */
+/** Copies a slot while it is in use, in passes. Each copies what was written during the previous pass. */
 export function moveOfSlot({ bytes, bytesPerSecond, writtenPerSecond, fenceBelowSeconds }: Move) {
   let left = bytes / bytesPerSecond
   let [seconds, passes] = [0, 0]

@@ -10,11 +10,14 @@ type Open = (options?: Omit<OpenOptions, "place">) => Promise<Contender>
 
 const idOf = (i: number) => `conv_r${i}`
 
-/** W7, the one that dies: many turns under way, a third each in the first model call, the tool and the second one. */
+/**
+ * W7, the process that is killed: many turns are in progress, a third each in the first model call, the tool and the
+ * second one.
+ */
 export async function dieInMany(open: Open, { running }: Sizes["w7"], variant: VariantName): Promise<Numbers> {
   const contender = await open()
   if (variant.startsWith("floor-")) {
-    // The floor has no turn that waits: it stands between the call and its result, in all of them.
+    // The floor has no turn in progress: all of its turns stop between the call and its result.
     for (let i = 0; i < running; i++) await contender.pause(idOf(i), userText(i))
   } else {
     await holdUp(contender, running)
@@ -74,7 +77,7 @@ export async function startAgain(
   return { firstMs: Math.max(0, firstAt - readyMs), allMs: Math.max(0, allAt - readyMs), readyMs, sinceStartMs: allAt }
 }
 
-/** W7 of the floor: it knows the open work and continues one after the other. */
+/** W7 of the floor: it knows its open work and continues it one after the other. */
 export async function goOn(open: Open, { running }: Sizes["w7"]): Promise<Numbers> {
   const contender = await open()
   const readyMs = performance.now()

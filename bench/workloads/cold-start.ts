@@ -5,7 +5,9 @@ import type { Numbers } from "../meters.ts"
 
 const MB = 1024 * 1024
 
-/** W5: from nothing to the first answer, with nothing loaded but the contender. The parent measures the time. */
+/**
+ * W5: from the start of a process to the first answer, with only the contender loaded. The parent measures the time.
+ */
 export async function coldStart(name: VariantName, place: Place): Promise<Numbers> {
   const contender = await openContender(name, { place })
   const openedMs = performance.now()

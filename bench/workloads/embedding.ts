@@ -4,10 +4,13 @@ import { MiniLmEmbedder } from "../../labs/minilm/embedder.ts"
 import { cpuMs, median, type Numbers } from "../meters.ts"
 import type { Sizes } from "../sizes.ts"
 
-/** As long as a passage of a document, and what the bound is for. */
+/** The length of a passage of a document, for which the bound is set. */
 const CHARACTERS = 800
 
-/** W13: CPU time of the local embedder for a passage, all threads; and of a question, whose thread starts with it. */
+/**
+ * W13: the CPU time of the local embedder for a passage, in all threads; and for a query, including the start of a
+ * thread.
+ */
 export async function embedding({ passes }: Sizes["w13"]): Promise<Numbers> {
   const { signal } = new AbortController()
   const embedder = new MiniLmEmbedder({ threads: 1 })
@@ -21,7 +24,7 @@ export async function embedding({ passes }: Sizes["w13"]): Promise<Numbers> {
   return { passageMs: median(times), firstMs }
 }
 
-/** English that does not change from version to version, as what is measured would with it. */
+/** English text that is the same in every version, because the measurement depends on it. */
 function passagesOf(text: string): string[] {
   const words = text.replaceAll(/\s+/g, " ").trim()
   return Array.from({ length: Math.floor(words.length / CHARACTERS) }, (_, index) =>

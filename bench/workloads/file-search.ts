@@ -11,10 +11,13 @@ import type { Sizes } from "../sizes.ts"
 const NEEDLE = "here-it-is"
 const IN_A_DIRECTORY = 10
 const IN_HOW_MANY = 3
-/** The unit of CPU times in `/proc`: hundredths of a second, on Linux of every architecture. */
+/** The unit of CPU times in `/proc`: hundredths of a second on all architectures of Linux. */
 const TICK_MS = 10
 
-/** W14: `search_in_files` over many small files, by CPU time; its floor is `grep -rn`, with the start of a process each time. */
+/**
+ * W14: `search_in_files` over many small files, by CPU time. Its floor is `grep -rn`, including the start of its
+ * process.
+ */
 export async function fileSearch(isFloor: boolean, { folder }: Place, sizes: Sizes["w14"]): Promise<Numbers> {
   const root = join(folder, "searched")
   fill(root, sizes.files)
@@ -56,7 +59,7 @@ const grep =
 
 const linesOf = (text: string): number => text.split("\n").filter((line) => line.includes(NEEDLE)).length
 
-/** CPU time of the children that have ended; NaN where the system does not say. */
+/** The CPU time of ended children; NaN if the system does not report it. */
 function childrenMs(): number {
   try {
     const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? []

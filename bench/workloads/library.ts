@@ -18,13 +18,13 @@ interface Settings {
 
 const DIMENSIONS = 384
 const VOCABULARY = 20_000
-/** Questions have words beyond these: a search passes over "the" and "of", which this language has no words for. */
+/** The most common words are not used in queries, as searches ignore "the" and "of". */
 const COMMON = 50
-/** Sentences of one document, as in a paper. */
+/** The sentences of one document, as in a paper. */
 const SENTENCES = 400
 const AT_ONCE = 512
 
-/** W8: documents in, without an embedder, and passages found among them by words and vectors. */
+/** W8: adds documents without an embedder, then finds passages by words and vectors. */
 export async function hybrid(place: Place, { passages, queries }: Settings): Promise<Numbers> {
   const roll = dice()
   await using store = await openStore({ url: `file:${join(place.folder, "library.db")}`, durability: "full" })
@@ -79,9 +79,12 @@ export async function hybrid(place: Place, { passages, queries }: Settings): Pro
   }
 }
 
-/** The CPU of the first search after a start, which reads the index: from the rows, and from the file that it then has. */
+/**
+ * The CPU time of the first search after a start, which reads the index: from the rows, and from the file that it then
+ * writes.
+ */
 async function firstSearches(engine: Engine, { user, numbers }: { user: UserId; numbers: number[] }) {
-  // Fewer than usual are worth a file: a quick run has few, and measures the same.
+  // A smaller number of vectors is written to a file than usual, so that a quick run measures the same.
   const options = { clock: systemClock, embedder: "bench", leastFiled: 1 }
   const first = async () => {
     const library = new SqlLibrary(engine, options)
@@ -95,7 +98,7 @@ async function firstSearches(engine: Engine, { user, numbers }: { user: UserId; 
   return { rows: await first(), file: await first() }
 }
 
-/** Not measured: an embedder takes a hundred times as long. */
+/** Not measured, because an embedder takes a hundred times as long. */
 async function embedAll({ vectors }: SqlLibrary, embedder: Embedder): Promise<void> {
   for (;;) {
     const [next] = await vectors.waitingPeople()
@@ -115,7 +118,7 @@ interface Spent {
   readonly cpu: number
 }
 
-/** Milliseconds of the clock and of the processor: where others work too, only the second say what it costs. */
+/** Wall-clock and CPU time in milliseconds. On a busy machine only the second one is comparable. */
 function startMeter(): () => Spent {
   const began = performance.now()
   const before = process.cpuUsage()
@@ -132,13 +135,13 @@ async function searchTimes(queries: number, search: () => Promise<Spent>): Promi
   return times
 }
 
-/** Words as rare as words are: the most common ones are in nearly every passage. */
+/** Words with a natural distribution: the most common ones occur in nearly every passage. */
 function words(count: number, roll: () => number, from = 1): string {
   const word = () => Math.floor(from * (VOCABULARY / from) ** roll())
   return Array.from({ length: count }, () => `w${word().toString(36)}x`).join(" ")
 }
 
-/** From 0 to 1, and the same in every run. */
+/** Random numbers from 0 to 1, the same in every run. */
 function dice(): () => number {
   let state = 1
   return () => {

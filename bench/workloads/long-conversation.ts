@@ -6,8 +6,8 @@ import type { Sizes } from "../sizes.ts"
 const ID = "conv_grow"
 
 /**
- * W2: one conversation that grows. Time is compared between the first and the last eighth of its turns, bytes between
- * the first and the last quarter, so that each holds some of the database's own checkpoints.
+ * W2: one growing conversation. Compares time between the first and the last eighth of its turns, and bytes between the
+ * first and the last quarter, so that each includes some of the database's checkpoints.
  */
 export async function longConversation(
   open: () => Promise<Contender>,
@@ -51,7 +51,7 @@ export async function longConversation(
   }
 }
 
-/** Compiles the code paths on other conversations, as long as the one to come, so that early turns are not warm-up. */
+/** Runs other conversations of the same length first, so that code is compiled before the measurement. */
 async function warmUp(contender: Contender, warmMs: number): Promise<void> {
   const end = performance.now() + warmMs
   for (let i = 0; performance.now() < end; i++) {

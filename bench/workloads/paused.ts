@@ -8,17 +8,17 @@ type Open = (options?: Omit<OpenOptions, "place">) => Promise<Contender>
 type Paused = Sizes["w4"] & { readonly folder: string }
 
 const AT_ONCE = 8
-/** By then a process has also loaded the code that its first turn does not need, which is not a cost of a conversation. */
+/** After this time a process has loaded all code, which is not a cost of a conversation. */
 const LOADED_MS = 1500
 const KB = 1024
 
 const warmCount = (paused: number) => Math.max(30, Math.floor(paused / 10))
 
-/** W4, first process: many conversations pause for a person. What does each cost while it waits? */
+/** W4, first process: many conversations pause for a person. Measures the cost of each while it waits. */
 export async function pauseMany(open: Open, { paused, folder }: Paused): Promise<Numbers> {
   let contender = await open({ approval: true })
   await pauseSome(contender, "conv_warm", warmCount(paused))
-  // Closed and opened again, so that the log is folded into the file whenever the disk is read.
+  // Closed and opened again, so that the log is checkpointed before the disk is measured.
   await contender.close()
   const diskBefore = folderBytes(folder)
   contender = await open({ approval: true })
@@ -49,10 +49,10 @@ async function pauseSome(contender: Contender, prefix: string, count: number, fi
   await Promise.all(Array.from({ length: AT_ONCE }, lane))
 }
 
-/** W4, second process: the person says yes to some of them. */
+/** W4, second process: the person approves some of them. */
 export async function resumeSome(open: Open, { paused, resumes }: Paused): Promise<Numbers> {
   const contender = await open({ approval: true })
-  expected(1) // makes the script's texts now, outside of what is timed
+  expected(1) // creates the script's texts before the measurement
   const times: number[] = []
   const ids = Array.from({ length: resumes }, (_, i) => `conv_p${Math.floor((i * paused) / resumes)}`)
   for (const id of ids) {

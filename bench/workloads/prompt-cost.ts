@@ -48,8 +48,8 @@ const FOUND = Array.from(
 ).join("\n")
 
 /**
- * W10: what a conversation of 30 turns costs at a provider that keeps the beginning of each request in its cache. Ours is
- * the workspace as it is served; the floor shows every tool in every request, so that nothing before the newest words changes.
+ * W10: the cost of a conversation of 30 turns at a provider that caches the start of requests. Ours is the workspace
+ * agent; the floor sends every tool in every request, so that nothing before the newest message changes.
  */
 export async function promptCost(isFloor: boolean, folder: string): Promise<Numbers> {
   const requests: string[][] = []
@@ -74,7 +74,7 @@ export async function promptCost(isFloor: boolean, folder: string): Promise<Numb
   return { ...costOf(requests), lists: lists.filter((list, n) => n > 0 && list !== lists[n - 1]).length }
 }
 
-/** Declared as it is; what it answers is the same for everybody. */
+/** The declaration of a tool, with a fixed result. */
 const quiet = (tool: Tool): Tool => ({ ...tool, run: () => answer(`Found 6:\n${FOUND}`) }) as Tool
 
 function lookingUp(heard: (request: ModelRequest) => void): Model {
@@ -94,7 +94,7 @@ function lookingUp(heard: (request: ModelRequest) => void): Model {
   return { name: "looking-up", provider: "bench", contextTokens: 200_000, stream }
 }
 
-/** In the order in which providers read: tools, instructions, messages. */
+/** The parts of a request in the order in which providers cache them: tools, instructions, messages. */
 const toPieces = ({ tools, system, history }: ModelRequest): string[] => [
   JSON.stringify(tools),
   system,

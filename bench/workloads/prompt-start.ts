@@ -12,7 +12,7 @@ export async function promptStart(launcher: string, folder: string, starts: numb
   return await medianOf(starts, () => prompt(launcher, folder))
 }
 
-/** Its floor: Node that does nothing there. */
+/** Its floor: an empty Node program in the same terminal. */
 export const emptyStart = (folder: string, starts: number): Promise<Numbers> => medianOf(starts, () => nothing(folder))
 
 async function medianOf(starts: number, start: () => Promise<number>): Promise<Numbers> {
@@ -38,7 +38,7 @@ async function prompt(launcher: string, folder: string): Promise<number> {
   }
 }
 
-/** Only a process that exits normally writes its compile cache, as the previous start has. */
+/** Runs it once: only a process that exits normally writes its compile cache. */
 async function leaveInGoodOrder(launcher: string, folder: string): Promise<void> {
   const { shows, type, ended, kill } = open([launcher, "chat", "--trust"], folder)
   try {

@@ -26,7 +26,7 @@ export async function server(open: () => Promise<Served>, sizes: Sizes["w6"]): P
   return { ...trips, ...turns, ...deltas, ...idle }
 }
 
-/** A task as a device keeps it. */
+/** A task as a device stores it. */
 const ROW = JSON.stringify({
   id: "task_1",
   projectId: null,
@@ -36,7 +36,7 @@ const ROW = JSON.stringify({
   createdAt: 1_767_225_600_000,
 })
 
-/** From the question to a device to its answer, one after the other over one socket. */
+/** Round trips to a device, one after the other over one socket. */
 async function deviceTrips(served: Served, clients: Clients, { trips }: Sizes["w6"]): Promise<Numbers> {
   await clients.ask({ type: "device", deviceId: "bench", row: ROW })
   const times: number[] = []
@@ -96,7 +96,9 @@ async function httpTurns(clients: Clients, { warmTurns, turns }: Sizes["w6"]): P
   return { httpTurn: median(times), httpTurnCpu, httpAnswerKb: answer.length / KB }
 }
 
-/** The CPU time that watchers add to a reply, per delta: the kinds alternate, so that none has a quieter time. */
+/**
+ * The CPU time that watchers add to a reply, per delta. The kinds alternate, so that disturbances affect all of them.
+ */
 async function watchedDeltas(served: Served, clients: Clients, sizes: Sizes["w6"]): Promise<Numbers> {
   const { deltas, passes } = sizes
   const kinds: readonly (Pick<Reply, "watchers" | "aTurn" | "by"> & { readonly name: string })[] = [
@@ -114,7 +116,7 @@ async function watchedDeltas(served: Served, clients: Clients, sizes: Sizes["w6"
   const spent = Object.fromEntries(kinds.map(({ name }) => [name, [] as number[]]))
   for (let pass = -WARM_PASSES; pass < passes; pass++) {
     for (const { name, ...kind } of kinds) {
-      // A reply that is spread over the turns of the event loop takes long and varies little.
+      // A reply that is spread over turns of the event loop takes long and varies little, so it needs fewer passes.
       if (kind.aTurn !== undefined && pass % SPREAD_EVERY !== 0) continue
       const cpu = await watchedReply(served, clients, { ...kind, deltas })
       if (pass >= 0) spent[name]?.push((cpu * 1000) / deltas)
@@ -162,13 +164,13 @@ async function watchedReply({ pawl }: Served, clients: Clients, reply: Reply): P
   return cpu
 }
 
-/** Connections that watch and see nothing happen: what each takes of this process's memory. */
+/** The memory of this process for each idle watcher. */
 async function idleWatchers({ pawl }: Served, clients: Clients, { watchers }: Sizes["w6"]): Promise<Numbers> {
   const { runtime, store } = pawl
   const person = await store.people.ensure("ada", Date.now())
   const ids: string[] = []
   for (let i = 0; i < watchers; i++) ids.push((await runtime.begin({ user: person.id, agent: "bench" })).id)
-  // Some at first, for the code that they load; not many, because the process keeps the room it has once made.
+  // Connect some first, so that their code is loaded; only a few, because the process retains freed memory.
   await clients.ask({ type: "watch", ids: ids.slice(0, watchers / 20) })
   await clients.ask({ type: "leave" })
   const before = await settledMemory()
@@ -179,7 +181,7 @@ async function idleWatchers({ pawl }: Served, clients: Clients, { watchers }: Si
   return { watcherKb: each("used"), watcherRssKb: each("rss"), socketKb: await idleSockets(clients, ids) }
 }
 
-/** The same by a socket each; somewhat fewer, because those that have just left may not all be counted out yet. */
+/** The same for sockets; somewhat fewer, because the previous ones may not be disconnected completely. */
 async function idleSockets(clients: Clients, ids: readonly string[]): Promise<number> {
   const some = ids.slice(0, Math.ceil(ids.length * 0.8))
   await clients.ask({ type: "watch", ids: some.slice(0, some.length / 20), by: "socket" })

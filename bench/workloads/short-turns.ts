@@ -3,7 +3,7 @@ import { check, cpuMs, type Numbers, quantile, same } from "../meters.ts"
 import { expected, finalText, userText } from "../script.ts"
 import type { Sizes } from "../sizes.ts"
 
-/** `countsQueries`: the contender speaks to PostgreSQL, and how often per turn matters. */
+/** `countsQueries`: the contender uses PostgreSQL, so its queries per turn are counted. */
 export type ShortTurns = Sizes["w1"] & { readonly countsQueries: boolean }
 
 const CHECKED = 50
@@ -39,7 +39,7 @@ export async function shortTurns(open: () => Promise<Contender>, settings: Short
     }
   }
 
-  await phase(64, warmMs) // many at once, because what makes code fast is how often it has run
+  await phase(64, warmMs) // many at once, because V8 optimizes code that runs often
   const one = await phase(1, ms)
   const many = await phase(64, ms)
   const roundTrips: Numbers = countsQueries ? { roundTrips: await countRoundTrips(turn) } : {}
@@ -58,7 +58,7 @@ export async function shortTurns(open: () => Promise<Contender>, settings: Short
   }
 }
 
-/** Conversations from the first to the last, as a newly opened store gives them back. */
+/** Checks the transcripts of conversations after the store was opened again. */
 async function checkTranscripts(contender: Contender, begun: number): Promise<void> {
   for (let i = 0; i < CHECKED; i++) {
     const id = `conv_t${Math.floor((i * (begun - 1)) / (CHECKED - 1))}`
@@ -67,7 +67,7 @@ async function checkTranscripts(contender: Contender, begun: number): Promise<vo
   await contender.close()
 }
 
-/** Queries sent to PostgreSQL per turn; `pg` waits for each, so each is a round trip. */
+/** Queries to PostgreSQL per turn. `pg` waits for each, so each is a round trip. */
 async function countRoundTrips(turn: () => Promise<void>): Promise<number> {
   const { Client } = (await import("pg")).default
   const { query } = Client.prototype

@@ -6,7 +6,7 @@ import type { Sizes } from "../sizes.ts"
 
 const WARM_PASSES = 5
 
-/** W3: many deltas in one reply, each shown as it comes, the reply stored at the end. */
+/** W3: many deltas in one reply, each shown as it arrives. The reply is stored at the end. */
 export async function streaming(open: () => Promise<Contender>, { deltas, passes }: Sizes["w3"]): Promise<Numbers> {
   const contender = await open()
   const before = await bareMs(deltas)
@@ -32,7 +32,7 @@ export async function streaming(open: () => Promise<Contender>, { deltas, passes
   return { perDelta, bareUs, overBareUs: perDelta - bareUs, cpuUs }
 }
 
-/** The source of the deltas alone, timed in the same process while the contender is idle. */
+/** The time of the source of deltas alone, in the same process while the contender is idle. */
 async function bareMs(deltas: number): Promise<number> {
   await sleep(50)
   const times: number[] = []

@@ -6,7 +6,7 @@ type Open = (options?: Omit<OpenOptions, "place">) => Promise<Contender>
 
 const idOf = (point: KillPoint) => `conv_killed-${point}`
 
-/** W0, one of three that die: at this point of a turn the process is gone, without a moment to save anything. */
+/** W0, a process that is killed at this point of a turn, without time to save anything. */
 export async function dieInTurn(open: Open, { point }: { point: KillPoint }): Promise<Numbers> {
   const contender = await open()
   killAt.point = point
@@ -14,7 +14,7 @@ export async function dieInTurn(open: Open, { point }: { point: KillPoint }): Pr
   throw new Error(`still alive after ${point}`)
 }
 
-/** W0, the one that reads: at how many of the points something was lost, or something else was found. */
+/** W0, the process that reads: the number of points at which something was lost or changed. */
 export async function countSurvivors(open: Open): Promise<Numbers> {
   const contender = await open()
   let lost = 0

@@ -13,8 +13,8 @@ import { openPlayedModel } from "../nodes/played-model.ts"
 import type { Sizes } from "../sizes.ts"
 
 /**
- * W12: two servers of the package as it is published, on one PostgreSQL: how long what happens at one takes to be seen at the
- * other, with NATS between them and without.
+ * W12: two servers of the published package on one PostgreSQL: the time until an event at one is visible at the other,
+ * with NATS and without.
  */
 export async function twoServers(place: Place, launcher: string, { times }: Sizes["w12"]): Promise<Numbers> {
   await using nats = await startNats()
@@ -22,9 +22,9 @@ export async function twoServers(place: Place, launcher: string, { times }: Size
   for (const link of ["Nats", "Alone"] as const) {
     await using servers = await openServers(place, launcher, link === "Nats" ? { NATS_URL: nats.url } : {})
     for (const [key, take] of Object.entries(trials)) {
-      if (key === "letters" && link === "Alone") continue // they are not shown before the reply is whole
+      if (key === "letters" && link === "Alone") continue // without NATS the other server only shows whole replies
       const taken: number[] = []
-      // The first time is warm-up, where times are judged at all.
+      // The first time is a warm-up if times are judged.
       for (let time = times > 1 ? -1 : 0; time < times; time++) {
         const ms = await take(servers)
         if (time >= 0) taken.push(ms)
@@ -43,7 +43,7 @@ interface Servers {
   readonly deviceId: string
 }
 
-/** Each begins at one server what the other has to see, and says how long that took. */
+/** Each causes an event at one server and measures the time until the other shows it. */
 const trials: Record<Happening, (servers: Servers) => Promise<number>> = {
   async letters({ a, b, model }) {
     const { id, reply, said } = await hold(a, model)
@@ -118,15 +118,15 @@ const trials: Record<Happening, (servers: Servers) => Promise<number>> = {
 
 const HELD = { text: "Hold on." }
 
-/** A run at work at a server: its model has been asked and says nothing yet. */
+/** Starts a run at a server whose model has been called and has not answered yet. */
 async function hold(at: LiveServer, model: Servers["model"], headers: Record<string, string> = {}) {
   const { id } = (await at.ask("POST", "/api/conversations", { body: {} })) as { id: string }
   const said = at.ask("POST", `/api/conversations/${id}/messages`, { body: HELD, headers })
-  said.catch(() => {}) // reported where it is awaited
+  said.catch(() => {}) // reported to the caller that awaits it
   return { id, said, reply: await model.reply() }
 }
 
-/** Waits until the other server knows of the run: measuring a run and a watch that are both new would differ. */
+/** Waits until the other server knows the run: a run and a watch that are both new would be measured differently. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 300 + Math.random() * 100))
 
 async function openServers(place: Place, launcher: string, link: Record<string, string>) {

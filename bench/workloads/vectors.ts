@@ -14,7 +14,7 @@ const WANTED = 10
 /** As the store requests: this many candidates, which are then compared exactly. */
 const CANDIDATES = 40
 
-/** W8, the part by meaning: the ten nearest of many vectors. The floor multiplies every number of every one. */
+/** W8, the search by meaning: the ten nearest of many vectors. The floor multiplies every number of every vector. */
 export function nearest(isFloor: boolean, { vectors, queries }: Settings): Numbers {
   const small = measure(isFloor, 384, { vectors, queries })
   const large = measure(isFloor, 1536, { vectors, queries })
