@@ -27,6 +27,7 @@ export type { SubAgentResult } from "./api/sub-agents.ts"
 export { type Agent, defineAgent, type GroundContext } from "./api/agent.ts"
 export type { Answer, Answered, Cancelled, Failed, Undecided } from "./api/answer.ts"
 export type { AskOptions } from "./api/ask.ts"
+export type { AGUINames, RunEvents } from "./api/run-response.ts"
 export type { PartialAnswer, PartialValue } from "./api/partial-answer.ts"
 export type { ConversationChange, Conversations, EventOptions, MessagePage, PageOptions } from "./api/conversations.ts"
 export {

@@ -1,8 +1,8 @@
 import { parseCursor } from "../protocol/cursor.ts"
 import { failure } from "../protocol/errors.ts"
-import { type ConversationId, isId, type RunId } from "../protocol/ids.ts"
+import { type ConversationId, isId } from "../protocol/ids.ts"
 import { conversationOf } from "../server/conversation/find.ts"
-import { isOpen, runRows } from "../server/stream/journal-runs.ts"
+import { RunPauses, runRows } from "../server/stream/journal-runs.ts"
 import { type Answer, answerOf } from "./answer.ts"
 import type { EventOptions } from "./conversations.ts"
 import { followConversation, type PlacedRun, runAt } from "./follow.ts"
@@ -14,21 +14,26 @@ export async function newestAnswer(parts: PersonalParts, conversation: string): 
   return answerOf(parts, id, run)
 }
 
-/** Yields the events of a run after a cursor until the run ends, also through pauses, and returns its answer. */
+/**
+ * Yields the events of a run after a cursor until the run ends, also through pauses, and returns its answer. Omits the
+ * `done` of pauses that are over.
+ */
 export async function* observeRun(
   parts: PersonalParts,
   runOrConversation: string,
   { after: cursor, signal }: EventOptions = {},
 ): AsyncGenerator<PawlEvent, Answer, undefined> {
   signal?.throwIfAborted()
-  const { id, run, position } = await orClosed(parts, findRun(parts, runOrConversation))
+  const found = await orClosed(parts, findRun(parts, runOrConversation))
+  const { id, run, position } = found
   const first = run.position - 1
   const given = cursor === undefined ? { position: first, offset: 0 } : parseCursor(cursor)
   if (!given || given.position > position)
     throw failure("bad_request", { problem: `after: "${cursor?.slice(0, 50)}" is no position in ${id}.` })
   const after = given.position < first ? { position: first, offset: 0 } : given
   const stop = AbortSignal.any(signal ? [signal, parts.closing] : [parts.closing])
-  if (!(await orClosed(parts, endedBefore(parts, id, run, after.position)))) {
+  const { endedAt, overUpTo } = await orClosed(parts, readRun(parts, found))
+  if (endedAt === undefined || after.position < endedAt) {
     const source = await followConversation(parts, { id, user: await parts.user(), after })
     const leave = () => source.close()
     stop.addEventListener("abort", leave, { once: true })
@@ -36,8 +41,10 @@ export async function* observeRun(
       if (stop.aborted) leave()
       read: for (let some = await source.next(); some; some = await source.next())
         for (const event of some as PawlEvent[]) {
+          const isPause = event.type === "done" && event.data.status === "paused"
+          if (isPause && Number(event.id) <= overUpTo) continue
           yield event
-          if (event.type === "error" || (event.type === "done" && event.data.status !== "paused")) break read
+          if (event.type === "error" || (event.type === "done" && !isPause)) break read
         }
     } finally {
       stop.removeEventListener("abort", leave)
@@ -74,13 +81,13 @@ async function findRun(parts: PersonalParts, runOrConversation: string): Promise
   return { id, position, run }
 }
 
-/** Returns true if the run ended at the position or before it. */
-async function endedBefore(parts: PersonalParts, id: ConversationId, run: PlacedRun, position: number) {
-  const { conversations } = parts.store
-  const view = await conversations.run(await parts.user(), run.runId as RunId)
-  if (!view || isOpen(view)) return false
-  const { upTo } = (await conversations.rowsOfRun(id, run.runId)) ?? { upTo: 0 }
-  for await (const rows of runRows(parts.ports, { id, start: position + 1, position: upTo }))
-    if (rows.some(({ type }) => type === "run_ended")) return false
-  return true
+/** Reads the run so far: the position of its end, and the position up to which its pauses are over. */
+async function readRun({ ports }: PersonalParts, { id, run, position }: FoundRun) {
+  const pauses = new RunPauses()
+  for await (const rows of runRows(ports, { id, start: run.position, position }))
+    for (const row of rows) {
+      pauses.add(row)
+      if (row.type === "run_ended") return { endedAt: row.position, overUpTo: row.position }
+    }
+  return { endedAt: undefined, overUpTo: pauses.overUpTo(position) }
 }

@@ -6,7 +6,7 @@ import { newestAnswer, observeRun } from "./observe.ts"
 import { orClosed, type Parts, type PawlEvent, type PersonalParts, refuseClosed, untilClosed } from "./parts.ts"
 import { type Conversations, type EventOptions, openConversations } from "./conversations.ts"
 import { type Files, openPersonFiles } from "./files.ts"
-import { toUIMessageStreamResponse } from "./ui-message-stream.ts"
+import { type AGUINames, type RunEvents, toAGUIStreamResponse, toUIMessageStreamResponse } from "./run-response.ts"
 import type { UserRecord } from "./people.ts"
 import { openProposals, type Proposals } from "./proposals.ts"
 
@@ -33,10 +33,12 @@ export interface Person {
   /** Waits for the latest run of a conversation and returns its answer, for example after a decision or a restart. */
   answer(conversation: string): Promise<Answer>
   /**
-   * Converts the events of `stream` to the response that `useChat` of the AI SDK reads: `return
+   * Converts the events of `stream` or `observe` to the response that `useChat` of the AI SDK reads: `return
    * pawl.toUIMessageStreamResponse(pawl.stream(text))`. To serve whole chats with approvals and resuming, mount `fetch`.
    */
-  toUIMessageStreamResponse(events: AsyncIterable<PawlEvent | PartialAnswer>, init?: ResponseInit): Response
+  toUIMessageStreamResponse(events: RunEvents, init?: ResponseInit): Response
+  /** Converts the events of `stream` or `observe` to the response that frontends of AG-UI read. */
+  toAGUIStreamResponse(events: RunEvents, init?: AGUINames & ResponseInit): Response
   readonly proposals: Proposals
   readonly conversations: Conversations
   readonly files: Files
@@ -58,6 +60,7 @@ export function openPerson(parts: Parts, find: () => Promise<UserRecord>): Perso
     observe: (runOrConversation, options) => observeRun(personal, runOrConversation, options),
     answer: (conversation) => orClosed(parts, newestAnswer(personal, conversation)),
     toUIMessageStreamResponse: (events, init) => toUIMessageStreamResponse(personal, events, init),
+    toAGUIStreamResponse: (events, init) => toAGUIStreamResponse(personal, events, init),
     proposals: untilClosed(parts, openProposals(personal)),
     conversations: untilClosed(parts, openConversations(personal)),
     files: untilClosed(parts, openPersonFiles(personal)),

@@ -1,9 +1,10 @@
 import { parseJsonEventStream, readUIMessageStream, type UIMessage, uiMessageChunkSchema } from "ai"
 import { Hono } from "hono"
 import { describe, expect, test } from "vitest"
-import { defineTool, type HttpOptions, openPawl } from "../../core/index.ts"
+import { agentTool, defineTool, type HttpOptions, openPawl } from "../../core/index.ts"
 import { always, calls, says, scripted } from "../../core/testing.ts"
 import { z } from "zod"
+import { HttpAgent } from "../dialects/ag-ui-client.ts"
 import { anyDatabase } from "../support/databases.ts"
 
 const origin = "http://127.0.0.1:3000"
@@ -166,4 +167,45 @@ test("the events of a run become the message stream that the AI SDK reads", asyn
     { type: "step-start" },
     { type: "text", text: "It is there.", state: "done" },
   ])
+})
+
+test("a run is streamed to a frontend of AG-UI, with its proposals as interrupts", async () => {
+  const pay = defineTool({
+    ...{ name: "pay", description: "Pays.", effect: "write", input: z.object({}) },
+    run: () => "Paid.",
+  })
+  const model = scripted(
+    ...[calls("pay", {}), says("Paid.", { chunks: 3 })],
+    ...[calls("ask_clerk", { task: "Pay." }), calls("pay", {}), says("Done."), says("It is paid.")],
+  )
+  const clerk = { name: "clerk", description: "Pays.", tools: [pay] }
+  const agents = [{ name: "a", tools: [pay, agentTool(clerk)] }]
+  await using pawl = await openPawl({ store: ":memory:", models: model, agents })
+  let response: () => Response
+  const fetch = () => Promise.resolve(response())
+  const frontend = new HttpAgent({ url: "http://localhost/run", headers: {}, threadId: "theirs", fetch })
+
+  frontend.addMessage({ id: "one", role: "user", content: "Pay." })
+  response = () => pawl.toAGUIStreamResponse(pawl.stream("Pay."), { threadId: "theirs" })
+  await frontend.runAgent({})
+  const [proposal] = (await pawl.proposals.list({ status: "pending" })).items
+  expect(frontend.pendingInterrupts).toMatchObject([{ id: proposal?.id }])
+  await pawl.proposals.approve(proposal?.id ?? "")
+  const { conversationId: conversation, runId } = await pawl.answer(proposal?.conversationId ?? "")
+
+  const again = new HttpAgent({ url: "http://localhost/run", headers: {}, fetch })
+  response = () => pawl.toAGUIStreamResponse(pawl.observe(runId), { headers: { "x-app": "1" } })
+  expect(response().headers.get("x-app")).toBe("1")
+  await again.runAgent({})
+  expect(again.messages.map(({ role, content = "" }) => [role, content])).toEqual([
+    ["assistant", ""],
+    ["tool", "Paid."],
+    ["assistant", "Paid."],
+  ])
+
+  // A sub-agent's write is an interrupt of the calling run, which has not ended.
+  response = () => pawl.toAGUIStreamResponse(pawl.stream("Let the clerk pay.", { conversation }))
+  await again.runAgent({})
+  const [delegated] = (await pawl.proposals.list({ status: "pending" })).items
+  expect(again.pendingInterrupts).toMatchObject([{ id: delegated?.id }])
 })

@@ -42,14 +42,22 @@ describe.each(databases)("observing on $name", ({ create }) => {
   test("a run of another process yields its events from the beginning, through a pause to its end", async () => {
     await using two = await openTwo(scripted(calls("look"), calls("pay"), says("Paid a cat.")))
     const asked = await two.here.ask("Go.")
-    const observing = collect(two.there.observe(asked.runId))
+    const observing = two.there.observe(asked.runId)
+    const before: string[] = []
+    while (before.at(-1) !== "done") {
+      const { done, value } = await observing.next()
+      before.push(done ? value.status : value.type)
+    }
     const { items } = await two.here.proposals.list({ status: "pending" })
     await two.here.proposals.approve(items[0]?.id ?? "")
-    const { types, answer } = await observing
+    const { types, answer } = await collect(observing)
     const reads = ["message", "tool_start", "tool_end"]
     const writes = ["message", "awaiting_confirmation", "usage", "done", "decision", "tool_start", "tool_end"]
-    expect(types).toEqual(["run_started", "message", ...reads, ...writes, "message", "run_ended", "usage", "done"])
+    const all = ["run_started", "message", ...reads, ...writes, "message", "run_ended", "usage", "done"]
+    expect([...before, ...types]).toEqual(all)
     expect(answer).toMatchObject({ status: "answered", text: "Paid a cat.", runId: asked.runId })
+    const afterwards = await collect(two.there.observe(asked.runId))
+    expect(afterwards.types.filter((type) => type === "done")).toEqual(["done"]) // its pause is over
   })
 
   test("continues after any event without gaps or duplicates", async () => {
