@@ -43,6 +43,8 @@ export {
 } from "./server/conversation/idempotency-keys.ts"
 export { readUploadForm, storeFiles, useFiles, type RequestFile } from "./server/files/uploads.ts"
 export { fileOf, answerWithFile } from "./server/routes/files.ts"
+export { embedTexts } from "./server/routes/collections.ts"
+export { estimateTokens } from "./engine/history/tokens.ts"
 
 // Runs: send a message and watch its run, watch it again, or continue it with results of client tools.
 export {
@@ -122,9 +124,11 @@ export {
   type ChatCompletionRequest,
   type ChatToolCall,
   type ChatUsage,
+  type EmbeddingRequest,
   type FinishReason,
   JsonSchemaFormat,
   OpenAiContent,
+  type OpenAiEmbeddings,
   type OpenAiError,
   type OpenAiFile,
   type OpenAiFileDeleted,

@@ -45,4 +45,8 @@ function serveOpenAi(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.readOpenAiFileContent, (c) => answerWithFile(c, ports.messageFiles))
 
   serveRoute(app, routes.deleteOpenAiFile, async (c) => (await import("./files.ts")).deleteOpenAiFile(c, ports))
+
+  serveRoute(app, routes.createEmbeddings, async (c, { body }) =>
+    (await import("./embeddings.ts")).createEmbeddings(c, ports, body),
+  )
 }

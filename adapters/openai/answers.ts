@@ -23,10 +23,10 @@ import {
 import { AppError, codeOf, failure } from "../../core/protocol/index.ts"
 import { type OpenedRun, openRun } from "./send-message.ts"
 
-export async function listModels(c: Context<Env>, { agents, models }: ServerPorts): Promise<OpenAiModels> {
+export async function listModels(c: Context<Env>, { agents, models, embedder }: ServerPorts): Promise<OpenAiModels> {
   const user = userOf(c)
   const { items } = (await models.look?.(user, {})) ?? { items: await models.list(user) }
-  return toModels({ agents: agents.all.map(({ name }) => name), models: items })
+  return toModels({ agents: agents.all.map(({ name }) => name), models: items, embedder })
 }
 
 export async function readModel(c: Context<Env>, ports: ServerPorts): Promise<OpenAiModel> {

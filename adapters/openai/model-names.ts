@@ -27,15 +27,17 @@ export const toModelName = ({ agent }: Pick<NamedModel, "agent">): string => PRE
 interface Listed {
   readonly agents: readonly string[]
   readonly models: readonly { readonly name: string; readonly provider: string; readonly available: boolean }[]
+  readonly embedder?: { readonly name: string; readonly dimensions: number }
 }
 
-/** Every agent alone, and with each available model. There is no creation time. */
-export function toModels({ agents, models }: Listed): OpenAiModels {
+/** Every agent alone, and with each available model, and the embedder. There is no creation time. */
+export function toModels({ agents, models, embedder }: Listed): OpenAiModels {
   const usable = models.filter(({ available }) => available)
   const entry = (id: string, owned_by: string) => ({ id, object: "model" as const, created: 0, owned_by })
   const alone = agents.map((agent) => entry(PREFIX + agent, "pawl"))
   const together = agents.flatMap((agent) =>
     usable.map(({ name, provider }) => entry(`${PREFIX}${agent}/${name}`, provider)),
   )
-  return { object: "list", data: [...alone, ...together] }
+  const embedders = embedder?.dimensions ? [entry(embedder.name, "pawl")] : []
+  return { object: "list", data: [...alone, ...together, ...embedders] }
 }

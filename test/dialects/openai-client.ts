@@ -16,6 +16,7 @@ export interface OpenAiOptions {
 export interface OpenAiClient {
   readonly models: { list(): Promise<{ readonly data: Told[] }>; retrieve(id: string): Promise<Told> }
   readonly chat: { readonly completions: { create(body: object, options?: object): OpenAiPromise } }
+  readonly embeddings: { create(body: object): OpenAiPromise }
   readonly files: {
     create(body: object): Promise<Told>
     retrieve(id: string): Promise<Told>

@@ -165,3 +165,34 @@ export type OpenAiFilesQuery = z.infer<typeof OpenAiFilesQuery>
 
 export const OpenAiFileDeleted = z.object({ id: ids.file, object: z.literal("file"), deleted: z.literal(true) })
 export type OpenAiFileDeleted = z.infer<typeof OpenAiFileDeleted>
+
+/** The most texts of one request for embeddings. */
+const MAX_TEXTS = 256
+const EmbeddedText = z.string().min(1)
+
+export const EmbeddingRequest = z.strictObject({
+  model: Name,
+  input: z.union([EmbeddedText, boundedList(EmbeddedText, MAX_TEXTS, { least: 1 })], {
+    error: `must be a text, or up to ${MAX_TEXTS} texts, none of them empty; tokens are not supported`,
+  }),
+  encoding_format: z.enum(["float", "base64"]).nullish(),
+  dimensions: z.number().int().nullish(),
+  user: passedOver,
+})
+export type EmbeddingRequest = z.infer<typeof EmbeddingRequest>
+
+export const OpenAiEmbeddings = z.object({
+  object: z.literal("list"),
+  model: z.string(),
+  data: z.array(
+    z.object({
+      object: z.literal("embedding"),
+      index: z.number().int(),
+      /** In base64: 32-bit floats, little-endian. */
+      embedding: z.union([z.array(z.number()), z.string()]),
+    }),
+  ),
+  /** Estimated. */
+  usage: z.object({ prompt_tokens: z.number().int(), total_tokens: z.number().int() }),
+})
+export type OpenAiEmbeddings = z.infer<typeof OpenAiEmbeddings>

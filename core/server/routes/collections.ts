@@ -2,6 +2,7 @@ import type { Context, Hono } from "hono"
 import { failure } from "../../protocol/errors.ts"
 import { type CollectionId, type DocumentId, type FileId, isId, type UserId } from "../../protocol/ids.ts"
 import type { NewDocument } from "../../protocol/library.ts"
+import type { Embedder } from "../../protocol/workspace.ts"
 import { routes } from "../../protocol/routes/index.ts"
 import { userOf } from "../auth/caller.ts"
 import type { Env } from "../auth/credentials.ts"
@@ -140,23 +141,28 @@ function missing(): never {
   throw failure("not_found")
 }
 
-/** Texts of one person embedded at a time: a long one takes seconds, and other people wait too. */
-const MAX_EMBEDDINGS_AT_ONCE = 4
-
 export function vectorRoutes(app: Hono<Env>, { embedder }: DataPorts): void {
-  const underWay = new Map<UserId, number>()
   serveRoute(app, routes.embedText, async (c, { body: { text } }) => {
-    const user = userOf(c)
-    const count = underWay.get(user) ?? 0
-    if (count >= MAX_EMBEDDINGS_AT_ONCE) throw failure("too_many_requests", { seconds: 1 })
-    underWay.set(user, count + 1)
-    try {
-      const [vector] = await embedder.embed([text], c.req.raw.signal)
-      return { vector: [...vector!], embedder: embedder.name }
-    } finally {
-      const left = (underWay.get(user) ?? 1) - 1
-      if (left > 0) underWay.set(user, left)
-      else underWay.delete(user)
-    }
+    const [vector] = await embedTexts(c, embedder, [text])
+    return { vector: [...vector!], embedder: embedder.name }
   })
+}
+
+/** The most requests of one person at a time: a long text takes seconds, and other people wait too. */
+const MAX_EMBEDDINGS_AT_ONCE = 4
+const embeddings = new Map<UserId, number>()
+
+/** Embeds texts for the caller. Throws `too_many_requests` if others of their requests are being embedded. */
+export async function embedTexts(c: Context<Env>, embedder: Embedder, texts: string[]): Promise<Float32Array[]> {
+  const user = userOf(c)
+  const count = embeddings.get(user) ?? 0
+  if (count >= MAX_EMBEDDINGS_AT_ONCE) throw failure("too_many_requests", { seconds: 1 })
+  embeddings.set(user, count + 1)
+  try {
+    return await embedder.embed(texts, c.req.raw.signal)
+  } finally {
+    const left = (embeddings.get(user) ?? 1) - 1
+    if (left > 0) embeddings.set(user, left)
+    else embeddings.delete(user)
+  }
 }

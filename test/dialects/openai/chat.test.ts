@@ -242,7 +242,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect([refused.status, refused.code, refused.type]).toEqual([403, "forbidden", "permission_error"])
     const stranger = await new Visitor((request) => face.fetch(request), undefined).get("/v1/models")
     expect([stranger.status, stranger.body.error.code]).toEqual([401, "unauthenticated"])
-    const nowhere = await native.get("/v1/files")
+    const nowhere = await native.get("/v1/batches")
     expect([nowhere.status, nowhere.body.error.code]).toEqual([404, "not_found"])
   })
 

@@ -2,6 +2,8 @@ import { z } from "zod"
 import {
   ChatCompletion,
   ChatCompletionRequest,
+  EmbeddingRequest,
+  OpenAiEmbeddings,
   OpenAiFile,
   OpenAiFileDeleted,
   OpenAiFiles,
@@ -133,6 +135,15 @@ export const openAiRoutes = defineRoutes({
     needs: "manage",
     says: "OpenAI dialect: deletes a file. Messages still name it, but it is no longer shown to any model.",
     answers: { 200: OpenAiFileDeleted },
+    errors: "openai",
+  },
+  createEmbeddings: {
+    method: "POST",
+    path: "/v1/embeddings",
+    needs: "chat",
+    says: "OpenAI dialect: returns the vectors of up to 256 texts, from the embedder of this server.",
+    body: EmbeddingRequest,
+    answers: { 200: OpenAiEmbeddings },
     errors: "openai",
   },
 })
