@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: () => import("./commands/serve.ts"),
   chat: () => import("./commands/chat.ts"),
   trust: () => import("./commands/trust.ts"),
+  skills: () => import("./commands/skills.ts"),
   acp: () => import("./commands/acp.ts"),
   exec: () => import("./commands/exec.ts"),
   eval: () => import("./commands/eval.ts"),

@@ -24,6 +24,7 @@ const groups: readonly (readonly [title: string, commands: Readonly<Record<strin
       invite: "Create a sign-in link for a browser: pawl invite --user NAME",
       token: "Create an access token: pawl token create --user NAME",
       trust: "Trust the files of a folder, or list the trusted folders",
+      skills: "Add and list skills: instructions and scripts for kinds of tasks",
     },
   ],
   [

@@ -5,6 +5,7 @@ import type { FilesOptions } from "../../packs/files/agent.ts"
 import type { Folder } from "../../packs/files/folder/folder.ts"
 import { UndoFolder } from "../../packs/files/folder/undo-bytes.ts"
 import { placesNamed } from "../../packs/files/sandbox/environment.ts"
+import { InstalledSkills } from "../../packs/files/skills/installed-skills.ts"
 import { findSandbox, hiddenPlaces } from "../../packs/files/sandbox/sandbox.ts"
 import type { ServerSettings } from "./settings.ts"
 
@@ -25,7 +26,8 @@ export function filesOptions(
     homes: join(dataFolder, "sandboxes"),
     shown: placesNamed(environment),
   })
-  return { folder, sandbox, environment, secrets, kept: new UndoFolder(join(dataFolder, "kept")) }
+  const [kept, skills] = [new UndoFolder(join(dataFolder, "kept")), new InstalledSkills(dataFolder)]
+  return { folder, sandbox, environment, secrets, kept, skills }
 }
 
 /** Folders with people's data: no tool may use them, and no command sees them. */

@@ -47,7 +47,7 @@ export function masterKeysOf(
 
 /** Our files in a data folder. Others are not touched: the folder may be someone's home. */
 const OUR_FILES =
-  /^(?:(?:pawl|device)\.db(?:-wal|-shm|-journal|-owner)?|master\.key.*|node\.(?:json|lock)|chat-history.*|trusted-folders\.json|tainted-files|databases|folders|kept|sandboxes)$/
+  /^(?:(?:pawl|device)\.db(?:-wal|-shm|-journal|-owner)?|master\.key.*|node\.(?:json|lock)|chat-history.*|trusted-folders\.json|tainted-files|databases|folders|kept|sandboxes|skills|AGENTS\.md|CLAUDE\.md)$/
 const OTHERS = 0o077
 
 /**

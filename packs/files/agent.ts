@@ -16,6 +16,8 @@ import { groundInRules } from "./folder/project-rules.ts"
 import { readFile } from "./read-file.ts"
 import { restoreFile } from "./restore-file.ts"
 import { runCommand } from "./run-command.ts"
+import type { InstalledSkills } from "./skills/installed-skills.ts"
+import { describeSkills, readSkillTool } from "./skills/read-skill.ts"
 import type { Sandbox } from "./sandbox/sandbox.ts"
 import { searchInFiles } from "./search-in-files.ts"
 import { withFileTaint } from "./folder/with-file-taint.ts"
@@ -44,6 +46,8 @@ export interface FilesOptions {
   readonly secrets?: Iterable<string>
   /** The editor of the person who works in the folder, if any. */
   readonly buffers?: EditorBuffers | undefined
+  /** The skills that the person has approved. */
+  readonly skills?: InstalledSkills
   /** The operating system, for the model. Default: this process's. */
   readonly platform?: string
 }
@@ -52,19 +56,20 @@ export const FILES_ITERATIONS = 40
 
 /** The agent for the files of one folder. */
 export function createFilesAgent(options: FilesOptions): Agent {
-  const { folder, platform = process.platform } = options
+  const { folder, platform = process.platform, skills } = options
   const rules = rulesOf(folder)
   return defineAgent({
     name: "files",
     description: "Works on the files of a folder: finds, reads and searches them, proposes changes, and runs commands.",
-    instructions: `${FILES_PERSONA}\n\n${describeFolder(folder, platform)}`,
+    instructions: [FILES_PERSONA, describeFolder(folder, platform), ...describeSkills(skills)].join("\n\n"),
     tools: filesTools(options),
     maxIterations: FILES_ITERATIONS,
     ...(rules ? { ground: async (asked: Grounding) => groundInRules(rules, asked) } : {}),
   })
 }
 
-export function filesTools({ folder, kept, sandbox, environment, secrets = [], buffers }: FilesOptions): Tool[] {
+export function filesTools(options: FilesOptions): Tool[] {
+  const { folder, kept, sandbox, environment, secrets = [], buffers, skills } = options
   const ports = { folder, kept, buffers, plans: new Map() }
   const git = { folder, searchPath: environment.PATH ?? "" }
   const tools = [
@@ -80,7 +85,8 @@ export function filesTools({ folder, kept, sandbox, environment, secrets = [], b
     moveFile(folder),
     deleteFile(ports),
     deleteEntry(folder),
-    runCommand({ folder, sandbox, environment, secrets }),
+    runCommand({ folder, sandbox, environment, secrets, ...(skills ? { skills } : {}) }),
+    ...(skills && skills.all.length > 0 ? [readSkillTool(skills)] : []),
     restoreFile(ports),
     removeDirectories(folder),
   ]

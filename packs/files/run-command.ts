@@ -19,6 +19,8 @@ import { boundProcesses } from "./sandbox/process-bound.ts"
 import { type ProcessResult, runProcess } from "./sandbox/run-process.ts"
 import { noSandbox, type Sandbox } from "./sandbox/sandbox.ts"
 import { shown } from "./folder/shown.ts"
+import type { InstalledSkills } from "./skills/installed-skills.ts"
+import { foldersOfSkills } from "./skills/read-skill.ts"
 
 const SECONDS = 30
 const MAX_SECONDS = 600
@@ -35,6 +37,8 @@ export interface CommandPorts {
   readonly environment: Readonly<Record<string, string>>
   /** Secrets of this process, which are removed from the output. */
   readonly secrets?: Iterable<string>
+  /** Commands can read the skills that their conversation has read. */
+  readonly skills?: InstalledSkills
   /** The limits of a command. Default: computed from this machine's free resources. */
   readonly limits?: CommandLimits
 }
@@ -159,7 +163,7 @@ async function run(
   const readOnly = guard?.found.slice(0, MAX_HELD).map(({ path }) => path) ?? []
   const limits = ports.limits ?? commandLimits()
   await using wrapped = await sandbox.wrap(limited(command, limits), {
-    ...{ root: folder.root, network, readOnly },
+    ...{ root: folder.root, network, readOnly, reads: ports.skills ? foldersOfSkills(ports.skills, context) : [] },
     git: changes_protected ? "write" : "read",
   })
   await using bound = boundProcesses(limits.processes)

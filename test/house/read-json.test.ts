@@ -19,6 +19,7 @@ const mayParse: Readonly<Record<string, string>> = {
   "packs/analyst/postgres/json.ts": "unescapes one string that a pattern has found in a text that was counted",
   "packs/analyst/sqlite/changes.ts": "reads a mark that this server wrote into the database",
   "packs/files/folder/tainted-files.ts": "reads a file that this server wrote into its data folder",
+  "packs/files/skills/installed-skills.ts": "reads a file that this program wrote into its data folder",
   "packs/analyst/charts/schema.ts": "reads a file of the installed package",
   "labs/minilm/": "reads files of the installed package",
   "core/tools/json-schema/schema-job.ts": "runs in a thread of its own, with a time limit",

@@ -81,7 +81,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     connections: ["csv", "database", "markdown", "postgres", "sqlite"],
     tools: ["chart-spec", "charts", "connections", "database", "markdown"],
   },
-  "packs/files": { folder: [], protected: ["folder"], sandbox: ["folder"] },
+  "packs/files": { folder: [], protected: ["folder"], sandbox: ["folder"], skills: ["folder"] },
   "packs/research": {
     citations: [],
     passages: [],
