@@ -26,6 +26,7 @@ export { type AgentTool, agentTool, type AgentToolOptions } from "./api/agent-to
 export type { SubAgentResult } from "./api/sub-agents.ts"
 export { type Agent, defineAgent, type GroundContext } from "./api/agent.ts"
 export type { Answer, Answered, Cancelled, Failed, Undecided } from "./api/answer.ts"
+export type { Audit, AuditEntry, Grant, Grants } from "./api/audit.ts"
 export type { AskOptions } from "./api/ask.ts"
 export type { AGUINames, RunEvents } from "./api/run-response.ts"
 export type { PartialAnswer, PartialValue } from "./api/partial-answer.ts"

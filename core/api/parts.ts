@@ -80,7 +80,7 @@ export function untilClosed<Calls extends object>(parts: Closing, calls: Calls):
 }
 
 /** Makes a value deeply read-only: changing a copy of journal data has no effect. */
-type ReadOnly<Value> = Value extends string | number | boolean | null | undefined
+export type ReadOnly<Value> = Value extends string | number | boolean | null | undefined
   ? Value
   : Value extends readonly (infer Item)[]
     ? readonly ReadOnly<Item>[]

@@ -1,4 +1,5 @@
 import type { Schema } from "../engine/definition/schema.ts"
+import { type Audit, type Grants, openAudit, openGrants } from "./audit.ts"
 import type { Answer } from "./answer.ts"
 import { askAndWait, type AskOptions, streamAnswer } from "./ask.ts"
 import type { PartialAnswer } from "./partial-answer.ts"
@@ -42,6 +43,8 @@ export interface Person {
   readonly proposals: Proposals
   readonly conversations: Conversations
   readonly files: Files
+  readonly audit: Audit
+  readonly grants: Grants
 }
 
 /** `find` resolves to the user's record, at each call, because the account can be deleted while the program works. */
@@ -63,6 +66,8 @@ export function openPerson(parts: Parts, find: () => Promise<UserRecord>): Perso
     toAGUIStreamResponse: (events, init) => toAGUIStreamResponse(personal, events, init),
     proposals: untilClosed(parts, openProposals(personal)),
     conversations: untilClosed(parts, openConversations(personal)),
+    audit: untilClosed(parts, openAudit(personal)),
+    grants: untilClosed(parts, openGrants(personal)),
     files: untilClosed(parts, openPersonFiles(personal)),
   }
 }

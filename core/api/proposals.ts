@@ -55,7 +55,7 @@ export function openProposals(parts: PersonalParts): Proposals {
     get: find,
     async approve(id, also = {}) {
       const { uses } = check(GivenApproval, also)
-      const approval = { ...(await by()), ...(uses === undefined ? {} : { uses }) }
+      const approval = { ...(await by()), ...(uses === undefined ? {} : { grant: { uses } }) }
       return settled(parts, await approve(ports, await find(id), approval))
     },
     async reject(id, given) {

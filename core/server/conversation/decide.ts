@@ -1,9 +1,9 @@
 import { parse } from "../../engine/definition/schema.ts"
-import type { Input, AgainInput } from "../../engine/input.ts"
+import type { Input, AgainInput, UndoInput } from "../../engine/input.ts"
 import { failure, codeOf, AppError } from "../../protocol/errors.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
 import { type ProposalId, type UserId, newId, type RunId, type CallId } from "../../protocol/ids.ts"
-import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import type { AuditEntry, Proposal } from "../../protocol/proposals/proposal.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
 import { proposalOf, conversationOf } from "./find.ts"
 import type { Clock } from "../../shared/time/clock.ts"
@@ -115,6 +115,35 @@ export async function proposeAgain(
   return created
 }
 
+/** Proposes the inverse of an applied write. Returns the proposal, which needs its own decision. */
+export async function undo(
+  ports: DecidingPorts & { readonly clock: Clock },
+  { id, conversationId, inverse, summary, undoneBy }: AuditEntry,
+  decider: Decider,
+): Promise<Proposal> {
+  const { runtime, proposals, clock } = ports
+  const { by: user } = decider
+  if (!inverse) throw failure("not_undoable", { id, problem: "its tool says that nothing takes this back." })
+  // The second caller gets the proposal of the first, and its status.
+  const undone = async (error: AppError) => {
+    const first = await proposals.find(user, error.details.by as ProposalId)
+    return first ? conflict(error, first) : error
+  }
+  if (undoneBy) throw await undone(failure("already_undone", { id, by: undoneBy, status: "applied" }))
+  const callId = newId("call", user, clock.now())
+  const seen = watchProposal([callId], "it could not be proposed.")
+  const { position } = await conversationOf(ports, user, conversationId)
+  using watching = waitForEvent(ports, { id: conversationId, position }, seen.happens)
+  const input: UndoInput = { type: "undo", auditId: id, summary, callId, inverse, ...decider }
+  await runtime.submit(conversationId, input).catch(async (error: unknown) => {
+    throw codeOf(error) === "already_undone" ? await undone(error as AppError) : error
+  })
+  await watching.over()
+  const created = seen.proposal && (await proposals.find(user, seen.proposal))
+  if (!created) throw failure("not_undoable", { id, problem: seen.problem })
+  return created
+}
+
 function requireExpired(proposal: Proposal): void {
   const { id, status } = proposal
   if (status === "expired") return
@@ -123,10 +152,10 @@ function requireExpired(proposal: Proposal): void {
 }
 
 /** Waits until the call is proposed again, in its own run or in a new one, or ends without a proposal. */
-function watchProposal(calls: readonly AgainInput["callId"][]) {
+function watchProposal(calls: readonly CallId[], problem = "it could not be proposed again") {
   const seen = {
     proposal: undefined as ProposalId | undefined,
-    problem: "it could not be proposed again",
+    problem,
     happens(event: JournalEvent): boolean {
       seen.proposal ??= proposalsIn(event).find(({ callId }) => calls.includes(callId))?.id
       const ended = event.type === "tool_end" && calls.includes(event.callId) && event.status !== "expired"

@@ -31,7 +31,10 @@ export function fileRoutes(app: Hono<Env>, { messageFiles, bytesOfFiles }: DataP
 }
 
 /** Answers with the bytes of the file in the address. Throws `not_found` if it is not the caller's. */
-export async function answerWithFile(c: Context<Env>, messageFiles: Pick<MessageFiles, "find" | "read">): Promise<Response> {
+export async function answerWithFile(
+  c: Context<Env>,
+  messageFiles: Pick<MessageFiles, "find" | "read">,
+): Promise<Response> {
   const user = userOf(c)
   const file = await messageFiles.find(user, fileOf(c))
   if (!file) throw failure("not_found")

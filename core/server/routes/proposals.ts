@@ -1,28 +1,16 @@
-import type { Hono, Context } from "hono"
+import type { Hono } from "hono"
 import { DEFAULT_GRANT_USES } from "../../protocol/proposals/proposal.ts"
 import { routes } from "../../protocol/routes/index.ts"
 import { actorOf, userOf } from "../auth/caller.ts"
 import type { Env } from "../auth/credentials.ts"
-import {
-  approve,
-  edit,
-  reject,
-  resolveDoubt,
-  requireDeviceOnline,
-  proposeAgain,
-  proposalsIn,
-} from "../conversation/decide.ts"
-import { findProposal, findConversation, conversationOf, findAudit } from "../conversation/find.ts"
+import { approve, edit, reject, resolveDoubt, requireDeviceOnline, proposeAgain, undo } from "../conversation/decide.ts"
+import { findProposal, findConversation, findAudit } from "../conversation/find.ts"
 import type { ConversationPorts } from "../conversation/ports.ts"
 import { serveRoute } from "../request/serve-route.ts"
 import { decideAll } from "../../engine/runtime/runtime.ts"
 import { whenIdleAnywhere } from "../../engine/runtime/idle-anywhere.ts"
-import { failure, AppError, hasCode } from "../../protocol/errors.ts"
+import { failure } from "../../protocol/errors.ts"
 import { requireModeAllowed } from "../conversation/settings.ts"
-import type { UndoInput } from "../../engine/input.ts"
-import type { JournalEvent } from "../../protocol/events.ts"
-import { newId, type ProposalId } from "../../protocol/ids.ts"
-import { waitForEvent } from "../conversation/wait-for-event.ts"
 import { grantsOf } from "../../engine/gate/grants.ts"
 
 /** Reading proposals and deciding them. A decision is recorded here; only the loop executes it. */
@@ -82,45 +70,7 @@ export function repeatRoutes(app: Hono<Env>, ports: ConversationPorts): void {
 
 /** Undo: proposes the inverse of a write, which needs a decision like any other write. */
 export function undoRoutes(app: Hono<Env>, ports: ConversationPorts): void {
-  serveRoute(app, routes.undoWrite, async (c) => {
-    const { runtime, proposals } = ports
-    const { id, conversationId, inverse, summary, undoneBy } = await findAudit(c, ports)
-    if (!inverse) throw failure("not_undoable", { id, problem: "its tool says that nothing takes this back." })
-    if (undoneBy) throw await conflict(c, ports, failure("already_undone", { id, by: undoneBy, status: "applied" }))
-    const callId = newId("call", userOf(c), ports.clock.now())
-    const seen = watchProposal(callId)
-    const { position } = await conversationOf(ports, userOf(c), conversationId)
-    using watching = waitForEvent(ports, { id: conversationId, position }, seen.happens)
-    const input: UndoInput = { type: "undo", auditId: id, summary, callId, inverse, ...actorOf(c) }
-    await runtime.submit(conversationId, input).catch(async (error: unknown) => {
-      throw hasCode(error, "already_undone") ? await conflict(c, ports, error as AppError) : error
-    })
-    await watching.over()
-    const made = seen.proposal && (await proposals.find(userOf(c), seen.proposal))
-    if (!made) throw failure("not_undoable", { id, problem: seen.problem })
-    return made
-  })
-}
-
-/** Waits until the call is proposed, or ends without a proposal because its target or tool is gone. */
-function watchProposal(callId: UndoInput["callId"]) {
-  const seen = {
-    proposal: undefined as ProposalId | undefined,
-    problem: "it could not be proposed.",
-    happens(event: JournalEvent): boolean {
-      seen.proposal ??= proposalsIn(event).find((proposed) => proposed.callId === callId)?.id
-      const ended = event.type === "tool_end" && event.callId === callId
-      if (ended) seen.problem = event.text
-      return seen.proposal !== undefined || ended
-    },
-  }
-  return seen
-}
-
-/** Tells a second caller which proposal was first, and its status. */
-async function conflict(c: Context<Env>, { proposals }: ConversationPorts, error: AppError): Promise<AppError> {
-  const proposal = await proposals.find(userOf(c), error.details.by as ProposalId)
-  return new AppError(error.code, error.message, { ...error.details, proposal })
+  serveRoute(app, routes.undoWrite, async (c) => undo(ports, await findAudit(c, ports), actorOf(c)))
 }
 
 /** Approvals in advance. */
