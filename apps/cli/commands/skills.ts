@@ -25,9 +25,11 @@ const CLONE_MS = 120_000
 /** Levels below a given folder in which skills are looked for. */
 const MAX_DEPTH = 4
 
-interface Flags {
+interface AddOptions {
   readonly trust?: boolean | undefined
   readonly yes?: readonly string[] | undefined
+  /** The environment of git. */
+  readonly environment: Readonly<Record<string, string>>
 }
 
 export async function run(words: readonly string[]): Promise<number> {
@@ -39,7 +41,7 @@ export async function run(words: readonly string[]): Promise<number> {
   if (action === "add") {
     reportData(config)
     makeDataFolder(config.dataFolder)
-    return add(skills, rest, values)
+    return add(skills, rest, { ...values, environment: config.commandEnvironment })
   }
   if (action !== "show" && action !== "remove") throw new UsageError(skillsText.unknownAction(action))
   const [name, ...more] = rest
@@ -66,9 +68,9 @@ async function list(skills: InstalledSkills): Promise<number> {
   return 0
 }
 
-async function add(skills: InstalledSkills, [from, ...names]: readonly string[], given: Flags): Promise<number> {
+async function add(skills: InstalledSkills, [from, ...names]: readonly string[], given: AddOptions): Promise<number> {
   if (from === undefined) throw new UsageError(skillsText.missingFrom)
-  await using source = await openSource(from)
+  await using source = await openSource(from, given.environment)
   const found = await Promise.all(foldersWithSkills(source.folder).map(readSkill))
   if (found.length === 0) throw new CommandError(skillsText.noneThere(from))
   const choices = found.map(({ name }) => name)
@@ -85,7 +87,7 @@ async function add(skills: InstalledSkills, [from, ...names]: readonly string[],
 async function addOne(
   skills: InstalledSkills,
   skill: Skill,
-  { yes = [], trust = false, origin }: Flags & { readonly origin: string },
+  { yes = [], trust = false, origin }: AddOptions & { readonly origin: string },
 ): Promise<boolean> {
   const { name, hash } = skill
   const before = skills.find(name)
@@ -114,7 +116,7 @@ interface Source extends AsyncDisposable {
 }
 
 /** A folder, or a clone of a git repository that is removed afterwards. */
-async function openSource(from: string): Promise<Source> {
+async function openSource(from: string, environment: AddOptions["environment"]): Promise<Source> {
   if (!/^(https|ssh|file):\/\/|^git@[\w.-]+:/.test(from)) {
     if (!statSync(from, { throwIfNoEntry: false })?.isDirectory()) throw new CommandError(skillsText.noneThere(from))
     return { folder: from, origin: resolve(from), async [Symbol.asyncDispose]() {} }
@@ -126,7 +128,7 @@ async function openSource(from: string): Promise<Source> {
   try {
     await promisify(execFile)("git", [...settings, "clone", "--quiet", "--depth", "1", "--", from, folder], {
       timeout: CLONE_MS,
-      env: { ...process.env, GIT_TERMINAL_PROMPT: "0" },
+      env: { ...environment, GIT_TERMINAL_PROMPT: "0" },
     })
     const head = await promisify(execFile)("git", ["-C", folder, "rev-parse", "HEAD"])
     return { folder, origin: `${from} at ${head.stdout.trim()}`, [Symbol.asyncDispose]: async () => remove() }
