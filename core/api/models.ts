@@ -4,8 +4,8 @@ import type { Model, Price } from "../engine/model.ts"
 import type { ModelSource as ModelsPort } from "../engine/ports.ts"
 import { EndpointLists } from "../models/discovery/endpoint-lists.ts"
 import { ReadyModels } from "../models/ready-models.ts"
-import { meansOf, type Provider, providers, type ReachableProvider } from "../models/providers/list.ts"
-import { ProviderModel } from "../models/providers/model.ts"
+import { settingsOfProvider, type Provider, providers, type ReachableProvider } from "../models/providers/list.ts"
+import { ProviderModel } from "../models/providers/provider-model.ts"
 import { catalogue } from "../models/providers/model-catalogue.ts"
 import { connectTo, type ModelSettings, providerSecrets, withoutBlanks } from "../models/providers/settings.ts"
 import { ModelRegistry } from "../models/registry.ts"
@@ -143,7 +143,7 @@ function openProviders({
   const names = Object.keys(access) as ReachableProvider[]
   const given = names.flatMap((name) => {
     const given: Readonly<Record<string, string | undefined>> = { ...access[name] }
-    return Object.entries(meansOf(providers[name])).map(([means, { field }]) => [field, given[means]])
+    return Object.entries(settingsOfProvider(providers[name])).map(([setting, { field }]) => [field, given[setting]])
   })
   const settings: ModelSettings = withoutBlanks({ ...Object.fromEntries(given), defaultModel, idleSeconds })
   for (const name of names) {

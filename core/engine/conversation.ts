@@ -90,11 +90,19 @@ export interface Conversation {
   undone: ReadonlyMap<AuditId, ProposalId>
   /** Approvals in advance, by tool. */
   grants: ReadonlyMap<string, CountedGrant>
-  /**
-   * Taint that results have added to the history: untrusted text, and the user's private data. Client context may be both.
-   */
-  /** Files of a work folder that the user has not marked as trusted. */
-  readonly hasSeen: { outside: boolean; private: boolean; brought?: true; folder?: true; outsideFrom?: string }
+  /** The taint of the history. These names are stored in snapshots. */
+  readonly hasSeen: {
+    /** Untrusted text, from results. */
+    outside: boolean
+    /** Private data of the user. */
+    private: boolean
+    /** Client context, which may be both. */
+    brought?: true
+    /** Files of a work folder that the user has not marked as trusted. */
+    folder?: true
+    /** The first source of untrusted text, for people. */
+    outsideFrom?: string
+  }
   /** Client context by name, as the model was last sent it. */
   brought: ReadonlyMap<string, string>
   /** Records which parts of the history were removed or summarized. */

@@ -5,7 +5,7 @@ import { type Call, type Conversation, isServerRun, pauseReason, type RunState }
 import { takeable } from "./inbox.ts"
 import { lacksTools } from "./declared-tools.ts"
 import { mustAnswer } from "./definition/stages.ts"
-import { isGated } from "./gate/taint.ts"
+import { needsProposal } from "./gate/policy.ts"
 
 export type NextStep =
   | { readonly type: "take-inbox" }
@@ -68,7 +68,7 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<
   const isNew = (call: Call) => call.state === "new" && !timeIsUp
   if (
     calls.some(
-      (call) => call.state === "approved" || (isNew(call) && !isGated(conversation, agent.tools.find(call.name))),
+      (call) => call.state === "approved" || (isNew(call) && !needsProposal(conversation, agent.tools.find(call.name))),
     )
   )
     return { type: "run-tools" }

@@ -11,6 +11,7 @@ import type { ToolJoining } from "./definition/joined-tools.ts"
 import type { Schema } from "./definition/schema.ts"
 import type { Clock } from "../shared/time/clock.ts"
 import type { Journal } from "./journal.ts"
+import type { Policy } from "./gate/policy.ts"
 import type { Model } from "./model.ts"
 import type { Limits } from "./next-step.ts"
 import type { ReadCache } from "./calls/read-cache.ts"
@@ -137,12 +138,6 @@ export interface Spent {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cost: number
-}
-
-/** The operator's rules for writes. */
-export interface Policy {
-  readonly proposalMinutes: number
-  readonly forbidAuto: boolean
 }
 
 /**

@@ -5,7 +5,7 @@ import { cancelledEnd, runRead, stoppedEnd } from "./calls/run-read.ts"
 import { toolEnd } from "./calls/tool-end.ts"
 import { type Call, openCalls } from "./conversation.ts"
 import { runWrite } from "./gate/run-write.ts"
-import { isGated } from "./gate/taint.ts"
+import { needsProposal } from "./gate/policy.ts"
 import { isCancelled } from "./inbox.ts"
 import { record, type Work } from "./record.ts"
 
@@ -15,7 +15,7 @@ const PARALLEL_READS = 8
 /** Executes the calls that are ready: all reads concurrently, and one approved write. */
 export async function runTools(work: Work): Promise<void> {
   const { conversation, agent } = work
-  const isFree = ({ name }: Call) => !isGated(conversation, agent.tools.find(name))
+  const isFree = ({ name }: Call) => !needsProposal(conversation, agent.tools.find(name))
   // A tool of the agent takes precedence over a client's tool of the same name.
   const isDelegated = (call: Call) => !agent.tools.find(call.name) && isClientCall(conversation, call)
   const open = openCalls(conversation)

@@ -8,7 +8,7 @@ import type { LocalModelServers } from "./discovery/local-servers.ts"
 import { EndpointLists } from "./discovery/endpoint-lists.ts"
 import { guardedFetch } from "./network/guarded-fetch.ts"
 import { type PersonalAccess, personalEndpoints } from "./personal-endpoint.ts"
-import { type Means, meansOf, type Provider, providers } from "./providers/list.ts"
+import { type ProviderSetting, settingsOfProvider, type Provider, providers } from "./providers/list.ts"
 import type { OutboundPolicy } from "./network/outbound-policy.ts"
 import type { RecentSecrets } from "./providers/errors/recent-secrets.ts"
 import {
@@ -175,16 +175,16 @@ export class PersonalModels implements ModelSource, Disposable {
       if (access.has(provider)) continue
       const known = own<Provider>(providers, provider)
       if (!known) continue
-      const means = meansOf(known)
+      const fields = settingsOfProvider(known)
       // All fields or none: the operator's key must never be sent to a person's address, nor a person's key to the
       // operator's.
-      for (const { field } of Object.values(means)) delete settings[field]
+      for (const { field } of Object.values(fields)) delete settings[field]
       if (given === "unreadable") {
         unreadable.add(provider)
         continue
       }
       for (const [name, text] of Object.entries({ ...given.fields, ...given })) {
-        const { field, isSecret } = own<Means>(means, name) ?? {}
+        const { field, isSecret } = own<ProviderSetting>(fields, name) ?? {}
         if (field === undefined || typeof text !== "string") continue
         settings[field] = text
         if (isSecret) usedSecrets.push(...secretsIn(text).slice(0, MAX_LINES))

@@ -15,7 +15,7 @@ import { type Provider, providers } from "./providers/list.ts"
 import { catalogue, type ModelEntry } from "./providers/model-catalogue.ts"
 import type { ProbedProvider } from "./discovery/probe.ts"
 import { type ProviderTable, providerTable } from "./providers/provider-table.ts"
-import type { RetryPolicy } from "./providers/errors/retry.ts"
+import type { RetryPolicy } from "./providers/retry.ts"
 import { connectTo, type ModelSettings, providerSecrets, withoutBlanks } from "./providers/settings.ts"
 
 export interface RegistryOptions {
@@ -242,7 +242,7 @@ export class ModelRegistry implements ModelSource {
     const { fetch, isOwn } = this.#fetchFor(entry.provider)
     // Loaded on first use: a start without a provider model does not need it.
     const [{ ProviderModel }, { watchedFetch }] = await Promise.all([
-      import("./providers/model.ts"),
+      import("./providers/provider-model.ts"),
       import("./providers/stream/watched-fetch.ts"),
     ])
     const { idleSeconds } = this.#settings

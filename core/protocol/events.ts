@@ -19,11 +19,6 @@ export const event = <Type extends string, Shape extends z.ZodRawShape>(type: Ty
     ...shape(),
   })
 
-/**
- * The events of the journal. Each event is one frame on every stream. Events are only added. If a conversation has an
- * event of a type or version that this build does not know, the build can show it but not continue it.
- */
-
 /** The location of the tools: on the server (default) or on a device of the user. */
 const place = () => ({ site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() })
 /** The selected database; null if the selection was removed. */
@@ -294,7 +289,11 @@ export const RunEnded = event("run_ended", () => ({
   heldUpTo: z.number().int().optional(),
 }))
 
-/** Any event of a conversation's journal, the append-only record of what happened. */
+/**
+ * Any event of a conversation's journal, the append-only record of what happened. Each event is one frame on every stream.
+ * Events are only added: if a conversation has an event of a type or version that this build does not know, the build can
+ * show it but not continue it.
+ */
 export const JournalEvent = z.discriminatedUnion("type", [
   ConversationStarted,
   Settings,

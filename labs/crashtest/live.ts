@@ -219,7 +219,7 @@ function toldModel(script: NonNullable<CrashScenario["replies"]>): Model {
   return Object.assign(scripted(always(reply)), { decides: false as const })
 }
 
-/** The same models, each request held against what a strict provider takes (promise 7). */
+/** The same models, which check each request as a strict provider does: every tool call has exactly one result. */
 function checkedModels(models: ModelSource, problems: string): ModelSource {
   return {
     ...models,

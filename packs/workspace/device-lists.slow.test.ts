@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { CallOutcome, DeviceCall, DeviceKnowledge, Task } from "../../core/pack.ts"
 import { workspaceAgent } from "./agent.ts"
-import { DeviceWorkspace } from "./device/workspace.ts"
+import { DeviceWorkspace } from "./device/device-workspace.ts"
 import { contextAt } from "../../test/workspace/in-memory-workspace.ts"
 
 const task = (n: number, more: Record<string, unknown> = {}): Task =>

@@ -12,7 +12,7 @@ import {
   type WorkspaceCall,
 } from "../../core/pack.ts"
 import { inOneLine } from "./describe-row.ts"
-import { VectorRefused } from "./device/workspace.ts"
+import { VectorRefused } from "./device/device-workspace.ts"
 
 /** How long the answer about a note may wait for its vector. */
 const PATIENCE_MS = 10_000

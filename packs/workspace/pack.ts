@@ -7,7 +7,7 @@ import {
   type Workspace,
 } from "../../core/pack.ts"
 import { workspaceAgent } from "./agent.ts"
-import { atSite } from "./device/workspace.ts"
+import { serverOrDevice } from "./device/device-workspace.ts"
 import { findableNotes } from "./findable-notes.ts"
 import { orchestrator } from "./routing/orchestrator.ts"
 import { searchNotes } from "./search-notes.ts"
@@ -26,7 +26,7 @@ export const workspacePack = definePack({
   name: "workspace",
   open({ devices, embedder, ...store }: WorkspaceServices) {
     const anywhere = withTaint(
-      atSite(({ user }) => store.workspaceOf(user), devices),
+      serverOrDevice(({ user }) => store.workspaceOf(user), devices),
       store.taintedRows,
     )
     const workspace = findableNotes(anywhere, embedder)

@@ -11,7 +11,7 @@ import { tokenFor } from "../support/processes/token-for.ts"
 import { WatchedServer } from "../support/processes/watched-server.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
 
-/** Promise 12: how much processor time one turn of the server's event loop may take. */
+/** How much processor time one turn of the server's event loop may take. */
 const MAX_TURN_MS = 1000
 /** Five seconds on this server, and what it takes to stop, on a machine that has other things to do. Without a bound they take for ever. */
 const MAX_MS = 90_000

@@ -188,7 +188,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     const own = postgresKind({
       hosts: new OutboundPolicy(["127.0.0.1"]),
       superuserConnections: false,
-      layers: { guard: false, oneStatement: true, readOnly: true, role: true },
+      guards: { grammar: false, oneStatement: true, readOnly: true, role: true },
     })
     const [[first]] = (await ask("SELECT pg_backend_pid()", target, own)).rows as [[number]]
     await ask("SELECT set_config('search_path', 'other', false), pg_advisory_lock(77)", target, own)
@@ -323,8 +323,8 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     await new Promise<void>((resolve) => odd.listen(0, "127.0.0.1", resolve))
     try {
       const { port } = odd.address() as { port: number }
-      const layers = { guard: false, oneStatement: true, readOnly: true, role: true }
-      const quick = postgresKind({ ...options, layers, limits: { ...queryLimits, seconds: 2 } })
+      const guards = { grammar: false, oneStatement: true, readOnly: true, role: true }
+      const quick = postgresKind({ ...options, guards, limits: { ...queryLimits, seconds: 2 } })
       return await refusal(ask("SELECT 1", { ...target, port }, quick))
     } finally {
       odd.close()

@@ -14,7 +14,7 @@ import { oneIn } from "../support/sizes.ts"
 
 const user = "user_ada" as UserId
 const hosts = new OutboundPolicy(["127.0.0.1"])
-const all: PostgresGuards = { guard: true, oneStatement: true, readOnly: true, role: true }
+const all: PostgresGuards = { grammar: true, oneStatement: true, readOnly: true, role: true }
 const name = "walls"
 
 describe.runIf(inject("engines").includes("postgres"))("hostile statements of PostgreSQL", { timeout: 300_000 }, () => {
@@ -86,10 +86,10 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
 
   async function attack(
     target: PostgresTarget,
-    layers: Partial<PostgresGuards>,
+    guards: Partial<PostgresGuards>,
     { superuserConnections = true, before = untouched, looks = 600, tried = attempts } = {},
   ) {
-    const kind = postgresKind({ hosts, superuserConnections, layers: { ...all, ...layers } })
+    const kind = postgresKind({ hosts, superuserConnections, guards: { ...all, ...guards } })
     try {
       const outcomes = await tryEach(kind, { target, user }, tried)
       return { outcomes, harmed: await isHarmed(before, looks) }
@@ -120,10 +120,10 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
     ["a superuser whom the operator lets in", "role", () => server],
   ]
   /** Each of these opens a connection for each of two hundred statements: usually the seed selects one of the two. */
-  const turns = oneIn(2, ["guard", "harm"])
-  const guard = ["the owner", "guard", () => owner] as const
+  const turns = oneIn(2, ["grammar", "harm"])
+  const grammar = ["the owner", "grammar", () => owner] as const
 
-  test.each([...(turns.includes("guard") ? [guard] : []), ...oneIn(6, withoutOne)])(
+  test.each([...(turns.includes("grammar") ? [grammar] : []), ...oneIn(6, withoutOne)])(
     "of %s change nothing without %s",
     async (_who, layer, target) => {
       expect((await attack(target(), { [layer]: false })).harmed).toBe(false)
@@ -133,22 +133,22 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
   test("of a superuser change nothing without the guard, because a superuser connection is refused", async () => {
     // None is even parsed: a few, selected by the seed, show that as well as all.
     const tried = [...oneIn(8, attempts)]
-    const { outcomes, harmed } = await attack(server, { guard: false }, { superuserConnections: false, tried })
+    const { outcomes, harmed } = await attack(server, { grammar: false }, { superuserConnections: false, tried })
     expect(outcomes.size).toBe(tried.length)
     expect(new Set(outcomes.values())).toEqual(new Set(["superuser_refused"]))
     expect(harmed).toBe(false)
   })
 
   const tornDown: readonly [string, () => PostgresTarget, Partial<PostgresGuards>][] = [
-    ["the guard, of a superuser who is let in", () => server, { guard: false }],
-    ["the guard and one statement at a time", () => owner, { guard: false, oneStatement: false }],
-    ["the guard and reading only", () => owner, { guard: false, readOnly: false }],
+    ["the guard, of a superuser who is let in", () => server, { grammar: false }],
+    ["the guard and one statement at a time", () => owner, { grammar: false, oneStatement: false }],
+    ["the guard and reading only", () => owner, { grammar: false, readOnly: false }],
   ]
   test.each(turns.includes("harm") ? oneIn(3, tornDown) : [])(
     "do harm without %s, which shows that these tests detect harm",
-    async (_, target, layers) => {
+    async (_, target, guards) => {
       // Two seconds: it does not go away.
-      expect((await attack(target(), layers, { before: await stateNow(), looks: 40 })).harmed).toBe(true)
+      expect((await attack(target(), guards, { before: await stateNow(), looks: 40 })).harmed).toBe(true)
     },
   )
 })

@@ -38,9 +38,9 @@ const SESSION = `SELECT changes(), total_changes(), last_insert_rowid(), length(
   (SELECT json_group_array(name) FROM customer)`
 
 /** Runs every attempt with these guards. Harm is a changed file, or a process whose state has changed. */
-async function attack(layers: SqliteGuards) {
+async function attack(guards: SqliteGuards) {
   const { folder, root, attempts, place } = makePlace()
-  const kind = sqliteKind({ root, layers })
+  const kind = sqliteKind({ root, guards })
   try {
     const { signal } = new AbortController()
     const session = () => kind.query({ ...place, signal }, SESSION).then(({ rows }) => JSON.stringify(rows), String)

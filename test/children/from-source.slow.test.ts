@@ -59,8 +59,8 @@ test("reads PDFs with East Asian fonts, whose character maps ship next to the pa
 test("SQLite files are read, and changed", async () => {
   const children = new SqliteChildren(undefined, child("sqlite-child"))
   onTestFinished(() => children.close())
-  const layers = { statement: true, authorizer: true, readOnly: true }
-  const job = { ...where, work: { type: "query", sql: "SELECT a FROM t" }, layers } as const
+  const guards = { statement: true, authorizer: true, readOnly: true }
+  const job = { ...where, work: { type: "query", sql: "SELECT a FROM t" }, guards } as const
   expect(await children.run("ada", job, signal)).toMatchObject({ type: "answer", answer: { rows: [[1]] } })
   const changing = new SqliteChangeChildren(undefined, child("sqlite-change-child"))
   onTestFinished(() => changing.close())

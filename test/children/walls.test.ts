@@ -55,8 +55,8 @@ const where = { path: given, folders: [join(given, "..")], limits: queryLimits }
 test("a process that reads SQLite files can access only the files of its job", async () => {
   const children = new SqliteChildren(undefined, { script: probe("failed") })
   onTestFinished(() => children.close())
-  const layers = { statement: true, authorizer: true, readOnly: true }
-  const outcome = await children.run("ada", { ...where, work: { type: "probe" }, layers }, signal)
+  const guards = { statement: true, authorizer: true, readOnly: true }
+  const outcome = await children.run("ada", { ...where, work: { type: "probe" }, guards }, signal)
   expect(outcome).toEqual({ type: "failed", problem: "its own file" })
 })
 
@@ -66,9 +66,9 @@ test("a process that has read for one person is not used for another, who has ot
     process.send("ready")`)
   const children = new SqliteChildren(undefined, { script: pid })
   onTestFinished(() => children.close())
-  const layers = { statement: true, authorizer: true, readOnly: true }
+  const guards = { statement: true, authorizer: true, readOnly: true }
   const asked = async (user: string) => {
-    const job = { ...where, folders: [join(tmpdir(), user)], work: { type: "probe" }, layers } as const
+    const job = { ...where, folders: [join(tmpdir(), user)], work: { type: "probe" }, guards } as const
     return ((await children.run(user, job, signal)) as { problem: string }).problem
   }
   const ada = await asked("ada")

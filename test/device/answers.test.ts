@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { systemClock } from "../../core/shared/time/clock.ts"
-import { DeviceWorkspace } from "../../packs/workspace/device/workspace.ts"
+import { DeviceWorkspace } from "../../packs/workspace/device/device-workspace.ts"
 import { newId } from "../../core/protocol/ids.ts"
 import { Devices } from "../../core/server/socket/devices.ts"
 import { scripted } from "../../core/testing.ts"

@@ -10,7 +10,7 @@ import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, type FaceOptions, type Visitor } from "../support/server/face.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-/** The time that promise 14 allows, less a little for the work itself. */
+/** A revocation takes effect within 5 s; this leaves a second for the work itself. */
 const SOON = 4000
 
 /** A stream of this person, as a route would open it. */
@@ -46,7 +46,6 @@ function speaks(face: Face, id: string, words = ""): Promise<void> {
   })
 }
 
-// Promise 14
 describe.each(anyDatabase)("revocation on $name", ({ create }) => {
   const open = async (more: Partial<FaceOptions> = {}) => {
     const clock = new TurnedClock()

@@ -289,7 +289,6 @@ describe.each(databasesInTurn(import.meta.filename))("a session's cookie alone o
   })
 })
 
-// Promise 16
 describe("a cookie is accepted only from pages of the server", () => {
   const open = async () => {
     const address = { allowedOrigins: ["https://app.example"] }

@@ -12,7 +12,6 @@ import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-// Promise 15
 describe.each(anyDatabase)("tokens over HTTP on $name", ({ create }) => {
   let face: Face
   beforeAll(async () => {
@@ -126,7 +125,7 @@ const ownRoutes: [method: string, path: string, scope: Scope][] = [
   ["POST", "/api/auth/sign-out", "read"],
 ]
 
-// Promises 15 and 16: the one table of routes is the list of entry points.
+// The table of routes lists every entry point.
 test.each(Object.values<Route>(table).filter(({ path, needs }) => needs !== "nobody" && path.startsWith("/api/")))(
   "$method $path needs a credential, and is closed to other sites' pages",
   async ({ method, path }) => {
@@ -142,7 +141,6 @@ test.each(Object.values<Route>(table).filter(({ path, needs }) => needs !== "nob
   },
 )
 
-// Promise 13
 describe.each(anyDatabase)("other people's tokens and sessions on $name", ({ create }) => {
   let face: Face
   let ada: Browser
@@ -245,7 +243,6 @@ describe.each(anyDatabase)("tickets on $name", ({ create }) => {
   })
 })
 
-// Promises 15 and 17
 test("no secret is in the database in clear, in a log line or in an address", async () => {
   await using database = await databases[0]!.create()
   await using face = await Face.open({ url: database.url, model: scripted(always(says("ok"))) })

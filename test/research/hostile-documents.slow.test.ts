@@ -6,7 +6,7 @@ import { hostileDocumentsOf } from "./hostile-documents.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
 import { WatchedServer } from "../support/processes/watched-server.ts"
 
-/** Promise 12: no upload delays `/healthz` by more than a second. */
+/** No upload delays `/healthz` by more than a second. */
 const MAX_MS = 1000
 /** Cost that grows with the square of a document shows with a quarter of the largest size as well. */
 const PART = isLong ? 1 : 1 / 4

@@ -66,7 +66,6 @@ async function slowestHealth(url: string, during: Promise<unknown>): Promise<num
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-// Promise 12.
 describe("the server answers others while one peer floods it with", { timeout: 180_000 }, () => {
   test("frames, which are read no faster than the limit", async () => {
     await using server = await open()

@@ -4,7 +4,7 @@ import { isOver, readFrames, type SeenFrame, transcriptOf } from "../support/ser
 import { TurnedClock } from "../support/loop/world.ts"
 import { goOn, openHalfOpen, stop } from "../support/lives/half-open.ts"
 
-// A peer whose process is stopped: its connection stays open, but no process answers on it (promise 9).
+// A peer whose process is stopped: its connection stays open, but no process answers on it.
 vi.setConfig({ testTimeout: 180_000 })
 
 const MILK = { title: "Buy milk" }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
 import { describe, expect, test } from "vitest"
-import { providerMeans } from "../../../core/models/providers/settings.ts"
+import { allProviderSettings } from "../../../core/models/providers/settings.ts"
 import { ModelRegistry } from "../../../core/models/registry.ts"
 import { RecentSecrets } from "../../../core/models/providers/errors/recent-secrets.ts"
 import { readConfig } from "./config.ts"
@@ -11,7 +11,7 @@ import { CommandError } from "../process/command.ts"
 import { createLog } from "../process/log.ts"
 import { settingsIn } from "../../../core/compose/settings.ts"
 
-test.each(providerMeans.flatMap(({ variable, toAddress }) => (toAddress ? [variable] : [])))(
+test.each(allProviderSettings.flatMap(({ variable, toAddress }) => (toAddress ? [variable] : [])))(
   "%s that is no address is refused, so that no provider is silently left out",
   (variable) => {
     for (const text of ["ftp://models.example", "http://", "not a url"])

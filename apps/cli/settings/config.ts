@@ -8,7 +8,7 @@ import type { PrivateHosts } from "../../../core/models/network/outbound-policy.
 import type { ProxySettings } from "../../../core/models/network/proxied-fetch.ts"
 import type { NamedEndpoint } from "../../../core/models/providers/endpoints/named-endpoint.ts"
 import { EndpointFault, readEndpoints } from "../../../core/models/providers/endpoints/read-endpoints.ts"
-import { type ModelSettings, providerMeans, settingVariables } from "../../../core/models/providers/settings.ts"
+import { type ModelSettings, allProviderSettings, settingVariables } from "../../../core/models/providers/settings.ts"
 import { defaultScopes } from "../../../core/protocol/account/sign-in.ts"
 import type { JwtSettings } from "../../../core/server/auth/jwt.ts"
 import type { OidcSettings } from "../../../core/server/routes/account/ports.ts"
@@ -174,7 +174,7 @@ function webhook({ PAWL_WEBHOOK_URL: url, PAWL_WEBHOOK_SECRET: secret }: Values)
 
 /** Ignores provider variables that other programs left in the environment, unless a setting allows them. */
 function modelSettings(values: Values): ModelSettings {
-  const notOurs = providerMeans.filter(({ onlyWith }) => onlyWith && !values[onlyWith]).map(({ field }) => field)
+  const notOurs = allProviderSettings.filter(({ onlyWith }) => onlyWith && !values[onlyWith]).map(({ field }) => field)
   const entries = Object.entries(settingVariables).filter(([field]) => !notOurs.some((each) => each === field))
   return Object.fromEntries(entries.map(([field, variable]) => [field, values[variable]]))
 }

@@ -1,5 +1,5 @@
 import { REPLY_CHARACTERS } from "../../../core/engine/ask/reply.ts"
-import { type ProviderVariable, providerMeans, secretsIn } from "../../../core/models/providers/settings.ts"
+import { type ProviderVariable, allProviderSettings, secretsIn } from "../../../core/models/providers/settings.ts"
 import { USUAL_PERSON_BYTES } from "../../../core/protocol/account/storage.ts"
 import { toNetwork } from "../../../core/server/auth/origins.ts"
 import { toMasterKey } from "../../../core/store/people/master-keys.ts"
@@ -301,7 +301,7 @@ export type Values = SettingValues<typeof settingTable>
 
 /** The variables of each provider. */
 function providerSettings(): Readonly<Record<ProviderVariable, Setting<string>>> {
-  const entries = providerMeans.map(({ variable, says: description, also, isSecret, toAddress }) => {
+  const entries = allProviderSettings.map(({ variable, says: description, also, isSecret, toAddress }) => {
     const about = { description, ...(also ? { also } : {}), ...(isSecret ? { secretsIn } : {}) }
     // The text is stored as it was set: each provider parses it in its own way.
     const isAddress = (text: string) => toAddress?.(text) !== undefined

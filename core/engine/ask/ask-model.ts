@@ -60,9 +60,9 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   try {
     const { signal } = work
     const most = ports.limits.replyCharacters
-    const think = (text: string) => showThought(work, reply, reply.thinking.more(text))
+    const think = (text: string) => publishThought(work, reply, reply.thinking.more(text))
     const asking = { model, request: bounded, signal, most, tell: recordStatus(work, model.name), think }
-    isCut = (await streamReply(asking, (part) => show(work, reply, part))) === "cut"
+    isCut = (await streamReply(asking, (part) => publishText(work, reply, part))) === "cut"
   } catch (error) {
     // Our own failure, not the provider's: a wait could not be recorded.
     if (hasCode(error, "store_unavailable") || hasCode(error, "lease_lost")) throw error
@@ -78,16 +78,16 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   if (reservation) await settle(work, reservation)
 }
 
-/** Shows text as it arrives, after the recorded events. */
-function show(work: Work, reply: Reply, part: ReplyPart): void {
+/** Sends text to the clients as it arrives, after the recorded events. */
+function publishText(work: Work, reply: Reply, part: ReplyPart): void {
   const { conversation, ports } = work
   const { id, position } = conversation
   const text = reply.add(part)
   if (text) ports.bus.publish(id, { type: "text_delta", position, offset: reply.offset, text, reply })
-  if (part.type === "reasoning") showThought(work, reply, reply.thoughtToShow)
+  if (part.type === "reasoning") publishThought(work, reply, reply.thoughtToShow)
 }
 
-function showThought({ conversation: { id, position }, ports }: Work, { thinking }: Reply, text: string): void {
+function publishThought({ conversation: { id, position }, ports }: Work, { thinking }: Reply, text: string): void {
   if (text === "") return
   ports.bus.publish(id, { type: "reasoning_delta", position, offset: thinking.offset, text, ms: thinking.ms })
 }
@@ -165,8 +165,8 @@ async function broken(work: Work, model: string, error: unknown, reply?: Reply):
   if (next) return record(work, [next])
   const cut = code === "context_overflow" ? cutPoint(conversation, conversation.tokens / 2) : undefined
   if (cut) return record(work, [{ type: "history_cut", ...cut }])
-  // Before anything was shown, models/ has retried already. After that only the loop may retry, because it tells the
-  // user.
+  // Before its first part, `#openWithRetries` of models/providers/provider-model.ts has retried already. After that only
+  // the loop may retry, because it tells the user.
   const retriable =
     error instanceof AppError && error.details.retriable === true && reply !== undefined && reply.hasBegun
   const restarts = conversation.run?.restarts ?? 0

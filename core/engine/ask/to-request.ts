@@ -25,7 +25,7 @@ export function toRequest(
 ): ModelRequest {
   const { conversation, agent, ports } = work
   const last = conversation.history.at(-1)
-  // Promise 7: no request is sent in which a call has no result. `every` would skip empty elements.
+  // A request in which a call has no result is never sent. `every` would skip empty elements.
   if (last?.role === "tool" && (last.results as (CallResult | undefined)[]).includes(undefined)) {
     throw new Error(`${conversation.id}: a call of the last reply has no result`)
   }

@@ -155,7 +155,10 @@ interface Common<Input> {
    * approval.
    */
   readonly staysIn?: "folder"
-  /** The tool runs where the conversation's site is. If that is a device, it takes longer and can be offline. */
+  /**
+   * Set if the tool works on the conversation's device when there is one. Its `run` sends the call there itself; the engine
+   * only allows more time.
+   */
   readonly onSite?: "workspace" | "files"
   /** Requests that this tool serves. Clients offer them as suggestions. */
   readonly examples?: readonly string[]

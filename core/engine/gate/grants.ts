@@ -41,7 +41,7 @@ function keyOf({ tool, commandLine, prefix }: CountedGrant): string {
 export function grant(conversation: Conversation, { grant, proposalId, by, at }: EventOf<"decision">): void {
   const proposed = conversation.proposals.get(proposalId)?.proposed
   // Not with untrusted text and private data. Untrusted text of a folder alone does not exclude changes of that folder:
-  // see `approverOf`.
+  // see `automaticApprover`.
   if (!grant || !proposed || isDecidedByPerson(conversation, { staysIn: "folder" })) return
   const { tool, action, commandLine } = proposed
   const { uses, prefix } = grant

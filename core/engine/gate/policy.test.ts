@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { AuditId } from "../../protocol/ids.ts"
 import type { ActionClass } from "../../protocol/proposals/proposal.ts"
-import { approverOf, isDenied } from "./policy.ts"
+import { automaticApprover, isDenied } from "./policy.ts"
 import { ADA, type Staged, staged } from "../staged.fixture.ts"
 
 const asked = (mode: "read-only" | "confirm" | "auto") => staged().add({ type: "settings", mode }).asks("?")
@@ -50,7 +50,7 @@ const rules: [rule: string, conversation: Staged, action: ActionClass, approver:
 ]
 
 test.each(rules)("%s", (_rule, { conversation }, action, approver) => {
-  expect(approverOf(conversation, { tool: "write", action }, { forbidAuto: false })).toBe(approver)
+  expect(automaticApprover(conversation, { tool: "write", action }, { forbidAuto: false })).toBe(approver)
 })
 
 test("nothing is granted after untrusted text and private data, also if the decision was queued", () => {
@@ -60,12 +60,16 @@ test("nothing is granted after untrusted text and private data, also if the deci
 
 test("if the operator forbids auto mode, writes are not approved automatically in any mode", () => {
   const { conversation } = asked("auto")
-  expect(approverOf(conversation, { tool: "write", action: "safe_create" }, { forbidAuto: true })).toBeUndefined()
+  expect(
+    automaticApprover(conversation, { tool: "write", action: "safe_create" }, { forbidAuto: true }),
+  ).toBeUndefined()
 })
 
 test("a grant is for one tool", () => {
   const { conversation } = granted("safe_create")
-  expect(approverOf(conversation, { tool: "other", action: "safe_create" }, { forbidAuto: false })).toBeUndefined()
+  expect(
+    automaticApprover(conversation, { tool: "other", action: "safe_create" }, { forbidAuto: false }),
+  ).toBeUndefined()
 })
 
 test("read-only denies writes and nothing else", () => {
@@ -91,7 +95,7 @@ function wall(story: Staged): Staged {
 test("a write that always needs a person is proposed in auto mode and despite a grant", () => {
   for (const { conversation } of [asked("auto"), granted("destructive_delete")]) {
     const about = { tool: "write", action: "safe_create" } as const
-    expect(approverOf(conversation, { ...about, insists: true }, { forbidAuto: false })).toBeUndefined()
-    expect(approverOf(conversation, about, { forbidAuto: false })).toBeDefined()
+    expect(automaticApprover(conversation, { ...about, insists: true }, { forbidAuto: false })).toBeUndefined()
+    expect(automaticApprover(conversation, about, { forbidAuto: false })).toBeDefined()
   }
 })

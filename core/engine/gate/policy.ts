@@ -1,10 +1,15 @@
 import type { Proposed } from "../../protocol/proposals/proposal.ts"
 import { type Conversation, isServerRun } from "../conversation.ts"
 import { grantFor } from "./grants.ts"
-import type { Policy } from "../ports.ts"
 import type { Mode } from "../../protocol/schema.ts"
 import type { Tool } from "../definition/tool.ts"
-import { isDecidedByPerson } from "./taint.ts"
+import { hasSeenOutsideAndPrivate, isDecidedByPerson } from "./taint.ts"
+
+/** The operator's rules for writes. */
+export interface Policy {
+  readonly proposalMinutes: number
+  readonly forbidAuto: boolean
+}
 
 /** The modes, from the narrowest to the widest. */
 const MODES: readonly Mode[] = ["read-only", "confirm", "auto"]
@@ -18,6 +23,11 @@ export const narrowest = (...modes: readonly Mode[]): Mode => modes.reduce((a, b
 /** A read-only conversation does not even preview a write. */
 export function isDenied({ mode }: Pick<Conversation, "mode">, { effect }: Pick<Tool, "effect">): boolean {
   return mode === "read-only" && effect === "write"
+}
+
+/** True if a call becomes a proposal, which a person or the policy decides before it runs. Other calls run at once. */
+export function needsProposal(conversation: Pick<Conversation, "hasSeen">, tool: Tool | undefined): boolean {
+  return tool?.effect === "write" || (tool?.egress === true && hasSeenOutsideAndPrivate(conversation))
 }
 
 type Approving = Pick<Conversation, "mode" | "run" | "grants" | "hasSeen" | "site" | "deviceId">
@@ -39,7 +49,7 @@ export interface GatedTool extends Pick<Tool, "staysIn"> {
  * Who approves a proposal instead of the user; undefined if the user must decide. Only the mode, the user's grants and
  * the operator's policy decide. The model has no influence.
  */
-export function approverOf(
+export function automaticApprover(
   conversation: Approving,
   { insists, onSite, staysIn, ...proposed }: Pick<Proposed, "tool" | "action" | "commandLine" | "insists"> & GatedTool,
   policy: Pick<Policy, "forbidAuto">,

@@ -7,7 +7,7 @@ import { boundedDiff, type CheckedCall, checkCall, contextFor, secondsFor, threw
 import { type Call, type Conversation, openCalls } from "../conversation.ts"
 import { duplicatesOf } from "../calls/duplicates.ts"
 import { useGrant } from "./grants.ts"
-import { approverOf, type GatedTool, isDenied } from "./policy.ts"
+import { automaticApprover, type GatedTool, isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
 import type { Preview, Tool } from "../definition/tool.ts"
@@ -36,7 +36,11 @@ export async function propose(work: Work): Promise<void> {
       continue
     }
     const { proposed, edited, gated } = outcome
-    const approvedBy = approverOf({ ...work.conversation, ...granting }, { ...proposed, ...gated }, work.ports.policy)
+    const approvedBy = automaticApprover(
+      { ...work.conversation, ...granting },
+      { ...proposed, ...gated },
+      work.ports.policy,
+    )
     // A person who edited a call wants to see the result; a grant covers only calls that are not reviewed.
     if (!approvedBy || (approvedBy !== "policy" && edited)) {
       if (waiting.length < MAX_WAITING) waiting.push(withReason(work, { ...outcome, granting }))
@@ -55,7 +59,7 @@ function withReason(
 ): Proposed {
   if (!hasSeenOutsideAndPrivate(conversation)) return proposed
   const hasSeen = { outside: false, private: false }
-  const approver = approverOf({ ...conversation, ...granting, hasSeen }, { ...proposed, ...gated }, ports.policy)
+  const approver = automaticApprover({ ...conversation, ...granting, hasSeen }, { ...proposed, ...gated }, ports.policy)
   return proposed.sends || approver ? { ...proposed, reason: approvalReason(conversation) } : proposed
 }
 
@@ -76,7 +80,7 @@ async function toOutcome(work: Work, call: Call): Promise<Gated> {
     const text = "Not done: this conversation is read-only. Say what you would have changed instead."
     return { end: toolEnd(conversation, call, { status: "denied", text, now }) }
   }
-  const preview = await look(work, call, checked)
+  const preview = await readPreview(work, call, checked)
   if ("error" in preview) return { end: threw(work, call, { error: preview.error, tool: checked.tool }) }
   const proposed = toProposed(work, call, { ...checked, preview })
   return { proposed, edited: call.state === "edited", gated: toGated(checked.tool) }
@@ -86,16 +90,16 @@ function toGated({ onSite, staysIn }: Tool): GatedTool {
   return { onSite: onSite !== undefined, ...(staysIn ? { staysIn } : {}) }
 }
 
-async function look(
+async function readPreview(
   work: Work,
   call: Call,
   { tool, input, given }: CheckedCall,
 ): Promise<Preview | { error: unknown }> {
-  if (tool.effect === "read") return toSend({ tool, input, given })
+  if (tool.effect === "read") return previewOfSending({ tool, input, given })
   // A write without a preview counts as the worst case. Its arguments are shown in any case.
   const fallback: Preview = { summary: `Run ${tool.name}`, action: "destructive_update" }
   // Previewing a call with egress would send its arguments before approval.
-  if (!tool.preview || isGatedLook(work, tool)) return fallback
+  if (!tool.preview || previewWouldSend(work, tool)) return fallback
   const { clock } = work.ports
   const ended = await withTimeLimit<Preview>(
     { clock, seconds: secondsFor(work, tool), signal: work.signal, graceMs: 0 },
@@ -115,7 +119,7 @@ async function look(
 }
 
 /** It overwrites nothing, so no client may say so. Clients say that it sends data and cannot be undone. */
-function toSend({ tool, input, given }: CheckedCall): Preview {
+function previewOfSending({ tool, input, given }: CheckedCall): Preview {
   const plain = `Send outside with ${tool.name}`
   const told = { summary: `${plain}: ${JSON.stringify(given)}`, title: plain, action: "safe_create" } as const
   if (tool.effect !== "read" || !tool.sending) return told
@@ -127,7 +131,7 @@ function toSend({ tool, input, given }: CheckedCall): Preview {
   }
 }
 
-const isGatedLook = ({ conversation }: Work, { egress }: Tool) =>
+const previewWouldSend = ({ conversation }: Work, { egress }: Tool) =>
   egress === true && hasSeenOutsideAndPrivate(conversation)
 
 function toProposed(

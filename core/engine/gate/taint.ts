@@ -41,11 +41,6 @@ export function approvalReason({ hasSeen, state }: Pick<Conversation, "hasSeen" 
 /** The source comes last: its name is untrusted and must not continue our sentence. */
 const withSource = (reason: string, source: string | undefined) => (source ? `${reason}: ${source}` : `${reason}.`)
 
-/** True if a call is decided by a person or the policy before it runs. */
-export function isGated(conversation: Seen, tool: Tool | undefined): boolean {
-  return tool?.effect === "write" || (tool?.egress === true && hasSeenOutsideAndPrivate(conversation))
-}
-
 /** Records client context: untrusted documents or private data, which cannot be distinguished. */
 export function noteContextSeen(conversation: Conversation, from: string): void {
   const { hasSeen } = conversation

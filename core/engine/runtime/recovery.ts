@@ -12,7 +12,7 @@ const PORTION = 32
 /** So few go to the first node that finds them, because sharing would only delay some of them. */
 const NOT_SHARED = 8
 
-interface TakeUpPorts extends Pick<Ports, "journal" | "log"> {
+interface RecoveryPorts extends Pick<Ports, "journal" | "log"> {
   readonly isolation: Isolation
   isWorking(id: ConversationId): boolean
   /** Left to nodes of a newer version, or to the terminal whose folder they use. */
@@ -28,11 +28,11 @@ type Judgements = ReadonlyMap<ConversationId, Judged>
  * rest is free for all at the next poll.
  */
 export class FailedWriterRecovery {
-  readonly #ports: TakeUpPorts
+  readonly #ports: RecoveryPorts
   /** Conversations left to the other nodes at the last poll. */
   #passedOver: ReadonlySet<ConversationId> = new Set()
 
-  constructor(ports: TakeUpPorts) {
+  constructor(ports: RecoveryPorts) {
     this.#ports = ports
   }
 
@@ -48,15 +48,15 @@ export class FailedWriterRecovery {
     const mine = new Set(found)
     const suspects = [...judged.keys()].filter((id) => mine.has(id))
     const others = found.filter((id) => !judged.has(id))
-    if (!journal.sharesWork) return this.#beginAll([...others, ...suspects], judged)
+    if (!journal.sharesWork) return this.#startAll([...others, ...suspects], judged)
     const isAlone = (id: ConversationId) => judged.get(id)?.alone === true
     const taken = await this.#takeShare([...others, ...suspects.filter((id) => !isAlone(id))], judged)
     // Each node queues all of them, and at its turn takes the next one that no other has.
-    return taken + (await this.#beginAll(suspects.filter(isAlone), judged, true))
+    return taken + (await this.#startAll(suspects.filter(isAlone), judged, true))
   }
 
-  async #beginAll(ids: readonly ConversationId[], judged: Judgements, marksItself = false): Promise<number> {
-    await Promise.all(ids.map((id) => this.#begin(id, judged, marksItself)))
+  async #startAll(ids: readonly ConversationId[], judged: Judgements, marksItself = false): Promise<number> {
+    await Promise.all(ids.map((id) => this.#startJob(id, judged, marksItself)))
     return ids.length
   }
 
@@ -69,7 +69,7 @@ export class FailedWriterRecovery {
       const marked = await this.#ports.journal.earmark([...free], Math.min(room, PORTION))
       inVain = marked.length === 0 ? inVain + 1 : 0
       for (const id of marked) free.delete(id)
-      const jobs = await Promise.all(marked.map((id) => this.#begin(id, judged, false)))
+      const jobs = await Promise.all(marked.map((id) => this.#startJob(id, judged, false)))
       const claimed = this.#whenClaimed(marked, jobs)
       room -= marked.length
       if (room > 0) await claimed
@@ -78,7 +78,7 @@ export class FailedWriterRecovery {
     return ids.length - free.size
   }
 
-  #begin(id: ConversationId, judged: Judgements, marksItself: boolean): Promise<Job | undefined> {
+  #startJob(id: ConversationId, judged: Judgements, marksItself: boolean): Promise<Job | undefined> {
     return this.#ports.begin(id, judged.get(id) ?? { alone: false }, marksItself)
   }
 

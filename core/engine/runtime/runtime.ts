@@ -42,7 +42,7 @@ export class Runtime {
   readonly #locks = new KeyedLock()
   readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
   readonly #isolation: Isolation
-  readonly #takeUp: FailedWriterRecovery
+  readonly #recovery: FailedWriterRecovery
   readonly #titles: Titles
   /** Conversations that only other processes can continue. They are not read again at each poll. */
   readonly #left = new Set<ConversationId>()
@@ -59,7 +59,7 @@ export class Runtime {
     const begin = (id: ConversationId, judged: Judged, marksItself: boolean) =>
       this.#beginLeftBehind(id, judged, marksItself)
     const { journal, log } = ports
-    this.#takeUp = new FailedWriterRecovery({
+    this.#recovery = new FailedWriterRecovery({
       journal,
       log,
       isolation: this.#isolation,
@@ -99,7 +99,7 @@ export class Runtime {
     }
     const { id } = conversation
     return this.#locks.run(id, async () => {
-      await this.#orLook(id, () => journal.create(conversation, events, message !== undefined))
+      await this.#recheckIfUncertain(id, () => journal.create(conversation, events, message !== undefined))
       bus.publish(id, { type: "events", user: conversation.user, events })
       if (message) this.#work(id, true)
       return conversation
@@ -159,7 +159,7 @@ export class Runtime {
 
   /** Continues the work of failed writers. Returns how many conversations it found. */
   recover(limit = 1000): Promise<number> {
-    return this.#takeUp.look(limit)
+    return this.#recovery.look(limit)
   }
 
   /** How many conversations of other nodes this one has continued. */
@@ -202,7 +202,9 @@ export class Runtime {
     if (news.length === 0 && !("proposalId" in input)) return "taken"
     const events = stage(conversation, news, now)
     const release = rests(nextStep(conversation, agent, limits))
-    const claimed = await this.#orLook(id, () => journal.claim(conversation, events, { release, deciding: input }))
+    const claimed = await this.#recheckIfUncertain(id, () =>
+      journal.claim(conversation, events, { release, deciding: input }),
+    )
     if (claimed === "decided") return "busy" // storing it is refused, too, and returns the outcome
     if (claimed !== "claimed") return claimed
     bus.publish(id, { type: "events", user: conversation.user, events })
@@ -233,7 +235,7 @@ export class Runtime {
   }
 
   /** A commit that failed may have succeeded all the same. Then this node is the writer and must check. */
-  async #orLook<T>(id: ConversationId, commit: () => Promise<T>): Promise<T> {
+  async #recheckIfUncertain<T>(id: ConversationId, commit: () => Promise<T>): Promise<T> {
     try {
       return await commit()
     } catch (error) {
@@ -246,7 +248,7 @@ export class Runtime {
   #beginLeftBehind(id: ConversationId, judged: Judged, marksItself: boolean): Promise<Job | undefined> {
     return this.#locks.run(id, async () => {
       if (this.#jobs.has(id)) return undefined
-      return this.#begin(id, false, { judged, marksItself })
+      return this.#startJob(id, false, { judged, marksItself })
     })
   }
 
@@ -254,10 +256,10 @@ export class Runtime {
   #work(id: ConversationId, held: boolean): void {
     const running = this.#jobs.get(id)
     if (running) running.again = true
-    else this.#begin(id, held)
+    else this.#startJob(id, held)
   }
 
-  #begin(id: ConversationId, held: boolean, found: { judged?: Judged; marksItself?: boolean } = {}): Job {
+  #startJob(id: ConversationId, held: boolean, found: { judged?: Judged; marksItself?: boolean } = {}): Job {
     const job = Object.assign(new Job(id, this.ports.clock, this.ports.limits), found)
     this.#jobs.set(id, job)
     job.done = this.#drive(job, held)

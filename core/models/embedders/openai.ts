@@ -6,7 +6,7 @@ import { splitQuery, withQuery } from "../providers/endpoints/endpoint.ts"
 import { SilenceWatch } from "../providers/stream/silence-watch.ts"
 import { embedPooled } from "../../shared/vectors/text-windows.ts"
 import { brokenReply, type ErrorSource, toProviderError } from "../providers/errors/errors.ts"
-import { type RetryPolicy, retry } from "../providers/errors/retry.ts"
+import { type RetryPolicy, retryRequest } from "../providers/retry.ts"
 import { watchedFetch } from "../providers/stream/watched-fetch.ts"
 
 export interface OpenaiEmbedderOptions {
@@ -49,7 +49,7 @@ export class OpenaiEmbedder implements Embedder {
       for (let at = 0; at < windows.length; at += MAX_PER_REQUEST) {
         const values = windows.slice(at, at + MAX_PER_REQUEST)
         const policy = { ...this.#options.retry, clock: this.#clock }
-        vectors.push(...(await retry(() => this.#ask(values, signal), policy, signal)))
+        vectors.push(...(await retryRequest(() => this.#ask(values, signal), policy, signal)))
       }
       return vectors
     })

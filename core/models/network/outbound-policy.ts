@@ -12,8 +12,8 @@ type Answer = (error: Error | null, address: string | LookupAddress[], family?: 
 type Lookup = (host: string, options: LookupOptions, answer: Answer) => void
 
 /**
- * Limits the addresses that the server connects to on behalf of a person (promise 23). The checked addresses are passed
- * to the socket, so a later change of DNS has no effect.
+ * Limits the addresses that the server connects to on behalf of a person. The checked addresses are passed to the
+ * socket, so a later change of DNS has no effect.
  */
 export class OutboundPolicy {
   readonly #allowed: PrivateHosts

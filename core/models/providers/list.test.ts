@@ -2,14 +2,14 @@ import { expect, test } from "vitest"
 import { ModelRegistry } from "../registry.ts"
 import { collect } from "./server.fixture.ts"
 import { type Provider, providers, type ReachableProvider } from "./list.ts"
-import { connectTo, type ModelSettings, providerMeans, providerSecrets, settingVariables } from "./settings.ts"
+import { connectTo, type ModelSettings, allProviderSettings, providerSecrets, settingVariables } from "./settings.ts"
 
 const names = Object.keys(providers) as ReachableProvider[]
 
 test("a provider's settings are named after it, and all lists of them are derived from one", () => {
   expect(settingVariables).toMatchObject({ deepseekApiKey: "DEEPSEEK_API_KEY", deepseekBaseUrl: "DEEPSEEK_BASE_URL" })
   expect(settingVariables).toMatchObject({ lmStudioApiKey: "LM_STUDIO_API_KEY", ollamaHost: "OLLAMA_HOST" })
-  const keys = providerMeans.filter(({ isSecret }) => isSecret).map(({ variable }) => variable)
+  const keys = allProviderSettings.filter(({ isSecret }) => isSecret).map(({ variable }) => variable)
   expect(keys.filter((variable) => !variable.endsWith("_API_KEY"))).toEqual([
     ...["AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "GOOGLE_PRIVATE_KEY"],
   ])
@@ -51,8 +51,8 @@ test("self-hosted servers are free, but not Ollama's hosted models", () => {
 })
 
 test("every key is a secret, and no address is", () => {
-  const all = Object.fromEntries(providerMeans.map(({ field }) => [field, `given ${field}`])) as ModelSettings
-  const secret = providerMeans.filter(({ isSecret }) => isSecret).map(({ field }) => `given ${field}`)
+  const all = Object.fromEntries(allProviderSettings.map(({ field }) => [field, `given ${field}`])) as ModelSettings
+  const secret = allProviderSettings.filter(({ isSecret }) => isSecret).map(({ field }) => `given ${field}`)
   expect(providerSecrets(all)).toEqual(secret)
   expect(secret).toEqual(expect.arrayContaining(names.map((name) => `given ${providers[name].apiKey.field}`)))
 })

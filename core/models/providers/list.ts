@@ -1,9 +1,9 @@
-import { bedrockMeans, connectBedrock } from "./clouds/bedrock.ts"
+import { bedrockSettings, connectBedrock } from "./clouds/bedrock.ts"
 import { connectAnthropic, connectAzure, connectGoogle, connectOpenai } from "./connect.ts"
 import { type Connect, connectCompatible, connectOwnServer } from "./connect.ts"
 import { toBaseUrl, toLocalEndpoint, toOllamaEndpoint } from "./endpoints/endpoint.ts"
 import type { Quirks } from "./quirks.ts"
-import { connectVertex, vertexMeans } from "./clouds/vertex.ts"
+import { connectVertex, vertexSettings } from "./clouds/vertex.ts"
 
 const OPENAI_SAYS = "Any endpoint that speaks OpenAI's chat completions."
 const ANTHROPIC_SAYS = "Another address that speaks Anthropic's messages."
@@ -65,7 +65,7 @@ export const providers = {
       says: BEDROCK_URL_SAYS,
       toAddress: toBaseUrl,
     },
-    more: bedrockMeans,
+    more: bedrockSettings,
     contextTokens: 128_000,
     idsInPath: true,
     connect: connectBedrock,
@@ -80,7 +80,7 @@ export const providers = {
       says: VERTEX_URL_SAYS,
       toAddress: toBaseUrl,
     },
-    more: vertexMeans,
+    more: vertexSettings,
     contextTokens: 200_000,
     idsInPath: true,
     connect: connectVertex,
@@ -107,10 +107,10 @@ export interface Provider {
   readonly label: string
   /** The minimum for access; `either`: it needs no key at a custom address. `several`: a key, or several of `more`. */
   readonly wants: "key" | "address" | "either" | "both" | "several"
-  readonly apiKey: Means
-  readonly baseUrl: Means
+  readonly apiKey: ProviderSetting
+  readonly baseUrl: ProviderSetting
   /** Further fields, by name. */
-  readonly more?: Readonly<Record<string, Means>>
+  readonly more?: Readonly<Record<string, ProviderSetting>>
   /** The assumed window of a model that is known only as `provider/id`. A smaller one is reported by the server. */
   readonly contextTokens: number
   /** Model ids are part of the path, so they must be checked. */
@@ -119,7 +119,7 @@ export interface Provider {
 }
 
 /** A setting of a provider: its name, its environment variable and its description. */
-export interface Means<Field extends string = string, Variable extends string = string> {
+export interface ProviderSetting<Field extends string = string, Variable extends string = string> {
   readonly field: Field
   readonly variable: Variable
   /** A second name of the variable, from other programs. */
@@ -134,7 +134,7 @@ export interface Means<Field extends string = string, Variable extends string = 
 }
 
 /** All settings of a provider, by name. */
-export const meansOf = ({ apiKey, baseUrl, more }: Provider): Readonly<Record<string, Means>> => {
+export const settingsOfProvider = ({ apiKey, baseUrl, more }: Provider): Readonly<Record<string, ProviderSetting>> => {
   return { apiKey, baseUrl, ...more }
 }
 

@@ -1,20 +1,20 @@
 import type { Lack, ProviderConnection } from "./connect.ts"
 import { own } from "../../shared/text/json.ts"
-import { type Means, meansOf, type Provider, providers, type ReachableProvider } from "./list.ts"
+import { type ProviderSetting, settingsOfProvider, type Provider, providers, type ReachableProvider } from "./list.ts"
 import { connectEndpoint, type NamedEndpoint } from "./endpoints/named-endpoint.ts"
 
 type Each = (typeof providers)[ReachableProvider]
 type MoreOf<Line> = Line extends { readonly more: infer More } ? More[keyof More] : never
-type EachMeans = Each["baseUrl"] | Each["apiKey"] | MoreOf<Each>
+type EachSetting = Each["baseUrl"] | Each["apiKey"] | MoreOf<Each>
 
 /** The environment variables of providers. */
-export type ProviderVariable = EachMeans["variable"]
+export type ProviderVariable = EachSetting["variable"]
 
 /**
  * The keys and addresses of providers, by the fields in the list. `config.ts` reads them from the environment; people
  * may have their own.
  */
-export type ModelSettings = { readonly [Field in EachMeans["field"]]?: string } & {
+export type ModelSettings = { readonly [Field in EachSetting["field"]]?: string } & {
   /** `PAWL_MODEL`: the default model. */
   readonly defaultModel?: string
   /** `PAWL_MODEL_IDLE_SECONDS`: how long a model may stay silent; 60. */
@@ -26,22 +26,22 @@ export type ModelSettings = { readonly [Field in EachMeans["field"]]?: string } 
 const all = Object.values<Provider>(providers)
 
 /** All settings of providers, in the order of the list. */
-export const providerMeans = all.flatMap((each) => Object.values(meansOf(each))) as Means<
-  EachMeans["field"],
+export const allProviderSettings = all.flatMap((each) => Object.values(settingsOfProvider(each))) as ProviderSetting<
+  EachSetting["field"],
   ProviderVariable
 >[]
 
 /** The environment variable of each setting. */
 export const settingVariables = {
-  ...Object.fromEntries(providerMeans.map(({ field, variable }) => [field, variable])),
+  ...Object.fromEntries(allProviderSettings.map(({ field, variable }) => [field, variable])),
   defaultModel: "PAWL_MODEL",
   idleSeconds: "PAWL_MODEL_IDLE_SECONDS",
-} as { readonly [M in EachMeans as M["field"]]: M["variable"] } & {
+} as { readonly [M in EachSetting as M["field"]]: M["variable"] } & {
   readonly defaultModel: "PAWL_MODEL"
   readonly idleSeconds: "PAWL_MODEL_IDLE_SECONDS"
 }
 
-/** Removes blank settings: `OPENAI_BASE_URL=` in a compose file means that there is none. */
+/** Removes blank settings: `OPENAI_BASE_URL=` in a compose file fields that there is none. */
 export function withoutBlanks(settings: ModelSettings): ModelSettings {
   const entries = Object.entries(settings).map(([name, value]) => [
     name,
@@ -53,7 +53,7 @@ export function withoutBlanks(settings: ModelSettings): ModelSettings {
 /** All keys, and the secrets of endpoints: a gateway may quote another provider's key. */
 export function providerSecrets(settings: ModelSettings): string[] {
   const given = settings as Readonly<Record<string, unknown>>
-  const keys = providerMeans.flatMap(({ field, isSecret }) =>
+  const keys = allProviderSettings.flatMap(({ field, isSecret }) =>
     isSecret && given[field] ? secretsIn(given[field] as string) : [],
   )
   return [...keys, ...(settings.endpoints ?? []).flatMap(({ secrets }) => secrets)]
@@ -72,10 +72,10 @@ export function connectTo(name: string, settings: ModelSettings): ProviderConnec
   const provider = own<Provider>(providers, name)
   if (!provider) return { need: `there is no provider ${name}` }
   const given = settings as Readonly<Record<string, unknown>>
-  const means = meansOf(provider)
-  const set = Object.entries(means).map(([each, { field }]) => [each, given[field]] as const)
+  const fields = settingsOfProvider(provider)
+  const set = Object.entries(fields).map(([each, { field }]) => [each, given[field]] as const)
   const found = accessTo(provider, Object.fromEntries(set) as Readonly<Record<string, string | undefined>>)
-  return "open" in found ? found : { need: needOf(found, means) }
+  return "open" in found ? found : { need: needOf(found, fields) }
 }
 
 /** A provider with these fields. */
@@ -86,11 +86,11 @@ export function accessTo(
   return connect({ apiKey, baseUrl, more })
 }
 
-function needOf(lack: Lack, means: Readonly<Record<string, Means>>): string {
-  const variable = (name: string) => means[name]?.variable ?? name
+function needOf(lack: Lack, fields: Readonly<Record<string, ProviderSetting>>): string {
+  const variable = (name: string) => fields[name]?.variable ?? name
   if ("notAnAddress" in lack) return `${variable("baseUrl")} is not an http address`
   if ("wrong" in lack) return `${variable(lack.wrong)} must be ${lack.mustBe}`
-  const chosenBy = lack.or?.map((name) => means[name]?.onlyWith).find((setting) => setting !== undefined)
+  const chosenBy = lack.or?.map((name) => fields[name]?.onlyWith).find((setting) => setting !== undefined)
   const beside = chosenBy ? `, with ${chosenBy}=on` : ""
   const either = lack.or ? `, or ${lack.or.map(variable).join(" and ")}${beside}` : ""
   return `set ${variable(lack.lacks)}${either}`

@@ -73,7 +73,7 @@ const UNSAFE = new Set(["POST", "PUT", "PATCH", "DELETE"])
 const EVERY_ADDRESS = new Set(["0.0.0.0", "::"])
 
 /**
- * Refuses requests that a web page tricked a browser into sending (promise 16). A page can point a domain of its own at
+ * Refuses requests that a web page tricked a browser into sending. A page can point a domain of its own at
  * this machine, but then the Host header names that domain; and it cannot hide its Origin when it changes something or
  * opens a socket.
  */

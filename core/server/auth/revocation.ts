@@ -7,8 +7,7 @@ import type { Caller, Credentials, Streams } from "./credentials.ts"
 import type { Credential, DeviceRequest } from "../../protocol/account/sign-in.ts"
 
 /**
- * How often the credentials in use are checked: the delay until a revocation by another process takes effect (promise 14:
- * 5 s).
+ * How often the credentials in use are checked. A revocation by another process must take effect within 5 s.
  */
 const CHECK_MS = 2000
 /**

@@ -11,10 +11,7 @@ import type { Journal } from "../../engine/journal.ts"
 import { replay } from "../../engine/replay/replay.ts"
 import type { StateAnswer } from "../../protocol/answers.ts"
 
-/**
- * The conversation that the address names. Throws `not_found` if it is not the caller's, whether it exists or not
- * (promise 13).
- */
+/** The conversation that the address names. Throws `not_found` if it is not the caller's, whether it exists or not. */
 export async function findConversation(
   c: Context<Env>,
   { conversations }: ConversationPorts,

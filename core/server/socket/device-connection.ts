@@ -294,23 +294,23 @@ function setBounded<Key, Value>(noted: Map<Key, Value>, [key, value]: readonly [
 /** The services of other processes with the same database that this process's devices use. */
 export interface RemoteDevices {
   /** Resolves when other processes can find it by name. */
-  registered(line: DeviceConnection): Promise<void>
+  registered(socket: DeviceConnection): Promise<void>
   /** Throws `device_taken` if an open socket of another credential is the device of that conversation on any node. */
-  bindConversation(conversation: ConversationId, line: DeviceConnection): Promise<void>
+  bindConversation(conversation: ConversationId, socket: DeviceConnection): Promise<void>
   /** The socket lost its name. */
-  lostName(line: DeviceConnection): void
-  left(line: DeviceConnection): void
+  lostName(socket: DeviceConnection): void
+  left(socket: DeviceConnection): void
   /** The newest socket of the device, here or on another node. */
   newest(which: WhichDevice, here: DeviceConnection | undefined): Promise<ConnectedDevice | undefined>
   /** Calls back with each open socket of that device. The returned function stops the watch. */
   watchFor(
     which: WhichDevice,
     here: () => DeviceConnection | undefined,
-    onDevice: (line: ConnectedDevice) => void,
+    onDevice: (socket: ConnectedDevice) => void,
   ): () => void
   /** The named devices of a person on all nodes, including the local ones passed in; the newest first. */
   listAll(user: UserId, here: readonly DeviceConnection[]): Promise<readonly ArrivingDevice[]>
-  taken(user: UserId, deviceId: string, lineage: string): Promise<void>
+  reassignName(user: UserId, deviceId: string, lineage: string): Promise<void>
   bar(callId: CallId): void
   untilBarred(): Promise<boolean>
 }

@@ -44,14 +44,14 @@ export class Devices implements DeviceCalls {
   #reads = 0
   readonly #signer: ApprovalSigning | undefined
   /** By person and name. Of several sockets of a device the newest is last, and is used. */
-  readonly #lines = new Map<string, DeviceConnection[]>()
+  readonly #socketsByName = new Map<string, DeviceConnection[]>()
   /** Sockets without `hello`, by the conversation that they send messages to. */
   readonly #byConversation = new Map<ConversationId, DeviceConnection>()
-  /** The key of each socket in `#lines`. */
+  /** The key of each socket in `#socketsByName`. */
   readonly #keys = new Map<DeviceConnection, string>()
   readonly #conversations = new Map<DeviceConnection, Set<ConversationId>>()
   readonly #unclaimedResults = new UnclaimedResults()
-  readonly #reconnectListeners = new Set<(line: ConnectedDevice) => void>()
+  readonly #reconnectListeners = new Set<(socket: ConnectedDevice) => void>()
   #remote: RemoteDevices | undefined
 
   /** Without a signer devices cannot verify approvals, and execute what they are sent. */
@@ -88,16 +88,16 @@ export class Devices implements DeviceCalls {
    * Registers a socket. The newest socket of a device is used; an older one may still answer its open calls, and is used
    * again when the newer one closes.
    */
-  async register(line: DeviceConnection): Promise<void> {
-    const { deviceId = "" } = line.introduced ?? {}
-    const key = keyOf(line.user, deviceId)
-    this.#forget(line) // it may have had another name
-    const older = this.#lines.get(key) ?? []
-    this.#lines.delete(key) // so that the map stays ordered by age
-    this.#lines.set(key, [...older, line])
-    this.#keys.set(line, key)
-    for (const onDevice of this.#reconnectListeners) onDevice(line)
-    await this.#remote?.registered(line)
+  async register(socket: DeviceConnection): Promise<void> {
+    const { deviceId = "" } = socket.introduced ?? {}
+    const key = keyOf(socket.user, deviceId)
+    this.#forget(socket) // it may have had another name
+    const older = this.#socketsByName.get(key) ?? []
+    this.#socketsByName.delete(key) // so that the map stays ordered by age
+    this.#socketsByName.set(key, [...older, socket])
+    this.#keys.set(socket, key)
+    for (const onDevice of this.#reconnectListeners) onDevice(socket)
+    await this.#remote?.registered(socket)
   }
 
   /** The keys that devices verify signatures of this server with. */
@@ -107,25 +107,25 @@ export class Devices implements DeviceCalls {
 
   /** Notifies a device that another credential asks to use its name. */
   async announceClaim(user: UserId, deviceId: string): Promise<void> {
-    const line = await this.newest(user, deviceId)
-    line?.notifyClaim("asked")
+    const socket = await this.newest(user, deviceId)
+    socket?.notifyClaim("asked")
   }
 
   /**
    * Makes a credential the owner of a device: sockets of other credentials are notified and are no device until their next
    * `hello`.
    */
-  async taken(user: UserId, deviceId: string, lineage: string): Promise<void> {
-    this.takenHere(user, deviceId, lineage)
-    await this.#remote?.taken(user, deviceId, lineage)
+  async reassignName(user: UserId, deviceId: string, lineage: string): Promise<void> {
+    this.reassignNameLocally(user, deviceId, lineage)
+    await this.#remote?.reassignName(user, deviceId, lineage)
   }
 
-  /** The same in this process only. */
-  takenHere(user: UserId, deviceId: string, lineage: string): void {
-    for (const line of this.#lines.get(keyOf(user, deviceId)) ?? []) {
-      if (line.lineage === lineage) continue
-      this.#forget(line)
-      line.loseName()
+  /** The same, in this process only. */
+  reassignNameLocally(user: UserId, deviceId: string, lineage: string): void {
+    for (const socket of this.#socketsByName.get(keyOf(user, deviceId)) ?? []) {
+      if (socket.lineage === lineage) continue
+      this.#forget(socket)
+      socket.loseName()
     }
   }
 
@@ -133,27 +133,28 @@ export class Devices implements DeviceCalls {
   async applyReassignments(owners: Pick<DeviceOwners, "handedOver">): Promise<void> {
     const users = new Set([...this.#keys.keys()].map(({ user }) => user))
     if (users.size === 0) return
-    for (const { user, name, lineage } of await owners.handedOver([...users])) this.takenHere(user, name, lineage)
+    for (const { user, name, lineage } of await owners.handedOver([...users]))
+      this.reassignNameLocally(user, name, lineage)
   }
 
   /** Throws `device_taken` if an open socket of another credential is the device of this conversation. */
-  async bindConversation(conversation: ConversationId, line: DeviceConnection): Promise<void> {
+  async bindConversation(conversation: ConversationId, socket: DeviceConnection): Promise<void> {
     const before = this.#byConversation.get(conversation)
-    if (before?.open && before.lineage !== line.lineage) throw failure("device_taken", { device: conversation })
-    if (this.#remote) await this.#remote.bindConversation(conversation, line)
-    if (!line.open) return // closed in the meantime: it would never be removed
-    this.#byConversation.set(conversation, line)
-    const conversations = this.#conversations.get(line) ?? new Set()
-    this.#conversations.set(line, conversations.add(conversation))
+    if (before?.open && before.lineage !== socket.lineage) throw failure("device_taken", { device: conversation })
+    if (this.#remote) await this.#remote.bindConversation(conversation, socket)
+    if (!socket.open) return // closed in the meantime: it would never be removed
+    this.#byConversation.set(conversation, socket)
+    const conversations = this.#conversations.get(socket) ?? new Set()
+    this.#conversations.set(socket, conversations.add(conversation))
   }
 
-  unregister(line: DeviceConnection): void {
-    line.close()
-    this.#forget(line)
-    for (const id of this.#conversations.get(line) ?? [])
-      if (this.#byConversation.get(id) === line) this.#byConversation.delete(id)
-    this.#conversations.delete(line)
-    this.#remote?.left(line)
+  unregister(socket: DeviceConnection): void {
+    socket.close()
+    this.#forget(socket)
+    for (const id of this.#conversations.get(socket) ?? [])
+      if (this.#byConversation.get(id) === socket) this.#byConversation.delete(id)
+    this.#conversations.delete(socket)
+    this.#remote?.left(socket)
   }
 
   /** Counts for metrics and tests; all zero when no device is connected. */
@@ -164,9 +165,9 @@ export class Devices implements DeviceCalls {
     readonly awaited: number
   } {
     let calls = 0
-    for (const line of this.#connections()) calls += line.waiting
+    for (const socket of this.#connections()) calls += socket.waiting
     return {
-      devices: this.#lines.size,
+      devices: this.#socketsByName.size,
       speakers: this.#conversations.size,
       calls,
       awaited: this.#reconnectListeners.size,
@@ -175,12 +176,14 @@ export class Devices implements DeviceCalls {
 
   /** Resolves when no device of this process is executing a call. */
   async answered(): Promise<void> {
-    await Promise.all([...this.#connections()].map((line) => line.answered()))
+    await Promise.all([...this.#connections()].map((socket) => socket.answered()))
   }
 
   /** The newest first. */
   async of(user: UserId): Promise<readonly ArrivingDevice[]> {
-    const newest = [...this.#lines.values()].flatMap((lines) => lines.slice(-1).filter((line) => line.user === user))
+    const newest = [...this.#socketsByName.values()].flatMap((sockets) =>
+      sockets.slice(-1).filter((socket) => socket.user === user),
+    )
     return this.#remote ? this.#remote.listAll(user, newest) : newest.reverse()
   }
 
@@ -194,14 +197,15 @@ export class Devices implements DeviceCalls {
 
   async call(place: DevicePlace, { callId, ...asked }: DeviceCall, asking: DeviceCallOptions): Promise<CallOutcome> {
     const found = this.find(place)
-    const line = (found instanceof Promise ? await found : found) ?? (await this.#waitAfterStart(place, asking.signal))
+    const socket =
+      (found instanceof Promise ? await found : found) ?? (await this.#waitAfterStart(place, asking.signal))
     const [ms, { signal }] = [deviceSeconds(asking.seconds) * 1000, asking]
     if (asking.effect === "write") signal.throwIfAborted() // a write that has not started when the run stops is not sent
     const call = { type: "tool_call", ...asked, conversationId: place.conversation } as const
     const ended =
       asking.effect === "write"
-        ? await this.#write(line, await this.#sign(line, { ...call, id: callId }, signal), { ms, signal })
-        : await line.read({ ...call, id: `${callId}.${++this.#reads}` }, { ms, signal })
+        ? await this.#write(socket, await this.#sign(socket, { ...call, id: callId }, signal), { ms, signal })
+        : await socket.read({ ...call, id: `${callId}.${++this.#reads}` }, { ms, signal })
     if (typeof ended === "string" || isUnreadable(ended)) throw toError(ended, asking, ms)
     if (ended.error !== undefined) throw new Error(ended.error.slice(0, 2000))
     return ended
@@ -221,12 +225,12 @@ export class Devices implements DeviceCalls {
     if (place.deviceId === null) throw unknown("The device it was sent to has no name, so it cannot be asked.")
     // Before the question: a call that arrives after the answer would make the answer wrong.
     this.#remote?.bar(callId)
-    const line = (await this.find(place)) ?? (await this.#waitForReconnect(place.user, place.deviceId, {}))
-    if (!line) throw unknown(`${nameOf(place.deviceId)} is not connected, and only it knows whether this was done.`)
-    const report = await line.report(callId)
+    const socket = (await this.find(place)) ?? (await this.#waitForReconnect(place.user, place.deviceId, {}))
+    if (!socket) throw unknown(`${nameOf(place.deviceId)} is not connected, and only it knows whether this was done.`)
+    const report = await socket.report(callId)
     // The ledger says that it ended with an error: nothing was done, so it may be retried.
     if (report?.status === "applied") return report.error === undefined ? outcomeOf(report) : "not-applied"
-    if (report?.status === "unknown" && line.introduced?.ledger && !mayBeOfPreviousOwner(callId, line))
+    if (report?.status === "unknown" && socket.introduced?.ledger && !mayBeOfPreviousOwner(callId, socket))
       return "not-applied"
     throw unknown(`${nameOf(place.deviceId)} cannot say whether this was done.`)
   }
@@ -241,8 +245,8 @@ export class Devices implements DeviceCalls {
     if (deviceId === null || age >= GRACE_MS || !isBefore(conversation, this.#startedAt.day))
       throw failure("device_offline", { device: nameOf(deviceId) })
     await this.#waitForReconnect(user, deviceId, { signal })
-    const line = await this.find(place)
-    if (line) return line
+    const socket = await this.find(place)
+    if (socket) return socket
     signal.throwIfAborted()
     const waited = `The server has just started and has waited ${DEVICE_GRACE_SECONDS} s for it, but the device "${deviceId}"`
     throw failure("device_offline", { device: waited })
@@ -251,29 +255,29 @@ export class Devices implements DeviceCalls {
   /**
    * Signs a call. Only the node that runs the conversation gets here, after its gate; other nodes forward the signed call.
    */
-  async #sign(line: ConnectedDevice, call: ToolCall, signal: AbortSignal): Promise<ToolCall> {
-    const { deviceId, knows = [] } = line.introduced ?? {}
+  async #sign(socket: ConnectedDevice, call: ToolCall, signal: AbortSignal): Promise<ToolCall> {
+    const { deviceId, knows = [] } = socket.introduced ?? {}
     if (!this.#signer || deviceId === undefined || !knows.includes("approvals")) return call
     const approvals = [...(await this.#signer.sign(approvalText(call, deviceId, sha256)))]
     // The run may have stopped, or the device left, in the meantime: nothing was sent yet.
     signal.throwIfAborted()
-    if (!line.open) throw failure("device_offline", { device: nameOf(deviceId) })
+    if (!socket.open) throw failure("device_offline", { device: nameOf(deviceId) })
     return approvals.length > 0 ? { ...call, approvals } : call
   }
 
-  async #write(line: ConnectedDevice, call: ToolCall, asking: { ms: number; signal: AbortSignal }): Promise<CallEnd> {
-    const { introduced, user } = line // as it was when the call was sent
-    const ended = await line.write(call, asking)
+  async #write(socket: ConnectedDevice, call: ToolCall, asking: { ms: number; signal: AbortSignal }): Promise<CallEnd> {
+    const { introduced, user } = socket // as it was when the call was sent
+    const ended = await socket.write(call, asking)
     // Sent a second time only to a device with a ledger, and only to the same device.
     if (!introduced?.ledger || (ended !== "closed" && ended !== "silent")) return ended
     const { deviceId } = introduced
     const reconnected = await (ended === "silent"
       ? this.newest(user, deviceId)
-      : this.#waitForReconnect(user, deviceId, { not: line }))
+      : this.#waitForReconnect(user, deviceId, { not: socket }))
     // A silent connection may be dead while the device is already back on a new one.
-    if (!reconnected || isSameDevice(reconnected, line)) return ended
+    if (!reconnected || isSameDevice(reconnected, socket)) return ended
     // Another credential may be another machine, whose ledger does not contain this call.
-    if (!reconnected.introduced?.ledger || reconnected.lineage !== line.lineage) return ended
+    if (!reconnected.introduced?.ledger || reconnected.lineage !== socket.lineage) return ended
     // If it cannot be sent again, all that is known is that it was sent once.
     return reconnected.write(call, { ...asking, signal: NEVER, unwanted: asking.signal }).catch(() => ended)
   }
@@ -283,7 +287,7 @@ export class Devices implements DeviceCalls {
     const which = deviceId === null ? { user, conversation } : { user, deviceId }
     const here = this.#here(which)
     if (!this.#remote) return fitting(here, place)
-    return this.#remote.newest(which, here).then((line) => fitting(line, place))
+    return this.#remote.newest(which, here).then((socket) => fitting(socket, place))
   }
 
   newest(user: UserId, deviceId: string): ConnectedDevice | undefined | Promise<ConnectedDevice | undefined> {
@@ -301,16 +305,16 @@ export class Devices implements DeviceCalls {
     const is = here()
     if (!this.#remote && is?.open) return Promise.resolve(is)
     const { promise, resolve } = Promise.withResolvers<ConnectedDevice | undefined>()
-    const end = (line: ConnectedDevice | undefined) => {
+    const end = (socket: ConnectedDevice | undefined) => {
       giveUp()
       signal?.removeEventListener("abort", stop)
       this.#reconnectListeners.delete(registered)
       stopWatching?.()
-      resolve(line)
+      resolve(socket)
     }
-    const registered = (line: ConnectedDevice) => {
-      const isIt = line.user === user && line.introduced?.deviceId === deviceId
-      if (isIt && !(not && isSameDevice(line, not))) end(line)
+    const registered = (socket: ConnectedDevice) => {
+      const isIt = socket.user === user && socket.introduced?.deviceId === deviceId
+      if (isIt && !(not && isSameDevice(socket, not))) end(socket)
     }
     const stop = () => end(undefined)
     const giveUp = this.#clock.alarm(GRACE_MS, stop, "background")
@@ -325,29 +329,29 @@ export class Devices implements DeviceCalls {
     return new Set([...this.#keys.keys(), ...this.#conversations.keys()])
   }
 
-  #forget(line: DeviceConnection): void {
-    const key = this.#keys.get(line)
-    this.#keys.delete(line)
+  #forget(socket: DeviceConnection): void {
+    const key = this.#keys.get(socket)
+    this.#keys.delete(socket)
     if (key === undefined) return
-    const left = (this.#lines.get(key) ?? []).filter((other) => other !== line)
-    if (left.length > 0) this.#lines.set(key, left)
-    else this.#lines.delete(key)
-    this.#remote?.lostName(line)
+    const left = (this.#socketsByName.get(key) ?? []).filter((other) => other !== socket)
+    if (left.length > 0) this.#socketsByName.set(key, left)
+    else this.#socketsByName.delete(key)
+    this.#remote?.lostName(socket)
   }
 
   #here(which: WhichDevice): DeviceConnection | undefined {
-    const line =
+    const socket =
       "deviceId" in which
-        ? this.#lines.get(keyOf(which.user, which.deviceId))?.at(-1)
+        ? this.#socketsByName.get(keyOf(which.user, which.deviceId))?.at(-1)
         : this.#byConversation.get(which.conversation)
-    return line?.user === which.user ? line : undefined
+    return socket?.user === which.user ? socket : undefined
   }
 }
 
 const keyOf = (user: UserId, deviceId: string) => `${user} ${deviceId}`
 
-const fitting = (line: ConnectedDevice | undefined, { user, offer }: DevicePlace): ConnectedDevice | undefined =>
-  line && line.user === user && line.offers(offer) ? line : undefined
+const fitting = (socket: ConnectedDevice | undefined, { user, offer }: DevicePlace): ConnectedDevice | undefined =>
+  socket && socket.user === user && socket.offers(offer) ? socket : undefined
 
 /** For a call that was sent: its result is awaited even if the run stops. */
 const NEVER = new AbortController().signal

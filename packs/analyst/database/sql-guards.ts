@@ -1,11 +1,14 @@
 /**
- * The guards between SQL that a model wrote and a user's database. Each works independently, so that a hole in one does
- * not open the database. `test/analyst/sql-guards-postgres.slow.test.ts` and `test/analyst/sql-guards-sqlite.slow.test.ts` disable one at
+ * The guards between SQL that a model wrote and a user's database. A query is refused (`query_refused`) in postgres/kind.ts
+ * and sqlite/kind.ts, a change (`change_refused`) in postgres/changes.ts and sqlite/changes.ts.
+ *
+ * Each guard works independently, so that a hole in one does not open the database. `test/analyst/sql-guards-postgres.slow.test.ts` and `test/analyst/sql-guards-sqlite.slow.test.ts` disable one at
  * a time and attack the others; `guards.test.ts` of this pack lists statements that must pass and statements that must
  * not; `test/children/walls.test.ts` is about the processes.
  *
  * For both kinds of database:
- * - length of the text, and characters that end it early: `PostgresGuard.problemOf`, `problemOfStatement` of sqlite/
+ * - length of the text, and characters that end it early: `PostgresGuard` of postgres/guard.ts, `problemOfStatement` of
+ *   sqlite/statement.ts
  * - time, rows and bytes: `queryLimits`, below
  * - a fair queue, so that one user's queries do not delay another's: `FairQueue` in postgres/kind.ts, sqlite/children.ts
  *
@@ -25,7 +28,7 @@
  * - which tables a change may write to: sqlite/writes.ts
  */
 
-/** The limits of one query (promise 19). */
+/** The limits of one query. */
 export interface QueryLimits {
   readonly seconds: number
   readonly rows: number
@@ -37,7 +40,7 @@ export const queryLimits: QueryLimits = { seconds: 10, rows: 10_000, bytes: 8 * 
 /** The guards of a query on PostgreSQL. A test disables one at a time. */
 export interface PostgresGuards {
   /** The statement is checked with PostgreSQL's own grammar, in a thread: postgres/guard.ts, rules.ts, functions.ts. */
-  readonly guard: boolean
+  readonly grammar: boolean
   /** The protocol accepts only one statement: postgres/session.ts. */
   readonly oneStatement: boolean
   /** The transaction can only read: postgres/transaction.ts. */
@@ -46,7 +49,7 @@ export interface PostgresGuards {
   readonly role: boolean
 }
 
-export const allPostgresGuards: PostgresGuards = { guard: true, oneStatement: true, readOnly: true, role: true }
+export const allPostgresGuards: PostgresGuards = { grammar: true, oneStatement: true, readOnly: true, role: true }
 
 /** A change must write, with the connection's own role. Its statement is checked as well. */
 export const changeGuards: PostgresGuards = { ...allPostgresGuards, readOnly: false, role: false }

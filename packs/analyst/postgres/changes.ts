@@ -22,10 +22,10 @@ const LOOK_MS = 250
  * doubt.
  */
 export function postgresChanges(guarding: PostgresGuard, options: SessionOptions): Changes {
-  const writing: SessionOptions = { ...options, layers: changeGuards }
+  const writing: SessionOptions = { ...options, guards: changeGuards }
 
   async function planOf(sql: string): Promise<PostgresPlan> {
-    const plan = await guarding.planOf(sql)
+    const plan = await guarding.checkChange(sql)
     if (typeof plan === "string") throw failure("change_refused", { problem: plan })
     return plan
   }

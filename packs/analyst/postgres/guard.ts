@@ -16,23 +16,18 @@ export class PostgresGuard {
     this.#thread = new JobThread({ script, timeLimitMs: PATIENCE_MS, log })
   }
 
-  /** Returns the reason why a text is not a single statement that only reads; undefined if it is. */
-  async problemOf(sql: string): Promise<string | undefined> {
-    return (await this.judge(sql)).problem
-  }
-
-  /** The same, with how the statement must be run. */
-  judge(sql: string): Promise<Verdict> {
-    return this.#judge({ sql, change: false })
+  /** Returns the reason why a text is not a single statement that only reads, or how the statement must be run. */
+  checkQuery(sql: string): Promise<Verdict> {
+    return this.#check({ sql, change: false })
   }
 
   /** The plan of a single statement that changes rows, or the reason why it is refused. */
-  async planOf(sql: string): Promise<PostgresPlan | string> {
-    const { problem, plan } = await this.#judge({ sql, change: true })
+  async checkChange(sql: string): Promise<PostgresPlan | string> {
+    const { problem, plan } = await this.#check({ sql, change: true })
     return plan ?? problem ?? UNREADABLE
   }
 
-  async #judge(question: GuardJob): Promise<Verdict> {
+  async #check(question: GuardJob): Promise<Verdict> {
     const { sql } = question
     const refuse = (problem: string): Verdict => ({ problem, broken: false })
     if (sql.length > MAX_SQL) return refuse(`it is longer than ${MAX_SQL} characters`)

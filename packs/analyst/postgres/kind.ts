@@ -15,15 +15,15 @@ export interface PostgresKindOptions {
   readonly superuserConnections: boolean
   readonly limits?: QueryLimits
   /** Default: all. Tests disable single ones. */
-  readonly layers?: PostgresGuards
+  readonly guards?: PostgresGuards
   readonly log?: Log | undefined
 }
 
 /** PostgreSQL. Each query has its own connection. */
 export function postgresKind(options: PostgresKindOptions): DatabaseKind<PostgresTarget> {
-  const { hosts, layers = allPostgresGuards, limits = queryLimits, superuserConnections } = options
+  const { hosts, guards = allPostgresGuards, limits = queryLimits, superuserConnections } = options
   const closing = new AbortController()
-  const session: SessionOptions = { hosts, layers, limits, superuserConnections, closing: closing.signal }
+  const session: SessionOptions = { hosts, guards, limits, superuserConnections, closing: closing.signal }
   const guarding = new PostgresGuard(options.log)
   const queue = new FairQueue({
     atOnce: 20,
@@ -33,7 +33,7 @@ export function postgresKind(options: PostgresKindOptions): DatabaseKind<Postgre
   })
 
   async function guard(sql: string): Promise<{ readonly direct: boolean }> {
-    const { problem, direct = false } = await guarding.judge(sql)
+    const { problem, direct = false } = await guarding.checkQuery(sql)
     if (problem !== undefined) throw failure("query_refused", { problem })
     return { direct }
   }
@@ -47,7 +47,7 @@ export function postgresKind(options: PostgresKindOptions): DatabaseKind<Postgre
     guard: async (sql) => void (await guard(sql)),
     probe: (place) => inside(place, roleWarnings),
     async query(place, sql) {
-      const { direct } = layers.guard ? await guard(sql) : { direct: false }
+      const { direct } = guards.grammar ? await guard(sql) : { direct: false }
       return inside(place, (session_) => (direct ? readDirectly : readRows)(session_, sql, session))
     },
     introspect: (place) => inside(place, (session_) => introspectPostgres(session_, limits.seconds)),

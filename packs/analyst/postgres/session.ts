@@ -13,7 +13,7 @@ export interface SessionOptions {
   readonly hosts: HostRules
   readonly superuserConnections: boolean
   readonly limits: QueryLimits
-  readonly layers: PostgresGuards
+  readonly guards: PostgresGuards
   /** Aborted when backends are no longer monitored. */
   readonly closing: AbortSignal
   /**
@@ -91,7 +91,7 @@ export async function withSession<T>(
         over,
         timeZone: enclosed.timeZone,
         ask: asking,
-        run: (text) => (options.layers.oneStatement ? asking(text) : client.query(text)),
+        run: (text) => (options.guards.oneStatement ? asking(text) : client.query(text)),
       })
     } finally {
       // If the connection was cut because of data that the server sent, the server may still be working.

@@ -7,7 +7,7 @@ type Ask = (text: string) => Promise<{ readonly rows: readonly (string | null)[]
 
 interface Enclosing {
   readonly limits: QueryLimits
-  readonly layers: PostgresGuards
+  readonly guards: PostgresGuards
   readonly superuserConnections: boolean
   /** The requested time zone. Default: that of the database. */
   readonly timeZone: string | undefined
@@ -42,12 +42,12 @@ const INVALID_VALUE = "22023"
 
 async function begin(
   ask: Ask,
-  { limits: { seconds }, layers, superuserConnections }: Enclosing,
+  { limits: { seconds }, guards, superuserConnections }: Enclosing,
   zone: string | undefined,
 ): Promise<Enclosed> {
   // A single snapshot: if another transaction changes a row first, the change fails instead of continuing with the new
   // values.
-  await ask(layers.readOnly ? "BEGIN READ ONLY" : "BEGIN ISOLATION LEVEL REPEATABLE READ")
+  await ask(guards.readOnly ? "BEGIN READ ONLY" : "BEGIN ISOLATION LEVEL REPEATABLE READ")
   const { rows } = await ask(`SELECT current_setting('is_superuser') = 'on', session_user::text,
     EXISTS (SELECT FROM pg_catalog.pg_roles r, pg_catalog.pg_roles me WHERE r.rolname = '${READER}'
       AND me.rolname = session_user AND (me.rolsuper OR (NOT me.rolbypassrls AND pg_has_role(r.oid, 'MEMBER')))),
@@ -56,7 +56,7 @@ async function begin(
   if (superuser === "t" && !superuserConnections) throw failure("superuser_refused", { user: user ?? "" })
   await ask(settings(seconds * 1000, zone))
   const enclosed = { backend: { process: process ?? "", began: began ?? "" }, timeZone: zone ?? usual ?? "UTC" }
-  if (!layers.role || canBeReader !== "t") return enclosed
+  if (!guards.role || canBeReader !== "t") return enclosed
   await ask(`SET LOCAL ROLE ${READER}`)
   // Reports an error instead of silently leaving out rows that a policy hides from the role.
   await ask("SET LOCAL row_security = off")

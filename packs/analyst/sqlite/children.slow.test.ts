@@ -21,7 +21,7 @@ const jobOf = (sql: string): SqliteJob => ({
   folders: [folder],
   work: { type: "query", sql },
   limits: queryLimits,
-  layers: { statement: true, authorizer: true, readOnly: true },
+  guards: { statement: true, authorizer: true, readOnly: true },
 })
 const answerOf = { type: "answer", answer: { rows: [[1]] } }
 const child = new URL("./sqlite-child.ts", import.meta.url).href

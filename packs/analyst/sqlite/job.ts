@@ -9,7 +9,7 @@ export interface SqliteJob {
   readonly folders: readonly string[]
   readonly work: { readonly type: "query"; readonly sql: string } | { readonly type: "introspect" | "probe" }
   readonly limits: QueryLimits
-  readonly layers: SqliteGuards
+  readonly guards: SqliteGuards
 }
 
 /** The result of the job. */

@@ -15,7 +15,7 @@ export interface SqliteKindOptions {
   readonly shared?: SharedPlaces | undefined
   readonly limits?: typeof queryLimits
   /** Default: all. Tests disable single ones. */
-  readonly layers?: SqliteGuards
+  readonly guards?: SqliteGuards
   /** The most bytes of all databases of a user's uploads. */
   readonly mostUploaded?: number
   readonly log?: Log | undefined
@@ -26,7 +26,7 @@ export function sqliteKind({
   root,
   shared,
   limits = queryLimits,
-  layers = allSqliteGuards,
+  guards = allSqliteGuards,
   mostUploaded,
   log,
 }: SqliteKindOptions): DatabaseKind<SqliteTarget> {
@@ -35,7 +35,7 @@ export function sqliteKind({
 
   async function run(place: DatabaseUse<SqliteTarget>, work: SqliteJob["work"]): Promise<SqliteOutcome> {
     const { target, user, signal } = place
-    const outcome = await children.run(user, { ...(await places.reading(place)), work, limits, layers }, signal)
+    const outcome = await children.run(user, { ...(await places.reading(place)), work, limits, guards }, signal)
     switch (outcome.type) {
       case "no_file":
         throw failure("file_not_allowed", { path: target.path })
@@ -75,7 +75,7 @@ export function sqliteKind({
     guard,
     probe,
     async query(place, sql) {
-      if (layers.statement) await guard(sql)
+      if (guards.statement) await guard(sql)
       const outcome = await run(place, { type: "query", sql })
       if (outcome.type !== "answer") throw failure("internal")
       return outcome.answer

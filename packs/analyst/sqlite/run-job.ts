@@ -60,7 +60,7 @@ function runOnce(job: SqliteJob, file: SqliteFile, scratch: string): SqliteOutco
 
 const changed = (file: SqliteFile, way: Way, before: string) => way === "still" && stateOf(file) !== before
 
-function openReadOnly({ limits: { bytes }, layers: { readOnly } }: SqliteJob, address: string): DatabaseSync {
+function openReadOnly({ limits: { bytes }, guards: { readOnly } }: SqliteJob, address: string): DatabaseSync {
   const db = new DatabaseSync(readOnly ? address : address.replace("mode=ro", "mode=rw"), {
     readOnly,
     // Permits strings in double quotation marks, as other programs do: `WHERE name = "Ada"`.
@@ -89,10 +89,10 @@ function openReadOnly({ limits: { bytes }, layers: { readOnly } }: SqliteJob, ad
   return db
 }
 
-function perform(db: DatabaseSync, { work, limits, layers }: SqliteJob): SqliteOutcome {
+function perform(db: DatabaseSync, { work, limits, guards }: SqliteJob): SqliteOutcome {
   const notes = work.type === "query" ? readNotes(db) : new Map<string, TableNotes>()
   const read = new ReadColumns()
-  if (layers.authorizer)
+  if (guards.authorizer)
     db.setAuthorizer((action, first, second) => {
       if (notes.size > 0 && action === constants.SQLITE_READ) read.see(first, second)
       return authorize(action, first, second)

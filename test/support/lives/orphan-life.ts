@@ -18,7 +18,7 @@ await new SqliteChildren(undefined, { script: new URL(script), files }).run(
     folders: [dirname(path)],
     work: { type: "query", sql },
     limits: { ...queryLimits, seconds: 600 },
-    layers: { statement: true, authorizer: true, readOnly: true },
+    guards: { statement: true, authorizer: true, readOnly: true },
   },
   new AbortController().signal,
 )

@@ -22,7 +22,7 @@ const SUFFIXES: readonly (readonly [region: string, suffix: string])[] = [
 ]
 
 /** The credentials of an account, as all AWS programs read them. */
-export const bedrockMeans = {
+export const bedrockSettings = {
   region: {
     field: "awsRegion",
     variable: "AWS_REGION",

@@ -6,7 +6,7 @@ const EXPRESS = "https://aiplatform.googleapis.com"
 const EXPRESS_PATH = "/v1/publishers/google"
 
 /** A project with its service account. */
-export const vertexMeans = {
+export const vertexSettings = {
   project: { field: "vertexProject", variable: "GOOGLE_VERTEX_PROJECT", says: "The id of a project." },
   location: {
     field: "vertexLocation",

@@ -6,7 +6,7 @@ import type {
 } from "@ai-sdk/provider"
 import { expect, test } from "vitest"
 import { withCacheMarks } from "./cache-marks.ts"
-import { ProviderModel } from "../model.ts"
+import { ProviderModel } from "../provider-model.ts"
 import { collect } from "../server.fixture.ts"
 
 const say = (role: "user" | "assistant", text: string): LanguageModelV4Message => ({

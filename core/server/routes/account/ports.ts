@@ -43,7 +43,7 @@ interface OwnDevices extends PresentDevices {
   /**
    * Makes this credential the owner of a device: sockets of other credentials are notified and no longer act as the device.
    */
-  taken(user: UserId, deviceId: string, lineage: string): Promise<void>
+  reassignName(user: UserId, deviceId: string, lineage: string): Promise<void>
 }
 
 /** Exports and erases data. False if there is nothing with that id, or it is another person's. */

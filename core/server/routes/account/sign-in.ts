@@ -166,7 +166,7 @@ export function deviceRoutes(app: Hono<Env>, { devices, deviceOwners }: AccountP
   serveRoute(app, routes.allowDeviceRequest, async (c) => {
     const { person, credential } = c.get("caller")
     const { name, lineage } = await deviceOwners.allow(person.id, requestOf(c), credential)
-    await devices.taken(person.id, name, lineage)
+    await devices.reassignName(person.id, name, lineage)
     return null
   })
 

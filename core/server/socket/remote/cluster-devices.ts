@@ -105,7 +105,7 @@ export class ClusterDevices implements RemoteDevices, AsyncDisposable {
   }
 
   /** Each node notices within seconds by itself; the message is faster. Until then the table decides. */
-  async taken(user: UserId, deviceId: string, lineage: string): Promise<void> {
+  async reassignName(user: UserId, deviceId: string, lineage: string): Promise<void> {
     const { presence, messages, log } = this.#ports
     try {
       const nodes = await presence.nodesWithOthers(user, deviceId, lineage)
@@ -148,7 +148,7 @@ export class ClusterDevices implements RemoteDevices, AsyncDisposable {
       case "device_asked":
         return this.#numbers.lineOf(message.line)?.notifyClaim("asked")
       case "device_taken":
-        return this.#ports.devices.takenHere(message.user, message.deviceId, message.lineage)
+        return this.#ports.devices.reassignNameLocally(message.user, message.deviceId, message.lineage)
       default:
         return this.#incoming.receive(message, from)
     }

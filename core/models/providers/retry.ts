@@ -1,6 +1,6 @@
-import { type Clock, sleep, systemClock } from "../../../shared/time/clock.ts"
-import { AppError, hasCode } from "../../../protocol/errors.ts"
-import type { Retriability } from "./errors.ts"
+import { type Clock, sleep, systemClock } from "../../shared/time/clock.ts"
+import { AppError, hasCode } from "../../protocol/errors.ts"
+import type { Retriability } from "./errors/errors.ts"
 
 export interface RetryPolicy {
   /** How often a failed request is repeated. */
@@ -19,8 +19,11 @@ const DEFAULT_RETRIES = 2
 const DEFAULT_MAX_WAIT_MS = 60_000
 const FIRST_WAIT_MS = 500
 
-/** Repeats a request after a temporary failure: rate limits, overload, 5xx, a lost connection. */
-export async function retry<Result>(
+/**
+ * Repeats a request after a temporary failure: rate limits, overload, 5xx, a lost connection. Embedders use it; replies are
+ * repeated by `#openWithRetries` of provider-model.ts.
+ */
+export async function retryRequest<Result>(
   request: () => Promise<Result>,
   policy: RetryPolicy,
   signal: AbortSignal,

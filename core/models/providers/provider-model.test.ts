@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4FinishReason, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import { describe, expect, test } from "vitest"
 import { anyRequest, collect } from "./server.fixture.ts"
-import { ProviderModel } from "./model.ts"
+import { ProviderModel } from "./provider-model.ts"
 
 const usage = {
   inputTokens: { total: 12, noCache: 2, cacheRead: 10, cacheWrite: undefined },

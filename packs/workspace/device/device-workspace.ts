@@ -44,7 +44,7 @@ import { checkByTable, checkRow } from "./rows.ts"
 import { sortOut, whichOne } from "./malformed-rows.ts"
 
 /** Chooses the workspace of a conversation: the server's own, or the one on a device. */
-export function atSite(onServer: OpenWorkspace, devices: DeviceCalls): OpenWorkspace {
+export function serverOrDevice(onServer: OpenWorkspace, devices: DeviceCalls): OpenWorkspace {
   return (asked) => (asked.site === "device" ? new DeviceWorkspace(devices, asked) : onServer(asked))
 }
 

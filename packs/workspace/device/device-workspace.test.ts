@@ -7,7 +7,7 @@ import {
   type Task,
   type WorkspaceClient,
 } from "../../../core/pack.ts"
-import { DeviceWorkspace } from "./workspace.ts"
+import { DeviceWorkspace } from "./device-workspace.ts"
 
 const task: Task = {
   ...{ id: "t1", projectId: null, title: "Roof", description: null, status: "todo", priority: "low", assignee: null },

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { AppError } from "../../../protocol/errors.ts"
-import { anyRequest, chatChunk, chatReply, collect, ProviderServer, sse, streamHead } from "../server.fixture.ts"
-import { ModelRegistry } from "../../registry.ts"
-import { type RetryPolicy, retry } from "./retry.ts"
-import { retryAfter } from "../../network/retry-after.ts"
-import { TurnedClock } from "../../../engine/turned-clock.fixture.ts"
+import { AppError } from "../../protocol/errors.ts"
+import { anyRequest, chatChunk, chatReply, collect, ProviderServer, sse, streamHead } from "./server.fixture.ts"
+import { ModelRegistry } from "../registry.ts"
+import { type RetryPolicy, retryRequest } from "./retry.ts"
+import { retryAfter } from "../network/retry-after.ts"
+import { TurnedClock } from "../../engine/turned-clock.fixture.ts"
 
 const rateLimited = (retryAfterMs?: number) =>
   new AppError("rate_limited", "slow down", { retriable: true, retryAfterMs })
@@ -14,7 +14,7 @@ async function waitsOf(failures: readonly Error[], policy: RetryPolicy = {}) {
   const clock = new TurnedClock()
   const waits: number[] = []
   const left = [...failures]
-  const result = retry(
+  const result = retryRequest(
     async () => {
       const error = left.shift()
       if (error) throw error
@@ -73,7 +73,7 @@ describe("a failed request", () => {
     const failing = async () => {
       throw rateLimited()
     }
-    const result = retry(failing, { clock }, controller.signal)
+    const result = retryRequest(failing, { clock }, controller.signal)
     await new Promise(setImmediate)
     controller.abort("enough")
     await expect(result).rejects.toBe("enough")

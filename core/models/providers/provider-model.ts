@@ -25,7 +25,7 @@ import {
 } from "./request/rejected-settings.ts"
 import { formatOf, mergeOptions, toReplyOptions } from "./request/reply-options.ts"
 import type { Dialect } from "./settings-target.ts"
-import { attemptsOf, type RetryPolicy, waitAfter } from "./errors/retry.ts"
+import { attemptsOf, type RetryPolicy, waitAfter } from "./retry.ts"
 import { toPrompt, toTools } from "./request/to-prompt.ts"
 
 export interface ProviderModelOptions {
