@@ -131,7 +131,10 @@ interface MessageContext extends Pick<MessageRequest, "asked" | "body"> {
   readonly isFirst: boolean
 }
 
-/** The message with its context. Files are stored first: a crash in between leaves unreferenced files, which are deleted. */
+/**
+ * The message with its context, which waits if a run is active. Files are stored first: a crash in between leaves
+ * unreferenced files, which are deleted.
+ */
 async function toMessageInput(
   c: Context<Env>,
   ports: ServerPorts,
@@ -142,7 +145,7 @@ async function toMessageInput(
   const stored = await storeFiles(userOf(c), ports, request.files)
   const files = await useFiles(ports, userOf(c), { conversation: id, message: messageId }, stored)
   return {
-    ...{ type: "message", id: messageId, text: request.text, when: "reject" },
+    ...{ type: "message", id: messageId, text: request.text, when: "queue" },
     ...senderFields(c.get("caller")),
     ...(body.timeZone ? { timeZone: body.timeZone } : {}),
     ...(context.length > 0 ? { brought: context } : {}),

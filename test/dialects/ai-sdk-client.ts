@@ -22,6 +22,8 @@ export interface UiChat {
   sendMessage(message?: object, options?: object): Promise<void>
   regenerate(options?: object): Promise<void>
   resumeStream(options?: object): Promise<void>
+  readonly experimental_queuedMessages: readonly UiMessage[]
+  experimental_sendQueuedMessageNow(id: string): Promise<void>
   stop(): Promise<void>
   addToolApprovalResponse(answer: { id: string; approved: boolean; reason?: string }): Promise<void>
   addToolOutput(result: ToolOutput): Promise<void>
@@ -65,6 +67,7 @@ export interface ChatOptions {
   /** Runs after each change of a message. */
   readonly onChange?: (chat: UiChat) => void
   readonly sendAutomaticallyWhen?: (options: object) => boolean
+  readonly experimental_queue?: boolean
 }
 
 /** A chat of the official client with plain state, in place of React's. */
