@@ -38,7 +38,7 @@ export function checkText({ contains, matches, not }: TextCheck, text: string): 
   ]
 }
 
-/** The same, and whether it is JSON that has what is expected. */
+/** The same, and checks the parsed JSON of the answer. */
 export function checkAnswerText({ json, ...check }: AnswerCheck, text: string): string[] {
   const problems = checkText(check, text)
   if (json === undefined || fits(json, tryReadJson(text))) return problems
@@ -48,7 +48,7 @@ export function checkAnswerText({ json, ...check }: AnswerCheck, text: string): 
 const toList = (given: string | readonly string[] | undefined): readonly string[] =>
   given === undefined ? [] : typeof given === "string" ? [given] : given
 
-/** In one line, as far as it tells something. */
+/** A shortened text on one line, for an error. */
 function shortened(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim()
   if (line === "") return "nothing"
@@ -56,8 +56,8 @@ function shortened(text: string): string {
 }
 
 /**
- * Whether a value has all that is expected of it: objects may have more fields, lists may not have more items. In the place
- * of a text, `{ $contains: … }` asks for words in it and `{ $matches: … }` for a pattern.
+ * True if a value has all that is expected of it: objects may have more fields, lists may not have more items. Instead
+ * of a text, `{ $contains: … }` searches words in it and `{ $matches: … }` a pattern.
  */
 export function fits(expected: unknown, actual: unknown): boolean {
   if (Array.isArray(expected))
@@ -76,7 +76,7 @@ export function fits(expected: unknown, actual: unknown): boolean {
   return Object.entries(wanted).every(([key, value]) => fits(value, own(found, key)))
 }
 
-/** Large and small letters alike. */
+/** Ignores case. */
 const hasWords = (text: string, words: string): boolean => text.toLowerCase().includes(words.toLowerCase())
 
 const MAX_CALLS_SHOWN = 200
@@ -106,8 +106,8 @@ const isMet = (expected: ExpectedCall, call: HappenedCall | undefined): boolean 
   fits(expected.arguments ?? {}, call.arguments)
 
 /**
- * Those for which no call is left. Each call stands for one at most; who asks for more of a call chooses first, so that
- * `create_task` does not take the one that `create_task` with arguments needs.
+ * The expected calls without a matching one. Each call matches at most one. An expectation with more conditions chooses
+ * first, so that `create_task` does not use up the call that `create_task` with arguments needs.
  */
 function notAmong(expected: readonly ExpectedCall[], happened: readonly HappenedCall[]): ExpectedCall[] {
   const left = [...happened]

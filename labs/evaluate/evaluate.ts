@@ -14,12 +14,12 @@ export interface Evaluating extends PlanChoices {
   readonly base: string
   readonly judge: string | undefined
   readonly concurrency: number | undefined
-  /** Begins nothing more after the first run that fails. */
+  /** Starts no further run after the first that fails. */
   readonly failFast: boolean
-  /** Begins nothing more when so many dollars are spent, judges included. */
+  /** Starts no further run when this many dollars are spent, including judges. */
   readonly maxCostUsd: number | undefined
   readonly open: OpenPlace
-  /** Stops what is at work; what is done by then is reported. */
+  /** Stops active runs. The report contains what was finished. */
   readonly signal: AbortSignal
   readonly now: () => number
   /** Receives the number of runs, and each run when it has ended. */
@@ -27,7 +27,7 @@ export interface Evaluating extends PlanChoices {
   onRun(done: DoneRun): void
 }
 
-/** How far it is. */
+/** The progress of the evaluation. */
 export interface DoneRun {
   readonly done: number
   readonly all: number
@@ -44,7 +44,7 @@ interface Work {
   named: { agent: string; model: string }
 }
 
-/** Runs every case of a file with every agent and model, a bounded number at a time, and says how each went. */
+/** Runs every case of a file with every agent and model, with bounded concurrency, and reports the results. */
 export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<EvalReport> {
   const { path, signal, now, failFast, maxCostUsd = Infinity } = evaluating
   const startedAt = now()
@@ -60,7 +60,7 @@ export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<
   const all = queue.length
   let [done, costUsd] = [0, 0]
   let stopped: string | null = null
-  setMaxListeners(0, signal) // each run listens, however many are at work
+  setMaxListeners(0, signal) // each active run adds a listener
   evaluating.onBegin(all)
 
   async function workOff(): Promise<void> {
@@ -129,9 +129,9 @@ const toRun = ({ answers, spent, judged, unmet }: CaseOutcome): EvalRun => ({
 /** A case with one agent and one model, which is run one or several times. */
 interface EvalCell {
   readonly evalCase: EvalCase
-  /** Undefined: the first agent that there is. */
+  /** Undefined: the first agent. */
   readonly agent: string | undefined
-  /** Undefined: the model of conversations that chose none. */
+  /** Undefined: the default model of conversations. */
   readonly model: string | undefined
   readonly isScripted: boolean
   readonly repeat: number
@@ -141,12 +141,12 @@ interface EvalCell {
 interface PlanChoices {
   /** Only cases whose names have one of these words. */
   readonly filter: readonly string[]
-  /** These models instead of those of the file. They are asked for real: no script is played. */
+  /** These models instead of those of the file. Scripts are not used. */
   readonly models: readonly string[]
   readonly repeat: number | undefined
 }
 
-/** Every case with every agent and every model that it is for, in the order of the file. */
+/** Every case with each of its agents and models, in the order of the file. */
 export function planCells(file: EvalFile, { filter, models, repeat }: PlanChoices): EvalCell[] {
   const isWanted = ({ name }: EvalCase) =>
     filter.length === 0 || filter.some((words) => name.toLowerCase().includes(words.toLowerCase()))
@@ -183,8 +183,8 @@ export function judgesOf(
 type Asked = Pick<CaseRun, "agent" | "model" | "isScripted">
 
 /**
- * Refuses agents and models that are not there, before anything is asked: a name that is misspelt would otherwise fail every case,
- * behind those that were paid for, and pass for a fall.
+ * Refuses unknown agents and models before the first request. Otherwise a misspelt name would fail every case, after
+ * others were paid for, and seem to be a regression.
  */
 async function refuseUnknown(cells: readonly Asked[], open: OpenPlace): Promise<void> {
   const asked = cells.filter(({ isScripted }) => !isScripted)

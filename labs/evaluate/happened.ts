@@ -1,42 +1,42 @@
 import type { JsonObject } from "../../core/protocol/schema.ts"
 import type { RunStatus } from "../../core/protocol/conversation/conversation.ts"
 
-/** A call or a proposal of the conversation, in the order in which they came. */
+/** A call or a proposal of the conversation. */
 export interface HappenedCall {
   readonly tool: string
   readonly arguments: JsonObject
-  /** How it ended; `open` where it has not. */
+  /** Its final status; `open` if it has none. */
   readonly status: string
-  /** The beginning of what the tool answered. */
+  /** The start of the tool's answer. */
   readonly result?: string
 }
 
-/** The outcome of one message: its run until it rests. */
+/** The outcome of one message: its run until it is idle. */
 export interface HappenedAnswer {
-  /** The last words of the model. */
+  /** The model's last text. */
   readonly text: string
   readonly calls: readonly HappenedCall[]
   readonly proposals: readonly HappenedCall[]
   readonly status: RunStatus
-  /** Why it failed. */
+  /** The error of a failed run. */
   readonly error?: string
 }
 
 /** The time, tokens and cost of a run. */
 export interface EvalSpent {
-  /** Null where the price of some of it is not known. */
+  /** Null if the price of a part is unknown. */
   readonly costUsd: number | null
   readonly inputTokens: number
   readonly outputTokens: number
   readonly modelCalls: number
   readonly toolCalls: number
-  /** Waiting for people not counted. */
+  /** Without the time of waiting for people. */
   readonly ms: number
   /** The milliseconds of these that were spent waiting for a model. */
   readonly modelMs: number
 }
 
-/** Something that is not as a case expects it: of what, and in a sentence. */
+/** An unmet expectation: its name, and a sentence. */
 export interface Unmet {
   readonly expectation: string
   readonly problem: string

@@ -56,7 +56,7 @@ const MAX_TRIES = 2
 const PORTION = 4
 /** Waiting windows that justify another thread: its start takes as long as embedding eight. */
 const MIN_WAITING_PER_THREAD = 16
-/** Together they take 800 MB. */
+/** The most threads. Together they take 800 MB. */
 const MAX_THREADS = 8
 
 /**
@@ -70,7 +70,7 @@ export class MiniLmEmbedder implements Embedder {
   readonly #clock: Clock
   readonly #threads: EmbedderThreads<Portion>
   readonly #maxThreads: number
-  /** The next one is first. */
+  /** Pending jobs in order. */
   #jobs: Job[] = []
   #cancelIdle: () => void = () => {}
 
@@ -156,7 +156,7 @@ export class MiniLmEmbedder implements Embedder {
     this.#next()
   }
 
-  /** If it fails again, the text is the cause. */
+  /** Tries it once more: if it fails again, the text is the cause. */
   #onFailure(portion: Portion, problem: string): void {
     const { job, tries } = portion
     if (tries + 1 < MAX_TRIES) job.retries.push({ ...portion, tries: tries + 1 })

@@ -1,7 +1,7 @@
 import { type WasmCode, f32x4, i32, i32x4, type MultiplyAdd } from "./wasm/instructions.ts"
 import type { Local, KernelBuilder } from "./wasm/module.ts"
 
-/** Below this, e^x is negligible and its exponent would overflow. */
+/** For smaller x, e^x is negligible and its exponent would overflow. */
 const LEAST = -87
 /** ln 2 in two parts: the first has few digits, so its multiples are exact. */
 const LN2 = [0.693359375, -2.1219444e-4] as const
@@ -58,7 +58,7 @@ export function gelu(builder: KernelBuilder, multiplyAdd: MultiplyAdd): Curve {
   return { x, draw, value: x.get }
 }
 
-/** Starts with the highest power. */
+/** Evaluates a polynomial, whose coefficients start with the highest power. */
 function polynomial([first, ...rest]: readonly WasmCode[], x: WasmCode, multiplyAdd: MultiplyAdd): WasmCode {
   return rest.reduce((sum, next) => multiplyAdd(sum, x, next), first!)
 }

@@ -110,8 +110,8 @@ export const geluKernel = (multiplyAdd: MultiplyAdd): Kernel =>
   })
 
 /**
- * Each row as shares of a whole, by e^x. Parameters: rows, which are overwritten, count of rows, length of one in bytes, and
- * how much of that counts; the rest, which is at least one number, becomes nought.
+ * Softmax of each row. Parameters: rows, which are overwritten, number of rows, length of a row in bytes, and the
+ * length that counts; the rest, at least one number, becomes 0.
  */
 export const softmaxKernel = (multiplyAdd: MultiplyAdd): Kernel =>
   kernel("softmax", 4, (builder) => {

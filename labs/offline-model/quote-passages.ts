@@ -1,4 +1,4 @@
-/** Passages alone: a list of references in a document has entries such as `[12] Smith` too. */
+/** Matches passages only: references in a document have entries such as `[12] Smith`, too. */
 const ENTRY = /(?<![^\n])\[(?<marker>psg_\w+|\d+(?=\] \(psg_\w))\](?: \(psg_\w+\))? (?<title>[^\n]*)\n/gm
 const MARKS = /["“”„‟«»「」『』[]/
 const MAX_QUOTED = 5
@@ -38,7 +38,7 @@ const INTRODUCTION = "I am the offline model, so I only quote. These passages se
 
 interface Quotable {
   readonly sentence: string
-  /** The sentence and those after it, as many as fit. */
+  /** The sentence and those after it that fit. */
   readonly quote: string
 }
 
@@ -51,12 +51,12 @@ function quotableOf(passage: string): readonly Quotable[] {
       sentence: segment,
       quote: fitting(words.slice(index)),
     }))
-    return at === 0 ? all : all.slice(1) // what follows a mark begins in the middle of a sentence
+    return at === 0 ? all : all.slice(1) // the text after a mark starts within a sentence
   })
   return starts.filter(({ quote }) => quote !== "")
 }
 
-/** Made when it is first needed: to make one takes longer than all else that this file does when a process starts. */
+/** Created on first use, because that takes longer than loading this file. */
 let sentences: Intl.Segmenter | undefined
 const toSentences = (words: string) =>
   (sentences ??= new Intl.Segmenter(undefined, { granularity: "sentence" })).segment(words)
@@ -69,7 +69,7 @@ function fitting(words: string): string {
   return cut.slice(0, sentence > 80 ? sentence + 1 : word > 0 ? word : cut.length).toWellFormed()
 }
 
-/** From the sentence on that says most of what was asked. */
+/** The quote that starts with the best matching sentence. */
 function best(quotable: readonly Quotable[], weigh: (text: string) => number): string {
   let [chosen, most] = ["", -1]
   for (const { sentence, quote } of quotable) {
@@ -79,7 +79,10 @@ function best(quotable: readonly Quotable[], weigh: (text: string) => number): s
   return chosen
 }
 
-/** How much of what was asked a text says. A word says the less the more texts have it: so "how" and "the" need no list. */
+/**
+ * Returns a function that rates how well a text matches the request. Words that occur in many texts, such as "the",
+ * count less.
+ */
 function weightsOf(asked: string, texts: readonly string[]): (text: string) => number {
   const known = texts.map(stems)
   const weights = [...stems(asked)].map((stem) => {
@@ -92,7 +95,7 @@ function weightsOf(asked: string, texts: readonly string[]): (text: string) => n
   }
 }
 
-/** "expires" and "expired" are one. */
+/** The first letters of words, so that "expires" and "expired" are equal. */
 const stems = (text: string) =>
   new Set(Array.from(text.toLowerCase().matchAll(/[\p{L}\p{N}]{3,}/gu), ([word]) => word.slice(0, STEM)))
 

@@ -1,4 +1,4 @@
-/** The line of a result above what is odd in its columns. */
+/** The line of a result before the warnings about its columns. */
 const ODD = "Tell the person what is odd in these columns:"
 
 /**

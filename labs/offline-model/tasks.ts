@@ -42,11 +42,11 @@ const ENDINGS: readonly (readonly [argument: string, ending: RegExp, toValue: (s
     new RegExp(`(?<! (?:about|the|of|from|or|and)),? (?:due |by |on |until |before |for )*(?<said>${WHEN})$`, "i"),
     String,
   ],
-  // The tool answers that this is not a date, rather than that a date becomes a part of the title.
+  // Passed as a date, so that the tool reports an invalid date instead of adding it to the title.
   ["due_date", /,? due (?:on |by )?(?<said>(?:next|this|the) .{1,40}|\d.{0,40})$/i, String],
 ]
 
-/** A task's title, with what its end says about it. A title in quotes may hold anything. */
+/** Splits a task into its title and the values at its end. A title in quotes may contain anything. */
 export function readTask(said: string): Arguments {
   const text = said.trim()
   const quoted = /^["“'](?<title>[^"”']+)["”'](?<rest>.*)$/s.exec(text)?.groups
@@ -65,20 +65,20 @@ export function readTask(said: string): Arguments {
   return { title: capital(quoted?.title ?? rest.trim()), ...found }
 }
 
-/** Names with capitals of their own, such as iPhone, and addresses stay as they are. */
+/** Capitalizes the first letter, except of names such as iPhone, and addresses. */
 export function capital(text: string): string {
   const [first = ""] = text.split(" ", 1)
   return /[A-Z./@:\d]/.test(first.slice(1)) ? text : text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
-/** Words that a request to do something begins with. */
+/** The first words of things to do. */
 const VERB =
   "(?:book|bring|buy|call|cancel|clean|cook|email|feed|finish|fix|get|invite|meet|order|pack|pay|phone|pick up|plan|prepare|read|" +
   "renew|repair|reply|return|send|sign|submit|tidy|visit|wash|water|write)"
 const NOUN = "(?:task|to-?do|reminder)"
 const NEW = "(?:add|create|make|new|set|open)(?: me)?(?: an?| another| the)?(?: new)?"
 
-/** `add bread to my tasks` and its like. Leaves `add a task to …` to the readers before it. */
+/** Requests such as `add bread to my tasks`. `add a task to …` is read before. */
 const creating: readonly Phrase[] = [
   newTask(
     `${NEW}(?: (?<level>${LEVEL}))? ${NOUN}(?: for (?<when>${WHEN}))?(?:: ?| called | named | titled | to | - | )(?<task>.+)`,
@@ -110,16 +110,16 @@ function newTask(source: string): Phrase {
   }
 }
 
-/** `for` and `2027` are what is left of a request that only says when: `set a task for 29 February 2027`. */
+/** False for words that remain of a request without a title: `set a task for 29 February 2027`. */
 const isTitle = (title: unknown) => !/^(?:for|on|by|due|to|in|at|until|before|with|\d{4})?$/i.test(String(title).trim())
 
-/** Whether a request for a task does not say what the task is: `add a task`, `set a task for tomorrow`. */
+/** True if a request for a task has no title: `add a task`, `set a task for tomorrow`. */
 export function lacksTitle(request: string): boolean {
   const said = new RegExp(`^${NEW} ${NOUN}(?: (?<rest>.+))?$`, "isu").exec(request.replace(/[.!?]+$/, ""))
   return said !== null && creating.every((phrase) => phrase(request) === undefined)
 }
 
-/** Whether a request only sounds like something to do. */
+/** True if a request only sounds like something to do. */
 export const soundsLikeTask = (request: string): boolean => new RegExp(`^${VERB} (?!me ).{2,100}$`, "i").test(request)
 
 const BY: Readonly<Record<string, string>> = {

@@ -14,15 +14,15 @@ import { STATE_ROW, type StateRow } from "../../core/store/engine/state-source.t
 
 export interface StateComparison {
   /**
-   * `none`: there is none that this version would read. `passed over`: it does not fit, so that the journal is read in its place.
-   * `differs`: it would be read, and says something else than the journal.
+   * `none`: no snapshot that this version would read. `passed over`: it is malformed, or its position is not in the
+   * journal, so the journal is read instead. `differs`: it would be read, but differs from the journal.
    */
   readonly verdict: "none" | "equal" | "passed over" | "differs"
-  /** The row of the journal behind which it was kept. */
+  /** The position of the journal at which it was stored. */
   readonly position?: number
 }
 
-/** Whether the fold that is kept of a conversation is, byte for byte, what its journal comes to when it is folded from its first row. */
+/** Compares the stored snapshot of a conversation with the state computed from its whole journal, byte for byte. */
 export async function compareSnapshot(engine: Engine, id: ConversationId): Promise<StateComparison> {
   const [row] = await engine.query<StateRow>(STATE_ROW, [SNAPSHOT_VERSION, id])
   if (!row || row.snapshot_position === null || row.snapshot === null) return { verdict: "none" }
@@ -37,7 +37,7 @@ export async function compareSnapshot(engine: Engine, id: ConversationId): Promi
   return { verdict: isEqual ? "equal" : "differs", position }
 }
 
-/** Fields in one order, without what is only worked out ahead for the next request. */
+/** The state with sorted fields, without values that are only computed in advance for the next request. */
 function plain(fold: string): string {
   const { digested: _, ...rest } = JSON.parse(fold) as Record<string, unknown>
   return canonicalJson(rest)
@@ -58,7 +58,7 @@ export function unlikeRow(run: Run, { conversation, newer, asides }: Folded): st
   }
   const names = Object.keys(told) as (keyof typeof told)[]
   const unlike = names.filter((name) => (told[name] ?? null) !== (now[name] ?? null))
-  // Before titles were counted in the row, it had their cost and not their tokens.
+  // The rows of older versions have the cost of a title but not its tokens.
   const isTitled = asides.some(({ beside }) => beside === "title")
   return isTitled || summed(run.usage) === summed(folded?.usage) ? unlike : [...unlike, "usage"]
 }
@@ -70,7 +70,7 @@ const summed = (usage: Usage | null | undefined): string =>
 
 type Events = (JournalEvent | UnknownEvent)[]
 
-/** The rows up to one of them, and the first that cannot be read at all: what stands before it is read all the same. */
+/** The rows up to a position, and the first unreadable one. Rows before it are returned. */
 export async function readJournalRows(
   journal: Pick<Journal, "read">,
   id: ConversationId,
@@ -81,7 +81,7 @@ export async function readJournalRows(
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  // Half of what is left each time: a journal may have very many rows.
+  // Binary search, because a journal may have very many rows.
   let [whole, torn] = [0, upTo]
   while (torn - whole > 1) {
     const middle = Math.floor((whole + torn) / 2)

@@ -17,11 +17,11 @@ export interface DryAnswer {
   readonly agree: boolean
 }
 
-/** Gives the requests of a run to another model, one after the other, until it calls something else. */
+/** Sends the requests of a run to another model, one after the other, until it calls other tools. */
 export class DryRun {
   readonly model: Model
   readonly answers: DryAnswer[] = []
-  /** The request whose answer calls something else; the results that follow on record are of other calls. */
+  /** The request whose answer has other calls. The recorded results after it do not fit any more. */
   parted: number | undefined
   readonly #user: UserId
 
@@ -30,7 +30,7 @@ export class DryRun {
     this.#user = user
   }
 
-  /** Dollars; null where a price or a count is not known. */
+  /** In dollars; null if a price or a count is unknown. */
   get cost(): number | null {
     return this.answers.reduce<number | null>((sum, { now }) => {
       const cost = now.usage?.cost

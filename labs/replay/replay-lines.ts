@@ -24,7 +24,7 @@ interface ReplayedRun {
   readonly rebuilt: RebuiltRun
   /** The differences between the table of runs and the replayed state, by field. */
   readonly unlike: readonly string[]
-  /** The first row that cannot be read at all. */
+  /** The first unreadable row. */
   readonly torn: number | undefined
   readonly keptFold: StateComparison
 }
@@ -121,7 +121,7 @@ function saidLines(name: string, { text, calls }: ComparedReply): string[] {
   return [name, ...words, ...called].flatMap((line) => wrapped(line, COLUMN))
 }
 
-/** A line on as many lines as it takes, broken between words where there are any. */
+/** Wraps a line between words. */
 function wrapped(line: string, width: number): string[] {
   const lines: string[] = []
   for (let left = printable(line); ;) {

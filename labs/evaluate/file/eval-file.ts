@@ -5,7 +5,7 @@ import { tableNames } from "../../../core/protocol/workspace-tables.ts"
 import { AnswerExpectation, Expectation } from "./expectation.ts"
 import { EvalScript } from "./script.ts"
 
-/** A file of cases, as it is written. A field that is not here is refused by name. */
+/** The format of a file of cases. Unknown fields are refused. */
 
 const Name = z.string().trim().min(1).max(200)
 const oneOrMore = z.union([Name.transform((one) => [one]), z.array(Name).min(1)], {
@@ -22,7 +22,7 @@ export type Approve = z.infer<typeof Approve>
 
 const WordsOf = z.strictObject({
   text: z.string().min(1),
-  /** Files of this machine that go with the words. */
+  /** Files of this machine to attach. */
   files: z.array(z.string().min(1)).optional(),
   approve: Approve.optional(),
   expect: AnswerExpectation.optional(),
@@ -43,10 +43,10 @@ const Words = z.union(
 
 const Database = z
   .strictObject({
-    /** Statements that make it, or a SQLite file that is copied. */
+    /** Statements that create it, or a SQLite file to copy. */
     sql: z.string().min(1).optional(),
     file: z.string().min(1).optional(),
-    /** Whether changes may be proposed. */
+    /** True if changes may be proposed. */
     writable: z.boolean().default(false),
   })
   .refine(({ sql, file }) => (sql === undefined) !== (file === undefined), {
@@ -55,31 +55,31 @@ const Database = z
 
 /** The state before the first message. Paths are relative to the file. */
 const Start = z.strictObject({
-  /** Rows by table. An `id` is a name for other rows of the case to point at (`projectId`). */
+  /** Rows by table. An `id` is a name that other rows of the case may refer to (`projectId`). */
   workspace: z.partialRecord(z.enum(tableNames), z.array(JsonObject)).optional(),
-  /** Files of the folder that is worked in, by path; `folder` is one that is copied into it first. */
+  /** Files of the work folder, by path. `folder` is copied into it first. */
   files: z.record(z.string().min(1), z.string()).optional(),
   folder: z.string().min(1).optional(),
-  /** The database of the conversation: made here, or the sample shop. */
+  /** The database of the conversation: created for the case, or the sample shop. */
   database: z
     .union([z.literal("sample"), Database], { error: "must be sample, or an object of sql or file" })
     .optional(),
-  /** Documents of the library, by name; `documentFiles` are files of this machine. */
+  /** Documents of the library, by name. `documentFiles` are files of this machine. */
   documents: z.record(z.string().min(1), z.string().min(1)).optional(),
   documentFiles: z.array(z.string().min(1)).optional(),
 })
 export type EvalStart = z.infer<typeof Start>
 
 const Share = z.number().gt(0).max(1)
-/** Settings of a file for all of its cases, and of a case for itself. */
+/** Settings of a file for all of its cases, or of one case. */
 const common = () => ({
   agent: oneOrMore.optional(),
   model: oneOrMore.optional(),
   repeat: z.number().int().min(1).max(1000).optional(),
-  /** Which share of the repeats has to pass; all of them unless said. */
+  /** The share of repeated runs that must pass. Default: all. */
   passRate: Share.optional(),
   mode: Mode.optional(),
-  /** How models are to reply: temperature, effort and so on. */
+  /** Reply settings for models: temperature, effort and so on. */
   settings: ReplySettings.optional(),
 })
 
@@ -96,12 +96,12 @@ export const EvalCase = z.strictObject({
 })
 export type EvalCase = z.infer<typeof EvalCase>
 
-/** `20%`, as a share. */
+/** A share such as `20%`. */
 const Percent = z
   .string()
   .regex(/^\d{1,4}(?:\.\d{1,3})?\s?%$/, { message: "must be a percentage such as 20%" })
   .transform((text) => Number.parseFloat(text) / 100)
-/** How much worse than the baseline something may be. What is not named is not compared. */
+/** How much worse than the baseline each figure may be. Missing figures are not compared. */
 export const Tolerance = z.strictObject({
   cost: Percent.optional(),
   tokens: Percent.optional(),
@@ -112,9 +112,9 @@ export type Tolerance = z.infer<typeof Tolerance>
 
 export const EvalFile = z.strictObject({
   ...common(),
-  /** Who judges. */
+  /** The default model of judges. */
   judge: Name.optional(),
-  /** How many cases are at work at a time. */
+  /** The number of cases that run concurrently. */
   concurrency: z.number().int().min(1).max(64).default(4),
   tolerance: Tolerance.default({}),
   cases: z

@@ -17,15 +17,15 @@ const Pattern = Text.superRefine((pattern, context) => {
   if (fault !== undefined) context.addIssue({ code: "custom", message: `is no regular expression: ${fault}` })
 })
 
-/** `contains` looks for words, large and small letters alike; `matches` for a regular expression as RE2 reads it. */
+/** `contains` searches words, ignoring case; `matches` is a regular expression with the syntax of RE2. */
 const found = () => ({ contains: someOf(Text).optional(), matches: someOf(Pattern).optional() })
 export const TextCheck = z.strictObject({ ...found(), not: z.strictObject(found()).optional() })
 export type TextCheck = z.infer<typeof TextCheck>
 
-/** `json`: the answer is JSON that has this in it. */
+/** `json`: the answer is JSON that contains this. */
 const AnswerOf = TextCheck.extend({ json: z.unknown().optional() })
 export type AnswerCheck = z.infer<typeof AnswerOf>
-/** A text alone is one that has to be in there. */
+/** A plain text means `contains`. */
 const AnswerCheck = z.union([Text.transform((contains): AnswerCheck => ({ contains })), AnswerOf], {
   error: "must be a text, or an object of contains, matches, json and not",
 })
@@ -33,7 +33,7 @@ const AnswerCheck = z.union([Text.transform((contains): AnswerCheck => ({ contai
 const named = (tool: string) => ({ tool })
 const CallOf = z.strictObject({ tool: Text, arguments: JsonObject.optional(), status: CallStatus.optional() })
 const ProposalOf = CallOf.extend({ status: ProposalStatus.optional() })
-/** A call or a proposal that is looked for. What `arguments` does not name may be anything. */
+/** An expected call or proposal. Arguments that are not listed may have any value. */
 export interface ExpectedCall {
   readonly tool: string
   readonly arguments?: JsonObject | undefined
@@ -45,7 +45,7 @@ const listOf = (entry: typeof CallOf | typeof ProposalOf) =>
     z.union([Text.transform(named), entry], { error: "must be the name of a tool, or an object with tool" }),
   ) as unknown as z.ZodType<ExpectedCall[], unknown>
 
-/** A list alone is `include`. */
+/** A plain list means `include`. */
 const callsOf = (entry: typeof CallOf | typeof ProposalOf) =>
   z.union(
     [
@@ -55,9 +55,9 @@ const callsOf = (entry: typeof CallOf | typeof ProposalOf) =>
       z.strictObject({
         /** All of these in any order; others may be present. */
         include: listOf(entry).optional(),
-        /** All of these one after the other, and others in between. */
+        /** All of these in this order, with others in between. */
         inOrder: listOf(entry).optional(),
-        /** These and no others, in this order. */
+        /** Exactly these, in this order. */
         exactly: listOf(entry).optional(),
         /** None of these tools. */
         none: z.array(Text).optional(),
@@ -78,18 +78,18 @@ const Count = z.number().int().min(0)
 const TableCheck = z.strictObject({
   table: z.enum(tableNames),
   where: JsonObject.optional(),
-  /** How many there are; without it, at least one. */
+  /** The number of matching rows. Default: at least one. */
   count: Count.optional(),
 })
 const QueryCheck = z
   .strictObject({
     sql: Text,
-    /** The returned rows; columns that a row does not name may have any value. */
+    /** The returned rows. Columns that a row does not list may have any value. */
     rows: z.array(JsonObject).optional(),
     count: Count.optional(),
   })
   .refine(({ rows, count }) => rows !== undefined || count !== undefined, { message: "needs rows, or count" })
-/** Rows of the workspace, or what the database of the case answers to a SELECT. */
+/** Expects rows of the workspace, or rows of a SELECT in the database of the case. */
 const RowCheck = z.union([TableCheck, QueryCheck], { error: "must have table, or sql" })
 export type RowCheck = z.infer<typeof RowCheck>
 
@@ -99,7 +99,7 @@ export type FileCheck = z.infer<typeof FileCheck>
 const JudgeOf = z.strictObject({
   /** The description of a good answer. */
   rubric: Text,
-  /** Who judges; that of the file where it is not said. */
+  /** The model that judges. Default: that of the file. */
   model: Text.optional(),
   /** The verdict in place of the judge's if the case plays a script. */
   script: z.strictObject({ pass: z.boolean(), reason: z.string() }).optional(),
@@ -113,12 +113,12 @@ const Judges = z.union([Judge.transform((one) => [one]), z.array(Judge).min(1)],
 })
 
 const Bound = z.number().min(0)
-/** The most that the whole conversation may take, what judges take not counted. */
+/** The limits of the whole conversation, without judges. */
 const Limits = z.strictObject({
   costUsd: Bound.optional(),
-  /** From the first words to the last, models included. */
+  /** From the first message to the last reply, including models. */
   seconds: Bound.optional(),
-  /** The same without the time in which a model was waited for. */
+  /** The same without the time of waiting for models. */
   secondsWithoutModel: Bound.optional(),
   modelCalls: Count.optional(),
   toolCalls: Count.optional(),
@@ -133,12 +133,12 @@ export const AnswerExpectation = z.strictObject({
   answer: AnswerCheck.optional(),
   calls: CallCheck.optional() as unknown as z.ZodOptional<z.ZodType<SequenceCheck, unknown>>,
   proposals: ProposalCheck.optional() as unknown as z.ZodOptional<z.ZodType<SequenceCheck, unknown>>,
-  /** How its run ends; without it, in any way but `failed`. */
+  /** The status of its run at the end. Default: any but `failed`. */
   ends: RunStatus.optional(),
 })
 export type AnswerExpectation = z.infer<typeof AnswerExpectation>
 
-/** And what is expected of the whole conversation, and of what it has left behind. */
+/** The expectations about the whole conversation, and about the state after it. */
 export const Expectation = AnswerExpectation.extend({
   rows: z.array(RowCheck).min(1).optional(),
   files: z.array(FileCheck).min(1).optional(),

@@ -23,7 +23,7 @@ export async function readEvalFile(path: string): Promise<EvalFile> {
 
 /** Parses the text of a file. */
 export async function parseEvalFile(text: string, path: string): Promise<EvalFile> {
-  // Loaded here: no other command reads YAML.
+  // Imported here, because no other command reads YAML.
   const { LineCounter, parseDocument } = await import("yaml")
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
@@ -48,11 +48,11 @@ export async function parseEvalFile(text: string, path: string): Promise<EvalFil
 interface Fault {
   readonly path: readonly PropertyKey[]
   readonly message: string
-  /** The field that should not be there. */
+  /** The unknown field. */
   readonly key?: string
-  /** It is of the right kind, and something else is wrong with it. */
+  /** The type is right, but the value is invalid. */
   readonly isNear?: boolean
-  /** It is of the right shape, and breaks a rule of ours. */
+  /** The shape is right, but it violates one of our rules. */
   readonly isRule?: boolean
 }
 
@@ -107,7 +107,7 @@ function startOf(
   return 0
 }
 
-/** `case "milk", expect.calls[0]: `; a case without a name goes by its number. */
+/** `case "milk", expect.calls[0]: `; a case without a name is named by its number. */
 function fieldName(value: unknown, path: readonly PropertyKey[]): string {
   const isCase = path[0] === "cases" && typeof path[1] === "number"
   const words = (isCase ? path.slice(2) : path).map((part, index) =>

@@ -12,7 +12,7 @@ const Tokens = z.number().int().min(0)
 const ReplyOf = z
   .strictObject({
     says: z.string().optional(),
-    /** Tools with their arguments, all in one reply; a list where a tool is called twice. */
+    /** Tools with their arguments, all in one reply; a list if a tool is called several times. */
     calls: z
       .union([z.array(Call).min(1), ByTool], { error: "must be tools with arguments, or a list of these" })
       .optional(),
@@ -36,7 +36,7 @@ const Reply = z.union(
 const Replies = z.array(Reply).min(1)
 
 const Whole = z.strictObject({
-  /** Dollars per million tokens, for bounds on cost. */
+  /** Dollars per million tokens, for limits on cost. */
   price: z.strictObject({ input: z.number().min(0), output: z.number().min(0) }).optional(),
   replies: Replies,
 })

@@ -32,7 +32,7 @@ const words: Readonly<Record<Figure, string>> = {
   latencyWithoutModel: "p50 without models",
 }
 
-/** Cases go by name, agent and model: those of an earlier file that was written otherwise are others. */
+/** Cases are matched by name, agent and model, so a renamed case is a new one. */
 export function compareReports(now: EvalReport, before: EvalReport, tolerance: Tolerance): Comparison {
   const earlier = new Map(before.results.map((result) => [resultName(result), result]))
   const names = new Set(now.results.map(resultName))
@@ -75,7 +75,7 @@ function beyondTolerance(now: EvalResult, before: EvalResult, tolerance: Toleran
 export const resultName = ({ case: name, agent, model }: Pick<EvalResult, "case" | "agent" | "model">): string =>
   `${name} · ${agent} · ${model}`
 
-/** The report of an earlier run, as `--save` or `--json` wrote it. */
+/** Reads the report of a previous run, written with `--save` or `--json`. */
 export async function readReport(path: string): Promise<EvalReport> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new EvalFileFault(`${path} cannot be read: ${failureReason(error)}.`)

@@ -4,11 +4,11 @@ import type { Comparison } from "./compare.ts"
 import type { EvalReport, EvalResult, EvalRun } from "./report.ts"
 
 const HEAD = ["", "case", "agent", "model", "runs", "cost", "tokens", "p50", "without models"]
-/** These are numbers, and stand to the right. */
+/** Columns with numbers, aligned to the right. */
 const RIGHT = new Set(["runs", "cost", "tokens", "p50", "without models"])
 const MAX_NAME = 60
 
-/** A report for people: the table, what is wrong below it, and one line about all of it. */
+/** A report for people: the table, the problems, and a summary line. */
 export function reportLines(report: EvalReport): string[] {
   const rows = [HEAD, ...report.results.map((result) => cells(result).map(escapeHidden))]
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

@@ -17,7 +17,7 @@ const Call = z.object({ tool: z.string(), arguments: JsonObject, status: z.strin
 
 const EvalRun = z.object({
   passed: z.boolean(),
-  /** Why it could not be run to its end. */
+  /** Why it could not be completed. */
   error: z.string().optional(),
   unmet: z.array(z.object({ expectation: z.string(), problem: z.string() })),
   answers: z.array(
@@ -36,7 +36,7 @@ const EvalRun = z.object({
 })
 export type EvalRun = z.infer<typeof EvalRun>
 
-/** One line of the table. What is spent is what one run takes: costs and tokens on average, times in the middle. */
+/** One line of the table. Costs and tokens are averages per run, times are medians. */
 const EvalResult = z.object({
   case: z.string(),
   agent: z.string(),
@@ -57,7 +57,7 @@ export const EvalReport = z.object({
   file: z.string(),
   startedAt: z.string(),
   ms: z.number(),
-  /** Why these are only the results so far; null where all was run. */
+  /** Why the results are incomplete; null if all cases ran. */
   stopped: z.string().nullable(),
   passed: z.number().int(),
   failed: z.number().int(),
@@ -71,21 +71,21 @@ interface Named {
   readonly case: string
   readonly agent: string
   readonly model: string
-  /** Which share of the runs has to pass. */
+  /** The share of the runs that must pass. */
   readonly passRate: number
 }
 
-/** One line of the table, of at least one run. */
+/** Summarizes the runs of a case, of which there is at least one. */
 export function sumUpRuns({ passRate, ...named }: Named, runs: readonly EvalRun[]): EvalResult {
   const passedRuns = runs.filter(({ passed }) => passed).length
   const spent = runs.map((run) => run.spent).reduce(addSpent, NOTHING_SPENT)
   const judging = judgingOf(runs)
-  // An incomplete run says nothing about the duration.
+  // The duration of an incomplete run means nothing.
   const ended = runs.filter(({ error }) => error === undefined)
   const timed = ended.length > 0 ? ended : runs
   return {
     ...named,
-    // To the nearest hundredth: of three with 0.67 two are enough.
+    // Rounded to hundredths: two of three are enough for 0.67.
     passed: passedRuns / runs.length > passRate - 0.005,
     passedRuns,
     costUsd: each(spent.costUsd, runs),
@@ -117,7 +117,7 @@ const judgingOf = (runs: readonly EvalRun[]): number | null =>
 
 const each = (sum: number | null, runs: readonly unknown[]): number | null => (sum === null ? null : sum / runs.length)
 
-/** The one in the middle; of an even number the mean of the two there. */
+/** The median. */
 function middle(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const half = sorted.length / 2

@@ -33,7 +33,7 @@ interface Judging {
   readonly signal: AbortSignal
 }
 
-/** Asks a model, in a conversation of its own: what it costs is on that one's bill. No verdict is no pass. */
+/** Asks a model to judge, in a separate conversation with its own costs. A missing verdict counts as failed. */
 export async function askJudge(client: Client, judging: Judging): Promise<JudgedCase> {
   const { rubric, model, signal } = judging
   try {

@@ -4,22 +4,22 @@ import type { Mode } from "../../../core/protocol/schema.ts"
 import type { EvalCase } from "../file/eval-file.ts"
 import type { EvalScript } from "../file/script.ts"
 
-/** A whole Pawl with nothing in it, for one run of one case, and gone with all that it was given. */
+/** A new, empty Pawl for one run of one case, which is deleted afterwards. */
 export interface EvalPlace extends AsyncDisposable {
   readonly client: Client
-  /** The folder that its files agent works in; undefined where the case has none. */
+  /** The work folder of its files agent; undefined if the case has none. */
   readonly folder: string | undefined
   /** The folder of connectable SQLite files, with one folder for each user. */
   readonly databases: string
-  /** How often its script was asked for a reply. */
+  /** The number of requests to its script. */
   asked(): number
 }
 
 interface PlaceNeeds {
   readonly hasFolder: boolean
-  /** Played in the place of a model, under the name `SCRIPTED`. */
+  /** Replaces a model, under the name `SCRIPTED`. */
   readonly script: EvalScript | undefined
-  /** Played in the place of a judge, one for each time that it is asked, under the name `SCRIPTED_JUDGE`. */
+  /** Replaces a judge, one verdict per request, under the name `SCRIPTED_JUDGE`. */
   readonly verdicts: readonly JudgeVerdict[]
 }
 
@@ -42,7 +42,7 @@ export interface CaseRun {
   readonly agent: string | undefined
   readonly model: string | undefined
   readonly isScripted: boolean
-  /** Who judges each of its checks; undefined where a script does. */
+  /** The model that judges each check; undefined for a scripted verdict. */
   readonly judges: readonly (string | undefined)[]
   readonly mode: Mode | undefined
   readonly settings: ReplySettings | undefined

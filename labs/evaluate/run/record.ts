@@ -5,7 +5,7 @@ import type { JournalEvent } from "../../../core/protocol/events.ts"
 import type { Proposal } from "../../../core/protocol/proposals/proposal.ts"
 import { type EvalSpent, type HappenedAnswer, type HappenedCall, NOTHING_SPENT, addSpent } from "../happened.ts"
 
-/** Characters of a result that a report keeps and a judge sees: a page or so. */
+/** The characters of a result that a report stores and a judge sees: about a page. */
 const MAX_RESULT = 4000
 
 export interface CaseRecord {
@@ -32,7 +32,7 @@ export async function recordRun(client: Client, id: string): Promise<CaseRecord>
   return { happened, spent: spentOn(rows, events), model: run.model, value: answeredValue(events) }
 }
 
-/** The newest reply that says something. */
+/** The newest reply with text. */
 function lastWords(events: readonly JournalEvent[]): string {
   for (const event of events.toReversed()) {
     if (event.type !== "message" || event.role !== "assistant") continue
@@ -76,7 +76,7 @@ function spentOn(rows: readonly RecordedEvent[], events: readonly JournalEvent[]
   }
 }
 
-/** How often a model was asked for what this row says. */
+/** The number of model calls that this event stands for. */
 function askedIn(event: JournalEvent): number {
   if (event.type === "message") return event.role === "assistant" ? 1 : 0
   return "asked" in event && event.asked ? event.asked.tries : 0

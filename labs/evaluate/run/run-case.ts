@@ -18,7 +18,7 @@ export interface CaseOutcome extends Pick<TalkedCase, "agent" | "model" | "spent
   readonly unmet: readonly Unmet[]
 }
 
-/** Runs a case in a place in which nothing was done before, and looks at what it has left there. */
+/** Runs a case in a new environment, and checks the state that it leaves. */
 export async function runCase(run: CaseRun, place: EvalPlace, signal: AbortSignal): Promise<CaseOutcome> {
   const { evalCase, isScripted } = run
   const { start = {}, expect } = evalCase
@@ -54,7 +54,7 @@ const checkSaid = (
   return found.map(({ expectation, problem }) => ({ expectation: `say[${index}].${expectation}`, problem }))
 }
 
-/** Calls and proposals of the whole conversation, and the answer that it ends with. */
+/** Checks the calls and proposals of the whole conversation, and its last answer. */
 function checkWhole({ expect, say }: EvalCase, answers: readonly HappenedAnswer[]): Unmet[] {
   const last = answers.at(-1)
   if (!last) return []
@@ -77,7 +77,7 @@ const toolsOf = async ({ client }: EvalPlace, agent: string): Promise<ReadonlySe
   return new Set(items.flatMap((tool) => (tool.agent === agent ? [tool.name] : [])))
 }
 
-/** That a tool is not called is also true of a tool that is misspelt. */
+/** Refuses unknown tools: the expectation that a misspelt tool is not called would always be met. */
 function checkTools({ expect, say }: EvalCase, tools: ReadonlySet<string>): Unmet[] {
   const checks = [expect, ...say.flatMap((words) => words.expect ?? [])].flatMap(({ calls, proposals }) => [
     calls,
@@ -100,26 +100,26 @@ function checkScript({ script }: EvalCase, place: EvalPlace): Unmet[] {
 }
 
 interface TalkedCase {
-  /** As they really were, where the case left it open. */
+  /** The actual agent and model, if the case chose none. */
   readonly agent: string
   readonly model: string | null
   readonly spent: EvalSpent
-  /** The outcome of each message when its run rested. */
+  /** The outcome of each message when its run became idle. */
   readonly rested: readonly HappenedAnswer[]
-  /** The same as it stands at the end: what waited may have given way to later words. */
+  /** The same at the end: a later message may have replaced open proposals. */
   readonly whole: readonly HappenedAnswer[]
 }
 
-/** Says all that a case says, one message after the other, in a conversation of its own. */
+/** Sends all messages of a case, one after the other, in a new conversation. */
 async function talk(
   { evalCase, agent: wanted, model: chosen, mode, settings, base }: CaseRun,
   { place, connection, signal }: { place: EvalPlace; connection: string | undefined; signal: AbortSignal },
 ): Promise<TalkedCase> {
   const { client } = place
-  // No other model answers instead: the figures would be those of another.
+  // Without fallback models, because the figures would be those of another model.
   const body = { agent: wanted, model: chosen, mode, connectionId: connection, fallback: [] }
   const { id, agent, model } = await client.createConversation({ body })
-  const stop = () => void client.cancelRun({ params: { id } }).catch(() => {}) // nothing was at work, or it ends with the place
+  const stop = () => void client.cancelRun({ params: { id } }).catch(() => {}) // no active run, or it ends with the environment
   signal.addEventListener("abort", stop, { once: true })
   const runs: string[] = []
   const rested: HappenedAnswer[] = []
@@ -150,12 +150,12 @@ interface Speaking {
   readonly id: string
   readonly base: string
   readonly settings: ReplySettings | undefined
-  /** For words that say nothing else. */
+  /** For messages without their own decision. */
   readonly approve: Approve
   readonly signal: AbortSignal
 }
 
-/** Says something, decides what is proposed as the case says, and waits until there is nothing left to do. Answers with its run. */
+/** Sends a message, decides its proposals as the case says, and waits until the run ends. Returns its id. */
 async function speak(words: EvalWords, speaking: Speaking): Promise<string> {
   const { client, id, settings, signal } = speaking
   const approve = words.approve ?? speaking.approve
@@ -163,7 +163,7 @@ async function speak(words: EvalWords, speaking: Speaking): Promise<string> {
   for (const path of words.files ?? []) files.push(await upload(client, resolve(speaking.base, path)))
   const body = { text: words.text, ...(files.length > 0 ? { files } : {}), ...(settings ? { settings } : {}) }
   const answer = await client.sendMessage({ params: { id }, body, signal })
-  // Each message is sent after the previous run rests, so that none waits in the queue.
+  // Each message is sent after the previous run is idle, so that none waits in the queue.
   if (!("run" in answer)) throw new Error("The words were queued behind a run that had rested.")
   for (let { run, proposals } = answer; run.status === "paused";) {
     const open = proposals.filter(({ status }) => status === "pending")
@@ -180,7 +180,7 @@ async function upload(client: Client, path: string): Promise<string> {
   return (await client.uploadFile({ file: new Uint8Array(bytes), query: { name: basename(path) } })).id
 }
 
-/** How many of them were decided. */
+/** Returns the number of decided proposals. */
 async function decide(client: Client, proposals: readonly Proposal[], approve: Approve): Promise<number> {
   let decided = 0
   for (const { id, tool } of proposals) {

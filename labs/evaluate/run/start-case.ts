@@ -13,7 +13,7 @@ export class CaseFault extends Error {
 }
 
 const DATABASE_FILE = "evaluated.db"
-/** How often a document is asked after that is being read. */
+/** How often the state of a document in progress is checked. */
 const LOOK_MS = 100
 
 /**
@@ -55,7 +55,7 @@ export function inside(folder: string, path: string, field: string): string {
   return join(folder, plain)
 }
 
-/** In the order in which they point at each other, so that what is pointed at has its id by then. */
+/** In the order of their references, so that a referenced row has its id first. */
 async function fillWorkspace(client: Client, rows: NonNullable<EvalStart["workspace"]>): Promise<void> {
   const ids = new Map<string, string>()
   const order = [
@@ -86,7 +86,7 @@ async function connect(
 ): Promise<string | undefined> {
   if (database === undefined) return undefined
   if (database === "sample") return (await client.sampleConnection()).id
-  // In a folder that is this person's alone, as they may have SQLite files.
+  // In this person's own folder, where SQLite files are permitted.
   const own = join(databases, (await client.readIdentity()).user.id)
   const file = join(own, DATABASE_FILE)
   await mkdir(own, { recursive: true })
@@ -121,7 +121,7 @@ async function fileOf(path: string): Promise<NamedDocument> {
   return { name: basename(path), content: bytes.toString("base64"), encoding: "base64" }
 }
 
-/** A case begins when all of it is found, by its meaning too: what a search brings would otherwise depend on the moment. */
+/** Waits until all documents are indexed, also by meaning, because search results would otherwise depend on timing. */
 async function fillLibrary(client: Client, documents: readonly NamedDocument[], signal: AbortSignal): Promise<void> {
   const { id } = await client.createCollection({ body: { name: "Library" } })
   for (const body of documents) {
