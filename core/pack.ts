@@ -95,7 +95,7 @@ export {
 export { dayAt, endOf, noonOf, startOf, toDay } from "./workspace/days.ts"
 export { type KnownTable, readTable, type Row, type Rows } from "./workspace/known-tables.ts"
 export { inPortions } from "./workspace/layout.ts"
-export { goneNotes, requireFresh } from "./workspace/plan-write.ts"
+export { deletedNotes, requireFresh } from "./workspace/plan-write.ts"
 export { readExpected, readFilters, readId, readNewRow, readRestoredRows, readUpdates } from "./workspace/read-input.ts"
 export { instantOf, midnight, startOfDay, utcOf, wallTimeAt } from "./workspace/time-zone.ts"
 

@@ -1,10 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import type { Applied, IdsByTable, WorkspaceWrite } from "../../core/protocol/workspace.ts"
 import type { TableName } from "../../core/protocol/workspace-tables.ts"
-import { findHanging, findRow, findRows } from "../../core/workspace/find-rows.ts"
+import { findRelatedRows, findRow, findRows } from "../../core/workspace/find-rows.ts"
 import { readTable, type Row, type Rows } from "../../core/workspace/known-tables.ts"
 import type { Layout, TableQuery } from "../../core/workspace/layout.ts"
-import { goneNotes, planWrite } from "../../core/workspace/plan-write.ts"
+import { deletedNotes, planWrite } from "../../core/workspace/plan-write.ts"
 import { readId, readRestoredRows, readUpdates } from "../../core/workspace/read-input.ts"
 import { runSteps, type Steps } from "../../core/workspace/steps.ts"
 import { inTransaction } from "./open-database.ts"
@@ -40,7 +40,7 @@ export class LocalTables {
 
   /** Returns the rows that would be deleted with a row, or that prevent its deletion. */
   hanging(name: string, id: string): LocalRows {
-    return this.#run(findHanging(layout, readTable(name).name, readId(id)))
+    return this.#run(findRelatedRows(layout, readTable(name).name, readId(id)))
   }
 
   /** Inserts a row. Returns it as stored, with its id and times. */
@@ -91,7 +91,7 @@ export class LocalTables {
       const { applied, statements } = this.#run(planWrite({ layout, now: this.#now() }, write))
       for (const { sql, values } of statements) this.#prepare(sql).run(...(values as SQLInputValue[]))
       // In the same transaction, so that search does not find a deleted note.
-      for (const id of goneNotes(applied)) this.#prepare(`DELETE FROM "pawlVector" WHERE id = ?`).run(id)
+      for (const id of deletedNotes(applied)) this.#prepare(`DELETE FROM "pawlVector" WHERE id = ?`).run(id)
       return applied
     })
   }

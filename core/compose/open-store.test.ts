@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
 import { openConnection } from "../store/engine/sqlite/connection.ts"
-import { makeDataFolder, openingReason, openToOthers } from "./open-store.ts"
+import { makeDataFolder, openingReason, filesOpenToOthers } from "./open-store.ts"
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 const newFolder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "data-"))
@@ -19,9 +19,9 @@ test.skipIf(process.platform === "win32")(
     symlinkSync(join(folder, "letter.txt"), join(folder, "kept"))
     for (const name of [...ours, "letter.txt"]) chmodSync(join(folder, name), 0o644)
     for (const name of ["databases", "photos"]) chmodSync(join(folder, name), 0o755)
-    expect(openToOthers(folder)).toHaveLength(ours.length + 1)
+    expect(filesOpenToOthers(folder)).toHaveLength(ours.length + 1)
     makeDataFolder(folder)
-    expect(openToOthers(folder)).toEqual([])
+    expect(filesOpenToOthers(folder)).toEqual([])
     expect(ours.map((name) => modeOf(join(folder, name)))).toEqual(ours.map(() => "600"))
     expect(["databases", "photos", "letter.txt"].map((name) => modeOf(join(folder, name)))).toEqual([
       "700",
@@ -57,7 +57,7 @@ test.skipIf(process.platform !== "linux")(
 )
 
 test("a missing folder leaves nothing open", () => {
-  expect(openToOthers(join(newFolder(), "never-made"))).toEqual([])
+  expect(filesOpenToOthers(join(newFolder(), "never-made"))).toEqual([])
 })
 
 test("a database that cannot be opened on a full disk reports the full disk, whatever SQLite calls it", () => {

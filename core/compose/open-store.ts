@@ -62,7 +62,7 @@ export function makeDataFolder(folder: string): void {
     const reason = isFile ? "a file is in its path" : failureReason(error)
     throw new SettingsError(`The data folder ${folder} (PAWL_DATA) cannot be created: ${reason}.`, { cause: error })
   }
-  for (const path of openToOthers(folder)) {
+  for (const path of filesOpenToOthers(folder)) {
     try {
       chmodSync(path, lstatSync(path).mode & 0o777 & ~OTHERS)
     } catch {
@@ -72,7 +72,7 @@ export function makeDataFolder(folder: string): void {
 }
 
 /** Our files that other users of this machine could read. Not checked on Windows, whose profiles are private. */
-export function openToOthers(folder: string): string[] {
+export function filesOpenToOthers(folder: string): string[] {
   // With PostgreSQL a command creates no folder.
   if (process.platform === "win32" || !existsSync(folder)) return []
   return readdirSync(folder)

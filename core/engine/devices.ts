@@ -46,13 +46,13 @@ export interface DeviceCalls {
 /** The time that a device has for a response, unless its tool has its own limit. */
 const DEVICE_SECONDS = 30
 /** Added to a tool's own limit for the network. */
-export const DEVICE_WAY_SECONDS = 5
+export const DEVICE_ROUND_TRIP_SECONDS = 5
 /** The time that a device has to report the status of a call. After it, the device counts as unreachable. */
 export const DEVICE_STATUS_SECONDS = 5
 /** A device that disconnects during a write can reconnect within this time and still respond. */
 export const DEVICE_GRACE_SECONDS = 10
 
-export const deviceSeconds = (own = 0): number => Math.max(DEVICE_SECONDS, own + DEVICE_WAY_SECONDS)
+export const deviceSeconds = (own = 0): number => Math.max(DEVICE_SECONDS, own + DEVICE_ROUND_TRIP_SECONDS)
 
 /** A device's announcement of itself. */
 export interface Introduced {

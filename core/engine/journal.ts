@@ -53,7 +53,7 @@ export interface Journal {
   mayAppend(conversation: Conversation): boolean
 
   /** How `load` found a conversation whose writer was not this node. */
-  leftBehind(conversation: Conversation): LeftBehind
+  leftBehind(conversation: Conversation): LastWriterState
 
   /** Drops the state from memory, after an error or to free memory. */
   drop(id: ConversationId): void
@@ -98,7 +98,7 @@ export interface Journal {
    * The conversations of failed writers during a step that had failed before, by writer. Empty if there is no such
    * suspicion.
    */
-  suspected(): Promise<Death[]>
+  suspected(): Promise<NodeFailure[]>
 
   /** Records which runs caused a node failure. The first judgement is final and is returned, whichever node made it. */
   judge(node: string, judged: Judgement): Promise<Judgement>
@@ -107,7 +107,7 @@ export interface Journal {
 }
 
 /** How the last writer left a conversation. */
-export interface LeftBehind {
+export interface LastWriterState {
   /** It has a writer, living or failed. */
   readonly owned: boolean
   /** The last writer was another node, or is unknown. */
@@ -141,7 +141,7 @@ export interface Loads {
 }
 
 /** A writer that failed, and its conversations that no node has continued. */
-export interface Death {
+export interface NodeFailure {
   readonly node: string
   readonly ids: readonly ConversationId[]
   /** Set if it is recorded. It includes conversations that other nodes have continued. */

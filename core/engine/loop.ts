@@ -2,14 +2,14 @@ import type { ConversationId } from "../protocol/ids.ts"
 import { askModel } from "./ask/ask-model.ts"
 import { endRun, giveUp } from "./end-run.ts"
 import { lazySteps } from "./ask/lazy-steps.ts"
-import { type NextStep, nextStep, type Rest, rests, workedMsWithin } from "./next-step.ts"
+import { type NextStep, nextStep, type IdleStep, isIdle, workedMsWithin } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { propose } from "./gate/propose.ts"
 import type { RunSignals, Work } from "./record.ts"
 import { recoverCalls, runTools } from "./run-tools.ts"
 import { takeInbox } from "./take-inbox.ts"
 
-type Performed = Exclude<NextStep, Rest>
+type Performed = Exclude<NextStep, IdleStep>
 type Perform<Step extends Performed = Performed> = (work: Work, step: Step) => Promise<void>
 
 /** One file per kind of step. A new kind does not compile until it has a line here. */
@@ -34,7 +34,7 @@ export async function runConversation(id: ConversationId, ports: Ports, signals:
     const agent = ports.agents.of(conversation)
     const step = nextStep(conversation, agent, ports.limits)
     if (!ports.journal.mayAppend(conversation)) return
-    if (rests(step)) {
+    if (isIdle(step)) {
       // Input that arrived meanwhile gives nothing to do now. Release all the same, or no other node could continue the
       // conversation.
       await ports.journal.append(conversation, [], { release: true })

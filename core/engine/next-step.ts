@@ -19,10 +19,10 @@ export type NextStep =
   | { readonly type: "ask-model"; readonly toolChoice: "auto" | "none" }
   | { readonly type: "end-run"; readonly because: "undo" | "again" }
   | { readonly type: "give-up"; readonly because: "set_aside" | "run_timeout" }
-  | Rest
+  | IdleStep
 
 /** No work is left until there is input. */
-export type Rest = { readonly type: "pause"; readonly because: PauseReason } | { readonly type: "finish" }
+export type IdleStep = { readonly type: "pause"; readonly because: PauseReason } | { readonly type: "finish" }
 
 export interface Limits {
   /** How long a run may work, without waiting for people. */
@@ -89,6 +89,6 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<
   return { type: "ask-model", toolChoice: mayCall ? "auto" : "none" }
 }
 
-export function rests(step: NextStep): step is Rest {
+export function isIdle(step: NextStep): step is IdleStep {
   return step.type === "pause" || step.type === "finish"
 }

@@ -6,7 +6,7 @@ import type { Pause } from "../shared/concurrency/time-limit.ts"
 import type { Agent } from "./definition/agent.ts"
 import type { Conversation } from "./conversation.ts"
 import type { InboxItem } from "./input.ts"
-import { nextStep, rests } from "./next-step.ts"
+import { nextStep, isIdle } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { stage } from "./replay/replay.ts"
 
@@ -47,7 +47,7 @@ export async function commitStaged(
   taken: readonly InboxItem[] = [],
 ): Promise<void> {
   // The commit after which no work is left also releases the lease, without a second write and a moment in between.
-  const release = rests(nextStep(conversation, agent, ports.limits))
+  const release = isIdle(nextStep(conversation, agent, ports.limits))
   if (!(await ports.journal.append(conversation, events, { taken, release }))) return
   ports.bus.publish(conversation.id, { type: "events", user: conversation.user, events })
 }

@@ -13,7 +13,7 @@ import type { OutboundPolicy } from "./network/outbound-policy.ts"
 import type { RecentSecrets } from "./providers/errors/recent-secrets.ts"
 import {
   type Access,
-  type ListLook,
+  type ListReadOptions,
   type ListedModels,
   type RegisteredModel,
   ModelRegistry,
@@ -101,7 +101,7 @@ export class PersonalModels implements ModelSource, Disposable {
   }
 
   /** The list for a person: endpoints are asked with this person's credentials. */
-  async look(user: UserId, look: ListLook): Promise<ListedModels> {
+  async look(user: UserId, look: ListReadOptions): Promise<ListedModels> {
     const registry = await this.of(user)
     const [list, localServers] = await Promise.all([registry.look(look), this.#findLocalServers(registry)])
     return { ...list, ...(localServers.length > 0 ? { localServers } : {}) }

@@ -54,7 +54,7 @@ export interface RegisteredModel extends Omit<ModelEntry, "price"> {
 }
 
 /** How to read the list. */
-export interface ListLook {
+export interface ListReadOptions {
   /** Ask endpoints again, however recent their answers are. */
   readonly refresh?: boolean
   /** How long to wait for endpoints. */
@@ -130,7 +130,7 @@ export class ModelRegistry implements ModelSource {
   }
 
   /** The same after asking endpoints whose last answer is old, in the background or while waiting. */
-  async look({ refresh = false, waitMs = 0 }: ListLook = {}): Promise<ListedModels> {
+  async look({ refresh = false, waitMs = 0 }: ListReadOptions = {}): Promise<ListedModels> {
     const discovered = this.#discovered
     if (!discovered) return { items: this.list(), endpoints: [] }
     const answers = discovered.look(refresh ? "again" : "usual")

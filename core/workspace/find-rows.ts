@@ -38,7 +38,7 @@ export function* findByIds(layout: Layout, name: TableName, ids: readonly string
  * Returns the rows that refer to a row: those that would be deleted with it, at any depth, and those that prevent its
  * deletion. Of the latter only the first level, because they stay and so do the rows that refer to them.
  */
-export function* findHanging(layout: Layout, name: TableName, id: string): Steps<Rows> {
+export function* findRelatedRows(layout: Layout, name: TableName, id: string): Steps<Rows> {
   const hanging = new Map<TableName, Row[]>()
   const under: { name: TableName; ids: string[] }[] = [{ name, ids: [id] }]
   let bytes = 0

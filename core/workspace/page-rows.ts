@@ -4,7 +4,7 @@ import type { KnownTable, Row } from "./known-tables.ts"
 import { parseInput } from "./read-input.ts"
 
 /** Which part of a list is requested: the number of rows, the cursor and the columns. */
-export interface Wanted {
+export interface PageSelection {
   readonly limit?: number | undefined
   readonly after?: string | undefined
   readonly columns?: readonly string[] | undefined
@@ -19,7 +19,7 @@ export interface RowPage {
 }
 
 /** Returns the requested rows that fit into `mostBytes`; at least one, so that the client makes progress. */
-export function toRowPage(table: KnownTable, rows: readonly Row[], wanted: Wanted, mostBytes: number): RowPage {
+export function toRowPage(table: KnownTable, rows: readonly Row[], wanted: PageSelection, mostBytes: number): RowPage {
   const { limit = rows.length, after, columns } = parseInput(WantedSchema, wanted, "A page")
   const strange = columns?.find((column) => !table.columns.includes(column))
   if (strange !== undefined) throw failure("bad_request", { problem: `${table.name} have no column "${strange}".` })

@@ -3,7 +3,7 @@ import { newId } from "../protocol/ids.ts"
 import { own } from "../shared/text/json.ts"
 import type { Applied, IdsByTable, WorkspaceWrite } from "../protocol/workspace.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
-import { findByIds, findHanging, findRow } from "./find-rows.ts"
+import { findByIds, findRelatedRows, findRow } from "./find-rows.ts"
 import { type KnownTable, readTable, type Row, type Rows } from "./known-tables.ts"
 import { deleteRows, insertRow, type Layout, type WorkspaceStatement, updateRow } from "./layout.ts"
 import { readExpected, readNewRow, readRestoredRows, readUpdates } from "./read-input.ts"
@@ -66,7 +66,7 @@ function* planDelete({ layout }: Planning, write: Of<"delete">): Steps<Statement
   const before = yield* findRow(layout, table.name, write.id)
   if (!before) throw failure("row_missing", { noun: table.noun, id: write.id })
   requireFresh(table, before, readExpected(table, write.expect))
-  const hanging = yield* findHanging(layout, table.name, write.id)
+  const hanging = yield* findRelatedRows(layout, table.name, write.id)
   for (const { table: other, whenGone } of table.referredBy) {
     const count = hanging[other]?.length ?? 0
     if (whenGone === "goes" || count === 0) continue
@@ -123,7 +123,7 @@ function planOf(
 }
 
 /** The ids of the notes that a write deletes. Data derived from them must be deleted in the same transaction. */
-export function goneNotes({ action, table, before, with: others }: Applied): string[] {
+export function deletedNotes({ action, table, before, with: others }: Applied): string[] {
   if (action !== "delete") return []
   return [...(others.notes ?? []), ...(table === "notes" && before ? [before] : [])].map(({ id }) => id)
 }

@@ -8,7 +8,7 @@ import { openConfiguredStore } from "../../core/compose/open-store.ts"
 import type { Agent } from "../../core/engine/definition/agent.ts"
 import type { CallContext, Tool } from "../../core/engine/definition/tool.ts"
 import type { Model, ModelRequest } from "../../core/engine/model.ts"
-import { nextStep, rests } from "../../core/engine/next-step.ts"
+import { nextStep, isIdle } from "../../core/engine/next-step.ts"
 import type { ModelSource } from "../../core/engine/ports.ts"
 import { checkRequest } from "../../core/models/scripted/check-request.ts"
 import { always, scripted } from "../../core/models/scripted/model.ts"
@@ -107,7 +107,7 @@ async function atRest({ runtime, store, pawl, clock }: ComposedServer, id: Conve
   for (;;) {
     await runtime.rest(id)
     const conversation = await store.journal.load(id, true)
-    if (rests(nextStep(conversation, pawl.ports.agents.of(conversation), pawl.ports.limits))) return
+    if (isIdle(nextStep(conversation, pawl.ports.agents.of(conversation), pawl.ports.limits))) return
     await runtime.recover()
     await sleep(clock, LOOK_MS)
   }

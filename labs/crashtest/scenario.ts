@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { z } from "zod"
 import { CommandError } from "../../apps/cli/process/command.ts"
-import { failureReason, jsonPlace } from "../../core/shared/text/system-errors.ts"
+import { failureReason, jsonPosition } from "../../core/shared/text/system-errors.ts"
 import { crashtestText } from "../../apps/strings/tests.ts"
 import { plainErrors, schemaProblems } from "../../core/shared/text/schema-text.ts"
 
@@ -44,7 +44,7 @@ export function readScenario(file: string): CrashScenario {
   try {
     json = JSON.parse(text)
   } catch (error) {
-    throw new CommandError(crashtestText.notJson(file, jsonPlace(error)))
+    throw new CommandError(crashtestText.notJson(file, jsonPosition(error)))
   }
   const read = CrashScenario.safeParse(json, plainErrors)
   if (read.success) return read.data

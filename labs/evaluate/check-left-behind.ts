@@ -7,7 +7,7 @@ import type { EvalSpent, Unmet } from "./happened.ts"
 const MAX_SHOWN = 400
 
 /** Returns the unmet expectations about rows after a run. */
-export async function checkLeftRows(
+export async function checkWorkspaceRows(
   checks: readonly RowCheck[],
   client: Client,
   connection: string | undefined,
@@ -57,7 +57,7 @@ const shown = (rows: readonly unknown[]): string => {
 }
 
 /** Returns the unmet expectations about files after a run; `find` returns their paths. */
-export async function checkLeftFiles(checks: readonly FileCheck[], find: (path: string) => string): Promise<Unmet[]> {
+export async function checkFiles(checks: readonly FileCheck[], find: (path: string) => string): Promise<Unmet[]> {
   const found = await Promise.all(
     checks.map(async ({ path, exists = true, ...check }) => {
       const text = await readFile(find(path), "utf8").catch(() => undefined)

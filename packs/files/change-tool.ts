@@ -12,7 +12,14 @@ import {
   type WriteOutcome,
 } from "../../core/pack.ts"
 import { homeOf, enterFolder } from "./file-tool.ts"
-import { type EditorBuffers, type HeldFile, heldText, requireSaved, withText, writeInEditor } from "./editor-buffers.ts"
+import {
+  type EditorBuffers,
+  type EditorFile,
+  editorText,
+  requireSaved,
+  withText,
+  writeInEditor,
+} from "./editor-buffers.ts"
 import { type FileBytes, fileHash, fileRefusal, type Folder, type FoundPath } from "./folder/folder.ts"
 import type { UndoBytes } from "./folder/undo-bytes.ts"
 import { MAX_REPLACED } from "./folder/local-writes.ts"
@@ -24,8 +31,8 @@ import {
   afterChanges,
   type FileChange,
   type FilePlan,
-  heldFile,
-  type LookAt,
+  fileWithBytes,
+  type ReadTarget,
   type PathInput,
   type SiblingChange,
   siblingChanges,
@@ -43,7 +50,7 @@ export interface ChangeTool<Input extends PathInput> {
   readonly examples?: readonly string[]
   readonly onlyUndoes?: true
   /** `look` reads the current file, with unsaved text of the person's editor if there is one. */
-  plan(input: Input, look: LookAt): FileChange
+  plan(input: Input, look: ReadTarget): FileChange
   /** The sentence that reports the change. */
   say(path: string): string
 }
@@ -129,21 +136,21 @@ export function changeTool<Input extends PathInput>(
     work: (planned: Planned | Unmet) => Value | Promise<Value>,
   ): Value | Promise<Value> {
     const planned = (text: string | undefined) => {
-      const look: LookAt = (path) => lookAt(folder, path, text)
+      const look: ReadTarget = (path) => readTarget(folder, path, text)
       const made = context.approved ? planAgreed(input, context, look) : planShown(input, context, look)
       if ("change" in made && (!buffers?.write || !takesInEditor(made.change))) requireSaved(made.change.before)
       return work(made)
     }
-    return buffers ? heldText(folder, input.path, buffers).then(planned) : planned(undefined)
+    return buffers ? editorText(folder, input.path, buffers).then(planned) : planned(undefined)
   }
 
   /**
    * Plans the preview: the change on top of the previous changes of the same reply, which a person may approve
    * together.
    */
-  function planShown(input: Input, context: CallContext, look: LookAt): Planned {
+  function planShown(input: Input, context: CallContext, look: ReadTarget): Planned {
     const before = siblingChanges({ folder, plans }, input.path, context).filter(isShownBefore)
-    let now: HeldFile | undefined
+    let now: EditorFile | undefined
     const change = plan(input, (path) => {
       const seen = look(path)
       now = seen.before
@@ -156,10 +163,10 @@ export function changeTool<Input extends PathInput>(
    * Plans the approved change of the current file, if only approved sibling changes have changed it. Then the base is
    * the one that was shown, and the revision is equal if the same lines change in the same way.
    */
-  function planAgreed(input: Input, context: CallContext, look: LookAt): Planned | Unmet {
+  function planAgreed(input: Input, context: CallContext, look: ReadTarget): Planned | Unmet {
     const shown = fromRevision(context.approved?.revision ?? "")
     const siblings = siblingChanges({ folder, plans }, input.path, context)
-    let seen: ReturnType<LookAt> | undefined
+    let seen: ReturnType<ReadTarget> | undefined
     let change: FileChange | undefined
     let problem: unknown
     try {
@@ -177,7 +184,11 @@ export function changeTool<Input extends PathInput>(
     return { change, base: isAsLeft ? shown : baseOf(change.before) }
   }
 
-  function isLeftBy(shown: Revision, { real, before }: ReturnType<LookAt>, applied: readonly SiblingChange[]): boolean {
+  function isLeftBy(
+    shown: Revision,
+    { real, before }: ReturnType<ReadTarget>,
+    applied: readonly SiblingChange[],
+  ): boolean {
     if (applied.length === 0) return hashOf(before) === shown.before
     const left = beforeRun(shown, real, applied)
     return left !== "unknown" && hashOf(left) === hashOf(before)
@@ -188,10 +199,10 @@ export function changeTool<Input extends PathInput>(
     { before, mode = 0o644 }: Revision,
     real: string,
     applied: readonly SiblingChange[],
-  ): HeldFile | undefined | "unknown" {
+  ): EditorFile | undefined | "unknown" {
     if (before === "absent") return afterChanges(real, undefined, applied)
     const bytes = kept.get(before)
-    return bytes ? afterChanges(real, heldFile(real, bytes, { mode, isShared: false }), applied) : "unknown"
+    return bytes ? afterChanges(real, fileWithBytes(real, bytes, { mode, isShared: false }), applied) : "unknown"
   }
 
   async function inEditor({ path, after, directories = [] }: FileChange, write: NonNullable<EditorBuffers["write"]>) {
@@ -227,8 +238,8 @@ const isShownBefore = ({ isBefore, state }: SiblingChange) => isBefore && state 
 const isUnmet = ({ isBefore, state }: SiblingChange) => isBefore && state !== "applied"
 const appliedOf = (siblings: readonly SiblingChange[]) => siblings.filter(({ state }) => state === "applied")
 
-const hashOf = (file: HeldFile | undefined): string => file?.hash ?? "absent"
-const baseOf = (file: HeldFile | undefined) => ({ before: hashOf(file), mode: file?.mode })
+const hashOf = (file: EditorFile | undefined): string => file?.hash ?? "absent"
+const baseOf = (file: EditorFile | undefined) => ({ before: hashOf(file), mode: file?.mode })
 
 /**
  * Digest of what must be equal when the change runs: the lines that were shown, otherwise the whole file before and
@@ -320,7 +331,7 @@ function hashAt(folder: Folder, path: string): string {
 }
 
 /** Reads the path of a write by its real name, or the name that it would get. `text`: the text in an editor. */
-function lookAt(folder: Folder, path: string, text: string | undefined): ReturnType<LookAt> {
+function readTarget(folder: Folder, path: string, text: string | undefined): ReturnType<ReadTarget> {
   const above = missingDirectories(folder, dirname(path)).at(-1)
   if (above !== undefined) return { real: join(above, basename(path)), before: undefined }
   const found: FoundPath | undefined = folder.find(path)

@@ -19,7 +19,7 @@ import {
   type Tool,
 } from "../../core/pack.ts"
 import { FILES_ITERATIONS, FILES_PERSONA, filesTools } from "./agent.ts"
-import { LOOK } from "./device-handlers.ts"
+import { PREVIEW_CHANGE } from "./device-handlers.ts"
 import { noFilesOptions } from "./no-files-options.ts"
 import { whyProtected } from "./protected/paths.ts"
 
@@ -71,7 +71,7 @@ function onDevice(tool: Tool, devices: DeviceCalls): Tool {
   async function look(input: object, context: CallContext): Promise<Preview> {
     const { approved: agreed, callId } = context
     const data = { tool: name, input, ...(agreed ? { agreed } : {}), ...siblingsIn(context) }
-    const call = { action: LOOK, data, callId }
+    const call = { action: PREVIEW_CHANGE, data, callId }
     const { row } = await devices.call(placeOf(context), call, { effect: "read", signal: context.signal })
     const said = Looked.parse(row?.data)
     // A device's own data can only make the gate stricter, except that its sandbox holds a command on its own machine:

@@ -2,7 +2,7 @@ import { type CallContext, type JsonObject, newId, parse, parseWithoutSecrets, t
 import { fileRefusal } from "./folder/folder.ts"
 
 /** The action that asks a device for the preview of a write. */
-export const LOOK = "preview_change"
+export const PREVIEW_CHANGE = "preview_change"
 
 type Handler = (
   data: JsonObject,
@@ -12,7 +12,7 @@ type Handler = (
 /** The names of the tools that only read. */
 export const fileReaders = (tools: readonly Tool[]): string[] => [
   ...tools.flatMap(({ name, effect }) => (effect === "read" ? name : [])),
-  LOOK,
+  PREVIEW_CHANGE,
 ]
 
 /**
@@ -25,7 +25,7 @@ export function fileHandlers(tools: readonly Tool[], secrets: Iterable<string> =
     tool.name,
     async (data, { signal }) => clean(await run(tool, data, signal)),
   ])
-  return { ...Object.fromEntries(handlers), [LOOK]: look }
+  return { ...Object.fromEntries(handlers), [PREVIEW_CHANGE]: look }
 
   async function look(data: JsonObject, { signal }: { readonly signal: AbortSignal }) {
     const { tool: name, input } = data

@@ -16,26 +16,26 @@ export interface EditorBuffers {
 }
 
 /** A file as it would be saved now. */
-export interface HeldFile extends FileBytes {
+export interface EditorFile extends FileBytes {
   /** The editor holds changes that are not on disk. */
   readonly isUnsaved?: true
 }
 
 /** The editor's text of a file of the folder. The disk determines whether the path is in the folder. */
-export async function heldText(folder: Folder, path: string, buffers: EditorBuffers): Promise<string | undefined> {
+export async function editorText(folder: Folder, path: string, buffers: EditorBuffers): Promise<string | undefined> {
   const found = folder.find(path)
   return found?.type === "file" ? buffers.read(join(folder.root, found.path)) : undefined
 }
 
 /** A file with the editor's text. */
-export function withText(file: FileBytes, text: string): HeldFile {
+export function withText(file: FileBytes, text: string): EditorFile {
   const bytes = Buffer.from(text, "utf8")
   if (bytes.equals(file.bytes)) return file
   return { ...file, bytes, size: bytes.length, hash: fileHash(bytes), isUnsaved: true }
 }
 
 /** Refuses a change on disk while the editor has unsaved text, because one of the two would be lost. */
-export function requireSaved(file: HeldFile | undefined): void {
+export function requireSaved(file: EditorFile | undefined): void {
   if (file?.isUnsaved)
     throw fileRefusal(
       `${shown(file.path)} has changes in the editor that are not saved; ask the person to save it first`,

@@ -1,13 +1,13 @@
 import { posix } from "node:path"
 import type { z } from "zod"
 import type { ActionClass, CallContext, SiblingCall } from "../../core/pack.ts"
-import type { HeldFile } from "./editor-buffers.ts"
+import type { EditorFile } from "./editor-buffers.ts"
 import { fileHash, type Folder } from "./folder/folder.ts"
 
 /** One file before and after a change; `undefined` if it does not exist. */
 export interface FileChange {
   readonly path: string
-  readonly before: HeldFile | undefined
+  readonly before: EditorFile | undefined
   readonly after: Buffer | undefined
   readonly mode?: number
   /**
@@ -26,16 +26,16 @@ export interface PathInput {
 }
 
 /** Reads a file for a plan, with unsaved text of the person's editor if there is one. */
-export type LookAt = (path: string) => { readonly real: string; readonly before: HeldFile | undefined }
+export type ReadTarget = (path: string) => { readonly real: string; readonly before: EditorFile | undefined }
 
 /** How a tool plans its change of a file. */
 export interface FilePlan {
   readonly input: z.ZodType<PathInput>
-  plan(input: PathInput, look: LookAt): FileChange
+  plan(input: PathInput, look: ReadTarget): FileChange
 }
 
 export interface SiblingChange extends Pick<SiblingCall, "isBefore" | "state"> {
-  plan(look: LookAt): FileChange
+  plan(look: ReadTarget): FileChange
 }
 
 /** The other calls of the same reply that change this file. */
@@ -50,7 +50,7 @@ export function siblingChanges(
     const found = plans.get(tool)
     const read = found?.input.safeParse(input)
     if (!found || !read?.success || realNameOf(folder, read.data.path) !== file) return []
-    return [{ isBefore, state, plan: (look: LookAt) => found.plan(read.data, look) }]
+    return [{ isBefore, state, plan: (look: ReadTarget) => found.plan(read.data, look) }]
   })
 }
 
@@ -65,9 +65,9 @@ function realNameOf(folder: Folder, path: string): string {
 /** The file after these changes, one after the other. A change that does not apply is skipped: its own call fails. */
 export function afterChanges(
   real: string,
-  file: HeldFile | undefined,
+  file: EditorFile | undefined,
   changes: readonly SiblingChange[],
-): HeldFile | undefined {
+): EditorFile | undefined {
   let left = file
   for (const { plan } of changes) {
     try {
@@ -79,18 +79,19 @@ export function afterChanges(
   return left
 }
 
-export function afterChange({ path, before, after, mode }: FileChange): HeldFile | undefined {
+export function afterChange({ path, before, after, mode }: FileChange): EditorFile | undefined {
   return (
-    after && heldFile(path, after, { mode: 0o644, isShared: false, ...before, ...(mode === undefined ? {} : { mode }) })
+    after &&
+    fileWithBytes(path, after, { mode: 0o644, isShared: false, ...before, ...(mode === undefined ? {} : { mode }) })
   )
 }
 
 /** A file with other bytes than on disk. */
-export function heldFile(
+export function fileWithBytes(
   path: string,
   bytes: Buffer,
-  like: Pick<HeldFile, "mode" | "isShared" | "isUnsaved">,
-): HeldFile {
+  like: Pick<EditorFile, "mode" | "isShared" | "isUnsaved">,
+): EditorFile {
   const { mode, isShared, isUnsaved } = like
   const file = { type: "file", path, mode, isShared, bytes, size: bytes.length, hash: fileHash(bytes) } as const
   return isUnsaved ? { ...file, isUnsaved } : file

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { binaryKind, type Tool } from "../../core/pack.ts"
 import { readTool } from "./file-tool.ts"
-import { type EditorBuffers, heldText } from "./editor-buffers.ts"
+import { type EditorBuffers, editorText } from "./editor-buffers.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { shown } from "./folder/shown.ts"
 import { rulesOf } from "./project-context.ts"
@@ -33,7 +33,7 @@ export function readFile(folder: Folder, buffers?: EditorBuffers): Tool {
         throw fileRefusal(`${shown(path)} is not a text (${bytes.length} bytes of it)${kind ? `: ${kind}` : ""}`)
       }
       // The text in the user's editor is the file, saved or not.
-      const held = buffers && (await heldText(folder, path, buffers))
+      const held = buffers && (await editorText(folder, path, buffers))
       return partOf(held ?? bytes.toString("utf8"), { path, start: start_line, lines })
     },
   })

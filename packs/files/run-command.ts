@@ -14,7 +14,7 @@ import {
 import { type CommandLimits, commandLimits, limited, whyTooMuch } from "./sandbox/command-limits.ts"
 import { homeOf, enterFolder } from "./file-tool.ts"
 import type { Folder } from "./folder/folder.ts"
-import { type Guard, MAX_HELD, protectedIn, setAside } from "./protected/protected-in.ts"
+import { type Guard, MAX_PROTECTED, protectedIn, setAside } from "./protected/protected-in.ts"
 import { boundProcesses } from "./sandbox/process-bound.ts"
 import { type ProcessResult, runProcess } from "./sandbox/run-process.ts"
 import { noSandbox, type Sandbox } from "./sandbox/sandbox.ts"
@@ -160,7 +160,7 @@ async function run(
   { context, guard }: { readonly context: CallContext; readonly guard: Guard | undefined },
 ): Promise<Answer> {
   const { folder, sandbox, environment } = ports
-  const readOnly = guard?.found.slice(0, MAX_HELD).map(({ path }) => path) ?? []
+  const readOnly = guard?.found.slice(0, MAX_PROTECTED).map(({ path }) => path) ?? []
   const limits = ports.limits ?? commandLimits()
   await using wrapped = await sandbox.wrap(limited(command, limits), {
     ...{ root: folder.root, network, readOnly, reads: ports.skills ? foldersOfSkills(ports.skills, context) : [] },

@@ -9,7 +9,7 @@ import {
   type Library,
   type Tool,
 } from "../../core/pack.ts"
-import { bookOf, textHash, ownWords, toSources } from "./sources.ts"
+import { bookOf, textHash, privateTaintOf, toSources } from "./sources.ts"
 
 const WINDOW = 12_000
 
@@ -46,7 +46,7 @@ export function readDocument(library: Library): Tool {
       const source = windowSource(document, { text, start: from })
       return answer(`[${source.id}] ${describe(document)}\n\n${text}${next}`, {
         data: toSources([source]),
-        ...ownWords([document]),
+        ...privateTaintOf([document]),
       })
     },
   })

@@ -12,7 +12,7 @@ import {
   type UserId,
 } from "../../core/pack.ts"
 import { searchLibrary } from "./search-library.ts"
-import { fromPassage, listSources, ownWords, toSources } from "./sources.ts"
+import { fromPassage, listSources, privateTaintOf, toSources } from "./sources.ts"
 
 const USUAL = 8
 const MAX = 20
@@ -69,7 +69,7 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
       const sources = items.map(fromPassage)
       return answer(`Found ${items.length} passage(s):\n\n${listSources(sources)}${notice}`, {
         data: toSources(sources),
-        ...ownWords(items),
+        ...privateTaintOf(items),
       })
     },
   })

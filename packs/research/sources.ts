@@ -15,7 +15,7 @@ export const toSources = (sources: readonly Source[]): Sources => ({ kind: "sour
  * out. Only abstracts of arXiv are public: records with an abstract, the only ones whose source is named as arXiv's,
  * independent of the file's name.
  */
-export const ownWords = (from: readonly From[]): { taint?: "private" } =>
+export const privateTaintOf = (from: readonly From[]): { taint?: "private" } =>
   from.every((each) => abstractOf(each) !== undefined) ? {} : { taint: "private" }
 
 type From = Pick<FoundPassage, "kind" | "source">

@@ -10,7 +10,7 @@ import {
   type Tool,
 } from "../../core/pack.ts"
 import { describe, noDocument } from "./read-document.ts"
-import { ownWords } from "./sources.ts"
+import { privateTaintOf } from "./sources.ts"
 
 /**
  * The characters that are read: from the start, where papers describe their subject, and from the end, where they
@@ -50,7 +50,7 @@ export function summarizeDocument(library: Library): Tool {
         document.characters <= HEAD + TAIL
           ? ""
           : `\n[Of ${document.characters} characters the first ${HEAD} and the last ${TAIL} were read.]`
-      return answer(`${describe(document)}\n\n${summary.trim()}${all}`, ownWords([document]))
+      return answer(`${describe(document)}\n\n${summary.trim()}${all}`, privateTaintOf([document]))
     },
   })
 }

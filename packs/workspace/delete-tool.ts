@@ -17,7 +17,7 @@ import {
   toReadable,
 } from "./describe-row.ts"
 import type { Desk, DeskRow } from "./tables/desk.ts"
-import { findWhole, nameColumn } from "./tables/find-row.ts"
+import { findWithRelated, nameColumn } from "./tables/find-row.ts"
 import { loadNames } from "./load-names.ts"
 import { rowArguments } from "./row-argument.ts"
 import type { TableSpec } from "./tables/table.ts"
@@ -35,7 +35,7 @@ export function deleteTool(table: TableSpec, open: OpenWorkspace): Tool {
       action: "delete",
       plan: (given, desk) => planDelete(table, String(given[table.argument]), desk),
       say: (row, desk, along) =>
-        `${capitalised(nounOf(table))} deleted: ${describeRow(table, row, desk)}${withWords(along)}.`,
+        `${capitalised(nounOf(table))} deleted: ${describeRow(table, row, desk)}${relatedInWords(along)}.`,
       inverse: ({ before, with: along }) => ({ tool: table.restore, input: { [nounOf(table)]: before, with: along } }),
     },
     open,
@@ -43,14 +43,14 @@ export function deleteTool(table: TableSpec, open: OpenWorkspace): Tool {
 }
 
 async function planDelete(table: TableSpec, said: string, desk: Desk): Promise<WritePlan> {
-  const found = await findWhole(desk, table.name, said)
+  const found = await findWithRelated(desk, table.name, said)
   const { row } = found
   await loadNames(table, [row], desk)
   const id = String(row.id)
   const hanging = found.hanging ?? (await desk.workspace.hanging(table.name, id).catch(orUnread))
   if (hanging !== UNREAD) requireDeletable(table, row, hanging)
-  const along = hanging === UNREAD ? ` (${UNREAD})` : withWords(hanging)
-  const heading = hanging === UNREAD ? along : withCounts(hanging)
+  const along = hanging === UNREAD ? ` (${UNREAD})` : relatedInWords(hanging)
+  const heading = hanging === UNREAD ? along : relatedCounts(hanging)
   return {
     write: { action: "delete", table: table.name, id, expect: row, ...(hanging === UNREAD ? {} : alongOf(hanging)) },
     preview: {
@@ -96,13 +96,13 @@ const alongOf = (rows: RowsByTable) => ({
 })
 
 /** ` with 3 task(s), 1 note(s)`; empty if the row has no dependents. */
-export function withWords(rows: RowsByTable): string {
+export function relatedInWords(rows: RowsByTable): string {
   const counted = countInWords(rows)
   return counted ? ` with ${counted}` : ""
 }
 
 /** The same counts for a heading: ` with 3 tasks, 1 note`. */
-export function withCounts(rows: RowsByTable): string {
+export function relatedCounts(rows: RowsByTable): string {
   const counted = entriesOf(rows).map(([name, { length }]) => {
     return `${length} ${workspaceTables[name].noun}${length === 1 ? "" : "s"}`
   })

@@ -1,7 +1,7 @@
 import {
   type Applied,
   type Embedder,
-  goneNotes,
+  deletedNotes,
   inPortions,
   isRemote,
   type Note,
@@ -33,7 +33,7 @@ export function findableNotes(open: OpenWorkspace, embedder: Embedder): OpenWork
     if (!isRemote(workspace)) return workspace
     const followed = async (applied: Applied): Promise<Applied> => {
       // A failure is repaired by the next search that finds the note.
-      await forgetNotes(workspace, goneNotes(applied))
+      await forgetNotes(workspace, deletedNotes(applied))
       const notes = notesToEmbed(applied)
       if (notes.length === 0) return applied
       const done = await inTime(embedAll(notes, { workspace, embedder, asked }))

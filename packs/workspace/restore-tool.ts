@@ -8,7 +8,7 @@ import {
   type Tool,
   workspaceTables,
 } from "../../core/pack.ts"
-import { namesByTable, withCounts, withWords } from "./delete-tool.ts"
+import { namesByTable, relatedCounts, relatedInWords } from "./delete-tool.ts"
 import { capitalised, describeProposedRow, describeRow, nounOf, quotedHeadline, toReadable } from "./describe-row.ts"
 import type { DeskRow } from "./tables/desk.ts"
 import { cached } from "./tables/cached.ts"
@@ -44,8 +44,8 @@ export function restoreTool(table: TableSpec, open: OpenWorkspace): Tool {
         return {
           write: { action: "restore", table: table.name, rows: [row as unknown as AnyRow], with: others },
           preview: {
-            summary: `Put back ${noun} ${describeProposedRow(table, row, desk)}${withWords(others)}`,
-            title: `Put back ${noun} ${quotedHeadline(table, row)}${withCounts(others)}`,
+            summary: `Put back ${noun} ${describeProposedRow(table, row, desk)}${relatedInWords(others)}`,
+            title: `Put back ${noun} ${quotedHeadline(table, row)}${relatedCounts(others)}`,
             action: "safe_create",
             diff: { before: null, after: { ...toReadable(table, row, desk), ...namesByTable(others) } },
             target: String(row.id),
@@ -53,7 +53,7 @@ export function restoreTool(table: TableSpec, open: OpenWorkspace): Tool {
         }
       },
       say: (row, desk, others) =>
-        `${capitalised(noun)} put back: ${describeRow(table, row, desk)}${withWords(others)}.`,
+        `${capitalised(noun)} put back: ${describeRow(table, row, desk)}${relatedInWords(others)}.`,
       inverse: ({ after }) => ({ tool: table.delete.name, input: { [table.argument]: after?.id } }),
     },
     open,

@@ -7,7 +7,7 @@ import {
   type Vector,
   type Workspace,
 } from "../../core/pack.ts"
-import { OddAnswer } from "./device/pages.ts"
+import { MalformedAnswer } from "./device/pages.ts"
 import { forgetNotes } from "./findable-notes.ts"
 
 /** The most notes that are requested from a device at once. */
@@ -77,7 +77,7 @@ async function noteOf(workspace: Workspace, id: string): Promise<Note | Omit<Mal
   try {
     return await workspace.get("notes", id)
   } catch (error) {
-    if (!(error instanceof OddAnswer)) throw error
+    if (!(error instanceof MalformedAnswer)) throw error
     return { id, name: null, problem: error.message }
   }
 }

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Server } from "node:net"
 import pg from "pg"
 import { expect, inject, test } from "vitest"
-import { BACKEND, seeGone } from "../../packs/analyst/postgres/backend.ts"
+import { BACKEND, awaitBackendEnd } from "../../packs/analyst/postgres/backend.ts"
 import { cutLink, type OpenClient } from "../../packs/analyst/postgres/link.ts"
 import { PostgresTarget } from "../../core/protocol/databases/connections.ts"
 
@@ -20,7 +20,7 @@ test.runIf(hasPostgres)("waiting for a backend to end stops at its time limit, a
   })
   const target = { kind: "postgres", host: "127.0.0.1", port: await listen(server), database: pathname.slice(1) }
   const link = { target: PostgresTarget.parse({ ...target, user, password }), address: "127.0.0.1", mostBytes: 9999 }
-  const seen = seeGone(link, { process: "1", began: "1" }, new AbortController().signal, 2000)
+  const seen = awaitBackendEnd(link, { process: "1", began: "1" }, new AbortController().signal, 2000)
   await asked.promise
   await seen
   server.close()
@@ -61,9 +61,9 @@ test.runIf(hasPostgres)("a backend that ignores a cancel request is terminated, 
     (error: { code?: string }) => error.code,
   )
   // If the process id belongs to another backend now, that one is left alone and ours counts as gone.
-  await seeGone(link, { process, began: "1.000000" }, signal)
-  await seeGone(link, { process: "1", began }, signal)
+  await awaitBackendEnd(link, { process, began: "1.000000" }, signal)
+  await awaitBackendEnd(link, { process: "1", began }, signal)
   expect(await Promise.race([sleeping, Promise.resolve("still there")])).toBe("still there")
-  await seeGone(link, { process, began }, signal)
+  await awaitBackendEnd(link, { process, began }, signal)
   expect(await sleeping).toBe("57P01")
 })

@@ -18,7 +18,7 @@ import { columnNames, tableName } from "../../packs/analyst/csv/columns.ts"
 import { readChartText } from "../../packs/analyst/charts/text.ts"
 import { retellResult } from "../../labs/offline-model/retell-result.ts"
 import { sqlInReply } from "../../packs/analyst/tools/sql-in-reply.ts"
-import { isMade, isMoving, valueSources } from "../../packs/analyst/sqlite/sources.ts"
+import { isGenerated, isMoving, valueSources } from "../../packs/analyst/sqlite/sources.ts"
 import { problemOfStatement, statementsOf } from "../../packs/analyst/sqlite/statement.ts"
 import { readIgnoreRules } from "../../packs/files/folder/ignore-rules.ts"
 import { quotePassages } from "../../labs/offline-model/quote-passages.ts"
@@ -57,7 +57,7 @@ const PARSERS: Readonly<Record<string, { readonly most: number; readonly read: (
   "SQL to look at": { most: 20_000, read: formatSql },
   "SQL of SQLite": { most: MAX_SQL, read: (text) => [problemOfStatement(text), statementsOf(text)] },
   "what SQL of SQLite writes": { most: MAX_SQL, read: (text) => valueSources(`INSERT INTO a VALUES (${text}`) },
-  "an expression of SQLite": { most: MAX_SQL, read: (text) => [isMade(text), isMoving(text)] },
+  "an expression of SQLite": { most: MAX_SQL, read: (text) => [isGenerated(text), isMoving(text)] },
   "names of columns": { most: 100_000, read: (text) => [columnNames([text, text], 2), tableName(text)] },
   "rules of what to ignore": { most: 100_000, read: readIgnoreRules },
   "passages that are quoted": { most: 100_000, read: (text) => quotePassages(text, "what is it") },

@@ -2,7 +2,7 @@ import type { ModelRegistry } from "../../../core/models/registry.ts"
 import { hasCode } from "../../../core/protocol/errors.ts"
 import { readOnlyFlags } from "../process/command.ts"
 import { type Config, readConfig } from "../settings/config.ts"
-import { openToOthers } from "../../../core/compose/open-store.ts"
+import { filesOpenToOthers } from "../../../core/compose/open-store.ts"
 import { createLog } from "../process/log.ts"
 import { migrations } from "../../../core/store/schema/migrations.ts"
 import { readMigrations, unknownMigrations } from "../../../core/store/schema/recorded-migrations.ts"
@@ -63,7 +63,7 @@ async function* examine(): AsyncGenerator<Finding> {
   if (open.store.filesFolder !== undefined) yield* examineDisk(doctorText.filesDisk, open.store.filesFolder)
   yield* examineNodes(open.store, open.clock)
   yield* examineBus(open)
-  for (const path of openToOthers(config.dataFolder)) yield ["note", doctorText.readableByOthers(path)]
+  for (const path of filesOpenToOthers(config.dataFolder)) yield ["note", doctorText.readableByOthers(path)]
   if (!(await open.store.people.hasTokens())) yield ["note", doctorText.noTokens]
   if (config.packs.length > 0) yield ["ok", doctorText.packs(open.packs.names.join(", "), config.packs.join(", "))]
   // Providers first: the lists of their endpoints decide which models can be used.

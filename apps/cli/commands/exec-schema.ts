@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../core/protocol/schema.ts"
 import { CommandError } from "../process/command.ts"
 import type { Printer } from "./exec-printer.ts"
 import { execText } from "../../strings/exec.ts"
-import { failureReason, jsonPlace } from "../../../core/shared/text/system-errors.ts"
+import { failureReason, jsonPosition } from "../../../core/shared/text/system-errors.ts"
 
 const MAX_BYTES = 256 * 1024
 
@@ -25,7 +25,7 @@ export async function readSchemaFile(path: string): Promise<JsonObject> {
     json = JSON.parse(await readFile(path, "utf8"))
   } catch (error) {
     if (error instanceof CommandError) throw error
-    if (error instanceof SyntaxError) throw refuse(execText.schemaNotJson(jsonPlace(error)))
+    if (error instanceof SyntaxError) throw refuse(execText.schemaNotJson(jsonPosition(error)))
     throw refuse(execText.schemaUnreadable(failureReason(error)))
   }
   if (typeof json !== "object" || json === null || Array.isArray(json)) throw refuse(execText.schemaNotObject)

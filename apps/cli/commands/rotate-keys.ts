@@ -1,6 +1,6 @@
 import type { MasterKey } from "../../../core/store/people/master-keys.ts"
 import { KeyFile } from "../../../core/store/people/key-file.ts"
-import { countOthers, rotateSecrets } from "../../../core/store/people/rotate-secrets.ts"
+import { countOtherKeys, rotateSecrets } from "../../../core/store/people/rotate-secrets.ts"
 import type { Store } from "../../../core/store/store.ts"
 import { CommandError, readOnlyFlags, UsageError } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
@@ -42,7 +42,7 @@ async function rotate({ engine, secrets }: Store, to: MasterKey, from: MasterKey
     print(rotateKeysText.progress(rotated.table, rotated.done))
     unreadable.set(rotated.table, rotated.unreadable)
   }
-  const left = await countOthers(engine, to)
+  const left = await countOtherKeys(engine, to)
   if (left === 0) {
     print(rotateKeysText.done)
     return true

@@ -2,7 +2,7 @@ import { formatTimeLeft } from "../../../client/format.ts"
 import { hasCode } from "../../../core/protocol/errors.ts"
 import { isPrefix, type Proposal, whyNoPrefix } from "../../../core/protocol/proposals/proposal.ts"
 import { own } from "../../../core/shared/text/json.ts"
-import { jsonPlace } from "../../../core/shared/text/system-errors.ts"
+import { jsonPosition } from "../../../core/shared/text/system-errors.ts"
 import { changeCardText } from "../../strings/approvals.ts"
 
 /** The meaning of text typed under a change card. `message`: it decides nothing and is sent to the model. */
@@ -183,7 +183,7 @@ export function readArguments(text: string): Record<string, unknown> | string {
   try {
     parsed = JSON.parse(text)
   } catch (error) {
-    return changeCardText.notJson(jsonPlace(error))
+    return changeCardText.notJson(jsonPosition(error))
   }
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return changeCardText.notObject
   return parsed as Record<string, unknown>

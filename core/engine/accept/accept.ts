@@ -9,7 +9,7 @@ import { isWider } from "../gate/policy.ts"
 import { messageExtras } from "../history/history.ts"
 import { concernsRun } from "../inbox.ts"
 import type { AgainInput, CancelInput, ClientResultsInput, Input, MessageInput, RunSite, UndoInput } from "../input.ts"
-import { acceptResults, expiredCalls, SAY, settleOpenCalls } from "./settle-calls.ts"
+import { acceptResults, expiredCalls, SETTLED_TEXT, settleOpenCalls } from "./settle-calls.ts"
 
 interface Accepting {
   readonly now: number
@@ -254,8 +254,8 @@ function acceptResume(
   if (!pauseReason(conversation)) return []
   return expiredCalls(conversation, now).map((call) =>
     call.state === "handed_over"
-      ? { ...toolEnd(conversation, call, { status: "expired", text: SAY.unanswered, now }), by: person }
-      : toolEnd(conversation, call, { status: "expired", text: SAY.expired, now }),
+      ? { ...toolEnd(conversation, call, { status: "expired", text: SETTLED_TEXT.unanswered, now }), by: person }
+      : toolEnd(conversation, call, { status: "expired", text: SETTLED_TEXT.expired, now }),
   )
 }
 

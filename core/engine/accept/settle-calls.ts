@@ -5,7 +5,7 @@ import { type Call, type Conversation, openCalls } from "../conversation.ts"
 import type { ClientResultsInput, Input } from "../input.ts"
 import { toolEnd } from "../calls/tool-end.ts"
 
-export const SAY = {
+export const SETTLED_TEXT = {
   superseded: "Not done: the person sent a new message instead of deciding.",
   cancelled: "Not done: the person cancelled the run.",
   timed_out: "Not done: the run ended before this started.",
@@ -25,23 +25,23 @@ export function settleOpenCalls(
   return openCalls(conversation).map((call) => {
     // Started at least once, also if a second attempt was approved and not started: whether it was applied is unknown.
     const doubtful = call.state === "in_doubt" || (call.proposal !== undefined && call.attempts > 0)
-    if (doubtful) return toolEnd(conversation, call, { status: "in_doubt", text: SAY.in_doubt, now })
+    if (doubtful) return toolEnd(conversation, call, { status: "in_doubt", text: SETTLED_TEXT.in_doubt, now })
     if (call.state === "handed_over")
       return toolEnd(
         conversation,
         call,
         isPastDeadline(call, now)
-          ? { status: "expired", text: SAY.unanswered, now }
-          : { status: "interrupted", text: SAY.left, now },
+          ? { status: "expired", text: SETTLED_TEXT.unanswered, now }
+          : { status: "interrupted", text: SETTLED_TEXT.left, now },
       )
     // An interrupted read changes nothing, so it only lacks a result.
     if (call.state === "started")
-      return toolEnd(conversation, call, { status: "interrupted", text: SAY.interrupted, now })
+      return toolEnd(conversation, call, { status: "interrupted", text: SETTLED_TEXT.interrupted, now })
     const late = status === "superseded" && isExpired(conversation, call, now)
     return toolEnd(
       conversation,
       call,
-      late ? { status: "expired", text: SAY.expired, now } : { status, text: SAY[status], now },
+      late ? { status: "expired", text: SETTLED_TEXT.expired, now } : { status, text: SETTLED_TEXT[status], now },
     )
   })
 }

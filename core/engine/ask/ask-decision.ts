@@ -64,7 +64,7 @@ export async function askDecision<Answer>(
     if (model.decides === false) return { problem: `${model.name} is no judge`, reservations }
     while (tries < TRIES) {
       tries++
-      const reply = await askWhole(work, { model, request: { ...first, history: [...history] }, reservations })
+      const reply = await requestReply(work, { model, request: { ...first, history: [...history] }, reservations })
       const used = accounted(model, reply.usage, reservations.at(-1))
       if (used) usage = { ...used, ...addUsage(usage, used) }
       const read = await toAnswer(question.answer, messageText(reply.parts))
@@ -128,7 +128,7 @@ interface Asking {
   readonly seconds?: number
 }
 
-export async function askWhole(work: Work, asking: Asking): Promise<Reply> {
+export async function requestReply(work: Work, asking: Asking): Promise<Reply> {
   const { model, request, reservations, seconds = SECONDS } = asking
   const { conversation, ports, signal } = work
   signal.throwIfAborted()

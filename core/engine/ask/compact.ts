@@ -15,7 +15,7 @@ import { HISTORY_SHARE, type HistoryMessage, type Model, type ModelRequest } fro
 import type { Reservation } from "../ports.ts"
 import { record, type Work } from "../record.ts"
 import { asOneLine, closeMark } from "../untrusted-text.ts"
-import { accounted, askWhole, estimateOf, settle, stoppedDecision } from "./ask-decision.ts"
+import { accounted, requestReply, estimateOf, settle, stoppedDecision } from "./ask-decision.ts"
 import { NO_SUMMARIES } from "./shorten-history.ts"
 import { Reply } from "./reply.ts"
 
@@ -64,7 +64,7 @@ export async function compact(work: Work): Promise<void> {
     const { request, words, kept, outside } = toSummaryRequest(conversation, part, { model, asked })
     const share = isOwn() && !run?.sumsUpItself ? TIME_SHARE : TIME_SHARE / 2
     const seconds = Math.round(Math.min(ports.limits.runSeconds, MAX_SECONDS) * share)
-    const reply = await askWhole(work, { model: asked, request, reservations, seconds })
+    const reply = await requestReply(work, { model: asked, request, reservations, seconds })
     const usage = accounted(asked, reply.usage, reservations.at(-1))
     const by: RecordedModelCall = { model: asked.name, ...digestAside(request), tries: 1, ...(usage ? { usage } : {}) }
     const summary = withinTokens(mendText(showHidden(messageText(reply.parts))).trim(), words)

@@ -37,7 +37,7 @@ export function rememberResult(conversation: Conversation, call: Call, result: C
 }
 
 /** Puts a summary before everything else. */
-export function putFirst(conversation: Conversation, text: string): void {
+export function prependSummary(conversation: Conversation, text: string): void {
   const message: HistoryMessage = { role: "user", text, isNote: true }
   const tokens = messageTokens(message)
   // New lists, because a request in progress may hold the old ones.

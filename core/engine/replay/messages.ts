@@ -11,7 +11,7 @@ import {
   addToHistory,
   contextText,
   messageText,
-  putFirst,
+  prependSummary,
   summaryWords,
   resendableParts,
   CONTINUE_TURN,
@@ -177,7 +177,7 @@ export function applyCompaction(conversation: Conversation, event: EventOf<"comp
   if (event.what === "summary") {
     cutHistory(conversation, { seq: event.seq ?? 0, summary: "dropped" }) // The previous one is included in this one. A fork has no recorded decisions of its own; the next summary repeats those of this one.
     compaction.decisions = [...(event.kept?.decisions ?? compaction.decisions)]
-    putFirst(conversation, summaryWords(event))
+    prependSummary(conversation, summaryWords(event))
   }
   if (event.what !== "failed") compaction.hasGivenWay = true
 }

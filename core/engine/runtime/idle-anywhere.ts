@@ -3,7 +3,7 @@ import type { Journal } from "../journal.ts"
 import type { Bus } from "../ports.ts"
 import type { Runtime } from "./runtime.ts"
 
-export interface RestPorts {
+export interface IdlePorts {
   readonly runtime: Pick<Runtime, "rest" | "isWorking" | "closing">
   readonly journal: Pick<Journal, "recorded">
   readonly bus: Pick<Bus, "subscribe">
@@ -13,7 +13,7 @@ export interface RestPorts {
  * Resolves when no process that shares the database works on a conversation, or when this process shuts down. `here`:
  * this process did the work, so that all its events were published here.
  */
-export async function whenIdleAnywhere(ports: RestPorts, id: ConversationId): Promise<"here" | "elsewhere"> {
+export async function whenIdleAnywhere(ports: IdlePorts, id: ConversationId): Promise<"here" | "elsewhere"> {
   const { runtime } = ports
   while (!runtime.closing.aborted) {
     if (await runtime.rest(id)) return "here"
@@ -26,7 +26,7 @@ export async function whenIdleAnywhere(ports: RestPorts, id: ConversationId): Pr
 }
 
 export async function isWorkingAnywhere(
-  { runtime, journal }: Pick<RestPorts, "runtime" | "journal">,
+  { runtime, journal }: Pick<IdlePorts, "runtime" | "journal">,
   id: ConversationId,
 ): Promise<boolean> {
   if (runtime.isWorking(id)) return true
@@ -35,7 +35,7 @@ export async function isWorkingAnywhere(
 }
 
 /** Changes of other processes are found by polling: `RemoteChanges` polls everything that is watched. */
-function listenFor({ runtime, bus }: RestPorts, id: ConversationId): Disposable & { readonly heard: Promise<void> } {
+function listenFor({ runtime, bus }: IdlePorts, id: ConversationId): Disposable & { readonly heard: Promise<void> } {
   const changed = Promise.withResolvers<void>()
   const stop = () => changed.resolve()
   const unsubscribe = bus.subscribe(id, (live) => {

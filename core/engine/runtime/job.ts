@@ -4,7 +4,7 @@ import { PausableAlarm } from "../../shared/concurrency/time-limit.ts"
 import { type Clock, sleep } from "../../shared/time/clock.ts"
 import { type Conversation, pauseReason } from "../conversation.ts"
 import { isCancelled } from "../inbox.ts"
-import type { Death, Judged, Judgement } from "../journal.ts"
+import type { NodeFailure, Judged, Judgement } from "../journal.ts"
 import { type Limits, nextStep } from "../next-step.ts"
 import type { Ports } from "../ports.ts"
 import type { RunSignals, Stop } from "../record.ts"
@@ -137,7 +137,7 @@ async function judgeDeaths(ports: Ports): Promise<Map<ConversationId, Judged>> {
 const [ASKED_EVERY_MS, ASKED_AT_MOST] = [100, 20]
 
 /** If several nodes find the same death, the one that marks the first conversation judges, and the others wait. */
-async function judgeOnce(ports: Ports, death: Death): Promise<Judgement> {
+async function judgeOnce(ports: Ports, death: NodeFailure): Promise<Judgement> {
   const { journal, clock } = ports
   const judge = async () => journal.judge(death.node, await examineAll(ports, death))
   if (!journal.sharesWork) return judge()
@@ -156,7 +156,7 @@ async function judgeOnce(ports: Ports, death: Death): Promise<Judgement> {
   return judge()
 }
 
-async function examineAll(ports: Ports, { ids }: Death): Promise<Judgement> {
+async function examineAll(ports: Ports, { ids }: NodeFailure): Promise<Judgement> {
   const group = (await Promise.all(ids.map((id) => examine(ports, id)))).filter((one) => one !== undefined)
   const inTools = group.filter(({ doing }) => doing === "tool").length
   const order = ({ doing, blames }: Suspect) => (doing === "tool" ? 0 : 1000) + blames

@@ -2,7 +2,7 @@ import type { ConversationId } from "../../protocol/ids.ts"
 import { pauseReason } from "../conversation.ts"
 import type { Agent } from "../definition/agent.ts"
 import type { Judged, Loads } from "../journal.ts"
-import { nextStep, rests } from "../next-step.ts"
+import { nextStep, isIdle } from "../next-step.ts"
 import type { Ports } from "../ports.ts"
 import { stage } from "../replay/replay.ts"
 import type { Isolation, Job } from "./job.ts"
@@ -128,7 +128,7 @@ async function claimLeftBehind(ports: Ports, job: Job): Promise<boolean> {
     if (journal.mayAppend(conversation)) return true
     const agent = agents.of(conversation)
     const broken = conversation.run?.status === "running" && !pauseReason(conversation)
-    const release = rests(nextStep(conversation, agent, limits))
+    const release = isIdle(nextStep(conversation, agent, limits))
     const { owned, elsewhere, handedOver, unread } = journal.leftBehind(conversation)
     // The folder of a terminal: only the process that has it open can run these tools.
     const isOfTerminal = conversation.site === "server" && worksOnFiles(agent) && ports.isOfTerminal?.(id) === true

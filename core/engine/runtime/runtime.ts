@@ -12,7 +12,7 @@ import { waitsBehindOthers, isCancelled, isNeverQueued, takeable, isHandledAtOnc
 import { type Beginning, type Input, type MessageInput, settingsOf } from "../input.ts"
 import type { Judged } from "../journal.ts"
 import { runConversation } from "../loop.ts"
-import { nextStep, rests } from "../next-step.ts"
+import { nextStep, isIdle } from "../next-step.ts"
 import type { Ports } from "../ports.ts"
 import { stage } from "../replay/replay.ts"
 import { Isolation, Job } from "./job.ts"
@@ -201,7 +201,7 @@ export class Runtime {
     const news = accept(conversation, input, { now, maxIterations, timeZone: this.ports.timeZone })
     if (news.length === 0 && !("proposalId" in input)) return "taken"
     const events = stage(conversation, news, now)
-    const release = rests(nextStep(conversation, agent, limits))
+    const release = isIdle(nextStep(conversation, agent, limits))
     const claimed = await this.#recheckIfUncertain(id, () =>
       journal.claim(conversation, events, { release, deciding: input }),
     )

@@ -120,7 +120,7 @@ interface ModelListOptions {
   readonly waitMs?: number
 }
 
-export interface SeenModels {
+export interface FoundModels {
   readonly items: ListedModel[]
   readonly endpoints?: ModelEndpoint[]
   /** Model servers on this machine, if the person has no provider. */
@@ -132,7 +132,7 @@ export interface ModelCatalogue {
   /** The models that are known without asking the providers. */
   list(user: UserId): Promise<ListedModel[]>
   /** The same for a person who looks at the list: asks the endpoints that list their models. */
-  look?(user: UserId, options: ModelListOptions): Promise<SeenModels>
+  look?(user: UserId, options: ModelListOptions): Promise<FoundModels>
   /** The provider of a model, without listing all; null if there is no such model. */
   providerOf?(name: string, user: UserId): Promise<string | null>
   /** Throws `no_model_selected` if there is no default. */

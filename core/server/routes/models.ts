@@ -14,7 +14,7 @@ import {
   toModelAnswer,
 } from "../conversation/settings.ts"
 import { findConversation } from "../conversation/find.ts"
-import type { SeenModels, ConversationPorts } from "../conversation/ports.ts"
+import type { FoundModels, ConversationPorts } from "../conversation/ports.ts"
 import { serveRoute } from "../request/serve-route.ts"
 import type { Tool } from "../../engine/definition/tool.ts"
 import { failure } from "../../protocol/errors.ts"
@@ -28,7 +28,7 @@ export function modelRoutes(app: Hono<Env>, ports: ModelRoutePorts): void {
   serveRoute(app, routes.listModels, async (c, { query: { refresh, wait } }) => {
     const user = userOf(c)
     const options = { refresh: refresh === "true", waitMs: wait * 1000 }
-    const found: SeenModels = (await models.look?.(user, options)) ?? { items: await models.list(user) }
+    const found: FoundModels = (await models.look?.(user, options)) ?? { items: await models.list(user) }
     const { localServers, ...seen } = found
     const { scopes } = c.get("caller")
     const mayConnect = scopes.has("manage") && scopes.has("admin")

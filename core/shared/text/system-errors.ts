@@ -102,7 +102,7 @@ export function withoutSystemText(text: string): string {
 }
 
 /** The position at which `JSON.parse` stopped, for a sentence about a file: " (line 3, column 5)". Empty if its message has no position. */
-export function jsonPlace(error: unknown): string {
+export function jsonPosition(error: unknown): string {
   const { message = "" } = error as { message?: string }
   const [, line, column] = /line (\d+) column (\d+)/.exec(message) ?? []
   if (line !== undefined) return ` (line ${line}, column ${column})`

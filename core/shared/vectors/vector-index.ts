@@ -1,6 +1,6 @@
 import { countDistances, toSigns, wordsFor } from "./signs.ts"
 
-export interface Near {
+export interface NearestVector {
   readonly id: string
   /** Approximately the cosine, within a few thousandths. `rank` computes it from the vectors. */
   readonly score: number
@@ -115,7 +115,7 @@ export class VectorIndex {
   }
 
   /** The best `count`, best first, of those in `among` if it is passed. */
-  nearest(query: Float32Array, count: number, among?: Iterable<string>): Near[] {
+  nearest(query: Float32Array, count: number, among?: Iterable<string>): NearestVector[] {
     if (query.length !== this.dimensions) return []
     const slots = among && this.#slotsOf(among)
     const all = slots?.length ?? this.size
@@ -141,10 +141,10 @@ export class VectorIndex {
     return Int32Array.from(chosen)
   }
 
-  #closerLook(query: Float32Array, slots: Int32Array): Near[] {
+  #closerLook(query: Float32Array, slots: Int32Array): NearestVector[] {
     const { dimensions } = this
     const codes = this.#codes
-    const near: Near[] = []
+    const near: NearestVector[] = []
     for (const slot of slots) {
       let sum = 0
       for (let i = 0, at = slot * dimensions; i < dimensions; i++, at++) sum += query[i]! * codes[at]!

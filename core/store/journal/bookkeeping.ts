@@ -1,5 +1,5 @@
 import type { Conversation } from "../../engine/conversation.ts"
-import type { LeftBehind } from "../../engine/journal.ts"
+import type { LastWriterState } from "../../engine/journal.ts"
 import type { ProposalId } from "../../protocol/ids.ts"
 import { toRowText } from "./mirror-rows.ts"
 
@@ -15,7 +15,7 @@ export interface Bookkeeping {
   seen: number
   /** Numbers of consumed inbox rows. A read that was in flight meanwhile must not bring them back. */
   taken: Set<number> | undefined
-  leftBehind: LeftBehind
+  leftBehind: LastWriterState
   /** The rows of its open proposals, as `toRowText`. */
   proposals: Map<ProposalId, string> | undefined
   /** The newest run at the last commit. The state no longer contains it when another run has replaced it. */

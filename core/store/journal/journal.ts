@@ -4,11 +4,11 @@ import type {
   AppendOptions,
   Claimed,
   ClaimOptions,
-  Death,
+  NodeFailure,
   EventPage,
   Journal,
   Judgement,
-  LeftBehind,
+  LastWriterState,
   Loads,
   PageRange,
   ReadRange,
@@ -168,7 +168,7 @@ export class SqlJournal implements Journal {
     return bookkeepingOf(conversation).held
   }
 
-  leftBehind(conversation: Conversation): LeftBehind {
+  leftBehind(conversation: Conversation): LastWriterState {
     return bookkeepingOf(conversation).leftBehind
   }
 
@@ -223,7 +223,7 @@ export class SqlJournal implements Journal {
     return this.#earmarks.loads()
   }
 
-  suspected(): Promise<Death[]> {
+  suspected(): Promise<NodeFailure[]> {
     return this.#nodeFailures.suspected(RELEASED)
   }
 

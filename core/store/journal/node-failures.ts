@@ -1,4 +1,4 @@
-import type { Death, Judgement } from "../../engine/journal.ts"
+import type { NodeFailure, Judgement } from "../../engine/journal.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 
@@ -16,7 +16,7 @@ export class NodeFailures {
   }
 
   /** `handedOver`: the owner of conversations that were released properly, without a failure. */
-  async suspected(handedOver: string): Promise<Death[]> {
+  async suspected(handedOver: string): Promise<NodeFailure[]> {
     // A failing step leaves few rows. With more rows the run has made progress.
     const again = `EXISTS (SELECT 1 FROM event WHERE conversation = key AND type = 'restarted'
       AND position > (SELECT max(position) FROM event WHERE conversation = key) - ${ROWS_OF_A_STEP})`

@@ -74,7 +74,7 @@ function toStatement({ table, row, to, old }: OneRow): Statement | undefined {
 }
 
 /** How many secrets use other keys. */
-export async function countOthers(engine: Engine, { id }: MasterKey): Promise<number> {
+export async function countOtherKeys(engine: Engine, { id }: MasterKey): Promise<number> {
   const counts = secretTables.map(async (table) => {
     const sql = `SELECT count(*) AS n FROM ${table} WHERE key_id <> ?`
     return (await engine.query<{ n: number }>(sql, [id]))[0]?.n ?? 0

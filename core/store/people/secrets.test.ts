@@ -7,7 +7,7 @@ import { databases } from "../../../test/support/databases.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import { KeyFile } from "./key-file.ts"
 import { asMasterKey, fixedKeys, type MasterKeys, toMasterKey } from "./master-keys.ts"
-import { countOthers, rotateSecrets } from "./rotate-secrets.ts"
+import { countOtherKeys, rotateSecrets } from "./rotate-secrets.ts"
 import { encryptForRow, decryptForRow } from "./row-encryption.ts"
 import { openStore } from "../store.ts"
 
@@ -177,7 +177,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
       for await (const _ of rotateSecrets(store.engine, { to: rotation.current, from: rotation.previous })) {
         if (steps-- === 0) return
       }
-      expect(await countOthers(store.engine, rotation.current)).toBe(0)
+      expect(await countOtherKeys(store.engine, rotation.current)).toBe(0)
       if (steps-- !== 0) await rotation.end()
     }
 
@@ -213,7 +213,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     await rotating.secrets.changeOver(next)
     for await (const _ of rotateSecrets(rotating.engine, { to: next, from: old }));
     await Promise.all(saving)
-    expect(await countOthers(rotating.engine, next)).toBe(0)
+    expect(await countOtherKeys(rotating.engine, next)).toBe(0)
   })
 
   test("of named endpoints are rotated completely, with the values of their headers", async () => {

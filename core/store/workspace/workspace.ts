@@ -21,7 +21,7 @@ import type { RowCounts, SampleRemoval, WorkspaceFile } from "../../protocol/wor
 import { type TableName, tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
 import { hostZone } from "../../shared/time/zone.ts"
 import { countFound, findListed, findPage, type FoundPage, type PageOptions } from "../../workspace/find-page.ts"
-import { findByIds, findHanging, findRow } from "../../workspace/find-rows.ts"
+import { findByIds, findRelatedRows, findRow } from "../../workspace/find-rows.ts"
 import { importedRows } from "../../workspace/import-rows.ts"
 import { countRows, readTable, type Row, type Rows, textColumns } from "../../workspace/known-tables.ts"
 import { type StatementPlan, planWrite } from "../../workspace/plan-write.ts"
@@ -134,7 +134,7 @@ export class SqlWorkspace implements Workspace {
   }
 
   async hanging(table: TableName, id: string): Promise<RowsByTable> {
-    return (await this.#writer.follow(findHanging(this.#layout, table, id))) as unknown as RowsByTable
+    return (await this.#writer.follow(findRelatedRows(this.#layout, table, id))) as unknown as RowsByTable
   }
 
   async write(write: WorkspaceWrite, callId: CallId, taint?: Taint): Promise<Applied> {

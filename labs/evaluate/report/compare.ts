@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { dollars, duration } from "../../../client/index.ts"
 import { plainErrors, schemaProblems } from "../../../core/shared/text/schema-text.ts"
-import { failureReason, jsonPlace } from "../../../core/shared/text/system-errors.ts"
+import { failureReason, jsonPosition } from "../../../core/shared/text/system-errors.ts"
 import type { Tolerance } from "../file/eval-file.ts"
 import { EvalFileFault } from "../file/read-eval-file.ts"
 import { EvalReport, type EvalResult } from "./report.ts"
@@ -84,7 +84,7 @@ export async function readReport(path: string): Promise<EvalReport> {
   try {
     json = JSON.parse(text)
   } catch (error) {
-    throw new EvalFileFault(`${path} is not valid JSON${jsonPlace(error)}.`)
+    throw new EvalFileFault(`${path} is not valid JSON${jsonPosition(error)}.`)
   }
   const { data, error } = EvalReport.safeParse(json, plainErrors)
   if (data) return data

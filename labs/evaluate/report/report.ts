@@ -75,7 +75,7 @@ interface Named {
   readonly passRate: number
 }
 
-/** Summarizes the runs of a case, of which there is at least one. */
+/** Summarizes the runs of a case. There is at least one. */
 export function sumUpRuns({ passRate, ...named }: Named, runs: readonly EvalRun[]): EvalResult {
   const passedRuns = runs.filter(({ passed }) => passed).length
   const spent = runs.map((run) => run.spent).reduce(addSpent, NOTHING_SPENT)

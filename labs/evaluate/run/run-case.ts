@@ -4,7 +4,7 @@ import { type Client, count, hasCode } from "../../../client/index.ts"
 import type { ReplySettings } from "../../../core/protocol/conversation/reply-settings.ts"
 import type { Proposal } from "../../../core/protocol/proposals/proposal.ts"
 import { checkExpectedAnswer } from "../check-answer.ts"
-import { checkLeftFiles, checkLeftRows, checkLimits } from "../check-left-behind.ts"
+import { checkFiles, checkWorkspaceRows, checkLimits } from "../check-left-behind.ts"
 import type { Approve, EvalCase, EvalWords } from "../file/eval-file.ts"
 import { type EvalSpent, type HappenedAnswer, NOTHING_SPENT, type Unmet, addSpent } from "../happened.ts"
 import { type JudgedCase, askJudge } from "./judge.ts"
@@ -28,7 +28,7 @@ export async function runCase(run: CaseRun, place: EvalPlace, signal: AbortSigna
     ...checkTools(evalCase, await toolsOf(place, agent)),
     ...evalCase.say.flatMap(({ expect: here }, index) => checkSaid(here, rested[index], index)),
     ...checkWhole(evalCase, answers),
-    ...(await checkLeftRows(expect.rows ?? [], place.client, connection)),
+    ...(await checkWorkspaceRows(expect.rows ?? [], place.client, connection)),
     ...(await checkFilesIn(evalCase, place.folder)),
     ...checkLimits(expect.limits ?? {}, spent),
     ...(isScripted ? checkScript(evalCase, place) : []),
@@ -69,7 +69,7 @@ async function checkFilesIn({ expect: { files } }: EvalCase, folder: string | un
   if (!files) return []
   if (folder === undefined)
     return [{ expectation: "files", problem: "the case works in no folder: start.files gives it one" }]
-  return checkLeftFiles(files, (path) => inside(folder, path, "expect.files"))
+  return checkFiles(files, (path) => inside(folder, path, "expect.files"))
 }
 
 const toolsOf = async ({ client }: EvalPlace, agent: string): Promise<ReadonlySet<string>> => {

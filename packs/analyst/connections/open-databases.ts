@@ -6,7 +6,7 @@ import { postgresKind } from "../postgres/kind.ts"
 import type { HostRules } from "../postgres/hosts.ts"
 import { makeSample } from "./sample-database.ts"
 import { StoredUploads } from "../sqlite/stored-uploads.ts"
-import { OwnDisk } from "../sqlite/own-disk.ts"
+import { DiskOwnership } from "../sqlite/disk-ownership.ts"
 import { sqliteKind } from "../sqlite/kind.ts"
 import { type ConnectionRecords, UserDatabases } from "./user-databases.ts"
 
@@ -29,7 +29,7 @@ export function openDatabases(options: DatabaseOptions): UserDatabases {
   const limits = options.queryLimits ? { limits: options.queryLimits } : {}
   const shared = files && {
     uploads: new StoredUploads(files.kept, sqliteRoot, log),
-    disk: new OwnDisk(files.disks, sqliteRoot),
+    disk: new DiskOwnership(files.disks, sqliteRoot),
   }
   const kinds = {
     postgres: postgresKind({ hosts, superuserConnections, log, ...limits }),

@@ -10,7 +10,7 @@ export type CsvRow = readonly string[]
 export type EachRow = (see: (row: CsvRow, line: number) => void) => Promise<void>
 
 /** The facts about a file after all of it was read once. */
-export interface Look {
+export interface FileAnalysis {
   readonly names: readonly string[]
   readonly types: readonly ColumnType[]
   /** True if the first row contains the names of the columns. */
@@ -26,7 +26,7 @@ export interface Look {
  * Reads the whole file, because a column's type is known only after its last cell, and sometimes after all other
  * columns.
  */
-export async function analyzeColumns(each: EachRow, said: CsvReading, limits: CsvLimits): Promise<Look> {
+export async function analyzeColumns(each: EachRow, said: CsvReading, limits: CsvLimits): Promise<FileAnalysis> {
   const columns: ColumnCells[] = []
   const first: CsvRow[] = []
   let top: { readonly row: CsvRow; readonly line: number } | undefined

@@ -5,7 +5,7 @@ import type { CsvPreview } from "../../../core/pack.ts"
 import { findDelimiter } from "./delimiter.ts"
 import { type CsvJob, type CsvOutcome, CsvRefusal } from "./job.ts"
 import { type CsvText, readText } from "./text.ts"
-import { type EachRow, type Look, analyzeColumns, type CsvRow } from "./analyze-columns.ts"
+import { type EachRow, type FileAnalysis, analyzeColumns, type CsvRow } from "./analyze-columns.ts"
 import { toWire } from "../sqlite/values.ts"
 import { toComment } from "../sqlite/table-notes.ts"
 
@@ -30,7 +30,10 @@ export async function runCsvJob(job: CsvJob): Promise<CsvOutcome> {
   }
 }
 
-function toPreview({ names, types, first, rowCount, warnings, questions }: Look, delimiter: string): CsvPreview {
+function toPreview(
+  { names, types, first, rowCount, warnings, questions }: FileAnalysis,
+  delimiter: string,
+): CsvPreview {
   return {
     columns: types.map(({ declared, note }, index) => {
       return { name: names[index] ?? "", type: declared, ...(note === undefined ? {} : { note }) }
@@ -73,7 +76,11 @@ function eachRow({ job, text, delimiter, skips }: Reading, see: (row: CsvRow, li
  * Writes the database. The caller makes it atomic: it syncs the file and moves it to its path after this returns,
  * because a process with Node's permission model cannot sync.
  */
-async function write({ to, table }: CsvJob, { names, types, header, warnings }: Look, each: EachRow): Promise<void> {
+async function write(
+  { to, table }: CsvJob,
+  { names, types, header, warnings }: FileAnalysis,
+  each: EachRow,
+): Promise<void> {
   const db = new DatabaseSync(to ?? "")
   db.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
   const columns = names.map((name, index) => `"${name}" ${types[index]?.declared ?? "TEXT"}`)

@@ -30,7 +30,7 @@ export interface UploadedCsv {
 }
 
 /** A database created from an upload, for a new connection with this id. */
-export interface MadeDatabase {
+export interface UploadedDatabase {
   readonly id: ConnectionId
   readonly path: string
   /** Its bytes, if the store has them. */
@@ -77,7 +77,7 @@ export class CsvUploads {
   }
 
   /** Stores the file as a database. `record` creates its connection once the file is in place. */
-  keep(upload: UploadedCsv, record: (made: MadeDatabase) => Promise<void>): Promise<ConnectionId> {
+  keep(upload: UploadedCsv, record: (made: UploadedDatabase) => Promise<void>): Promise<ConnectionId> {
     const { user } = upload
     return this.#receive(upload, async (file, folder) => {
       const made = join(folder, "made.db")

@@ -38,9 +38,9 @@ export function firstRows(rows: QueryAnswer["rows"], most: Bounds): QueryAnswer[
 export function oddities(warnings: readonly string[] = []): string {
   if (warnings.length === 0) return ""
   const lines = warnings.map((each) => `- ${flat(each).slice(0, 400).toWellFormed()}`)
-  return `\n\n${TELL}\n${lines.join("\n")}`
+  return `\n\n${WARNINGS_HEAD}\n${lines.join("\n")}`
 }
-export const TELL = "Tell the person what is odd in these columns:"
+export const WARNINGS_HEAD = "Tell the person what is odd in these columns:"
 
 function toText(value: unknown): string {
   if (value === null || value === undefined) return "NULL"

@@ -19,7 +19,7 @@ const LOOK_MS = 500
  * request may be lost, and a backend that waits for its client to read ignores cancel requests. While a single step
  * processes a gigabyte it ignores both, and only the operator can end it.
  */
-export async function seeGone(
+export async function awaitBackendEnd(
   link: LinkOptions,
   backend: Backend,
   closing: AbortSignal,

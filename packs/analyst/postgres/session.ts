@@ -3,9 +3,9 @@ import { AppError, failure, type PostgresTarget } from "../../../core/pack.ts"
 import type { DatabaseUse } from "../database/kind.ts"
 import type { PostgresGuards, QueryLimits } from "../database/sql-guards.ts"
 import { addressesOf, type HostRules } from "./hosts.ts"
-import { type Backend, seeGone } from "./backend.ts"
+import { type Backend, awaitBackendEnd } from "./backend.ts"
 import { cutLink, type LinkOptions, type OpenClient, openLink } from "./link.ts"
-import { openAlike } from "./unreachable.ts"
+import { openWithSameErrors } from "./unreachable.ts"
 import { enclose } from "./transaction.ts"
 import { problemOfPostgres, reasonOfRefusal } from "./problem.ts"
 
@@ -75,7 +75,7 @@ export async function withSession<T>(
       if (isCut) return
       isCut = true
       const told = cutLink(client, opened)
-      options.keep?.(told.then(() => backend && seeGone(opened, backend, options.closing)))
+      options.keep?.(told.then(() => backend && awaitBackendEnd(opened, backend, options.closing)))
     }
     if (over.aborted) cut()
     try {
@@ -120,7 +120,7 @@ async function openAny(link: Omit<LinkOptions, "address">, hosts: HostRules, ove
   const open = () => openFirst({ ...link, shares: addresses.length }, addresses)
   const isTold = addresses.every((address) => hosts.isOperators(target.host, address))
   try {
-    return await (isTold ? open() : openAlike(target, over, open))
+    return await (isTold ? open() : openWithSameErrors(target, over, open))
   } catch (error) {
     throw error instanceof AppError ? error : failure("connection_failed", { problem: reasonOfRefusal(error, target) })
   }

@@ -9,7 +9,7 @@ export const UNREACHABLE_MS = 6000
  * and with the same message. Otherwise a user could scan the ports of other hosts through this server. An error that
  * PostgreSQL itself sent is reported as it is, because users need it to correct their settings.
  */
-export async function openAlike<T>(
+export async function openWithSameErrors<T>(
   { host, port }: Pick<PostgresTarget, "host" | "port">,
   over: AbortSignal,
   open: () => Promise<T>,

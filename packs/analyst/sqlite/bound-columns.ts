@@ -1,4 +1,4 @@
-import { isMade, isMoving, unquotedName, type SqliteSources, valueSources } from "./sources.ts"
+import { isGenerated, isMoving, unquotedName, type SqliteSources, valueSources } from "./sources.ts"
 import type { SqliteWrites } from "./writes.ts"
 
 /** A column in SQLite's `table_xinfo`. */
@@ -64,7 +64,7 @@ function fateOf(asked: Asked): "bound" | "made" | "left" {
     const taken = takenFrom(expression)
     // A row of an INSERT may be new. What an overwritten row takes from it is as certain as the new row's values.
     const others = writes.verb === "INSERT" ? [column.name.toLowerCase(), ...taken] : []
-    return isMade(expression) || others.some((name) => isMadeInNewRow(asked, name)) ? "made" : "bound"
+    return isGenerated(expression) || others.some((name) => isMadeInNewRow(asked, name)) ? "made" : "bound"
   }
   // Unchanged columns are compared with their previous values.
   if (writes.verb === "UPDATE") return "left"
@@ -86,5 +86,5 @@ function isMadeInNewRow({ columns, sources }: Asked, name: string): boolean {
   const place = defaults ? -1 : fills ? fills.indexOf(name) : index
   if (place < 0) return given
   // A NULL for a numbered column generates a number.
-  return (places[place] ?? []).some((value) => (numbered && /^null$/i.test(value.trim())) || isMade(value))
+  return (places[place] ?? []).some((value) => (numbered && /^null$/i.test(value.trim())) || isGenerated(value))
 }

@@ -24,7 +24,7 @@ export interface SqliteFile {
 }
 
 /** How SQLite opens a file without leaving other files next to it. */
-export type Way = "locked" | "live" | "still" | "copied"
+export type OpenMode = "locked" | "live" | "still" | "copied"
 
 const MAX_COPY = 512 * 1024 * 1024
 const MAGIC = "SQLite format 3\0"
@@ -72,7 +72,7 @@ function isDatabase(descriptor: number): boolean {
  * program's index. `still`: one that no program has open is read as immutable and checked again afterwards. `copied`:
  * if a crash left a log, the database and its log are copied.
  */
-export function wayOf({ path, descriptor }: SqliteFile): Way {
+export function openModeOf({ path, descriptor }: SqliteFile): OpenMode {
   const versions = Buffer.alloc(2)
   readSync(descriptor, versions, 0, 2, 18)
   if (versions[1] !== 2) return "locked"
@@ -82,7 +82,7 @@ export function wayOf({ path, descriptor }: SqliteFile): Way {
 }
 
 /** The URI for SQLite. `scratch`: the folder for a copy. */
-export function addressOf(file: SqliteFile, way: Way, scratch: string): string {
+export function addressOf(file: SqliteFile, way: OpenMode, scratch: string): string {
   if (way === "copied") return pathToFileURL(copyOf(file, scratch)).href
   const options = { locked: "mode=ro&readonly_shm=1", live: "mode=ro&readonly_shm=1", still: "mode=ro&immutable=1" }
   return `${pathToFileURL(file.path).href}?${options[way]}`

@@ -3,7 +3,7 @@ import { isAbsolute, join, relative, resolve, sep } from "node:path"
 import type { SqliteTarget, StoredBytes, UserId } from "../../../core/pack.ts"
 import type { DatabaseUse } from "../database/kind.ts"
 import type { StoredUploads } from "./stored-uploads.ts"
-import type { OwnDisk } from "./own-disk.ts"
+import type { DiskOwnership } from "./disk-ownership.ts"
 import { MAX_UPLOADED_BYTES, sizeOf, uploadAt, uploadedBytes } from "./upload-path.ts"
 
 /** A file on this machine, and the folders that may contain it. */
@@ -22,7 +22,7 @@ export interface ChangePlace extends FilePlace {
 /** For several machines with one store: it contains the uploads, and records which disk has the other files. */
 export interface SharedPlaces {
   readonly uploads: StoredUploads
-  readonly disk: OwnDisk
+  readonly disk: DiskOwnership
 }
 
 /** Locates users' files: those that an operator placed on this machine, and uploads, which may be in the store. */

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { changeRows, RefusedChange, rowsNow } from "./change-rows.ts"
 import type { SqliteChangeJob, SqliteChangeOutcome, SqliteMark, SqliteWord } from "./change-job.ts"
-import { openFile, openFiles, openedOnly, type SqliteFile, wayOf } from "./file.ts"
+import { openFile, openFiles, openedOnly, type SqliteFile, openModeOf } from "./file.ts"
 
 /** How long to wait for another program that writes. */
 const BUSY_MS = 2000
@@ -73,7 +73,7 @@ function openForChange({ limits: { bytes }, mostBytes }: SqliteChangeJob, file: 
 
 /** SQLite's count of the transactions that changed the file. */
 function counterOf(file: SqliteFile): number | null {
-  if (wayOf(file) !== "locked") return null
+  if (openModeOf(file) !== "locked") return null
   const bytes = Buffer.alloc(4)
   readSync(file.descriptor, bytes, 0, 4, COUNTER_AT)
   return bytes.readUInt32BE()

@@ -9,8 +9,8 @@ import {
   openFile,
   type SqliteFile,
   stateOf,
-  type Way,
-  wayOf,
+  type OpenMode,
+  openModeOf,
 } from "./file.ts"
 import { introspectSqlite } from "./introspect.ts"
 import { readRows } from "./rows.ts"
@@ -39,7 +39,7 @@ export function runSqliteJob(job: SqliteJob, scratch: string): SqliteOutcome {
 
 /** Undefined if the file changed while it was read as immutable. */
 function runOnce(job: SqliteJob, file: SqliteFile, scratch: string): SqliteOutcome | undefined {
-  const way = wayOf(file)
+  const way = openModeOf(file)
   const before = { files: openFiles(), state: stateOf(file) }
   const db = openReadOnly(job, addressOf(file, way, scratch))
   try {
@@ -58,7 +58,7 @@ function runOnce(job: SqliteJob, file: SqliteFile, scratch: string): SqliteOutco
   }
 }
 
-const changed = (file: SqliteFile, way: Way, before: string) => way === "still" && stateOf(file) !== before
+const changed = (file: SqliteFile, way: OpenMode, before: string) => way === "still" && stateOf(file) !== before
 
 function openReadOnly({ limits: { bytes }, guards: { readOnly } }: SqliteJob, address: string): DatabaseSync {
   const db = new DatabaseSync(readOnly ? address : address.replace("mode=ro", "mode=rw"), {

@@ -45,7 +45,7 @@ export function isMoving(expression: string): boolean {
 }
 
 /** The same, without the parts that only select by such a value: a SELECT's conditions, or a WHEN. */
-export function isMade(expression: string): boolean {
+export function isGenerated(expression: string): boolean {
   const tokens = tokensOf(expression)
   const kept: string[] = []
   for (let index = 0; index < tokens.length; index++) {

@@ -13,7 +13,7 @@ import {
   type StoredResult,
   type Tool,
 } from "../../../core/pack.ts"
-import { type ReadableDatabases, GONE, lastResult, connectionName } from "./grounding.ts"
+import { type ReadableDatabases, CONNECTION_DELETED, lastResult, connectionName } from "./grounding.ts"
 import { firstRows, oddities, resultMarkdown } from "../markdown/result-markdown.ts"
 import { MAX_SCHEMA } from "../markdown/schema-markdown.ts"
 import { type FailedStatement, writeSql } from "./write-sql.ts"
@@ -73,7 +73,7 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
       const { user, connectionId, conversation, signal, timeZone } = context
       if (connectionId === null) return failed(await howToChoose(databases, context))
       const name = await connectionName(databases, user, connectionId)
-      if (name === undefined) return failed(GONE)
+      if (name === undefined) return failed(CONNECTION_DELETED)
       const request = { user, id: connectionId, signal, timeZone }
       // At most half of the context of a small model, at four characters per token. The rest is for the question and
       // the statement.

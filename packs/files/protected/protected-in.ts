@@ -16,7 +16,7 @@ const OUTPUT = new Set([
   ...[".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages", ".cache", ".eggs"],
 ])
 /** Each takes a few of the 9,000 arguments that bubblewrap accepts. */
-export const MAX_HELD = 2000
+export const MAX_PROTECTED = 2000
 
 export interface Guarded {
   readonly path: string
@@ -56,7 +56,7 @@ export function protectedIn(folder: Folder, at = "", most = MAX_LOOKED_AT): Guar
   }
   const hooks = at === "" ? hooksOf(folder) : undefined
   if (hooks !== undefined && !found.some(({ path }) => isInside(hooks, path))) find(hooks)
-  return { found, isWhole: isWhole && found.length <= MAX_HELD }
+  return { found, isWhole: isWhole && found.length <= MAX_PROTECTED }
 
   function find(path: string, isGit = false): void {
     const identity = identityOf(folder, path)

@@ -13,7 +13,7 @@ export const BEFORE = 80
 const BEHIND = 60
 
 /** An attribution: a verb of saying, or a possible author. */
-export const SAYS =
+export const ATTRIBUTION =
   /(?<![\p{L}])(?:says?|said|states?|stated|writes?|wrote|concludes?|concluded|reports?|reported|notes?|noted|argues?|argued|claims?|claimed|puts it|according to|(?:the )?authors?|paper|study|document|passage|sagt|sagen|schreib(?:t|en)|heißt es|laut|zufolge|berichtet|selon|écri(?:t|vent)|affirme|indique|según|dice|afirma|señala|escribe)(?![\p{L}])/iu
 
 /**
@@ -38,7 +38,7 @@ const SAID_BEHIND =
   /^[\s,—–-]*(?:[\p{L}.]+\s){0,3}(?:says?|said|writes?|wrote|concludes?|concluded|argues?|argued|claimed|according to|schreib(?:t|en)|sagt|sagen|écri(?:t|vent)|escriben?)(?![\p{L}])/iu
 
 /**
- * True if the text between these positions is attributed to an author. Stricter than `SAYS`, because it may not be a
+ * True if the text between these positions is attributed to an author. Stricter than `ATTRIBUTION`, because it may not be a
  * quote at all.
  */
 export function isAttributed(words: string, start: number, end: number): boolean {
@@ -57,7 +57,7 @@ export function leadsToBlock(before: string): boolean {
 export function leadsToWords(before: string): boolean {
   const sentence = lastSentence(before)
   if (VERB.test(sentence) || (COMMA.test(sentence) && ACCORDING.test(sentence))) return true
-  return COLON.test(sentence) && SAYS.test(sentence)
+  return COLON.test(sentence) && ATTRIBUTION.test(sentence)
 }
 
 function lastSentence(before: string): string {

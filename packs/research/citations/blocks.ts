@@ -21,7 +21,7 @@ const SOURCE = /^\P{L}*(?:sources?|from|in|see|references?)[*_]{0,3}:/iu
 const FULL_STOP = /[.!?。！？]["'”’)\]]*\s*$/
 export const NEXT_SENTENCE = /[.!?。！？]["'”’)\]]*\s+\S/
 /** The greatest distance between a quote and its marker. */
-export const NEAR = 400
+export const MAX_MARKER_DISTANCE = 400
 
 /**
  * Block quotes, split at markers, at empty lines and at list items, because each piece comes from one source. A piece
@@ -70,7 +70,9 @@ function blocksIn(words: string): Block[] {
     const [item] = ITEM.exec(line.slice(mark?.length ?? 0).slice(0, 20)) ?? [""]
     const end = index + line.length
     const begin = index + (mark?.length ?? 0) + item.length
-    const [label] = (last ? undefined : LABEL.exec(words.slice(begin, Math.min(end, begin + NEAR)))) ?? [""]
+    const [label] = (last ? undefined : LABEL.exec(words.slice(begin, Math.min(end, begin + MAX_MARKER_DISTANCE)))) ?? [
+      "",
+    ]
     const read = {
       start: begin + label.length,
       end: index + line.trimEnd().length,
@@ -88,7 +90,7 @@ function blocksIn(words: string): Block[] {
 function continues(words: string, above: Line, line: string): boolean {
   if (above.start >= above.end || BEGINS.test(line)) return false
   if (/\?[*_\s]*$/.test(words.slice(Math.max(above.start, above.end - 10), above.end))) return false
-  const [marker] = markersIn(line.slice(0, NEAR))
+  const [marker] = markersIn(line.slice(0, MAX_MARKER_DISTANCE))
   const before = line.slice(0, marker?.start ?? 0)
   return !marker || !(NO_WORDS.test(before) || SOURCE.test(before))
 }
@@ -122,7 +124,7 @@ function cut(words: string, lines: readonly Line[], markers: readonly Marker[]):
 
 /** The source at the start of the line after a block, after at most a dash and a name. */
 function behind(words: string, end: number, marker: Marker | undefined): number | undefined {
-  if (!marker || marker.start - end > NEAR) return undefined
+  if (!marker || marker.start - end > MAX_MARKER_DISTANCE) return undefined
   const between = words.slice(end, marker.start).trim()
   const isNamed = NO_WORDS.test(between) || /^(?:[—–―]|--|\p{L}{1,12}:)[^\n]*$/u.test(between)
   return isNamed ? marker.group : undefined
@@ -130,7 +132,7 @@ function behind(words: string, end: number, marker: Marker | undefined): number 
 
 /** The last source of the sentence up to here. */
 export function leading(words: string, start: number, marker: Marker | undefined): number | undefined {
-  if (!marker || start - marker.end > NEAR) return undefined
+  if (!marker || start - marker.end > MAX_MARKER_DISTANCE) return undefined
   const between = words.slice(marker.end, start)
   return FULL_STOP.test(between) || NEXT_SENTENCE.test(between) ? undefined : marker.group
 }

@@ -14,7 +14,7 @@ import { quotesIn } from "./quotes.ts"
 import { convertedValues } from "./quantities.ts"
 import { type Marker, markersIn, withRanges } from "./markers.ts"
 import { isTitleOf, MAX_OF_AUTHOR, MAX_OF_TITLE, withoutAuthor } from "./titles.ts"
-import { type Around, AROUND, attributedQuotes, madeUp, type Unmarked } from "./unmarked-quotes.ts"
+import { type Around, AROUND, attributedQuotes, inventedQuotes, type Unmarked } from "./unmarked-quotes.ts"
 import { COST, createWork, MAX_CITATIONS, shortenQuote, type WorkBudget } from "./work-limit.ts"
 import { findPieces, fold, type Folded, quotePieces, withoutInsertions } from "./find-quote.ts"
 
@@ -104,7 +104,7 @@ export function unmarked(
   const given = paragraphsOf(text).flatMap(({ at, ...said }) =>
     attributedQuotes(said).map((each) => ({ ...each, at: at + each.at })),
   )
-  return madeUp(given, { sources: new Set(sources.values()), said, work })
+  return inventedQuotes(given, { sources: new Set(sources.values()), said, work })
 }
 
 interface Compared {

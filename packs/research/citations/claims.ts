@@ -1,4 +1,4 @@
-import { blockPiecesIn, leading, NEAR, NEXT_SENTENCE } from "./blocks.ts"
+import { blockPiecesIn, leading, MAX_MARKER_DISTANCE, NEXT_SENTENCE } from "./blocks.ts"
 import { type Code, isProse } from "./code.ts"
 import { italicQuotesIn } from "./italics.ts"
 import { type Marker, markersIn } from "./markers.ts"
@@ -88,7 +88,8 @@ function sentencesInCode({
     .map((code) => {
       while (next < markers.length && markers[next]!.start < code.end) next++
       const after = markers[next]
-      const until = after && after.start - code.end <= NEAR ? words.slice(code.end, after.start) : undefined
+      const until =
+        after && after.start - code.end <= MAX_MARKER_DISTANCE ? words.slice(code.end, after.start) : undefined
       // After the full stop it still belongs to the sentence.
       const isNear = until !== undefined && !NEXT_SENTENCE.test(until.replace(/(?<![\s[(])[\s[(]+$/, ""))
       return { ...code, group: isNear ? after?.group : leading(words, code.start, markers[next - 1]) }

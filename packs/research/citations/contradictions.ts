@@ -8,7 +8,7 @@ import {
   isOpposite,
   isQuantifier,
   isStopWord,
-  NEAR_THAN,
+  MAX_WORDS_BEFORE_THAN,
   sidesWithObjects,
   stem,
 } from "./vocabulary.ts"
@@ -281,7 +281,7 @@ function isOpposed(one: Comparison, other: Comparison): boolean {
 /** The words of what is compared: those before `than` that are neither a degree nor filler. */
 function compared({ tokens }: ReadSentence): string[] {
   const than = tokens.findIndex(({ text }) => text.toLowerCase() === "than")
-  const near = tokens.slice(Math.max(0, than - NEAR_THAN), Math.max(0, than))
+  const near = tokens.slice(Math.max(0, than - MAX_WORDS_BEFORE_THAN), Math.max(0, than))
   return [...stemsOf(near.filter(({ text }) => !isDegree(text.toLowerCase())))]
 }
 

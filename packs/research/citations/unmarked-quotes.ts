@@ -3,7 +3,7 @@ import { type BlockPiece, blockPiecesIn } from "./blocks.ts"
 import { isWhole, type ParagraphText } from "./claims.ts"
 import { italicQuotesIn } from "./italics.ts"
 import { apartFrom, between, type Quote, quotesIn } from "./quotes.ts"
-import { BEFORE, isSentence, leadsToBlock, SAYS } from "./attribution.ts"
+import { BEFORE, isSentence, leadsToBlock, ATTRIBUTION } from "./attribution.ts"
 import { withoutAuthor } from "./titles.ts"
 import { COST, shortenQuote, type WorkBudget } from "./work-limit.ts"
 import { findPieces, fold, type Folded, quotePieces } from "./find-quote.ts"
@@ -50,7 +50,9 @@ export function attributedQuotes({ words, told, markers, before, behind }: Parag
     return marked
       .filter(apartFrom(inBlocks))
       .filter(({ start }) => {
-        return start === first ? leadsToBlock(before) : SAYS.test(words.slice(Math.max(0, start - BEFORE), start))
+        return start === first
+          ? leadsToBlock(before)
+          : ATTRIBUTION.test(words.slice(Math.max(0, start - BEFORE), start))
       })
       .map(({ start, end }) => ({ start: start + 1, end: end - 1 }))
   }
@@ -74,7 +76,7 @@ interface Known {
 }
 
 /** The quotes that are neither in the sources nor in the user's text. */
-export function madeUp(quotes: readonly Unmarked[], { sources, said, work }: Known): Unmarked[] {
+export function inventedQuotes(quotes: readonly Unmarked[], { sources, said, work }: Known): Unmarked[] {
   if (quotes.length === 0) return []
   const texts = [{ title: "", passage: said }, ...sources].map(({ title, passage }) => ({
     title,

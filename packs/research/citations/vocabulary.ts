@@ -178,7 +178,7 @@ const MORE = new Set(
 )
 const VERBS = new Set(["outperform", "exceed", "surpass", "beat", "outnumber", "outweigh", "outlive"].map(stem))
 /** The most words between the compared adjective and `than`. */
-export const NEAR_THAN = 6
+export const MAX_WORDS_BEFORE_THAN = 6
 
 interface Comparator {
   readonly direction: "more" | "less"
@@ -198,7 +198,7 @@ export function comparatorAt(words: readonly string[], at: number): Comparator |
   if (word !== "than") return undefined
   const isDegree = (each: string) => LESS.has(each) || MORE.has(each)
   // "Younger pilots made more errors than …": the nearest counts.
-  const degree = words.slice(Math.max(0, at - NEAR_THAN), at).findLast(isDegree) ?? ""
+  const degree = words.slice(Math.max(0, at - MAX_WORDS_BEFORE_THAN), at).findLast(isDegree) ?? ""
   return { direction: LESS.has(degree) ? "less" : "more", degree, end: at + 1, isPassive: false }
 }
 

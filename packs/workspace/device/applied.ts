@@ -10,7 +10,7 @@ import {
   type WorkspaceWrite,
 } from "../../../core/pack.ts"
 import { sortOut, whichOne } from "./malformed-rows.ts"
-import { odd } from "./pages.ts"
+import { malformedAnswer } from "./pages.ts"
 import { brief, checkRow, checkRows } from "./rows.ts"
 
 /** Checks a device's report of a write. If it cannot be read, the write may have been applied or not. */
@@ -32,13 +32,14 @@ export function checkApplied(
       }
       case "delete": {
         if (outcome.deleted === false) return "nothing"
-        if (outcome.deleted !== true) throw odd("neither that it was deleted nor that it was not")
+        if (outcome.deleted !== true) throw malformedAnswer("neither that it was deleted nor that it was not")
         return applied({ before: readGone(table, outcome.row, asked), ...readAlong(outcome.with) })
       }
       case "restore": {
         const [first, ...rest] = checkRows(table, outcome.rows)
         const ids = [first, ...rest].map((row) => row?.id)
-        if (!first || (asked.ids && asked.ids.join() !== ids.join())) throw odd("other rows than were put back")
+        if (!first || (asked.ids && asked.ids.join() !== ids.join()))
+          throw malformedAnswer("other rows than were put back")
         return applied({ after: first, with: rest.length > 0 ? { [table]: rest } : {} })
       }
     }

@@ -38,7 +38,7 @@ import {
 } from "../../../core/pack.ts"
 import { filtersToMoments, rowsToMoments, toMoments } from "./days.ts"
 import { MAX_DEVICE_ROWS, rowsOfAnswer, type PageCall, readDevicePages } from "./pages.ts"
-import { askForHanging } from "./related-rows.ts"
+import { readRelatedRows } from "./related-rows.ts"
 import { checkApplied } from "./applied.ts"
 import { checkByTable, checkRow } from "./rows.ts"
 import { sortOut, whichOne } from "./malformed-rows.ts"
@@ -91,7 +91,7 @@ export class DeviceWorkspace implements RemoteWorkspace {
   }
 
   async hanging(table: TableName, id: string): Promise<RowsByTable> {
-    return (await this.getWhole(table, id))?.hanging ?? askForHanging(this, table, id)
+    return (await this.getWhole(table, id))?.hanging ?? readRelatedRows(this, table, id)
   }
 
   async getWhole(table: TableName, id: string) {

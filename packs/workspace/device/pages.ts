@@ -43,24 +43,26 @@ export async function readDevicePages(
     for (const row of fresh) rows.push(row)
     if (next === undefined) return { rows, total: rows.length }
     if (rows.length >= most) return { rows, total: total === undefined ? undefined : Math.max(total, rows.length) }
-    if (fresh.length === 0) throw odd("the same rows again, and reports that there are more")
+    if (fresh.length === 0) throw malformedAnswer("the same rows again, and reports that there are more")
     characters += JSON.stringify(given).length
     if (rows.length >= MAX_DEVICE_ROWS || characters > MAX_CHARACTERS || pages >= MAX_PAGES)
-      throw odd(`${rows.length} rows on ${pages} page(s) and more, which is too many at once. Ask for fewer`)
+      throw malformedAnswer(
+        `${rows.length} rows on ${pages} page(s) and more, which is too many at once. Ask for fewer`,
+      )
     after = next
   }
 }
 
 /** The rows of one answer. */
 export function rowsOfAnswer(given: unknown): readonly unknown[] {
-  if (!Array.isArray(given)) throw odd("no rows")
+  if (!Array.isArray(given)) throw malformedAnswer("no rows")
   if (given.length > MAX_DEVICE_ROWS)
-    throw odd(`${given.length} rows, but the limit is ${MAX_DEVICE_ROWS}. Ask for fewer`)
+    throw malformedAnswer(`${given.length} rows, but the limit is ${MAX_DEVICE_ROWS}. Ask for fewer`)
   return given
 }
 
 /** The device's answer is malformed. Unlike an unreachable device, this concerns one row. */
-export class OddAnswer extends Error {}
-export const odd = (what: string) => new OddAnswer(`the device answered with ${what}`)
+export class MalformedAnswer extends Error {}
+export const malformedAnswer = (what: string) => new MalformedAnswer(`the device answered with ${what}`)
 
 const idOf = (row: unknown): unknown => (Object(row) as { id?: unknown }).id

@@ -14,7 +14,7 @@ const FEW = 8
 const MAX_ONE_BY_ONE = 500
 
 /** Finds the rows that refer to a row on a device, one table at a time. */
-export async function askForHanging(
+export async function readRelatedRows(
   workspace: Pick<Workspace, "select">,
   table: TableName,
   id: string,

@@ -10,14 +10,14 @@ import {
   tableNames,
   workspaceTables,
 } from "../../../core/pack.ts"
-import { rowsOfAnswer, odd } from "./pages.ts"
+import { rowsOfAnswer, malformedAnswer } from "./pages.ts"
 
 /** Checks rows from a device. Throws a sentence; nothing is lost, because it is a read. */
 export function checkRow(name: TableName, given: unknown, id?: string): Row {
   requireOfTable(name, given)
   const { noun } = readTable(name)
   const row = readAs(schemas[name], given, noun)
-  if (id !== undefined && row.id !== id) throw odd(`the ${noun} ${row.id} when asked for ${id}`)
+  if (id !== undefined && row.id !== id) throw malformedAnswer(`the ${noun} ${row.id} when asked for ${id}`)
   return row
 }
 
@@ -47,7 +47,7 @@ function readAs(schema: z.ZodType<Row>, given: unknown, noun: string): Row {
   const is = column === undefined ? "" : found === undefined ? ", and it is missing" : `, and it is ${brief(found)}`
   const { id } = Object(given) as { id?: unknown }
   const which = id === undefined ? "" : ` (id: ${brief(id)})`
-  throw odd(`a ${noun}${which}${UNREADABLE}${[...path.map(String), message].join(": ")}${is}`)
+  throw malformedAnswer(`a ${noun}${which}${UNREADABLE}${[...path.map(String), message].join(": ")}${is}`)
 }
 
 export const UNREADABLE = " that cannot be read: "
@@ -86,5 +86,5 @@ function requireOfTable(name: TableName, given: unknown): void {
   if (typeof given !== "object" || given === null) return
   const has = (other: TableName) => Object.keys(workspaceTables[other].row.shape).every((column) => column in given)
   if (has(name) || !tableNames.some((other) => other !== name && has(other))) return
-  throw odd(`a row of another table where a ${readTable(name).noun} was asked for`)
+  throw malformedAnswer(`a row of another table where a ${readTable(name).noun} was asked for`)
 }

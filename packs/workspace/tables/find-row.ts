@@ -29,7 +29,7 @@ export async function findRowByName(desk: Desk, table: TableName, said: string):
 }
 
 /** Finds a row with its dependents if the workspace returns both at once; undefined if they must be requested. */
-export async function findWhole(
+export async function findWithRelated(
   desk: Desk,
   table: TableName,
   said: string,

@@ -12,7 +12,7 @@ import {
 } from "../../../core/pack.ts"
 
 /** The time and time zone that a date refers to. The time is that of the call, so `tomorrow` stays the same day. */
-export interface Here {
+export interface DateContext {
   readonly now: number
   readonly timeZone: string
 }
@@ -32,7 +32,7 @@ export const LONGEST_DATE = 100
  * which is the same day everywhere; with one it is a moment. The whole text must be understood, because part of it may
  * mean another day.
  */
-export async function readDate(said: string | number, here: Here): Promise<DayOrMoment> {
+export async function readDate(said: string | number, here: DateContext): Promise<DayOrMoment> {
   if (typeof said === "number") return said
   const text = said.trim().replaceAll(/\s+/g, " ")
   const found = text.length > LONGEST_DATE ? undefined : (readFigures(text, here) ?? (await readWords(text, here)))
@@ -49,7 +49,7 @@ function notADate(said: string) {
 }
 
 /** Reads numeric dates. NaN for a day that does not exist; undefined if the text is not numeric. */
-function readFigures(text: string, { timeZone }: Here): DayOrMoment | undefined {
+function readFigures(text: string, { timeZone }: DateContext): DayOrMoment | undefined {
   if (MILLISECONDS.test(text)) return Number(text)
   // 10/11 is a day in November to some and in October to others.
   if (/^\d{1,2}[/.-]\d{1,2}\b/.test(text)) return Number.NaN
@@ -65,7 +65,7 @@ function readFigures(text: string, { timeZone }: Here): DayOrMoment | undefined 
   return instantOf(wallTimeAt(asUtc, "UTC"), timeZone) + milliseconds
 }
 
-async function readWords(text: string, here: Here): Promise<DayOrMoment | undefined> {
+async function readWords(text: string, here: DateContext): Promise<DayOrMoment | undefined> {
   const words = text
     .toLowerCase()
     .replace(/^(?:due |by |until |before |on )+/, "")
@@ -83,7 +83,7 @@ async function readWords(text: string, here: Here): Promise<DayOrMoment | undefi
   return toDayOrMoment(only, here, wall)
 }
 
-function toDayOrMoment({ start }: ParsedResult, { now, timeZone }: Here, wall: number): DayOrMoment {
+function toDayOrMoment({ start }: ParsedResult, { now, timeZone }: DateContext, wall: number): DayOrMoment {
   const tags = [...start.tags()]
   // `in 3 hours` is a duration: independent of a clock change in between.
   if (tags.includes("result/relativeDateAndTime") || tags.includes("casualReference/now"))
@@ -104,7 +104,7 @@ const EDGE =
   /^(?:the )?(?<edge>start|beginning|end) of (?:the )?(?<which>this |next )?(?<span>week|month|quarter|year)$/
 
 /** The first or last day of a week (which starts on Monday), month, quarter or year. */
-function readEdge(words: string, { now, timeZone }: Here): string | undefined {
+function readEdge(words: string, { now, timeZone }: DateContext): string | undefined {
   const { edge, which, span } = EDGE.exec(words)?.groups ?? {}
   if (!edge || !span) return undefined
   const next = which === "next " ? 1 : 0

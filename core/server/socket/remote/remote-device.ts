@@ -2,7 +2,7 @@ import type { Clock } from "../../../shared/time/clock.ts"
 import {
   type ArrivingDevice,
   DEVICE_STATUS_SECONDS,
-  DEVICE_WAY_SECONDS,
+  DEVICE_ROUND_TRIP_SECONDS,
   type DevicePresence,
   type Introduced,
   type PresentDevice,
@@ -18,7 +18,7 @@ import type { Log } from "../../../shared/log.ts"
 import type { DeviceConnection } from "../device-connection.ts"
 
 /** The round trip to the other node. */
-const TRANSIT_MS = DEVICE_WAY_SECONDS * 1000
+const TRANSIT_MS = DEVICE_ROUND_TRIP_SECONDS * 1000
 const STATUS_MS = DEVICE_STATUS_SECONDS * 1000
 
 interface RemotePorts {

@@ -10,7 +10,7 @@ const ID = /^[0-9a-f]{32}$/
  * changed, it differs from files of the same name on other disks, so it is read and changed only on that disk. A folder
  * that machines share is one disk. It is identified by a file in it, which moves with it.
  */
-export class OwnDisk {
+export class DiskOwnership {
   readonly #disks: FileDisks
   readonly #root: string
 
