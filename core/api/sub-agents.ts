@@ -3,6 +3,7 @@ import { type Conversation, isWaiting } from "../engine/conversation.ts"
 import type { MessageInput } from "../engine/input.ts"
 import type { Run } from "../protocol/conversation/conversation.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
+import type { JsonObject } from "../protocol/schema.ts"
 import { idFrom, lookUntil, runAt } from "./follow.ts"
 import type { Parts, Proposal } from "./parts.ts"
 
@@ -26,9 +27,10 @@ export interface SubAgents {
 /** Where the context of a call has what `agentTool` needs. Programs do not see it. */
 export const SUB_AGENTS = Symbol("sub-agents")
 
-/** The stored state of a call that asks a sub-agent: the conversation in which it works. */
-interface Delegated {
+/** The stored state of a call that asks a sub-agent: its conversation, and whether it waits for a person. */
+interface Delegated extends JsonObject {
   readonly subAgent: ConversationId
+  readonly waits?: true
 }
 
 export function openSubAgents(parts: Parts, context: CallContext): SubAgents {
@@ -37,16 +39,30 @@ export function openSubAgents(parts: Parts, context: CallContext): SubAgents {
 
 /**
  * Sends the task to a conversation whose id follows from the call's, and waits for the answer. After a crash the call
- * runs again: it finds the conversation, or the message in it, and only waits.
+ * runs again: it finds the conversation, or the message in it, and only waits. A call that is cancelled ends after the
+ * cancellation of its sub-agent is stored.
  */
 async function delegate(parts: Parts, context: CallContext, { agent, task, maxIterations }: Task): Promise<Answer> {
   const { store, runtime, ports } = parts
-  const { user, callId, lasting } = context
+  const { user, callId, lasting, signal } = context
+  if (!lasting) return failed("A sub-agent can be asked only by a tool call of a run.")
   const id = idFrom("conv", [user, callId])
   const message = idFrom("msg", [id, callId])
+  const stopped = Promise.withResolvers<never>()
+  stopped.promise.catch(() => {})
+  const cancel = async () => {
+    // A server that shuts down leaves the sub-agent's run to the next one, like the call itself.
+    if (signal.reason === "shutdown") return
+    await runtime.submit(id, { type: "cancel", by: user }).catch(() => {})
+    stopped.reject(signal.reason)
+  }
+  if (signal.aborted) {
+    await cancel()
+    throw signal.reason
+  }
   if (!(await store.conversations.find(user, id))) await start(parts, { context, id, agent, task })
-  if (!lasting) return failed("A sub-agent can be asked only by a tool call of a run.")
-  await lasting.keep({ subAgent: id } satisfies Delegated)
+  const kept = lasting.kept as Partial<Delegated> | undefined
+  if (kept?.subAgent !== id) await lasting.keep({ subAgent: id } satisfies Delegated)
   const parent = await ports.journal.load(context.conversation)
   await runtime.submit(id, {
     type: "message",
@@ -56,21 +72,31 @@ async function delegate(parts: Parts, context: CallContext, { agent, task, maxIt
     ...inherited(parent, { maxIterations }),
   })
 
-  const cancel = () => {
-    // A server that shuts down leaves the sub-agent's run to the next one, like the call itself.
-    if (context.signal.reason !== "shutdown") void runtime.submit(id, { type: "cancel", by: user }).catch(() => {})
+  let waits = kept?.waits === true
+  const look = async () => {
+    const run = await runOfTask(parts, { id, user, message })
+    if (run?.status === "completed" || run?.status === "failed" || run?.status === "cancelled") return run
+    const isPaused = run?.status === "paused"
+    // For clients that see only the caller's events.
+    if (isPaused !== waits && !signal.aborted) await lasting.keep({ subAgent: id, ...(isPaused ? { waits: true } : {}) })
+    waits = isPaused
+    return undefined
   }
-  context.signal.addEventListener("abort", cancel, { once: true })
+  const onAbort = () => void cancel()
+  signal.addEventListener("abort", onAbort, { once: true })
   const stopProgress = ports.bus.subscribe(id, (live) => {
     if (live.type === "text_delta") context.progress?.({ text: live.text.slice(-200) })
   })
   try {
-    if (context.signal.aborted) cancel()
-    const run = await lasting.wait(() => lookUntil(parts, id, () => endedRun(parts, { id, user, message })))
+    if (signal.aborted) onAbort()
+    const run = await lasting.wait(() => Promise.race([lookUntil(parts, id, look), stopped.promise]))
     return await resultOf(parts, context, { id, agent, run })
+  } catch (error) {
+    if (signal.aborted && signal.reason !== "shutdown") await stopped.promise
+    throw error
   } finally {
     stopProgress()
-    context.signal.removeEventListener("abort", cancel)
+    signal.removeEventListener("abort", onAbort)
   }
 }
 
@@ -118,13 +144,12 @@ interface Asked {
   readonly message: MessageInput["id"]
 }
 
-/** The run of the task if it has ended; undefined while it works or waits for a person. */
-async function endedRun(parts: Parts, { id, user, message }: Asked): Promise<Run | undefined> {
+/** The run of the task; undefined before it starts. */
+async function runOfTask(parts: Parts, { id, user, message }: Asked): Promise<Run | undefined> {
   const { conversations } = parts.store
   const place = await conversations.placeOf(id, message)
   const started = typeof place === "number" ? await runAt(parts, id, place) : undefined
-  const run = started && (await conversations.run(user, started.runId))
-  return run?.status === "running" || run?.status === "paused" ? undefined : run
+  return started && conversations.run(user, started.runId)
 }
 
 interface Ended {

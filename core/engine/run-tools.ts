@@ -7,7 +7,7 @@ import { type Call, openCalls } from "./conversation.ts"
 import { runWrite } from "./gate/run-write.ts"
 import { needsProposal } from "./gate/policy.ts"
 import { isCancelled } from "./inbox.ts"
-import { record, type Work } from "./record.ts"
+import { record, type Stop, type Work } from "./record.ts"
 
 /** The most reads of one reply that run concurrently. */
 const PARALLEL_READS = 8
@@ -66,9 +66,11 @@ export async function recoverCalls(work: Work): Promise<void> {
 }
 
 function recoverRead(work: Work, call: Call): Promise<void> {
-  // The run was cancelled, so the result is not needed.
-  if (isCancelled(work.conversation))
+  // The run was cancelled, so the result is not needed. What a call with stored state started is cancelled first.
+  if (isCancelled(work.conversation)) {
+    if (call.kept) return runRead({ ...work, signal: AbortSignal.abort("cancel" satisfies Stop) }, call)
     return record(work, [cancelledEnd(work.conversation, call, work.ports.clock.now())])
+  }
   // A call that has stored state continues with it: its target is asked for the result and not called again.
   if (call.kept || work.agent.tools.find(call.name)?.afterCrash === "run-again") return runRead(work, call)
   const text = "Interrupted by a restart before it ended. Do not repeat it unless the person asks."

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { type Agent, agentTool, defineTool, openPawl, type Model } from "../../core/index.ts"
 import { always, calls, fails, hangs, says, scripted } from "../../core/testing.ts"
+import { openStore, type Store } from "../../core/store/store.ts"
 import { anyDatabase } from "../support/databases.ts"
 
 const paying = () => {
@@ -33,8 +34,13 @@ describe.each(anyDatabase)("a sub-agent on $name", ({ create }) => {
       get pawl() {
         return pawl
       },
-      async restart() {
+      async restart(whileClosed?: (store: Store) => Promise<unknown>) {
         await pawl.close()
+        if (whileClosed) {
+          const store = await openStore({ url: database.url })
+          await whileClosed(store)
+          await store[Symbol.asyncDispose]()
+        }
         pawl = await start()
       },
       async [Symbol.asyncDispose]() {
@@ -81,6 +87,12 @@ describe.each(anyDatabase)("a sub-agent on $name", ({ create }) => {
     expect(await app.pawl.answer(answer.conversationId)).toMatchObject({ status: "answered", text: "Done." })
     expect(paid).toHaveLength(1)
     expect(resultsOf(model)).toEqual(["Invoice 7 is paid."])
+
+    const waits: unknown[] = []
+    for await (const { type, data } of app.pawl.observe(answer.runId))
+      if (type === "step" && data.step === "kept") waits.push(data.detail)
+    const [call, subAgent] = [{ callId: expect.any(String) }, expect.stringMatching(/^conv_/)]
+    expect(waits).toEqual([{ subAgent }, { subAgent, waits: true }, { subAgent }].map((kept) => ({ ...call, kept })))
   })
 
   test("interrupted by a restart continues afterwards, and its task is sent once", async () => {
@@ -111,6 +123,19 @@ describe.each(anyDatabase)("a sub-agent on $name", ({ create }) => {
     expect(await asking).toMatchObject({ status: "cancelled" })
     const child = (await app.pawl.conversations.list()).items.find(({ agent }) => agent === "clerk")
     expect(await app.pawl.answer(child?.id ?? "")).toMatchObject({ status: "cancelled" })
+  })
+
+  test("is cancelled by the next process if the last one ended after the caller was cancelled", async () => {
+    const model = scripted(calls("ask_clerk", { task: "Look." }), hangs(), always(hangs()))
+    await using app = await open(model, [boss(clerk())])
+    const asking = app.pawl.ask("Look.").catch((error: unknown) => error)
+    await model.requests(2)
+    const { items } = await app.pawl.conversations.list()
+    const [parent, child] = ["boss", "clerk"].map((name) => items.find(({ agent }) => agent === name)!)
+    await app.restart((store) => store.journal.addToInbox(parent!.id, { type: "cancel", by: parent!.id }))
+    expect(await asking).toMatchObject({ code: "draining" })
+    expect(await app.pawl.answer(parent!.id)).toMatchObject({ status: "cancelled" })
+    expect(await app.pawl.answer(child!.id)).toMatchObject({ status: "cancelled" })
   })
 
   test("that fails returns a result with the reason", async () => {

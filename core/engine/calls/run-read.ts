@@ -26,7 +26,7 @@ import { toolEnd } from "./tool-end.ts"
 export async function runRead(work: Work, call: Call): Promise<void> {
   const { conversation, ports, signal } = work
   const now = ports.clock.now()
-  if (signal.aborted) return record(work, [stoppedEnd(work, call, now)])
+  if (signal.aborted && !mustCancel(work, call)) return record(work, [stoppedEnd(work, call, now)])
   const checked = await checkCall(work, call)
   if ("end" in checked) return record(work, [checked.end])
   const before = findRead(conversation.run?.reads ?? [], call)
@@ -71,14 +71,26 @@ function atOnce<T>(work: Promise<T>): Promise<T | undefined> {
   })
 }
 
+/** How long a stopped call may take to cancel what it started. */
+const CANCEL_MS = 5000
+
+/**
+ * True if a stopped call must cancel what it started before its end is recorded: after that, no process would. A
+ * shutdown cancels nothing, because the next process continues the call.
+ */
+const mustCancel = ({ signal }: Work, { kept }: Call): boolean =>
+  kept !== undefined && (signal.reason as Stop) !== "shutdown"
+
 /** Executes it, without the cache. */
 export async function runTool(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
   const { conversation, ports, signal } = work
   const seconds = secondsFor(work, tool)
-  const ended = await withTimeLimit<Answer>({ clock: ports.clock, seconds, signal, graceMs: 0 }, (inner, pause) =>
+  const graceMs = () => (mustCancel(work, call) ? CANCEL_MS : 0)
+  const ended = await withTimeLimit<Answer>({ clock: ports.clock, seconds, signal, graceMs }, (inner, pause) =>
     tool.run(input, contextFor(work, call, { signal: inner, pause })),
   )
   const now = ports.clock.now()
+  if (signal.aborted && mustCancel(work, call) && ended.type !== "stopped") return stoppedEnd(work, call, now)
   switch (ended.type) {
     case "returned":
       if (isCached(tool) && ended.value?.status === "ok") {
