@@ -139,7 +139,7 @@ interface CatchingUp {
   onceConnected(tell: () => void): void
 }
 
-/** How often notes that were not edited through the server are looked for. */
+/** How often the device searches for notes that were not edited through the server. */
 export const LOOK_EVERY_MS = 15_000
 /** The time limit for embedding one text; it is retried later. */
 const LONGEST_MS = 60_000

@@ -116,7 +116,7 @@ function socketUrl(server: string | URL): string {
 }
 
 function toEnd({ code, reason, refusedAs }: SocketCloseEvent): End {
-  // The token is valid, so a new one would not help: the reason says what the person can do.
+  // The token is valid, so a new one would not help: the reason tells the person what to do.
   if (refusedAs === "device_taken") return { reason, error: new AppError("device_taken", reason) }
   if (code === CLOSE.revoked) {
     const message = `The server does not accept the token of this device${reason ? `: ${reason}` : ""}. \`pawl token create\` makes a new one.`

@@ -27,7 +27,7 @@ export interface RunOptions extends FollowOptions {
   readonly settings?: ReplySettings
   /** Ids of uploaded files. */
   readonly files?: readonly string[]
-  /** Those of the files that are in the work folder. */
+  /** The attached files that are in the work folder. */
   readonly workFiles?: readonly WorkFile[]
   /** True if a person is present to answer questions of MCP servers. */
   readonly attended?: boolean

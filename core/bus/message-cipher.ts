@@ -45,7 +45,7 @@ const HEADER = /^pawl1 ([0-9a-f]{1,64}) ([\w-]{1,100}) ([0-9a-f]{32}) ([1-9]\d{0
 const UNENCRYPTED = /^\{"from":"([\w-]{1,100})"/
 /** A message is longer than its text by at most these bytes: the longest header, a line end and the tag. */
 export const MAX_OVERHEAD: number = 256
-/** Messages may overtake each other by so many when NATS moves a connection to another server. */
+/** The most positions by which messages may overtake each other when NATS moves a connection to another server. */
 const WINDOW = 256
 /** Senders whose keys and windows are cached. Each restart of a node is a new sender. */
 const MAX_SENDERS = 10_000

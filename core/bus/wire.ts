@@ -19,7 +19,7 @@ export interface BusTransport extends AsyncDisposable {
   readonly lagMs: number | undefined
   /** Bytes that were sent and not yet confirmed by a round trip. */
   readonly unconfirmed: number
-  /** Characters that fit into one batch, whatever they are. No message is longer than `MAX_MESSAGE`. */
+  /** The characters of one batch, also if each takes several bytes. No message is longer than `MAX_MESSAGE`. */
   readonly room: number
   send(to: Addressee, text: string): void
   /** Registers the receiver of messages to this node or to all, and of changes of the connection. */
@@ -58,7 +58,7 @@ const watched = () => ({ conversations: z.array(conversation), people: z.array(u
 const busMessage = z.discriminatedUnion("type", [
   /** A node has started or missed something: announce what your clients watch. */
   z.object({ type: z.literal("hello") }),
-  /** Clients of the node watch these; `whole`: and nothing else. */
+  /** The conversations and people that clients of the node watch; `whole`: this is the complete list. */
   z.object({ type: z.literal("watch"), ...watched(), whole: z.boolean().optional() }),
   z.object({ type: z.literal("leave"), ...watched() }),
   /**

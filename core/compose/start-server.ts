@@ -9,11 +9,11 @@ import type { Store } from "../store/store.ts"
 import type { ComposedServer } from "./compose-server.ts"
 import { SettingsError } from "./settings.ts"
 
-/** How often runs of failed processes are looked for. */
+/** How often the server searches for runs of failed processes. */
 const SWEEP_MS = 2000
 /** How often unfinished erasures are continued. */
 const ERASE_MS = 60_000
-/** How often unreferenced files are deleted; they are kept for a day. */
+/** How often files that were unreferenced for a day are deleted. */
 const FILES_MS = 10 * 60_000
 /** How often unused query results are deleted. */
 const RESULTS_MS = 60 * 60_000

@@ -106,7 +106,7 @@ export interface DevicePresence {
   listElsewhere(user: UserId): Promise<PresentDevice[]>
   /** Other processes with sockets of this device that have another lineage. */
   nodesWithOthers(user: UserId, deviceId: string, lineage: string): Promise<string[]>
-  /** Those of the given processes that were not removed. */
+  /** Returns the processes that were not removed. */
   living(nodes: readonly string[]): Promise<ReadonlySet<string>>
   /** True if another process shares the database at this time. */
   hasOthers(): Promise<boolean>

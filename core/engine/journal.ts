@@ -77,8 +77,8 @@ export interface Journal {
   readonly sharesWork: boolean
 
   /**
-   * Tells the other nodes that this one is about to continue at most so many of these, and returns which. Those with a
-   * living writer or another node's mark are left out. This does not make the node the writer; `claim` does.
+   * Tells the other nodes that this one is about to continue some of these, at most `most`, and returns them. Those
+   * with a living writer or another node's mark are left out. This does not make the node the writer; `claim` does.
    */
   earmark(ids: readonly ConversationId[], most: number): Promise<ConversationId[]>
 

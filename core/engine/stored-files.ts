@@ -104,7 +104,7 @@ export interface MessageFiles {
   find(user: UserId, id: FileId): Promise<UploadedFile | undefined>
   /** The user's files in the order of their ids, after this one. */
   list(user: UserId, page: FilePage): Promise<UploadedFile[]>
-  /** The bytes in chunks, at most `most`. Ends early if they are deleted meanwhile. */
+  /** The bytes in chunks, at most `most`. Ends early if they are deleted in the meantime. */
   read(user: UserId, id: FileId, most?: number): AsyncIterable<Uint8Array>
   /**
    * Records that a message or a result uses these files, before it is recorded itself. They are not deleted from then

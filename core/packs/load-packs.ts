@@ -65,7 +65,7 @@ async function open(pack: Pack<PackServices>, services: ThirdPartyServices, limi
   try {
     return checkOpened(named, opened)
   } catch (error) {
-    // Stop what it has started, as far as possible.
+    // Stop the services that it has started, as far as possible.
     await inTime(limits, "close()", async () => opened?.close?.()).catch(() => {})
     throw error
   }

@@ -176,7 +176,7 @@ export interface FromProvider {
 /** The provider's message after ours, because it may contain details that we do not know. */
 const inItsWords = ({ problem }: FromProvider): string => (problem ? ` It says: "${problem}"` : "")
 
-/** When to retry, if the provider tells. */
+/** When to retry, if the provider reports it. */
 export interface Later {
   readonly retryAfterMs?: number
   readonly retryAt?: string

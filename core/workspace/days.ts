@@ -1,7 +1,7 @@
 import type { DayOrMoment } from "../shared/time/day.ts"
 import { instantOf, midnight, wallTimeAt } from "./time-zone.ts"
 
-/** The day that a zone's clocks show at an instant, or one so many days later: `2026-11-20`. */
+/** The day that a zone's clocks show at an instant, or the day this many days later: `2026-11-20`. */
 export function dayAt(instant: number, timeZone: string, daysLater = 0): string {
   const { year, month, day } = wallTimeAt(instant, timeZone)
   return toDay(midnight(year, month, day + daysLater))

@@ -87,7 +87,7 @@ function split({ owner: _, ...layout }: Layout, name: TableName, conditions: rea
   return { indexed: conditions.filter(isIndexed), fits }
 }
 
-/** How many rows fit the conditions, of so many that are `examined`. */
+/** The number of rows that fit the conditions, among the `examined` ones. */
 export function selectCount(
   layout: Layout,
   name: TableName,

@@ -22,7 +22,7 @@ const flags = { trust: { type: "boolean" }, yes: { type: "string", multiple: tru
 /** The subfolders for skills in a work folder. */
 const PLACES = [".agents/skills", ".claude/skills"]
 const CLONE_MS = 120_000
-/** Levels below a given folder in which skills are looked for. */
+/** The depth below a given folder that is searched for skills. */
 const MAX_DEPTH = 4
 
 interface AddOptions {

@@ -30,7 +30,7 @@ export function forgetSecrets(secrets: Iterable<string>): void {
       closeSync(memory)
     }
   } catch {
-    // The system does not allow the write. The output of tools is cleaned of secrets all the same.
+    // The system does not allow the write. Secrets are still removed from the output of tools.
   }
 }
 

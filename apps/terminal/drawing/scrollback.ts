@@ -18,7 +18,7 @@ interface LiveContext {
   readonly isHidden: (key: string) => boolean
 }
 
-/** How far back a delayed result is looked for. */
+/** The number of previous items that are searched for the call of a delayed result. */
 const DELAYED_WITHIN = 50
 
 /**

@@ -116,7 +116,7 @@ async function upload(draft: string, { key, blob }: ChosenFile): Promise<void> {
   }
 }
 
-/** Ignores a file that was removed meanwhile. */
+/** Ignores a file that was removed in the meantime. */
 function change(draft: string, key: number, changes: Partial<ChosenFile>): void {
   const { value } = filesOf(draft)
   if (!value.some((each) => each.key === key)) return

@@ -79,7 +79,7 @@ export async function askDecision<Answer>(
     }
   } catch (error) {
     if (work.signal.aborted) {
-      // Answers that are not recorded are paid for all the same.
+      // An answer that is not recorded was still paid for.
       for (const reservation of reservations)
         await settle(
           work,

@@ -80,7 +80,7 @@ export async function compact(work: Work): Promise<void> {
   } catch (error) {
     if (hasCode(error, "store_unavailable") || hasCode(error, "lease_lost")) throw error
     if (work.signal.aborted) {
-      // Answers that are not recorded are paid for all the same.
+      // An answer that is not recorded was still paid for.
       for (const each of reservations)
         await settle(work, each, estimateOf(each, new Reply(each.model.name, user, ports.clock)))
       return stoppedDecision(work)
@@ -162,7 +162,7 @@ const MAX_INPUT_CHARACTERS = 400
 const MAX_SOURCES = 60
 /** English words per token. */
 const WORDS_A_TOKEN = 0.6
-/** For the line that says how much is left out. */
+/** Room for the line that reports how much is omitted. */
 const GAP_TOKENS = 20
 /** For the end mark of untrusted text. */
 const MARK_TOKENS = 30
@@ -274,7 +274,7 @@ const shortened = (text: string, characters: number): string =>
 
 const MARKER = /\[([\w:.-]+)\]/g
 
-/** The items that a summary must contain however well a model writes it, as many as fit into so many tokens. */
+/** The items that a summary must contain however well a model writes it, as many as fit into this number of tokens. */
 export function summaryItems(
   conversation: Conversation,
   older: readonly HistoryMessage[],

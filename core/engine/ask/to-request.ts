@@ -79,7 +79,7 @@ function toLine(turn: HistoryMessage): string[] {
 /** Characters of grounding per token of context: an eighth of the context, at four characters per token. */
 const ROOM = 0.5
 
-/** Returns the agent's grounding text; undefined if the work was stopped meanwhile. */
+/** Returns the agent's grounding text; undefined if the work was stopped in the meantime. */
 export async function ground(work: Work, tell: Ground, model: Model): Promise<string | undefined> {
   const { conversation, ports, signal } = work
   const { id, user, connectionId, state, history } = conversation

@@ -10,7 +10,7 @@ import type { ToolQuestion } from "../definition/tool.ts"
 import type { AnswerInput, InboxItem } from "../input.ts"
 import { record, type Work } from "../record.ts"
 
-/** How long a server waits for a person. Its connection stays open meanwhile and ends with this process. */
+/** How long a server waits for a person. During that time its connection stays open. It ends with this process. */
 const QUESTION_MS = 5 * 60_000
 /** A notification of an answer may be lost. Then polling finds it. */
 const LOOK_EVERY_MS = 2000

@@ -66,7 +66,7 @@ export class DoubtfulCalls {
     const last = this.#doubts.get(call.id)
     if (!last) return { since: now, nextAt: now + FIRST_PAUSE_MS, pauseMs: FIRST_PAUSE_MS }
     if (now < last.nextAt) return last
-    // An error counts as unreachable, and the others are asked all the same.
+    // An error counts as unreachable, and the others are still asked.
     const isSure = now - last.since >= SURE_AFTER_MS
     await askTarget(this.#ports, { id, call, isSure, signal, notDone: NOT_DONE }).catch((error: unknown) =>
       log.warn("target_query_failed", { conversation: id, call: call.id, error }),

@@ -17,7 +17,7 @@ export const resultTokens = ({ text, files }: CallResult): number => estimateTok
 /** About four bytes of UTF-8 per token, which holds for English, code and (three bytes a character) Chinese. */
 export const estimateTokens = (text: string): number => 4 + Math.ceil(Buffer.byteLength(text) / 4)
 
-/** The beginning of a text with so many tokens. */
+/** The start of a text, up to this number of tokens. */
 export function withinTokens(text: string, tokens: number): string {
   if (estimateTokens(text) <= tokens) return text
   // Whole characters only.
@@ -31,13 +31,13 @@ export const MAX_BYTES_SHOWN = 16 * 1024 * 1024
 export const TEXT_SHARE = 0.25
 export const ALL_TEXT_SHARE = 0.5
 
-/** Bytes of the text of one file, whatever the context. */
+/** The most bytes of one file's text, independent of the context window. */
 export const MAX_TEXT_OF_FILE = 100_000
 
 /** The most tokens that providers count for an image, and how many pixels make a token. */
 const MAX_IMAGE_TOKENS = 1600
 const PIXELS = 750
-/** A page of a document has about so many bytes, and counts as its text and an image. */
+/** The approximate bytes of a page of a document, which counts as its text and an image. */
 const PAGE_BYTES = 40_000
 const PAGE_TOKENS = 2000
 const MAX_PDF_TOKENS = 60_000

@@ -154,7 +154,7 @@ function titleFromFirstMessage(conversation: Conversation, text: string): void {
   else if (conversation.title !== firstWords) conversation.titled = "person"
 }
 
-/** So many decisions are included in each summary. Older ones are in the journal, where a tool finds them. */
+/** The number of decisions in each summary. Older ones are in the journal, where a tool finds them. */
 const MAX_DECISIONS = 40
 
 /** Applies a compaction. Everything it uses is recorded, so that every node gets the same state. */

@@ -17,7 +17,7 @@ const NOTHING: Watched = { conversations: [], people: [] }
 export interface News {
   /** Adds one change for these users and returns the counts. */
   tell(kind: NewsKind, users: readonly UserId[]): Promise<NewsCount[]>
-  /** The counts of those of these users that have any. */
+  /** The counts of these users. Users without one are left out. */
   read(users: readonly UserId[]): Promise<NewsCount[]>
 }
 

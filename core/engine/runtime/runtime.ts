@@ -234,7 +234,7 @@ export class Runtime {
     return "kept"
   }
 
-  /** A commit that failed may have succeeded all the same. Then this node is the writer and must check. */
+  /** A failed commit may have succeeded on the server. Then this node is the writer and must check. */
   async #recheckIfUncertain<T>(id: ConversationId, commit: () => Promise<T>): Promise<T> {
     try {
       return await commit()
@@ -339,7 +339,7 @@ interface DecideAll {
   readonly credential?: string
 }
 
-/** Decides several proposals of a conversation at once. Those decided meanwhile stay as they are. */
+/** Decides several proposals of a conversation at once. Those that were decided in the meantime stay as they are. */
 export async function decideAll(
   runtime: Runtime,
   id: ConversationId,

@@ -48,7 +48,7 @@ async function readOllama(listing: ModelListing, client: JsonClient): Promise<Re
   for (let at = 0; at < names.length; at += SHOWN_AT_ONCE) {
     const group = names.slice(at, at + SHOWN_AT_ONCE)
     const answers = await Promise.allSettled(group.map((model) => ask("/api/show", { model })))
-    // A model that was deleted meanwhile does not affect the others. If all fail, time or bytes are used up.
+    // A model that was deleted in the meantime does not affect the others. If all fail, time or bytes are used up.
     answers.forEach((answer, index) => {
       if (answer.status === "fulfilled") shown.set(group[index] ?? "", toRecord(answer.value))
     })

@@ -42,7 +42,7 @@ export type CallChange =
       /** Undefined if it does not change. */
       readonly status: ProposalStatus | undefined
       readonly code: string | undefined
-      /** Who decided, if the event tells; null revokes the decision. */
+      /** The person who decided, if the event contains it; null revokes the decision. */
       readonly by: string | null | undefined
     }
 

@@ -6,7 +6,7 @@ import type { Column } from "./connections.ts"
 
 const Flag = z.enum(["true", "false"])
 
-/** Options for what a file does not tell, or tells wrongly. All are optional. */
+/** Overrides what is detected in a file. All fields are optional. */
 const said = () => ({
   /** The decimal separator, if the file is ambiguous. */
   decimal: z.enum(["point", "comma"]).optional(),

@@ -32,7 +32,7 @@ export function docsRoutes(app: Hono<Env>, { version, docs, packRoutes = [] }: D
 
   serveRoute(app, routes.apiReference, (c) => {
     reference ??= toReferencePage(version, added)
-    // No script may run here, whatever a description contains.
+    // No script may run on this page, even if a description contains one.
     return c.html(reference, 200, { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'" })
   })
 

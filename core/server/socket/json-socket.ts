@@ -225,7 +225,7 @@ const isAnswerType = (type: unknown): boolean => type === "tool_result" || type 
 
 function ignore(): void {}
 
-/** The rate of a peer: a burst, then so many units a second. A large frame counts as many. */
+/** The rate of a peer: a burst, then this many units per second. A large frame counts as many. */
 const BURST = 500
 const PER_SECOND = 250
 const BYTES_PER_UNIT = 4 * 1024

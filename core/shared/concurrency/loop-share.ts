@@ -1,7 +1,7 @@
 /** Smaller pieces come from a stream that arrives word by word. */
 const SMALL = 1024
 /**
- * In a round of so many pieces, one is for the stream that has waited longest and one is a small piece. The others are of the
+ * The pieces of a round: one is for the stream that has waited longest, and one is a small piece. The others are of the
  * oldest stream.
  */
 const ROUND = 4

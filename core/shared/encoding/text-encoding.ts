@@ -88,7 +88,10 @@ export class EncodingFinder {
     return encoding && isPlainText(encoding, head) ? text(encoding, false) : noText()
   }
 
-  /** A line across two chunks is kept or not by each chunk's part of it: a chunk is much longer than a line. */
+  /**
+   * A line across two chunks is judged separately in each chunk. That is precise enough, because a chunk is much longer
+   * than a line.
+   */
   #keepLines(bytes: Uint8Array): void {
     let start = 0
     while (start < bytes.length && !this.#lines.isFull) {

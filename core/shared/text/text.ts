@@ -31,6 +31,6 @@ export function mendValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [mendText(key), mendValue(inner)]))
 }
 
-/** The text of a note to embed. Its title says as much about it as its text. */
+/** The text of a note to embed. Includes the title, which describes a note as well as its text. */
 export const textOfNote = ({ title, content }: { readonly title: string; readonly content: string }): string =>
   `${title}\n\n${content}`

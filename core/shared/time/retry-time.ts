@@ -2,7 +2,7 @@ const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000]
 /** No provider means a later date. */
 const LATEST = Date.UTC(9999, 11, 31)
 
-/** The time in so many milliseconds as ISO 8601; undefined if it is not a valid date. */
+/** The time after this many milliseconds as ISO 8601; undefined if it is not a valid date. */
 export function timeAfter(now: number, ms: number): string | undefined {
   const at = now + ms
   return at <= LATEST ? new Date(at).toISOString() : undefined

@@ -31,7 +31,7 @@ export function textWindows(text: string, { tokens, most }: WindowLimits): strin
   return spread(windows, most)
 }
 
-/** Tokens with their space are rarely longer, so more of a text would be counted in vain. */
+/** The most characters per token that are expected. A longer text need not be counted completely. */
 const LONGEST_TOKEN = 6
 
 /** Parts that are spread over a text that is longer than all windows; the rest costs nothing. */

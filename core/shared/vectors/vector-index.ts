@@ -48,7 +48,7 @@ export class VectorIndex {
     this.#steps = parts.steps
   }
 
-  /** How many changes were made. A writer of the parts detects by it that they changed meanwhile. */
+  /** How many changes were made. A writer of the parts compares it to detect changes in the meantime. */
   get changes(): number {
     return this.#changes
   }
@@ -126,7 +126,7 @@ export class VectorIndex {
       .slice(0, count)
   }
 
-  /** The slots with the most similar signs, at least so many. They are counted by distance, which needs no sorting. */
+  /** The slots with the most similar signs, at least `count`. They are counted by distance, which needs no sorting. */
   #firstLook(query: Float32Array, least: number, slots: Int32Array | undefined): Int32Array {
     const count = slots?.length ?? this.size
     if (this.#distances.length < count) this.#distances = new Uint16Array(Math.max(count, this.#steps.length))
@@ -173,7 +173,7 @@ export class VectorIndex {
   }
 }
 
-/** Arrays for so many vectors. */
+/** Allocates arrays for this number of vectors. */
 export function partsFor(dimensions: number, capacity: number): IndexParts {
   return {
     ids: [],

@@ -82,7 +82,7 @@ export function daysCondition({ days }: WordQuery): { readonly sql: string; read
   return { sql: parts.map(({ sql }) => sql).join(""), values: parts.map(({ value }) => value) }
 }
 
-/** In nearly every English passage: they distinguish nothing and are expensive to search. */
+/** Words in nearly every English passage. They do not distinguish passages and are expensive to search. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about after all also an and any are as at be because been before being between both but by can could did do does
   doing during each for from further had has have having he her here him his how i if in into is it its me more most my

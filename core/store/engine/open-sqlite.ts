@@ -96,7 +96,7 @@ function reading<T>(read: () => T): T {
   }
 }
 
-/** Below this there is no space: the log grows by as much within a moment. */
+/** With less free space writes are refused, because the log can grow by this much quickly. */
 const MIN_FREE_BYTES = 1024 * 1024
 
 async function demandSpace(folder: string): Promise<void> {

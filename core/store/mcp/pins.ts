@@ -74,7 +74,7 @@ export class SqlMcpPins {
   ) {
     const text = JSON.stringify(facts)
     const agreed = isFirst ? [hash, text] : [null, null]
-    // A server that its person has removed meanwhile, maybe on another node, must not come back.
+    // A server that was removed in the meantime, perhaps on another node, must not come back.
     const isThere = of === null ? "" : "WHERE EXISTS (SELECT 1 FROM mcp_server WHERE id = ? AND person = ?)"
     const sql = `INSERT INTO mcp_tool (server, tool, person, agreed_hash, agreed, seen_hash, seen, rule, updated_at)
       SELECT ?, ?, ?, ?, ?, ?, ?, NULL, CAST(? AS BIGINT) ${isThere || "WHERE true"}

@@ -32,7 +32,7 @@ export interface IndexStep extends Step {
 /** Every database of 0.1.0 and later has recorded it. */
 export const FIRST_MIGRATION = "001_schema"
 
-/** Every table, index, view and trigger of version 0.1.0. What comes later is a migration of its own. */
+/** Every table, index, view and trigger of version 0.1.0. Later changes are separate migrations. */
 const schema: Migration = {
   name: FIRST_MIGRATION,
   statements: (syntax) => [

@@ -23,7 +23,7 @@ export async function readMigrations(engine: Engine): Promise<RecordedMigrations
 export const unknownMigrations = (recorded: RecordedMigrations, known: readonly Migration[]): string[] =>
   [...recorded.keys()].filter((name) => !name.includes("/") && !known.some((step) => step.name === name)).sort()
 
-/** The last migration of the checkouts before 0.1.0. It left the tables that 0.1.0 begins with. */
+/** The last migration of the checkouts before 0.1.0. It created the tables that 0.1.0 starts with. */
 const LAST_OF_CHECKOUTS = "072_models_per_client"
 
 /** Whether the last checkout before 0.1.0 made the database: its tables are those of 0.1.0, so they can be exported. */

@@ -13,7 +13,7 @@ export interface TransferSource {
   readonly engine: Engine
   readonly journal: SqlJournal
   readonly messageFiles: SqlMessageFiles
-  /** The database that was made of an upload, in portions, for the connection with this id; undefined if there is none. */
+  /** The database created from an upload, in portions, for the connection with this id; undefined if there is none. */
   readUpload(user: UserId, connection: string): Promise<AsyncIterable<Uint8Array> | undefined>
 }
 
@@ -125,7 +125,7 @@ async function* rowLines(source: TransferSource, { table, user, key, left }: Row
 const toJson = (value: unknown) =>
   value instanceof Uint8Array ? { base64: Buffer.from(value).toString("base64") } : value
 
-/** The keys of conversations are those of one database. */
+/** Keys of conversations are valid only in their own database. */
 async function nameConversation(engine: Engine, row: [string, unknown][], owner: string): Promise<void> {
   const cell = row.find(([column]) => column === owner)
   const sql = "SELECT id FROM conversation WHERE key = ?"

@@ -23,7 +23,7 @@ export interface TransferTarget {
   readonly node: ThisNode
   readonly secrets: Secrets
   readonly now: () => number
-  /** Stores a part of a database that was made of an upload. */
+  /** Stores a part of a database that was created from an upload. */
   writeUpload(user: UserId, upload: UploadPart): Promise<void>
 }
 

@@ -17,7 +17,7 @@ export interface UploadsOptions {
   readonly now: () => number
 }
 
-/** The databases that were made of uploads: files on this machine's disk, or rows if several machines share the database. */
+/** The databases created from uploads: files on this machine's disk, or rows if several machines share the database. */
 export class Uploads {
   readonly #engine: Engine
   readonly #options: UploadsOptions
@@ -42,7 +42,7 @@ export class Uploads {
     return isFile ? createReadStream(file, { highWaterMark: PART }) : undefined
   }
 
-  /** Writes a part of an upload whose connection is here. The file is there once all parts are. */
+  /** Writes a part of an upload whose connection was imported. The file is complete after its last part. */
   async write(user: UserId, { connection, number, bytes }: UploadPart): Promise<void> {
     if (number === 0) await this.#start(user, connection)
     const writing = this.#writing

@@ -2,7 +2,7 @@ import type { Engine } from "../engine/engine.ts"
 import type { IndexHead } from "../library/index-file.ts"
 import { type IndexedRows, IndexFiles } from "../library/index-files.ts"
 
-/** The version of a note's vector, and a name made of it and the hash of the embedded text. */
+/** The version of a note's vector, and its name, which combines the version and the hash of the embedded text. */
 export interface NoteEdition {
   readonly version: number
   readonly name: string

@@ -78,7 +78,7 @@ export class SqlWorkspace implements Workspace {
     return { items: toListed(page), nextCursor: page.next }
   }
 
-  /** Those of these rows that exist, as in a list. */
+  /** Returns the rows with these ids that exist, as in a list. */
   async listed(table: TableName, ids: readonly string[]): Promise<ListedRow[]> {
     return toListed(await this.#writer.follow(findListed(this.#layout, table, ids)))
   }
@@ -149,7 +149,7 @@ export class SqlWorkspace implements Workspace {
     return (await this.#writer.change((now) => this.#planByHand(write, now))).applied
   }
 
-  /** Those of these rows that are marked as untrusted. */
+  /** Returns the rows with these ids that are marked as untrusted. */
   tainted(ids: readonly string[]): Promise<readonly string[]> {
     return this.#writer.marked(ids)
   }

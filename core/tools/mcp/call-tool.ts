@@ -127,7 +127,7 @@ const NO_TASKS = "The MCP server cannot be asked for its task any more: it has n
 
 const NO_CONNECTION = "It does not keep a connection open. Try again later."
 
-/** A write with a started task may be done, whatever prevents us from asking. */
+/** A write with a started task may be applied, even if its status cannot be requested. */
 export function notCalled(joined: JoinedTool, context: CallContext, why: string): Answer {
   if (joined.effect === "write" && hasTask(context)) throw failure("outcome_unknown", { problem: why })
   return failed(why)

@@ -62,7 +62,7 @@ export class PersonServers {
   async list(user: UserId, { cursor, limit }: PageQuery): Promise<Page<McpServerView>> {
     const { named, pins, signIns } = this.#ports
     const [servers, states] = await Promise.all([named.now(user), signIns.states(user)])
-    // A server that was removed meanwhile is not found: the list starts over, so that none is left out.
+    // A server that was removed in the meantime is not found: the list starts over, so that none is left out.
     const remaining = servers.slice(servers.findIndex(({ name }) => name === cursor) + 1)
     const items: McpServerView[] = []
     let length = 0

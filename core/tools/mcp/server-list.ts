@@ -36,7 +36,7 @@ export class ServerList {
     this.#clock = clock
   }
 
-  /** As of a moment ago, there are no servers. */
+  /** A recent check found no servers. */
   get isNone(): boolean {
     return this.#operators.length === 0 && this.#isFresh(this.#noneAt)
   }

@@ -19,7 +19,7 @@ export interface ErrorFacts {
   readonly retriable: boolean
   /** There was no answer, or the connection was lost. */
   readonly network: boolean
-  /** Retrying never helps, whatever the adapter says. */
+  /** Never retried, even if the adapter reports the error as retriable. */
   readonly permanent: boolean
 }
 

@@ -64,7 +64,7 @@ export function watchedFetch(fetch: Fetch = globalThis.fetch, form: AnswerForm =
 
 interface TapOptions {
   readonly watch: SilenceWatch | undefined
-  /** Passes on this many bytes, as if there were no more. */
+  /** Passes on this many bytes, then ends the stream. */
   readonly most: number
 }
 

@@ -106,7 +106,7 @@ function holdsMoreThan(value: unknown, most: number): boolean {
   return false
 }
 
-/** Most messages of a server between two of ours. */
+/** The most messages that a server may send between two of ours. */
 const MAX_UNREQUESTED = 2000
 /** Most concurrent answers to a server's own requests. */
 const MAX_ANSWERS = 32
