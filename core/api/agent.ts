@@ -3,7 +3,7 @@ import type { Schema } from "../engine/definition/schema.ts"
 import type { OpenedPack as InternalOpenedPack, Pack as InternalPack, PackNeeds, PackServices } from "../packs/pack.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
-import { GivenAgent } from "./given.ts"
+import { AgentSchema } from "./option-schemas.ts"
 import { type ExtendContext, toInternalTool, type Tool } from "./tool.ts"
 
 /** An agent: a name, instructions and tools. Each conversation uses one agent. */
@@ -67,7 +67,7 @@ export function toInternalAgents(agents: readonly Agent[] = [ASSISTANT], extend?
 
 /** Types do not stop JavaScript, nor a value from a file. */
 function refuseMistakes(agent: Agent): void {
-  const { error } = GivenAgent.safeParse(agent)
+  const { error } = AgentSchema.safeParse(agent)
   if (!error) return
   const problems = error.issues.map(({ path, message }) => [path.join("."), message].filter(Boolean).join(": "))
   throw new TypeError(`Agent "${String(Object(agent).name)}": ${problems.join("; ")}.`)
@@ -94,6 +94,6 @@ export function definePack(pack: Pack): Pack {
       return { ...opened, agents: opened.agents.length === 0 ? [] : toInternalAgents(opened.agents) }
     },
   }
-  // What a server gets from it is its own business, and nobody else opens it.
+  // The types differ: its opened agents have the loop's own form, which only a server reads.
   return made as unknown as Pack
 }

@@ -77,7 +77,7 @@ async function answerNow(parts: PersonalParts, id: ConversationId, place: Placed
   const { conversations, proposals } = parts.store
   const { runId } = place
   const user = await parts.user()
-  // The place is read first: whoever goes on from it may see something twice, but misses nothing.
+  // The cursor is read first: a caller that continues from it may receive an event twice, but misses none.
   const view = await conversations.find(user, id)
   const run = view && (await conversations.run(user, runId))
   if (!run) throw failure("not_found")
@@ -121,7 +121,7 @@ export async function asPromised(answer: Answer, answers: Schema<unknown> | unde
   const parsed = await parse(answers, answer.value)
   if ("value" in parsed) return { ...answer, value: parsed.value }
   const { finish: _, value: __, ...asked } = answer
-  // As it is told of every other run: the message of an error is lost where an answer is made JSON.
+  // A plain object, as for other failed runs: JSON would lose the message of an `Error`.
   const { code, message } = failure("answer_unfit", { problem: parsed.problem, times: 0 })
   return { ...asked, status: "failed", error: { code, message } }
 }

@@ -14,7 +14,7 @@ import { delegatedProposals } from "./sub-agents.ts"
 import { type Answer, answerOf, asPromised } from "./answer.ts"
 import { areSameFiles, type NewFile, storeNewFiles } from "./files.ts"
 import { followConversation, idFrom, lookUntil, runAt, unlessTakenBack } from "./follow.ts"
-import { GivenQuestion } from "./given.ts"
+import { QuestionSchema } from "./option-schemas.ts"
 import { type PartialAnswer, PartialAnswers } from "./partial-answer.ts"
 import { orClosed, type PawlEvent, type PersonalParts, refuseClosed } from "./parts.ts"
 
@@ -46,8 +46,8 @@ export interface AskOptions extends ConversationStart {
    */
   readonly key?: string
   /**
-   * What to do if the conversation has an active run: queue the message (`queue`), add it to the active run at the next
-   * safe point (`steer`), or throw `busy` (`reject`).
+   * How to proceed if the conversation has an active run: queue the message (`queue`), add it to the active run at the
+   * next safe point (`steer`), or throw `busy` (`reject`).
    */
   readonly when?: "queue" | "steer" | "reject"
   /**
@@ -82,7 +82,7 @@ export async function* streamAnswer(
   text: string,
   options: AskOptions = {},
 ): AsyncGenerator<PawlEvent | PartialAnswer, Answer, undefined> {
-  const asked = check(GivenQuestion, { ...options, text })
+  const asked = check(QuestionSchema, { ...options, text })
   const { signal } = asked
   const { closing, store } = parts
   signal?.throwIfAborted()
@@ -114,7 +114,7 @@ export async function* streamAnswer(
   if (signal?.aborted) await takeBack(parts, id, message)
   const place = await store.conversations.placeOf(id, message)
   const started = typeof place === "number" ? await runAt(parts, id, place) : undefined
-  // The message was taken back before its turn, by this signal or by someone else, or its conversation was erased.
+  // The message was withdrawn before its run, by this signal or another client, or its conversation was erased.
   if (!started) signal?.throwIfAborted()
   if (!started) throw failure(place === undefined ? "message_withdrawn" : "internal")
   return asPromised(await answerOf(parts, id, started), asked.answers)
@@ -138,7 +138,7 @@ function toAnswerSchema(answers: Schema<unknown>): JsonObject {
   return json
 }
 
-type Question = z.infer<typeof GivenQuestion>
+type Question = z.infer<typeof QuestionSchema>
 
 interface Entered {
   readonly id: ConversationId
@@ -179,7 +179,7 @@ async function enter(parts: PersonalParts, asked: Question): Promise<Entered> {
     if (place !== undefined) return enteredBefore(parts, { id, user, message, text, files, place, position })
   }
   const waits = (await runtime.submit(id, await input(id, message))) === "kept"
-  // Somebody may have asked with the same key in this moment: what is on record is what was asked.
+  // Another caller may have used the key concurrently. The recorded message counts.
   if (key !== undefined) await refuseOtherWords(parts, { id, user, message, text, files })
   return { id, user, message, after: position, waits }
 }
@@ -197,7 +197,7 @@ async function enteredBefore(parts: PersonalParts, before: Before): Promise<Ente
   await refuseOtherWords(parts, before)
   if (place === "waiting") return { id, user, message, after: position, waits: true }
   const start = await store.conversations.runStart(id, place)
-  // Words stand right behind the row that starts their run; those that were let into a working one stand alone.
+  // A message that starts a run follows the row that starts it. A message that joined an active run has no such row.
   return { id, user, message, after: (place === start + 1 ? start : place) - 1, waits: false }
 }
 
@@ -205,7 +205,7 @@ async function refuseOtherWords(
   { store }: PersonalParts,
   { id, user, message, text, files }: Omit<Before, "place" | "position">,
 ): Promise<void> {
-  // In this order: it may be taken from the queue in between, and never goes back.
+  // In this order: a message may move from the queue to the journal in between, but never back.
   const queued = await store.queue.find(id, message)
   const recorded = await store.conversations.message(id, message)
   const said = recorded?.content ?? queued?.text
@@ -240,7 +240,7 @@ async function conversationFor(parts: PersonalParts, user: UserId, asked: Questi
   try {
     await parts.runtime.begin({ ...(await toConversationStart(parts, user, asked)), id })
   } catch (error) {
-    // Somebody asks with the same key in this moment, and was first.
+    // Another caller with the same key was first.
     if (!(await conversations.find(user, id))) throw error
   }
   return id
@@ -274,6 +274,6 @@ async function takeBack(parts: PersonalParts, id: ConversationId, message: Messa
   const place = await store.conversations.placeOf(id, message)
   const mine = typeof place === "number" ? await runAt(parts, id, place) : undefined
   const [newest] = (await store.conversations.runs(id, { limit: 1 })).items
-  // Another run is another question's: that one goes on.
+  // Cancels only the run of this message, not one of another message.
   if (mine && newest?.id === mine.runId) await runtime.submit(id, { type: "cancel", by: user, run: mine.runId })
 }

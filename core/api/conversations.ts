@@ -18,7 +18,7 @@ import {
   portsOf,
 } from "./parts.ts"
 import { followConversation, lookUntil } from "./follow.ts"
-import { GivenChange, GivenPage, GivenRange } from "./given.ts"
+import { ConversationPatch, ConversationQuery, MessageQuery } from "../protocol/requests.ts"
 
 /** Which page of the conversation list to return, and an optional search in the titles. */
 export interface PageOptions {
@@ -89,7 +89,7 @@ export function openConversations(parts: PersonalParts): Conversations {
 
   return {
     async list(page = {}) {
-      const given = check(GivenPage, page)
+      const given = check(ConversationQuery, page)
       const user = await parts.user()
       const found = await conversations.list(user, given)
       return { ...found, items: await withDefaultModels(models, user, found.items) }
@@ -98,7 +98,7 @@ export function openConversations(parts: PersonalParts): Conversations {
     get: (id) => named(id as ConversationId),
 
     async messages(id, range = {}) {
-      const { before, limit } = check(GivenRange, range)
+      const { before, limit } = check(MessageQuery, range)
       const { items } = await conversations.messages((await find(id)).id, { before, limit })
       const first = items[0]?.seq ?? 1
       return { items, nextBefore: first > 1 ? first : null }
@@ -123,7 +123,7 @@ export function openConversations(parts: PersonalParts): Conversations {
     },
 
     async change(id, change) {
-      const { model, mode, title, settings } = check(GivenChange, change)
+      const { model, mode, title, settings } = check(ConversationPatch, change)
       const { id: found } = await find(id)
       if (mode === "auto" && parts.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode })
       const chosen = model === undefined ? undefined : await models.get(model, await parts.user())
@@ -133,7 +133,7 @@ export function openConversations(parts: PersonalParts): Conversations {
         ...(chosen && model !== undefined ? { model, provider: chosen.provider } : {}),
       }
       await runtime.submit(found, { type: "settings", ...given, ...(settings ? { settings } : {}) })
-      // A conversation at work takes it over with its next step; it is durable now, so it is shown now.
+      // An active run applies the change with its next step. It is durable already, so it is shown.
       const now = await named(found)
       return { ...now, ...given, ...(settings ? { settings: withSettings(now.settings ?? {}, settings) } : {}) }
     },
@@ -144,7 +144,7 @@ export function openConversations(parts: PersonalParts): Conversations {
       if (typeof place !== "number") throw failure("not_found")
       const user = await parts.user()
       const to = newId("conv", user, store.clock.now())
-      await store.messageFiles.shareUses(user, found, to) // before: a file whose other conversation goes must not go with it
+      await store.messageFiles.shareUses(user, found, to) // first, so that deleting the original does not delete shared files
       return named((await fork(parts.ports, found, place - 1, { to })).id)
     },
 

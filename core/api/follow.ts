@@ -52,7 +52,7 @@ function lookFor({ store, ports }: Parts, { id, user, after }: Followed, tell: (
   let over = false
   let cancel = clock.alarm(LOOK_MS, look)
   function look(): void {
-    // What this process writes it has told already.
+    // The bus has already delivered events that this process wrote.
     const looked = journal.isWriterOf(id) ? Promise.resolve() : lookOnce()
     void looked
       .catch((error: unknown) => log.warn("poll_failed", { conversation: id, error }))
@@ -92,7 +92,7 @@ export async function lookUntil<Found>(
   const { bus, clock } = ports
   let happened = () => {}
   using stack = new DisposableStack()
-  // More of a reply changes nothing on record; whoever takes a waiting message back wakes the conversation.
+  // Live text does not change the journal. Withdrawing a queued message wakes the conversation.
   stack.defer(bus.subscribe(id, ({ type }) => !PASSING.includes(type) && happened()))
   stack.defer(bus.onWake((woken) => woken === id && happened()))
   const stop = () => happened()
@@ -100,9 +100,9 @@ export async function lookUntil<Found>(
   stack.defer(() => closing.removeEventListener("abort", stop))
   for (;;) {
     const { promise, resolve } = Promise.withResolvers<void>()
-    happened = resolve // before looking, so that nothing happens unseen in between
+    happened = resolve // before the check, so that no event is missed in between
     const found = await look().catch((error: unknown) => {
-      throw closing.aborted ? closedError() : error // a store that is being closed refuses what comes late
+      throw closing.aborted ? closedError() : error // a closing store refuses further queries
     })
     if (found !== undefined) return found
     if (closing.aborted) throw closedError()
@@ -133,12 +133,12 @@ export function unlessTakenBack(parts: PersonalParts, frames: RunFrames, waiting
       if (!(await isTakenBack(parts, waiting))) return undefined
     } catch (error) {
       if (!closing.aborted) ports.log.warn("poll_failed", { conversation: id, error })
-      return undefined // a store that is away comes back
+      return undefined // the store may be reachable again later
     }
     frames.withdraw(position)
     return true
   }
-  lookUntil(parts, id, look).catch(() => {}) // it was closed, which whoever waits is told
+  lookUntil(parts, id, look).catch(() => {}) // the instance was closed; `frames` reports that
   return {
     next: () => frames.next(),
     close() {
@@ -159,7 +159,7 @@ async function isTakenBack(parts: PersonalParts, { id, message }: Waiting): Prom
   const view = await store.conversations.find(await parts.user(), id)
   if (view?.status === "running" || view?.status === "awaiting_confirmation") return false
   if (!isHeld(await ports.journal.load(id, true), message)) return false
-  if (!(await store.queue.withdraw(id, message))) return false // it was taken up in this moment
+  if (!(await store.queue.withdraw(id, message))) return false // a run has just started with it
   ports.bus.wake(id)
   return true
 }

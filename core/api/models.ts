@@ -93,7 +93,7 @@ export function toModel(model: LanguageModel, facts: LanguageModelFacts = {}): M
     provider: owner,
     contextTokens: facts.contextTokens ?? known?.contextTokens ?? assumed,
     price: facts.price ?? null,
-    load: async () => model as unknown as LanguageModelV4, // it says of itself that it is one
+    load: async () => model as unknown as LanguageModelV4, // its `specificationVersion` says so
   })
 }
 
@@ -147,7 +147,7 @@ function openProviders({
   })
   const settings: ModelSettings = withoutBlanks({ ...Object.fromEntries(given), defaultModel, idleSeconds })
   for (const name of names) {
-    // Said now, not with the first question: a key that is undefined is most often a variable that is not set.
+    // Reported now, not with the first question: an undefined key is usually an environment variable that is not set.
     if ("need" in connectTo(name, settings)) throw new TypeError(`models.${name}: ${needOf(providers[name])}`)
   }
   const lists = { lists: new EndpointLists(systemClock) }

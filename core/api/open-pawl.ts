@@ -15,13 +15,13 @@ import type { Store } from "../store/store.ts"
 import type { Telemetry } from "../telemetry/open-telemetry.ts"
 import type { MortalStore } from "../testing/crashing-store.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
-import { GivenOptions } from "./given.ts"
+import { OptionsSchema } from "./option-schemas.ts"
 import { type Models, openModels } from "./models.ts"
 import { SUB_AGENTS, openSubAgents } from "./sub-agents.ts"
 import type { CallContext, ExtendContext } from "./tool.ts"
 import { type McpServerOptions, type McpServers, openMcp, openMcpServers } from "./mcp.ts"
 import { subAgentsIn } from "./agent-tool.ts"
-import { openGivenStore, type StoreSettings } from "./store-settings.ts"
+import { openConfiguredStore, type StoreSettings } from "./store-settings.ts"
 import { type Parts, refuseClosed } from "./parts.ts"
 import { findUser, openPeople, openTokens, type People, type Tokens } from "./people.ts"
 import { openPerson, type Person } from "./person.ts"
@@ -33,7 +33,7 @@ export interface PawlOptions {
   readonly models: Models
   /** The agents. The first is the default. Without agents, the model answers without tools. */
   readonly agents?: readonly Agent[]
-  /** Where data is stored: a file or `postgres://…`. Default: `pawl.db` in the working folder. */
+  /** The location of the data: a file or `postgres://…`. Default: `pawl.db` in the working folder. */
   readonly store?: string | StoreSettings
   readonly limits?: Limits
   /** Default reply settings. Settings of the agent, the conversation or the message take precedence. */
@@ -94,7 +94,7 @@ const OWNER = "owner"
 
 /** Opens the store, resumes runs that a previous process left unfinished, and returns the instance. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
-  check(GivenOptions, options)
+  check(OptionsSchema, options)
   const { timeZone, limits = {}, settings, traces, http = {} } = options
   const { dailyUsd, runUsd, runSeconds = DEFAULT_LIMITS.runSeconds } = limits
   const subAgents = subAgentsIn(options.agents ?? [])
@@ -110,11 +110,11 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const { models, secrets } = openModels(options.models)
   await using opening = new AsyncDisposableStack()
   opening.defer(() => models.close?.())
-  const store = opening.use(await openGivenStore(options.store, options.clock))
-  // Counted from the start, so that a server over it later tells of all that was asked here.
+  const store = opening.use(await openConfiguredStore(options.store, options.clock))
+  // Counted from the start, so that a server that is opened later reports all requests.
   const metrics = createServerMetrics()
   const tools = new Set(agents.flatMap(({ tools: each }) => each.names))
-  // Closed after the engine, so that its last words are told, and before the store, which they are read from.
+  // Closed after the engine, to export its last spans, and before the store, from which they are read.
   const told = traces && (await openTraces(traces, { store, metrics, log: options.log ?? silentLog }))
   const telemetry = told && opening.use(told.telemetry)
   const log = told?.log ?? options.log
@@ -137,7 +137,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       },
       secrets,
       joining: mcp,
-      // Messages get files over a server that listens; in a later life there may be none, and they are still read.
+      // Files may be attached over a server. They must be readable without one, after a restart.
       files: fileContents(store.messageFiles, pdfs),
       limits: {
         ...given({ runSeconds: limits.runSeconds, replyCharacters: limits.replyCharacters }),

@@ -3,7 +3,8 @@ import { failure } from "../protocol/errors.ts"
 import { isId, type TokenId, type UserId } from "../protocol/ids.ts"
 import { erasePerson } from "../server/conversation/erase.ts"
 import { check } from "../server/request/read-input.ts"
-import { GivenToken, GivenPage } from "./given.ts"
+import { ConversationQuery } from "../protocol/requests.ts"
+import { TokenSchema } from "./option-schemas.ts"
 import { type Page, type Parts, portsOf, untilClosed } from "./parts.ts"
 
 /** A user, with conversations, proposals and data of their own. */
@@ -28,7 +29,7 @@ export interface People {
 export interface TokenOptions {
   /** The name or id of the user that the token signs in. */
   readonly user: string
-  /** What the token allows. Default: `read`, `chat`, `approve` and `manage`. */
+  /** The permissions of the token. Default: `read`, `chat`, `approve` and `manage`. */
   readonly scopes?: readonly Scope[]
   /** A name for lists of tokens. */
   readonly name?: string
@@ -74,7 +75,7 @@ export function openPeople(parts: Parts): People {
   return untilClosed<People>(parts, {
     create: (name) => people.ensure(name, clock.now()),
     get: (nameOrId) => findUser(parts, nameOrId),
-    list: async (page = {}) => people.list(check(GivenPage, page)),
+    list: async (page = {}) => people.list(check(ConversationQuery, page)),
     erase: async (nameOrId) => erasePerson(portsOf(parts), (await findUser(parts, nameOrId)).id),
   })
 }
@@ -83,7 +84,7 @@ export function openTokens(parts: Parts): Tokens {
   const { people, clock } = parts.store
   return untilClosed<Tokens>(parts, {
     async create(options) {
-      const { user, scopes, name, days } = check(GivenToken, options)
+      const { user, scopes, name, days } = check(TokenSchema, options)
       const now = clock.now()
       const expiresAt = days == null ? null : now + days * DAY_MS
       return people.createToken(await findUser(parts, user), [...new Set(scopes ?? defaultScopes)], now, {
@@ -92,7 +93,7 @@ export function openTokens(parts: Parts): Tokens {
       })
     },
     list: async (user, page = {}) =>
-      people.listTokens((await findUser(parts, user)).id, check(GivenPage, page), clock.now()),
+      people.listTokens((await findUser(parts, user)).id, check(ConversationQuery, page), clock.now()),
     async revoke(user, id) {
       if (!isId("tok", id)) throw failure("not_found")
       await people.revokeToken(await findUser(parts, user), id, clock.now())

@@ -11,7 +11,7 @@ import { type AGUINames, type RunEvents, toAGUIStreamResponse, toUIMessageStream
 import type { UserRecord } from "./people.ts"
 import { openProposals, type Proposals } from "./proposals.ts"
 
-/** What one user can do: ask agents, read their conversations, and decide about proposed changes. */
+/** The methods for one user: ask agents, read conversations, and decide about proposed changes. */
 export interface Person {
   /** Sends a message and waits until the run ends or needs a decision. */
   ask<Value>(text: string, options: AskOptions & { readonly answers: Schema<Value> }): Promise<Answer<Value>>

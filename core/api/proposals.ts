@@ -5,7 +5,8 @@ import { approve, edit, reject, proposeAgain, resolveDoubt } from "../server/con
 import { proposalOf } from "../server/conversation/find.ts"
 import { check } from "../server/request/read-input.ts"
 import { lookUntil } from "./follow.ts"
-import { GivenApproval, GivenChoice, GivenEdit, GivenFilter, GivenRejection } from "./given.ts"
+import { DoubtChoice, ProposalQuery, Rejection } from "../protocol/requests.ts"
+import { ApprovalSchema, EditSchema } from "./option-schemas.ts"
 import { type Page, type PersonalParts, portsOf, type Proposal } from "./parts.ts"
 
 /** Which proposals (changes that need or needed approval) to list. Without options: the 50 newest. */
@@ -50,25 +51,25 @@ export function openProposals(parts: PersonalParts): Proposals {
     async list({ conversation, ...filter } = {}) {
       if (conversation !== undefined && !isId("conv", conversation)) throw failure("not_found")
       const here = conversation === undefined ? {} : { conversationId: conversation }
-      return ports.proposals.list(await parts.user(), check(GivenFilter, { ...filter, ...here }))
+      return ports.proposals.list(await parts.user(), check(ProposalQuery, { ...filter, ...here }))
     },
     get: find,
     async approve(id, also = {}) {
-      const { uses } = check(GivenApproval, also)
+      const { uses } = check(ApprovalSchema, also)
       const approval = { ...(await by()), ...(uses === undefined ? {} : { grant: { uses } }) }
       return settled(parts, await approve(ports, await find(id), approval))
     },
     async reject(id, given) {
-      const { reason } = check(GivenRejection, { reason: given })
+      const { reason } = check(Rejection, { reason: given })
       return settled(parts, await reject(ports, await find(id), { ...(await by()), reason }))
     },
     async edit(id, input) {
-      const { arguments: edited } = check(GivenEdit, { arguments: input })
+      const { arguments: edited } = check(EditSchema, { arguments: input })
       return edit(ports, await find(id), { ...(await by()), edited })
     },
     again: async (id) => proposeAgain(ports, await find(id), await by()),
     async resolve(id, given) {
-      const { choice } = check(GivenChoice, { choice: given })
+      const { choice } = check(DoubtChoice, { choice: given })
       return settled(parts, await resolveDoubt(ports, await find(id), { ...(await by()), choice }))
     },
   }

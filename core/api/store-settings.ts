@@ -5,7 +5,7 @@ import type { Clock } from "../shared/time/clock.ts"
 import { KeyFile } from "../store/people/key-file.ts"
 import { openStore, type Store } from "../store/store.ts"
 
-/** Where data is stored, SQLite file or PostgreSQL, and how durably. */
+/** The location of the data, a SQLite file or PostgreSQL, and its durability. */
 export interface StoreSettings {
   /** A file or `postgres://…`. `:memory:` keeps data only until the process ends; use it in tests. */
   readonly url: string
@@ -23,7 +23,7 @@ export interface StoreSettings {
 /** In the working folder, so that a program without `store` finds its conversations after a restart. */
 const USUAL_FILE = "pawl.db"
 
-export async function openGivenStore(store: string | StoreSettings = USUAL_FILE, clock?: Clock): Promise<Store> {
+export async function openConfiguredStore(store: string | StoreSettings = USUAL_FILE, clock?: Clock): Promise<Store> {
   const { url, ...given } = typeof store === "string" ? { url: store } : store
   const settings = { ...given, clock }
   const file = /^file:/.test(url) ? url.slice("file:".length) : url

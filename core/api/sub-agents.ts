@@ -24,7 +24,7 @@ export interface SubAgents {
   ask(task: Task): Promise<Answer>
 }
 
-/** Where the context of a call has what `agentTool` needs. Programs do not see it. */
+/** The key of `SubAgents` in the context of a call, which only `agentTool` uses. */
 export const SUB_AGENTS = Symbol("sub-agents")
 
 /** The stored state of a call that asks a sub-agent: its conversation, and whether it waits for a person. */
@@ -78,7 +78,8 @@ async function delegate(parts: Parts, context: CallContext, { agent, task, maxIt
     if (run?.status === "completed" || run?.status === "failed" || run?.status === "cancelled") return run
     const isPaused = run?.status === "paused"
     // For clients that see only the caller's events.
-    if (isPaused !== waits && !signal.aborted) await lasting.keep({ subAgent: id, ...(isPaused ? { waits: true } : {}) })
+    if (isPaused !== waits && !signal.aborted)
+      await lasting.keep({ subAgent: id, ...(isPaused ? { waits: true } : {}) })
     waits = isPaused
     return undefined
   }
@@ -122,8 +123,8 @@ async function start(parts: Parts, { context, id, agent, task }: Started): Promi
 }
 
 /**
- * What limits the caller limits the sub-agent: its credential, whether its writes need a person, and, once the caller has
- * read text of others, the mark of it, because the task may repeat what that text asks for.
+ * The restrictions that a sub-agent inherits from its caller: the credential, whether its writes need a person, and the
+ * taint, because the task may repeat instructions in untrusted text that the caller has read.
  */
 function inherited({ run, hasSeen, timeZone }: Conversation, { maxIterations }: Pick<Task, "maxIterations">) {
   const isTainted = hasSeen.outside || hasSeen.brought === true || hasSeen.folder === true

@@ -13,7 +13,7 @@ import {
 import { type AppError, type ErrorCode, failure as typedFailure } from "../protocol/errors.ts"
 import type { CallId } from "../protocol/ids.ts"
 import type { InverseCall } from "../protocol/proposals/proposal.ts"
-import { GivenTool } from "./given.ts"
+import { ToolSchema } from "./option-schemas.ts"
 import type { Person } from "./person.ts"
 
 /** A tool's answer: text for the model, data for programs, and changes to the conversation's state. */
@@ -66,7 +66,7 @@ interface AnyTool<Input, Result> {
   readonly timeoutSeconds?: number
   /** The most characters of the answer that the model sees. Longer text is truncated, with a notice. */
   readonly maxOutput?: number
-  /** What answers may contain: third-party text (`untrusted`), the user's own data (`private`), or `both`. */
+  /** The kind of content in answers: third-party text (`untrusted`), the user's own data (`private`), or `both`. */
   readonly taint?: "untrusted" | "private" | "both"
   /** The tool sends its arguments to a third party, for example as the address of a request. */
   readonly egress?: true
@@ -83,7 +83,8 @@ interface AnyTool<Input, Result> {
 export interface ReadTool<Input, Result> extends AnyTool<Input, Result> {
   readonly effect: "read"
   /**
-   * What to do after a crash during the call. `run-again` (default) repeats it; use `in-doubt` if the call costs money.
+   * How to proceed after a crash during the call. `run-again` (default) repeats it; use `in-doubt` if the call costs
+   * money.
    */
   readonly afterCrash?: "run-again" | "in-doubt"
   /** How many seconds the answer may be reused in other runs of the same user. */
@@ -96,8 +97,8 @@ export interface ReadTool<Input, Result> extends AnyTool<Input, Result> {
 export interface WriteTool<Input, Result> extends AnyTool<Input, Result> {
   readonly effect: "write"
   /**
-   * What to do after a crash during the call. `in-doubt` (default): a person decides. `run-again`: repeat it, because
-   * the target ignores a call id that it has already applied.
+   * How to proceed after a crash during the call. `in-doubt` (default): a person decides. `run-again`: repeat it,
+   * because the target ignores a call id that it has already applied.
    */
   readonly afterCrash?: "in-doubt" | "run-again"
   /**
@@ -120,10 +121,7 @@ export interface AskableWriteTool<Input, Result> extends Omit<WriteTool<Input, R
   bar?(callId: CallId, input: Input, context: CallContext): ToolOutcome | Promise<ToolOutcome>
 }
 
-/**
- * What the target of a write reports about an interrupted call: its answer, that it never arrived, or that this is
- * unknown.
- */
+/** The target's report on an interrupted write: its answer, that it never arrived, or that this is unknown. */
 export type ToolOutcome = ToolAnswer | "not-applied" | "unknown"
 
 /** A tool, with the types of its input and of the value that `run` returns. */
@@ -148,13 +146,13 @@ export function toInternalTool<Input, Result>(
 ): InternalTool {
   refuseUnfit(tool)
   const internal = withAnswers(tool, extend)
-  void internal.declaration.inputSchema // refused now, where its author is, and not in front of the first person
+  void internal.declaration.inputSchema // refuses an invalid schema now, instead of in the first conversation
   return internal
 }
 
 /** Types do not stop JavaScript: a write with a misspelt `effect` would run without approval. */
 function refuseUnfit(tool: unknown): void {
-  const { error } = GivenTool.safeParse(tool)
+  const { error } = ToolSchema.safeParse(tool)
   if (!error) return
   const { name } = Object(tool) as { name?: unknown }
   const problems = error.issues.map(({ path, message }) => [path.join("."), message].filter(Boolean).join(": "))
@@ -204,7 +202,7 @@ function toAnswer(value: unknown, effect: "read" | "write"): InternalAnswer {
   try {
     if (typeof value === "string") return answer(value)
     if (isAnswer(value)) return value
-    // A function has no JSON, and neither has nothing.
+    // Functions and undefined have no JSON.
     const json = value === null ? undefined : JSON.stringify(value, bigAsText)
     return json === undefined ? answer("Done.") : answer(json, { data: value })
   } catch {

@@ -1,43 +1,25 @@
 import { z } from "zod"
 import type { Schema } from "../engine/definition/schema.ts"
 import { Grant } from "../protocol/proposals/proposal.ts"
-import {
-  ConversationPatch,
-  ConversationQuery,
-  DoubtChoice,
-  MessageQuery,
-  NewConversation,
-  NewMessage,
-  ProposalEdit,
-  ProposalQuery,
-  Rejection,
-} from "../protocol/requests.ts"
+import { NewConversation, NewMessage, ProposalEdit } from "../protocol/requests.ts"
 import { MAX_FILES } from "../protocol/conversation/message.ts"
 import { NewToken } from "../protocol/account/sign-in.ts"
 import { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { boundedList } from "../shared/text/bounded-list.ts"
 import { TimeZone } from "../shared/time/zone.ts"
 
-/**
- * Validates options from programs with the schemas of the HTTP routes. Types alone do not stop JavaScript or a cast
- * from passing an invalid value, such as an unknown mode, which would then be stored.
+/*
+ * Schemas that validate options from programs, in addition to those of the HTTP routes. Types alone do not stop JavaScript
+ * or a cast from passing an invalid value, such as an unknown mode, which would then be stored.
  */
-export {
-  ConversationPatch as GivenChange,
-  DoubtChoice as GivenChoice,
-  MessageQuery as GivenRange,
-  ConversationQuery as GivenPage,
-  ProposalQuery as GivenFilter,
-  Rejection as GivenRejection,
-}
 
-/** The body of `POST /api/tokens`, and whose token it is. */
-export const GivenToken = NewToken.extend({ user: z.string() })
+/** The body of `POST /api/tokens`, with the user of the token. */
+export const TokenSchema = NewToken.extend({ user: z.string() })
 
-export const GivenApproval = z.strictObject({ uses: Grant.shape.uses.optional() })
+export const ApprovalSchema = z.strictObject({ uses: Grant.shape.uses.optional() })
 
 /** The body of an HTTP request is always JSON; an object from a program might not be. */
-export const GivenEdit = ProposalEdit.refine(({ arguments: given }) => isJson(given), {
+export const EditSchema = ProposalEdit.refine(({ arguments: given }) => isJson(given), {
   path: ["arguments"],
   message: "holds something that JSON cannot say, such as a bigint or itself",
 })
@@ -60,7 +42,7 @@ const AttachedFile = z.strictObject({
   type: z.string().optional(),
 })
 
-export const GivenQuestion = z.strictObject({
+export const QuestionSchema = z.strictObject({
   ...NewMessage.omit({ workFiles: true }).shape,
   files: boundedList(AttachedFile, MAX_FILES).optional(),
   ...NewConversation.pick({ agent: true, model: true, mode: true, title: true }).shape,
@@ -79,7 +61,7 @@ const dollars = z.number().min(0).max(1_000_000).optional()
 /** Rejects invalid headers here. Otherwise the first export batch would fail in the background. */
 const words = z.record(z.string().regex(/^[\w.-]+$/), z.string().regex(/^[\x20-\x7e]*$/)).optional()
 
-const GivenTraces = z.strictObject({
+const TracesSchema = z.strictObject({
   endpoint: z.url({ protocol: /^https?$/, error: "must be an address such as http://127.0.0.1:4318" }),
   protocol: z.enum(["http/protobuf", "http/json"]).optional(),
   headers: words,
@@ -90,7 +72,7 @@ const GivenTraces = z.strictObject({
 })
 
 /** An unknown durability would be treated as weaker than either known one. */
-const GivenStore = z.union(
+const StoreSchema = z.union(
   [
     place,
     z.strictObject({
@@ -105,7 +87,7 @@ const GivenStore = z.union(
 
 const origin = z.url({ protocol: /^https?$/, error: "must be an address such as https://app.example" })
 
-const GivenHttp = z.strictObject({
+const HttpSchema = z.strictObject({
   prefix: z
     .string()
     .regex(/^\/[^?#]*[^/?#]$/, 'must start with "/" and not end with it, such as "/pawl"')
@@ -118,18 +100,18 @@ const GivenHttp = z.strictObject({
 })
 
 /** Refuses unknown names, because a misspelt option would silently have no effect. */
-export const GivenOptions = z.strictObject({
+export const OptionsSchema = z.strictObject({
   models: z.unknown(),
   agents: z.array(z.unknown(), "must be a list of agents").optional(),
   log: z.unknown().optional(),
   // `readServer` checks the rest of each, as it does an operator's file.
   mcp: z.array(z.looseObject({ name: z.string() }), "must be a list of servers, such as { name, url }").optional(),
   clock: z.looseObject({ now: aFunction, alarm: aFunction }, "must be a clock, such as testClock()").optional(),
-  http: GivenHttp.optional(),
-  traces: GivenTraces.optional(),
+  http: HttpSchema.optional(),
+  traces: TracesSchema.optional(),
   timeZone: TimeZone.optional(),
   settings: ReplySettings.optional(),
-  store: GivenStore.optional(),
+  store: StoreSchema.optional(),
   limits: z
     .strictObject({
       runSeconds: z.number().min(1).max(86_400).optional(),
@@ -149,7 +131,7 @@ const anyTool = z.object({
   name: z.string(),
   description: z.string(),
   version: z.number().optional(),
-  // No run takes longer, and a timer that is set for a month or for ever rings at once.
+  // No run takes longer, and a timer beyond 24 days fires immediately.
   timeoutSeconds: z.number().positive().max(86_400, "at most 86400, which is a day").optional(),
   maxOutput: above(0),
   taint: z.enum(["untrusted", "private", "both"]).optional(),
@@ -158,7 +140,7 @@ const anyTool = z.object({
 })
 
 /** These fields decide whether a person is asked, so a misspelt value must not pass as a read. */
-export const GivenTool = z.discriminatedUnion(
+export const ToolSchema = z.discriminatedUnion(
   "effect",
   [
     anyTool.extend({
@@ -187,7 +169,7 @@ export const GivenTool = z.discriminatedUnion(
 const text = z.string().optional()
 
 /** Refuses unknown fields: a misspelt `instruction` would silently have no effect. */
-export const GivenAgent = z.strictObject({
+export const AgentSchema = z.strictObject({
   name: z.string().min(1),
   description: text,
   instructions: text,
