@@ -21,7 +21,7 @@ import { SUB_AGENTS, openSubAgents } from "./sub-agents.ts"
 import type { CallContext, ExtendContext } from "./tool.ts"
 import { type McpServerOptions, type McpServers, openMcp, openMcpServers } from "./mcp.ts"
 import { subAgentsIn } from "./agent-tool.ts"
-import { openConfiguredStore, type StoreSettings } from "./store-settings.ts"
+import { openLibraryStore, type StoreSettings } from "./store-settings.ts"
 import { type Parts, refuseClosed } from "./parts.ts"
 import { findUser, openPeople, openTokens, type People, type Tokens } from "./people.ts"
 import { openPerson, type Person } from "./person.ts"
@@ -110,7 +110,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const { models, secrets } = openModels(options.models)
   await using opening = new AsyncDisposableStack()
   opening.defer(() => models.close?.())
-  const store = opening.use(await openConfiguredStore(options.store, options.clock))
+  const store = opening.use(await openLibraryStore(options.store, options.clock))
   // Counted from the start, so that a server that is opened later reports all requests.
   const metrics = createServerMetrics()
   const tools = new Set(agents.flatMap(({ tools: each }) => each.names))

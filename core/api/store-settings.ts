@@ -23,7 +23,7 @@ export interface StoreSettings {
 /** In the working folder, so that a program without `store` finds its conversations after a restart. */
 const USUAL_FILE = "pawl.db"
 
-export async function openConfiguredStore(store: string | StoreSettings = USUAL_FILE, clock?: Clock): Promise<Store> {
+export async function openLibraryStore(store: string | StoreSettings = USUAL_FILE, clock?: Clock): Promise<Store> {
   const { url, ...given } = typeof store === "string" ? { url: store } : store
   const settings = { ...given, clock }
   const file = /^file:/.test(url) ? url.slice("file:".length) : url

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { type AskOptions, defineTool, hasCode, openPawl, type Pawl } from "../../core/index.ts"
 import { calls, fails, hangs, says, type Script, scripted } from "../../core/testing.ts"
-import { openConfiguredStore } from "../../core/api/store-settings.ts"
+import { openLibraryStore } from "../../core/api/store-settings.ts"
 import { codeOf } from "../../core/protocol/errors.ts"
 import type { ConversationId } from "../../core/protocol/ids.ts"
 import { anyDatabase } from "../support/databases.ts"
@@ -26,7 +26,7 @@ describe.each(anyDatabase)("a question that waits behind another, on $name", ({ 
     const agents = [{ name: "waiter", tools: [defineTool(wait)] }]
     const openAnother = async (...other: Script[]) =>
       stack.use(await openPawl({ store: url, models: scripted(...other), agents }))
-    const store = stack.use(await openConfiguredStore(url))
+    const store = stack.use(await openLibraryStore(url))
     const pawl = await openAnother(...script)
     const stop = new AbortController()
     const first = pawl.stream("First.", { signal: stop.signal })
