@@ -25,12 +25,12 @@ export class Boundaries {
     this.#dies = dies
   }
 
-  /** Right before something that stays. Answers with what is to be called right after it. */
+  /** Called right before a lasting effect. Returns a function to call right after it. */
   reach(what: string, by?: NotedCall): () => void {
     const mine = ++this.#count
     uncounted(() => noteLine(this.#files.writes, what))
     if (this.#dies?.at === mine && this.#dies.when === "before") die()
-    // From here on it may have happened, whatever becomes of this process.
+    // From here on the effect may have happened, also if this process ends.
     if (by) this.#note(by, "touched")
     return () => {
       if (this.#dies?.at === mine) die()
@@ -41,7 +41,7 @@ export class Boundaries {
     uncounted(() => noteLine(this.#files.effects, { ...call, phase } satisfies NotedEffect))
   }
 
-  /** Runs a tool, knowing that what it does is its doing. */
+  /** Runs a tool, so that its effects are attributed to the call. */
   run<Made>(call: NotedCall, make: () => Made): Made {
     return runAs({ call, reach: (what) => this.reach(what, call) }, make)
   }
@@ -69,25 +69,25 @@ function describe(operation: Operation): string {
   return operation.events.map(([, type]) => type).join(" + ") || "lease"
 }
 
-/** Never returns: the signal comes before anything that follows. */
+/** Never returns: the signal ends the process before any further code. */
 function die(): never {
   process.kill(process.pid, "SIGKILL")
   throw new Error("This process should have been killed.")
 }
 
-/** A call of a tool that is at work. */
+/** A running tool call. */
 interface RunningCall {
   readonly call: NotedCall
-  /** Right before it does something that stays. Answers with what is to be called right after it. */
+  /** Called right before a lasting effect. Returns a function to call right after it. */
   reach(what: string): () => void
 }
 
 const working = new AsyncLocalStorage<RunningCall | undefined>()
 
-/** For which call the code at hand works: what it does outside is that call's doing. */
+/** The tool call that the current code runs for. */
 export const runningCall = (): RunningCall | undefined => working.getStore()
 
 export const runAs = <Made>(call: RunningCall, make: () => Made): Made => working.run(call, make)
 
-/** Effects inside an effect that counts are not counted again. */
+/** Runs code whose effects are part of an effect that is already counted. */
 export const uncounted = <Made>(make: () => Made): Made => working.run(undefined, make)

@@ -41,7 +41,7 @@ describe("a write that ran twice", () => {
     expect(told(twice("ask-target"))[0]).toContain("Store the call id together with the effect")
   })
 
-  test("is one also under another call's id, and none where somebody has said that it may", () => {
+  test("is found also with another call id, and accepted if the scenario allows it", () => {
     expect(told(played({ effects: [...pay("one", "in-doubt"), ...pay("two", "in-doubt")] }))).toHaveLength(1)
     expect(told(twice("run-again"), ["pay"])).toEqual([])
   })
@@ -51,7 +51,7 @@ describe("a write that ran twice", () => {
     expect(told(played({ effects: [...read, ...read] }))).toEqual([])
   })
 
-  test("is told by what it did, where that is seen: begun twice and done once is once", () => {
+  test("is counted by its effects if these are visible: two attempts with one effect are one write", () => {
     const seen = played({ effects: pay("one", "ask-target", ["begun", "touched", "done"]) })
     const compare = (cut: Phases) => {
       const effects = [...pay("one", "ask-target", cut), ...pay("one", "ask-target", ["begun", "touched", "done"])]
@@ -73,7 +73,7 @@ describe("a write that ran twice", () => {
   })
 })
 
-test("the first line that differs is told, one that a person had to decide about is not", () => {
+test("the first line that differs is reported, but not a line that a person decided about", () => {
   const other = (line: TranscriptLine) => played({ said: SAID.with(1, line) })
   expect(told(other({ who: "result error", text: "No." }))).toEqual([
     'The transcript differs at line 2: "result error: No." instead of "result ok: Paid at noon.".',

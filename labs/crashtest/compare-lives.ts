@@ -84,7 +84,7 @@ function transcriptDiffers({ outcome: whole, varies }: Baseline, { transcript }:
   const length = Math.max(whole.transcript.length, transcript.length)
   for (let at = 0; at < length; at++) {
     const [then, now] = [whole.transcript[at], transcript[at]]
-    if (now?.wasInDoubt) continue // a person has decided about it: what it says is theirs
+    if (now?.wasInDoubt) continue // a person decided about it, so its text may differ
     const isSame = then?.who === now?.who && (varies.has(at) || then?.text === now?.text)
     if (isSame) continue
     const found = now ? crashtestText.quoted(now.who, short(now.text)) : crashtestText.nothing
@@ -101,13 +101,13 @@ function advice(who: string | undefined): string {
   return ""
 }
 
-/** A place at which a scenario is killed. */
+/** A position at which a scenario is killed. */
 interface ScenarioBoundary extends CrashBoundary {
-  /** The events of the write, or what the tool does there. */
+  /** The event types of the write, or the tool's effect. */
   readonly what: string
 }
 
-/** How it went on from there. */
+/** The outcome of the continued run. */
 interface CrashRow extends ScenarioBoundary {
   readonly reached: boolean
   readonly wasInDoubt: boolean
@@ -127,13 +127,13 @@ export function toCrashRow(
   return { ...boundary, reached: played.died, wasInDoubt, differences: differencesOf(baseline, played, scenario) }
 }
 
-/** For programs. */
+/** The report for programs. */
 export function toReport({ agent, say }: CrashScenario, rows: readonly CrashRow[]) {
   const differ = rows.filter(({ differences }) => differences.length > 0).length
   return { agent: agent ?? null, say, killed: rows.length, differ, boundaries: rows }
 }
 
-/** Lines for a person, in the order of the boundaries, each as soon as all before it are known. */
+/** Prints lines in the order of the positions, each once all previous ones are known. */
 export class CrashTable {
   readonly #width: number
   readonly #rows: (CrashRow | undefined)[] = []

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { CrashScenario } from "./scenario.ts"
 
-/** At which write of a life it is killed, counted from 1, and whether that write still reaches the disk. */
+/** The write at which a process is killed, counted from 1, and whether that write still reaches the disk. */
 export interface CrashBoundary {
   readonly at: number
   readonly when: "before" | "after"
@@ -11,7 +11,7 @@ export interface CrashBoundary {
 /** The name of a write that is not in a journal, by a tool that uses the store. */
 export const OWN_WRITE = "a tool's own write"
 
-/** The orders for a process that plays the scenario, from its start or from where another was killed. */
+/** The orders for a process that plays the scenario, from the start or from where another was killed. */
 export interface LifeOrders {
   readonly folder: string
   readonly scenario: CrashScenario
@@ -22,11 +22,11 @@ export interface LifeOrders {
 
 /** The report of a process; a killed one sends none. */
 export interface LifeEnd {
-  /** Why it did not come to the end. */
+  /** Why it did not finish. */
   readonly failure?: string
 }
 
-/** A call of a tool, as it is known in every life. */
+/** A tool call, identified in the same way in every process. */
 export interface NotedCall {
   readonly call: string
   readonly tool: string
@@ -47,14 +47,14 @@ export interface NotedEffect extends NotedCall {
 export interface LifeOutcome {
   readonly transcript: readonly TranscriptLine[]
   readonly status: string
-  /** Why nothing can be learnt from it, though it came to its end. */
+  /** Why the run proves nothing, although it finished. */
   readonly shortfall?: string
 }
 
 export interface TranscriptLine {
   readonly who: string
   readonly text: string
-  /** It is a result that a person had to decide about after a crash. */
+  /** A result that a person decided about after a crash. */
   readonly wasInDoubt?: true
 }
 

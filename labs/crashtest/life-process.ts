@@ -4,7 +4,7 @@ import { CommandError } from "../../apps/cli/process/command.ts"
 import type { LifeEnd, LifeOrders } from "./life-files.ts"
 import { crashtestText } from "../../apps/strings/tests.ts"
 
-/** A life that takes longer hangs. */
+/** A process that takes longer is hanging. */
 const PATIENCE_MS = 120_000
 
 export type PlayedLife = { readonly died: true } | ({ readonly died: false } & LifeEnd)
@@ -29,7 +29,7 @@ export class LifeProcess implements Disposable {
     this.#closed.catch(() => {})
   }
 
-  /** Resolves when it has played it, or was killed where it was to be. */
+  /** Resolves when the scenario has finished, or the process was killed as ordered. */
   async play(orders: LifeOrders): Promise<PlayedLife> {
     const told = new Promise<PlayedLife>((resolve) => {
       this.#child.once("message", (end: LifeEnd) => resolve({ died: false, ...end }))
@@ -45,7 +45,7 @@ export class LifeProcess implements Disposable {
         PATIENCE_MS,
       )
     })
-    // Refused where it has ended already, which is what `gone` tells.
+    // Fails if the process has already ended, which `gone` reports.
     this.#child.send(orders, () => {})
     try {
       return await Promise.race([told, gone, late])
@@ -60,13 +60,13 @@ export class LifeProcess implements Disposable {
 }
 
 /**
- * The processes of a crashtest. Most of a short life is the start of its process, so that the next one starts while this one plays,
- * and one that has gone on where another was killed begins the next life: it is killed in that one itself.
+ * The processes of a crashtest. Starting a process takes most of its life, so the next one starts while this one plays,
+ * and a process that has continued a killed run is used for the next run, in which it is killed itself.
  */
 export class LifeProcesses implements Disposable {
   readonly #all = new Set<LifeProcess>()
   readonly #rested: LifeProcess[] = []
-  /** How many more will be needed. */
+  /** The number of processes that are still needed. */
   #toCome = 0
   #atOnce = 1
 
@@ -76,12 +76,12 @@ export class LifeProcesses implements Disposable {
     this.#prepare()
   }
 
-  /** One that has played to an end before, if there is one. */
+  /** A process that has finished a scenario before, or a new one. */
   take(): LifeProcess {
     return this.#rested.pop() ?? this.#start()
   }
 
-  /** One in the place of another that was killed. */
+  /** A process to replace a killed one. */
   replace(killed: LifeProcess): LifeProcess {
     this.#all.delete(killed)
     this.#toCome--
@@ -94,7 +94,7 @@ export class LifeProcesses implements Disposable {
     this.#rested.push(life)
   }
 
-  /** One whose last life did not come to its end is not used again. */
+  /** A process whose last scenario did not finish is not reused. */
   drop(life: LifeProcess): void {
     this.#all.delete(life)
     life[Symbol.dispose]()

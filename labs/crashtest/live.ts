@@ -34,11 +34,11 @@ import {
 import { watchOutside } from "./outside.ts"
 import type { CrashScenario } from "./scenario.ts"
 
-/** How often it is looked whether what a killed process has left can be taken up. */
+/** How often to check whether the conversation of a killed process can be continued. */
 const LOOK_MS = 20
 
-/** Plays scenarios by order of the parent process, until it is killed or the parent ends. */
-export async function liveAsTold(config: Config): Promise<void> {
+/** Plays scenarios as the parent process orders, until it is killed or the parent ends. */
+export async function serveLifeOrders(config: Config): Promise<void> {
   await watchOutside()
   const say = (end: LifeEnd) => process.send?.(end)
   process.on("message", (orders: LifeOrders) => {
@@ -50,7 +50,7 @@ export async function liveAsTold(config: Config): Promise<void> {
   await once(process, "disconnect")
 }
 
-/** One life: plays the scenario from wherever the store says that it is, and writes down how it ended. */
+/** Plays the scenario from its current state in the store, and records the outcome. */
 async function live(config: Config, orders: LifeOrders): Promise<void> {
   const files = lifeFiles(orders.folder)
   const settings = lifeSettings(config, files.data)
@@ -102,7 +102,7 @@ async function play(server: ComposedServer, orders: LifeOrders, user: UserId): P
   }
 }
 
-/** Takes up what was left, until there is nothing to do for the loop. */
+/** Continues the conversation until it is idle. */
 async function atRest({ runtime, store, pawl, clock }: ComposedServer, id: ConversationId): Promise<void> {
   for (;;) {
     await runtime.rest(id)
@@ -154,7 +154,7 @@ export function lifeSettings(config: Config, dataFolder: string): Config {
  */
 const unnoted = new WeakMap<Tool, Tool["run"]>()
 
-/** Has each tool note that it runs, in a file that outlives the process. */
+/** Makes each tool record its calls in a file that survives the process. */
 function noteEffects(agents: readonly Agent[], file: string, boundaries: Boundaries): void {
   const seen = new Set<Tool>()
   for (const { tools } of agents) {
@@ -174,7 +174,7 @@ function noteEffects(agents: readonly Agent[], file: string, boundaries: Boundar
           noteLine(file, { ...call, phase: "done" } satisfies NotedEffect)
         }
       }
-      // In its place, because packs and agents hold on to it by several names.
+      // Replaced in the same object, because packs and agents refer to it by several names.
       Object.defineProperty(tool, "run", { value: noted, configurable: true })
     }
   }
@@ -264,9 +264,9 @@ function toTranscript(events: readonly (JournalEvent | UnknownEvent)[]): LifeOut
       lines.push({ seq, line: { who: "run", text: event.reason ? `${status} (${event.reason})` : status } })
     }
   }
-  // Results of one reply end in any order, and have their places by their calls.
+  // Results of one reply end in any order, so they are sorted by their calls.
   return { transcript: lines.sort((one, other) => one.seq - other.seq).map(({ line }) => line), status }
 }
 
-/** Ids are new in each life. */
+/** Ids differ in each run. */
 const plain = (text: string): string => text.replaceAll(/\b([a-z]+)_[0-9A-Za-z]{16,}\b/g, "$1_…")

@@ -32,7 +32,7 @@ afterAll(() => {
 
 const length = () => readFileSync(file, "utf8").length
 
-/** What is done, and how much of it is there right before and right after it. */
+/** Effects, each with a count of what exists right before and right after it. */
 const deeds: Readonly<Record<string, { do(): unknown; name: string; there(): number }>> = {
   "a file that is waited for": { name: "appendFileSync", do: () => appendFileSync(file, "x"), there: length },
   "a file by a promise": { name: "writeFile", do: () => writeFile(file, "x".repeat(length() + 1)), there: length },
@@ -86,7 +86,7 @@ test("a database of node:sqlite is seen, what is read of it is not", async () =>
   expect(told).toEqual(["before exec: 0", "after exec: 0", "before run: 0", "after run: 0"])
 })
 
-test("what follows in a callback is still the doing of the call, and what nobody's call does is not seen", async () => {
+test("effects in a callback belong to the call, and effects without a call are not counted", async () => {
   const told = await asCall([], () => {
     return new Promise<void>((resolve) => {
       appendFile(file, "x", () => {

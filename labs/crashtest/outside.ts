@@ -24,9 +24,9 @@ type Way = (...given: unknown[]) => unknown
 let isWatched = false
 
 /**
- * Makes a boundary of whatever a tool does outside of the store, as far as Node's own ways there are taken: files, requests, programs,
- * databases of `node:sqlite`. What goes over a socket of its own, as drivers of other databases do, is not seen: there the call as a
- * whole is what it is killed before and after. For a process that is there to be killed, and for no other.
+ * Makes a boundary of every effect of a tool outside of the store that uses Node's own functions: files, requests,
+ * programs, databases of `node:sqlite`. Data sent over a socket directly, as drivers of other databases do, is not
+ * detected: such a call only has a boundary before and after it. Only for processes that may be killed.
  */
 export async function watchOutside(): Promise<void> {
   if (isWatched) return
@@ -53,7 +53,10 @@ export async function watchOutside(): Promise<void> {
   syncBuiltinESMExports()
 }
 
-/** `ends` is the event of what it returns by which it is known to have happened; what returns no such thing is over when it returns. */
+/**
+ * Watches one function. `ends`: the event of its result that shows that the effect has happened; without it, the return
+ * does.
+ */
 function watch(holder: Anything, name: string, ends?: string): void {
   const way = holder[name]
   if (typeof way === "function") holder[name] = watched(way as Way, name, ends)
@@ -75,7 +78,7 @@ function watched(way: Way, name: string, ends?: string): Way {
     reached()
     return made
   }
-  // Names that others look at, and a way of its own to be asked for a promise, which some have.
+  // Copies properties that callers read, and the function's own promisified variant, which some have.
   const own = Object.getOwnPropertyDescriptors(way) as PropertyDescriptorMap
   const promised = own[promisify.custom]
   if (typeof promised?.value === "function" && promised.value !== way)

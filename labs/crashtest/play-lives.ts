@@ -6,14 +6,14 @@ import type { LifeProcesses } from "./life-process.ts"
 import type { CrashScenario } from "./scenario.ts"
 import { crashtestText } from "../../apps/strings/tests.ts"
 
-/** How a scenario went, in one life or in two. */
+/** The outcome of a scenario, in one process or in two. */
 export interface Played {
   readonly outcome: LifeOutcome | undefined
   readonly effects: readonly NotedEffect[]
   readonly problems: readonly string[]
   /** The writes of the first run. */
   readonly writes: readonly string[]
-  /** The first life was killed where it was to be. */
+  /** The first process was killed as ordered. */
   readonly died: boolean
   /** The error of the last process if it did not finish. */
   readonly failure: string | undefined
@@ -25,7 +25,7 @@ export interface Playing {
   readonly processes: LifeProcesses
 }
 
-/** Plays a scenario in a throwaway store: whole, or killed at a write and gone on with by a new process. */
+/** Plays a scenario in a throwaway store: completely, or killed at a write and continued by a new process. */
 export async function play({ scenario, messageIds, processes }: Playing, dies?: CrashBoundary): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), "pawl-crashtest-"))
   try {

@@ -24,14 +24,14 @@ test("a run without a proposal is a scenario too, and may call as often as it di
   })
 })
 
-test("each proposal is decided as it was: one that was changed as what came of it, one that nobody agreed to with no", () => {
+test("each proposal gets its recorded decision: an edited one that of its result, one without an approval a no", () => {
   const staged = new Staged().asks("Save.").calls("save", "save", "save", "save").proposes(1, 2, 3, 4)
   staged.decides(1, "commit").decides(2, "reject").decides(3, "edit")
   staged.add({ type: "proposal", proposal: staged.proposed(3), replaces: proposal(3) }).decides(5, "commit")
   expect(scenarioIn(ofModel(staged))?.decide).toEqual(["yes", "no", "yes", "no"])
 })
 
-test("nothing that nobody has asked, or no model has answered, is one", () => {
+test("a journal without a message or without a reply is not a scenario", () => {
   expect(scenarioIn(new Staged().events)).toBeUndefined()
   expect(scenarioIn(new Staged().asks("Hello?").events)).toBeUndefined()
 })

@@ -16,12 +16,12 @@ export const CrashScenario = z.strictObject({
   say: z
     .union([z.string(), z.array(z.string()).min(1)])
     .transform((said) => (typeof said === "string" ? [said] : said)),
-  /** Without, the offline model replies. */
+  /** Default: the offline model replies. */
   replies: z
     .array(z.strictObject({ text: z.string().default(""), calls: z.array(ScriptedCall).default([]) }))
     .min(1)
     .optional(),
-  /** How many replies with calls a run may have; as many as its agent allows, unless said. */
+  /** The most replies with calls in a run. Default: the agent's limit. */
   maxIterations: z.number().int().min(1).max(100).optional(),
   /** The decisions about the proposals, in order; the last one applies to all that follow. */
   decide: z

@@ -8,7 +8,7 @@ import {
   toReport,
 } from "../../../labs/crashtest/compare-lives.ts"
 import { LifeProcesses } from "../../../labs/crashtest/life-process.ts"
-import { liveAsTold } from "../../../labs/crashtest/live.ts"
+import { serveLifeOrders } from "../../../labs/crashtest/live.ts"
 import { CrashScenario, readScenario } from "../../../labs/crashtest/scenario.ts"
 import { scenarioOfRun } from "../../../labs/crashtest/scenario-of-run.ts"
 import { play, type Playing } from "../../../labs/crashtest/play-lives.ts"
@@ -37,7 +37,7 @@ const flags = {
 export async function run(words: readonly string[]): Promise<number> {
   const { values, positionals } = readFlags(words, flags)
   if (values.life) {
-    await liveAsTold(readConfig())
+    await serveLifeOrders(readConfig())
     return 0
   }
   const scenario = await toScenario(positionals, values)
