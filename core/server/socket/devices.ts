@@ -282,6 +282,7 @@ export class Devices implements DeviceCalls {
     return reconnected.write(call, { ...asking, signal: NEVER, unwanted: asking.signal }).catch(() => ended)
   }
 
+  /** The socket to send calls to. With several nodes, `ClusterDevices.newest` may choose that of another node. */
   find(place: DevicePlace): ConnectedDevice | undefined | Promise<ConnectedDevice | undefined> {
     const { user, conversation, deviceId } = place
     const which = deviceId === null ? { user, conversation } : { user, deviceId }

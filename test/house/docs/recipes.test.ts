@@ -1,10 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { execFile } from "node:child_process"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, extname, join } from "node:path"
+import { promisify } from "node:util"
 import { describe, expect, test } from "vitest"
 import { settingTable } from "../../../apps/cli/settings/table.ts"
 import { usageText } from "../../../apps/strings/usage.ts"
-import { isTest, readProgram } from "../sources.ts"
 import { CATALOGUE } from "../../../core/protocol/error-catalogue.ts"
+import { isTest, readProgram } from "../sources.ts"
 
 const root = join(import.meta.dirname, "..", "..", "..")
 const folder = join(root, "docs", "recipes")
@@ -76,6 +79,108 @@ describe.each(readdirSync(folder).filter((name) => name.endsWith(".md")))("docs/
     expect(paths.map(([, path]) => path as string).filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
 })
+
+test("commands of npm, and projects of the compiler, that documents name exist", () => {
+  const scripts = Object.keys((JSON.parse(read("package.json")) as { scripts: object }).scripts)
+  const pages = readdirSync(folder).map((name) => join("docs/recipes", name))
+  const missing = [...pages, "AGENTS.md", "ARCHITECTURE.md"].flatMap((page) => {
+    const run = [...read(page).matchAll(/\bnpm run ([a-z:]+)/g)].map(([, script = ""]) => script)
+    const projects = [...read(page).matchAll(/\btsc (?:--noEmit )?-p ([\w./-]+)/g)].map(([, project = ""]) => project)
+    return [
+      ...run.filter((script) => !scripts.includes(script)),
+      ...projects.filter((project) => !existsSync(join(root, project, "tsconfig.json"))),
+    ].map((name) => `${page}: ${name}`)
+  })
+  expect(missing).toEqual([])
+})
+
+/** Where a contributor puts the code of a recipe: into a file after this line, or into a new file. */
+interface Insertion {
+  readonly file: string
+  readonly after?: string
+  /** What the recipe leaves to the reader. */
+  readonly before?: string
+}
+
+const insertions: Readonly<Record<string, Insertion>> = {
+  "add-an-agent.md": {
+    file: "packs/new-agent.ts",
+    before: `import { defineAgent, type Tool } from "../core/pack.ts"\ndeclare const [findOrder, refundOrder]: [Tool, Tool]`,
+  },
+  "add-a-provider.md": { file: "core/models/providers/list.ts", after: "export const providers = {" },
+  "add-a-setting.md": { file: "apps/cli/settings/table.ts", after: "const server = {" },
+  "add-a-route.md": {
+    file: "core/protocol/routes/workspace.ts",
+    after: "export const workspaceRoutes = defineRoutes({",
+    before: "const Widget = z.object({ id: z.string() })",
+  },
+  "add-an-error.md": { file: "core/protocol/error-catalogue.ts", after: "export const CATALOGUE = {" },
+  "add-a-migration.md": {
+    file: "core/store/schema/migrations.ts",
+    after: 'export const FIRST_MIGRATION = "001_schema"',
+  },
+  "add-a-page-view.md": { file: "apps/web/views/map-view.tsx" },
+}
+
+const compile = promisify(execFile)
+
+interface Code extends Insertion {
+  readonly name: string
+  readonly text: string
+}
+
+/** Compiles each text in the place of its file, and returns the compiler's complaints about them. */
+async function faultsIn(codes: readonly Code[]): Promise<string[]> {
+  const temporary = mkdtempSync(join(tmpdir(), "recipes-"))
+  try {
+    symlinkSync(join(root, "node_modules"), join(temporary, "node_modules"))
+    const files = codes.map((code) => {
+      const name = `${code.name}${extname(code.file)}`
+      const from = (path: string) => JSON.stringify(join(root, dirname(code.file), path))
+      const text = inPlace(code).replace(/(?<=\b(?:from |import\())"(\.[^"]+)"/g, (_, path: string) => from(path))
+      writeFileSync(join(temporary, name), text)
+      return name
+    })
+    const page = { jsx: "react-jsx", lib: ["esnext", "dom", "dom.iterable"] }
+    const compilerOptions = { types: ["node"], paths: {}, module: "esnext", moduleResolution: "bundler", ...page }
+    const config = { extends: join(root, "tsconfig.json"), compilerOptions, files, include: [] }
+    writeFileSync(join(temporary, "tsconfig.json"), JSON.stringify(config))
+    const tsc = join(root, "node_modules", "typescript", "bin", "tsc")
+    const output = await compile(process.execPath, [tsc, "-p", "."], { cwd: temporary }).catch((error: object) => error)
+    // What it says about other files does not count: they have other options.
+    return (output as { stdout: string }).stdout
+      .split("\n")
+      .filter((line) => files.some((file) => line.startsWith(file)))
+  } finally {
+    rmSync(temporary, { recursive: true })
+  }
+}
+
+function inPlace({ file, after, before = "", text }: Code): string {
+  if (after === undefined) return `${before}\n${text}`
+  const [head, tail, ...more] = read(file).split(`${after}\n`)
+  if (tail === undefined || more.length > 0) throw new Error(`"${after}" is not one line of ${file}`)
+  return `${head}${before}\n${after}\n${text}\n${tail}`
+}
+
+test("the code of the recipes compiles where a contributor puts it, and faults in it are found", async () => {
+  const codes = recipes.flatMap((name) => {
+    const blocks = [...read(join("docs/recipes", name)).matchAll(/^ *```tsx?\n([^]*?)^ *```/gm)]
+    const text = blocks.map(([, block]) => block).join("\n")
+    return name.startsWith("add-") && text !== "" ? [{ name, text, ...(insertions[name] as Insertion) }] : []
+  })
+  expect(codes.map(({ name }) => name).sort()).toEqual(Object.keys(insertions).sort())
+  const wrong = codes.flatMap((code) => [
+    { ...code, name: `moved-${code.name}`, text: code.text.replace("../components/", "../parts/") },
+    { ...code, name: `renamed-${code.name}`, text: code.text.replace("description:", "says:") },
+  ])
+  const found = await faultsIn([...codes, ...wrong.filter(({ text }) => codes.every((code) => code.text !== text))])
+  expect(found.map((line) => line.split("(")[0])).toEqual([
+    "moved-add-a-page-view.md.tsx",
+    "renamed-add-a-setting.md.ts",
+    "renamed-add-an-agent.md.ts",
+  ])
+}, 120_000)
 
 test("pages of the settings that recipes name exist", () => {
   const labels = new Set(Object.values(JSON.parse(read("apps/web/strings/en/settings.json")) as object))
