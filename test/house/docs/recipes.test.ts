@@ -94,11 +94,11 @@ test("commands of npm, and projects of the compiler, that documents name exist",
   expect(missing).toEqual([])
 })
 
-/** Where a contributor puts the code of a recipe: into a file after this line, or into a new file. */
+/** The place of a recipe's code: in a file after this line, or in a new file. */
 interface Insertion {
   readonly file: string
   readonly after?: string
-  /** What the recipe leaves to the reader. */
+  /** Code that the recipe leaves to the reader. */
   readonly before?: string
 }
 
@@ -147,7 +147,7 @@ async function faultsIn(codes: readonly Code[]): Promise<string[]> {
     writeFileSync(join(temporary, "tsconfig.json"), JSON.stringify(config))
     const tsc = join(root, "node_modules", "typescript", "bin", "tsc")
     const output = await compile(process.execPath, [tsc, "-p", "."], { cwd: temporary }).catch((error: object) => error)
-    // What it says about other files does not count: they have other options.
+    // Only these files count, because the others have other options.
     return (output as { stdout: string }).stdout
       .split("\n")
       .filter((line) => files.some((file) => line.startsWith(file)))
