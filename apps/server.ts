@@ -11,7 +11,16 @@ export interface ServerOptions {
   readonly stopping: AbortSignal
 }
 
-/** Runs the server like `pawl serve`. Resolves when the server has stopped; throws if it fails. */
+/**
+ * Runs the server like `pawl serve`. Resolves when the server has stopped; throws if it fails.
+ *
+ * @example
+ * const stopping = new AbortController()
+ * const running = runServer({ settings: { PAWL_DATA: "data", PAWL_PORT: "0", PAWL_LOG: "off" }, stopping: stopping.signal })
+ * stopping.abort() // such as on a signal of the process
+ * await running
+ * console.log("stopped") // stopped
+ */
 export async function runServer({ settings, stopping }: ServerOptions): Promise<void> {
   const config = readConfig(settings)
   warn(config)

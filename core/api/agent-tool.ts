@@ -24,6 +24,13 @@ const SECONDS = 30
  * Creates a tool that asks another agent. Each call is a conversation of its own for the same user, linked to the call
  * by its id, so that a restart continues it and it runs once. Its writes are proposals to the same person. Several calls
  * in one reply run in parallel; cancelling the run cancels them; a failure becomes a result for the calling model.
+ *
+ * @example
+ * const reader = { name: "reader", description: "Reads papers.", instructions: "Summarize." }
+ * const lead = defineAgent({ name: "lead", tools: [agentTool(reader)] })
+ * const replies = { lead: [calls("ask_reader", { task: "Read it." }), says("Done.")], reader: [says("Short.")] }
+ * await using pawl = await openPawl({ store: ":memory:", agents: [lead], models: scripted(byAgent(replies)) })
+ * console.log((await pawl.ask("What does the paper say?")).text) // Done.
  */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentTool {
   const { name = `ask_${agent.name.replaceAll("-", "_")}`, maxIterations } = options

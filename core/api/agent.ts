@@ -45,7 +45,14 @@ export interface GroundContext {
   readonly signal: AbortSignal
 }
 
-/** Checks an agent where it is defined and returns it. Throws a `TypeError` if the agent is invalid. */
+/**
+ * Checks an agent where it is defined and returns it. Throws a `TypeError` if the agent is invalid.
+ *
+ * @example
+ * const clerk = defineAgent({ name: "clerk", instructions: "You pay invoices.", maxIterations: 3 })
+ * await using pawl = await openPawl({ store: ":memory:", agents: [clerk], models: scripted(says("Hello.")) })
+ * console.log((await pawl.ask("Hi.", { agent: "clerk" })).text) // Hello.
+ */
 export function defineAgent(agent: Agent): Agent {
   toInternalAgents([agent])
   return agent
@@ -85,7 +92,16 @@ export interface OpenedPack extends Omit<InternalOpenedPack, "agents"> {
   readonly agents: readonly Agent[]
 }
 
-/** Defines a pack for a server. Its agents have the same form as those of an embedding program. */
+/**
+ * Defines a pack for a server. Its agents have the same form as those of an embedding program.
+ *
+ * @example
+ * const pack = definePack({
+ *   name: "books",
+ *   open: ({ clock }) => ({ agents: [defineAgent({ name: "librarian", instructions: `Now: ${clock.now()}` })] }),
+ * })
+ * console.log(pack.name) // books
+ */
 export function definePack(pack: Pack): Pack {
   const made: InternalPack = {
     ...pack,

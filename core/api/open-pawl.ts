@@ -92,7 +92,14 @@ export interface Pawl extends Person, AsyncDisposable {
 /** The user that is used if no user is named. */
 const OWNER = "owner"
 
-/** Opens the store, resumes runs that a previous process left unfinished, and returns the instance. */
+/**
+ * Opens the store, resumes runs that a previous process left unfinished, and returns the instance.
+ *
+ * @example
+ * await using pawl = await openPawl({ store: ":memory:", models: scripted(says("Hello.")) })
+ * const answer = await pawl.ask("Hi.")
+ * console.log(answer.status, answer.text) // answered Hello.
+ */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
   check(OptionsSchema, options)
   const { timeZone, limits = {}, settings, traces, http = {} } = options

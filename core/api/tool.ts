@@ -27,7 +27,19 @@ export interface ToolAnswer<Data = unknown> extends InternalAnswer {
  */
 export type AnswerExtra<Data = unknown> = Pick<ToolAnswer<Data>, "data" | "state" | "taint" | "change">
 
-/** Creates an answer with your own text. A tool that does not need this can return any value. */
+/**
+ * Creates an answer with your own text. A tool that does not need this can return any value.
+ *
+ * @example
+ * const find = defineTool({
+ *   name: "find",
+ *   description: "Finds a part.",
+ *   effect: "read",
+ *   input: z.object({}),
+ *   run: () => answer("One bolt.", { state: { part: "bolt" } }), // later calls see context.state.part
+ * })
+ * console.log(find.name) // find
+ */
 export function answer<Data = undefined>(text: string, extra: AnswerExtra<Data> = {}): ToolAnswer<Data> {
   return makeAnswer(text, extra) as ToolAnswer<Data>
 }
@@ -35,6 +47,16 @@ export function answer<Data = undefined>(text: string, extra: AnswerExtra<Data> 
 /**
  * Creates an answer that reports an error to the model. Say what went wrong and what to do instead. If a tool throws,
  * its error is reported the same way.
+ *
+ * @example
+ * const find = defineTool({
+ *   name: "find",
+ *   description: "Finds a part.",
+ *   effect: "read",
+ *   input: z.object({ part: z.string() }),
+ *   run: ({ part }) => failed(`There is no ${part}.`), // the model can correct its call
+ * })
+ * console.log(find.effect) // read
  */
 export function failed<Data = undefined>(text: string, extra: AnswerExtra<Data> = {}): ToolAnswer<Data> {
   return makeFailed(text, extra) as ToolAnswer<Data>
@@ -133,6 +155,20 @@ export type Tool<Input = unknown, Result = unknown> =
 /**
  * Checks a tool where it is defined and returns it. Throws a `TypeError` if the tool is invalid. Its types are
  * inferred.
+ *
+ * @example
+ * const pay = defineTool({
+ *   name: "pay",
+ *   description: "Pays an invoice.",
+ *   effect: "write", // so a person is asked first
+ *   input: z.object({ invoice: z.string() }),
+ *   run: ({ invoice }) => `Paid ${invoice}.`,
+ * })
+ * const models = scripted(calls("pay", { invoice: "2041" }), says("It is paid."))
+ * await using pawl = await openPawl({ store: ":memory:", agents: [{ name: "clerk", tools: [pay] }], models })
+ * const asked = await pawl.ask("Pay invoice 2041.")
+ * if (asked.status === "waiting") await pawl.proposals.approve(asked.proposals[0]!.id)
+ * console.log((await pawl.answer(asked.conversationId)).text) // It is paid.
  */
 export function defineTool<Input, Result>(tool: Tool<Input, Result>): Tool<Input, Result> {
   toInternalTool(tool)
@@ -218,6 +254,10 @@ const bigAsText = (_: string, value: unknown) => (typeof value === "bigint" ? St
 /**
  * Creates an error with one of the server's codes, for routes of packs: `throw failure("not_found")` responds as the
  * server's own routes do.
+ *
+ * @example
+ * const error = failure("not_found")
+ * console.log(error.status, error.code) // 404 not_found
  */
 export function failure(code: ErrorCode, details: Readonly<Record<string, unknown>> = {}): AppError {
   return (typedFailure as (code: ErrorCode, details: Readonly<Record<string, unknown>>) => AppError)(code, details)

@@ -46,7 +46,21 @@ export interface NamedPackRoute extends PackRoute {
   readonly name: string
 }
 
-/** Returns the route, and infers the handler's types from its schemas. */
+/**
+ * Returns the route, and infers the handler's types from its schemas.
+ *
+ * @example
+ * const hello = defineRoute({
+ *   method: "POST",
+ *   path: "/hello",
+ *   says: "Greets",
+ *   needs: "chat",
+ *   body: z.object({ name: z.string() }),
+ *   answer: z.object({ text: z.string() }),
+ *   handle: async ({ body }) => ({ text: `Hello, ${body.name}.` }),
+ * })
+ * console.log(hello.method) // POST
+ */
 export const defineRoute = <Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
   route: PackRoute<Query, Body, Answer>,
 ): PackRoute => route as unknown as PackRoute

@@ -30,7 +30,14 @@ export function failure<Code extends ErrorCode>(code: Code, ...[details]: Detail
   return new AppError(code, say(details), (details ?? {}) as Record<string, unknown>)
 }
 
-/** Returns true if an error has this code. Works with thrown, stored and fetched errors. */
+/**
+ * Returns true if an error has this code. Works with thrown, stored and fetched errors.
+ *
+ * @example
+ * await using pawl = await openPawl({ store: ":memory:", models: scripted(says("Hello.")) })
+ * const error = await pawl.answer("conv_unknown").catch((thrown: unknown) => thrown)
+ * console.log(hasCode(error, "not_found")) // true
+ */
 export function hasCode(error: unknown, code: ErrorCode): boolean {
   return typeof error === "object" && error !== null && (error as { code?: unknown }).code === code
 }

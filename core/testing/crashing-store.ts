@@ -23,6 +23,14 @@ export interface CrashingStore extends StoreSettings {
  * Creates settings for `openPawl({ store })`. At the write of `point`, the instance stops: nothing of it reaches the
  * disk any more, and its pending calls reject. Close it, then open the same store again. Code of a tool that is running
  * cannot be stopped this way; `pawl crashtest` kills real processes.
+ *
+ * @example
+ * const store = crashingStore("crash.db", { at: 2 })
+ * const first = await openPawl({ store, models: scripted(says("Hello.")) })
+ * await first.ask("Hi.", { key: "hi" }).catch(() => {})
+ * await first.close()
+ * await using next = await openPawl({ store: "crash.db", models: scripted(says("Hello again.")) })
+ * console.log(store.crashed, (await next.ask("Hi.", { key: "hi" })).text) // true Hello again.
  */
 export function crashingStore(store: string | StoreSettings, point?: CrashPoint): CrashingStore {
   const { at = 0, when = "before" } = point ?? {}

@@ -46,5 +46,11 @@ const ADVICE =
 /**
  * Creates a log of effects, to test that each tool call has its effect at most once. With a file, it also counts effects
  * of processes that were killed.
+ *
+ * @example
+ * const log = effectLog()
+ * log.record("call_1", "paid invoice 2041")
+ * log.check() // throws if a call had the same effect twice
+ * console.log(log.effects.length) // 1
  */
 export const effectLog = (file?: string): EffectLog => new EffectLog(file)

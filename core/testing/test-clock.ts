@@ -1,6 +1,13 @@
 import type { Clock } from "../shared/time/clock.ts"
 
-/** Creates a clock that stands still until the test advances it: `openPawl({ clock: testClock() })`. */
+/**
+ * Creates a clock that stands still until the test advances it: `openPawl({ clock: testClock() })`.
+ *
+ * @example
+ * const clock = testClock(0)
+ * clock.alarm(1000, () => console.log("A second later.")) // A second later.
+ * await clock.advance(1000)
+ */
 export const testClock = (now?: number): TestClock => new TestClock(now)
 
 /** A clock that stands still until the test advances it. Create it with `testClock`. */

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { LLMock } from "@copilotkit/aimock"
@@ -17,6 +17,7 @@ import {
   ownPath,
   sizeOf,
 } from "../support/processes/installed-package.ts"
+import { commentExamples, toModule } from "../support/processes/comment-examples.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { isLong } from "../support/sizes.ts"
@@ -90,8 +91,47 @@ test.each(examples)("the example of docs/$page, number $example, prints there wh
   expect(await runExample(example, { folder, script, begun, token, standing })).toBe(example.output)
 })
 
-test("strict TypeScript compiles against it, declarations included", async () => {
+/** The names that the entries export, by specifier. Those of a later entry that an earlier one has too are left out. */
+async function namesOfEntries(): Promise<Record<string, string[]>> {
+  const code = `const all = {}; for (const name of ${JSON.stringify(specifiers)}) all[name] = Object.entries(await import(name)).filter(([, value]) => typeof value === "function" && !/^class /.test(String(value))).map(([key]) => key); console.log(JSON.stringify(all))`
+  const { stdout } = await installed.run(process.execPath, ["--input-type=module", "--eval", code])
+  return { ...(JSON.parse(stdout) as Record<string, string[]>), "@ai-sdk/anthropic": ["createAnthropic"] }
+}
+
+/** Writes the examples of comments as modules into a folder. */
+async function writeCommentExamples(folder: string): Promise<void> {
+  const { "pawl/protocol": _, "pawl/client": __, ...names } = await namesOfEntries()
+  const from = { ...names, "pawl/client": ["createClient"] }
+  mkdirSync(folder, { recursive: true })
+  for (const example of commentExamples) writeFileSync(join(folder, `${example.name}.ts`), toModule(example, from))
+}
+
+test("the comment of every function for programs and tests has an example, which prints what it says", async () => {
+  const names = await namesOfEntries()
+  const exported = ["pawl", "pawl/testing", "pawl/server"].flatMap((entry) => names[entry] ?? [])
+  const shown = commentExamples.map(({ name }) => name)
+  expect(exported.filter((name) => !shown.includes(name))).toEqual([])
+  const folder = join(installed.folder, "comments")
+  await writeCommentExamples(folder)
+  const code = `import { writeFileSync } from "node:fs"
+const printed = {}
+for (const name of ${JSON.stringify(shown)}) {
+  const lines = (printed[name] = [])
+  console.log = (...words) => lines.push(words.join(" "))
+  await import("./" + name + ".ts").catch((error) => lines.push(String(error)))
+}
+writeFileSync("printed.json", JSON.stringify(printed))
+process.exit()`
+  writeFileSync(join(folder, "run.mjs"), code)
+  await promisify(execFile)(process.execPath, ["run.mjs"], { cwd: folder })
+  const printed = JSON.parse(readFileSync(join(folder, "printed.json"), "utf8")) as Record<string, string[]>
+  for (const { name, output } of commentExamples) expect([name, printed[name]?.join("\n")]).toEqual([name, output])
+})
+
+/** The declarations, the examples of the documentation and those of comments, compiled as strictly as possible. */
+async function compileStrictly(compiler: readonly string[]): Promise<void> {
   const folder = join(installed.folder, "typed")
+  rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
   const uses = specifiers.map((name, index) => `import * as used${index} from "${name}"\nconsole.log(used${index})`)
   writeFileSync(join(folder, "uses.ts"), uses.join("\n"))
@@ -100,14 +140,16 @@ test("strict TypeScript compiles against it, declarations included", async () =>
   expect(ours.length).toBeLessThan(examples.length)
   for (const { page, example, code } of ours)
     writeFileSync(join(folder, `${page.replaceAll("/", "-")}-${example}.ts`), `export {}\n${withPawl(code)}`)
+  await writeCommentExamples(join(folder, "comments"))
+  rmSync(join(folder, "comments/toModel.ts")) // it uses the AI SDK
   writeFileSync(join(folder, "browser.ts"), `import "pawl/client"\nimport "pawl/protocol"`)
   const strict = { strict: true, skipLibCheck: false, noEmit: true, target: "esnext" }
+  const [program = "", ...words] = compiler
   const compile = async (name: string, compilerOptions: object, files: string[] = []) => {
     const settings = { compilerOptions: { ...strict, ...compilerOptions }, ...(files.length > 0 ? { files } : {}) }
     writeFileSync(join(folder, name), JSON.stringify(settings))
-    const { stdout } = await installed
-      .run("tsc", ["-p", join(folder, name), "--checkers", "1"])
-      .catch((error: { stdout: string }) => error)
+    const run = installed.run(program, [...words, "-p", join(folder, name)])
+    const { stdout } = await run.catch((error: { stdout: string }) => error)
     expect(stdout).toBe("")
   }
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
@@ -115,6 +157,15 @@ test("strict TypeScript compiles against it, declarations included", async () =>
   const stricter = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true }
   const page = { ...stricter, module: "esnext", moduleResolution: "bundler", lib: ["esnext", "dom"], types: [] }
   await compile("tsconfig.page.json", page, ["browser.ts"])
+}
+
+test("strict TypeScript compiles against it, declarations included", () => compileStrictly(["tsc", "--checkers", "1"]))
+
+test.runIf(isLong).each(["5.9", "6.0"])("so does TypeScript %s", { timeout: 600_000 }, async (version) => {
+  const folder = join(installed.folder, `typescript-${version}`)
+  mkdirSync(folder)
+  await installed.run("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", `typescript@${version}`])
+  await compileStrictly([join(folder, "node_modules/.bin/tsc")])
 })
 
 test("a bundler can bundle it for a page, and for a program", async () => {

@@ -75,6 +75,11 @@ function unknownNames(issue: ValidationIssue): string | undefined {
 /**
  * Adds a JSON schema to a schema whose library cannot generate one. Both must agree: the model sees `json`, and
  * arguments are validated with `schema`.
+ *
+ * @example
+ * const text = { "~standard": { version: 1, vendor: "own", validate: (value: unknown) => ({ value: String(value) }) } } as const
+ * const input = withJsonSchema(text, { type: "string" })
+ * console.log(input["~standard"].jsonSchema.input({ target: "draft-07" }).type) // string
  */
 export function withJsonSchema<Output>(
   schema: { readonly "~standard": Omit<Schema<Output>["~standard"], "jsonSchema"> },

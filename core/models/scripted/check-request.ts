@@ -6,6 +6,12 @@ import type { CallPart } from "../../protocol/conversation/message.ts"
  * Throws, with the position and the reason, if a strict provider would reject the request: a call without a result in
  * the next turn, a result without a call, a repeated id, turns in the wrong order, an empty turn, thinking without a
  * reply after it or, if `model` is passed, thinking of another model.
+ *
+ * @example
+ * const { signal } = new AbortController()
+ * const request = { system: "", history: [{ role: "user", text: "Hi." }], tools: [], toolChoice: "auto", signal } as const
+ * checkRequest(request) // throws if a provider would refuse this request
+ * console.log("ok") // ok
  */
 export function checkRequest({ history, tools }: ModelRequest, model?: string): void {
   const progress = checked.get(history) ?? new Progress()

@@ -9,12 +9,24 @@ export type ScriptedReply = Script | ((request: ModelRequest) => Script)
 /**
  * Creates a model for tests that plays one scripted reply per request. It throws if a request would be rejected by a
  * provider.
+ *
+ * @example
+ * const model = scripted(says("One."), says("Two."))
+ * await using pawl = await openPawl({ store: ":memory:", models: model })
+ * console.log((await pawl.ask("Count.")).text, model.received.length) // One. 1
  */
 export function scripted(...replies: readonly ScriptedReply[]): ScriptedModel {
   return new ScriptedModel(replies)
 }
 
-/** Repeats the reply for all remaining requests. Use it as the last reply of a script. */
+/**
+ * Repeats the reply for all remaining requests. Use it as the last reply of a script.
+ *
+ * @example
+ * await using pawl = await openPawl({ store: ":memory:", models: scripted(always(says("Yes."))) })
+ * await pawl.ask("Really?")
+ * console.log((await pawl.ask("Really?")).text) // Yes.
+ */
 export function always(reply: ScriptedReply): ScriptedReply {
   const make = typeof reply === "function" ? reply : () => reply
   return Object.assign((request: ModelRequest) => make(request), { repeats: true })
@@ -23,6 +35,11 @@ export function always(reply: ScriptedReply): ScriptedReply {
 /**
  * Selects the reply by the number of replies that the conversation has, instead of the number of requests. The script
  * then fits a process that continues after a crash, and several conversations at once.
+ *
+ * @example
+ * await using pawl = await openPawl({ store: ":memory:", models: scripted(byTurn(says("One."), says("Two."))) })
+ * const [first, second] = [await pawl.ask("Count."), await pawl.ask("Count.")] // two conversations
+ * console.log(first.text, second.text) // One. One.
  */
 export function byTurn(...script: readonly ScriptedReply[]): ScriptedReply {
   return always((request) => {
@@ -33,7 +50,15 @@ export function byTurn(...script: readonly ScriptedReply[]): ScriptedReply {
   })
 }
 
-/** A script for each agent by its name, each used as by `byTurn`: for agents that use other agents. */
+/**
+ * A script for each agent by its name, each used as by `byTurn`: for agents that use other agents.
+ *
+ * @example
+ * const agents = [{ name: "poet" }, { name: "clerk" }]
+ * const models = scripted(byAgent({ poet: [says("A rose.")], clerk: [says("Noted.")] }))
+ * await using pawl = await openPawl({ store: ":memory:", agents, models })
+ * console.log((await pawl.ask("Hi.", { agent: "clerk" })).text) // Noted.
+ */
 export function byAgent(scripts: Readonly<Record<string, readonly ScriptedReply[]>>): ScriptedReply {
   const replies = new Map(Object.entries(scripts).map(([agent, script]) => [agent, byTurn(...script)]))
   return always((request) => {
