@@ -1,15 +1,14 @@
 /**
- * Finds words that our writing guide rules out: `npm run english [AREA]` prints each finding with its line and word,
- * and `npm run english -- --lower` stores lower counts in `test/house/english.json`.
+ * Finds words that our writing guide rules out: `npm run english` prints each finding with its line and word. Exceptions
+ * are in `test/house/english.json`, each with its reason.
  */
 import { execFileSync } from "node:child_process"
-import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { parseSync, Visitor } from "rolldown/utils"
 import { libraries, pawl } from "./entries.ts"
 
 const root = join(import.meta.dirname, "..")
-const store = join(root, "test/house/english.json")
 
 /** Words that hide who acts, or that only this project uses. */
 const WORDS =
@@ -47,12 +46,8 @@ interface Exception {
   readonly because: string
 }
 
-export interface Stored {
-  readonly counts: Readonly<Record<Area, number>>
-  readonly exceptions: readonly Exception[]
-}
-
-export const readStored = (): Stored => JSON.parse(readFileSync(store, "utf8")) as Stored
+export const readExceptions = (): readonly Exception[] =>
+  JSON.parse(readFileSync(join(root, "test/house/english.json"), "utf8")) as Exception[]
 
 export interface Report {
   readonly found: Readonly<Record<Area, readonly Finding[]>>
@@ -66,7 +61,7 @@ const GENERATED = ["commands", "errors", "events", "routes", "settings", "surfac
 )
 
 /** Reads the repository, about 2,500 files, in a few seconds. */
-export function readEnglish({ exceptions }: Pick<Stored, "exceptions">): Report {
+export function readEnglish(exceptions: readonly Exception[]): Report {
   const used = new Set<Exception>()
   const isFault = (finding: Finding) => {
     const exception = exceptions.find(({ file, text }) => finding.file === file && isAbout(finding, text))
@@ -252,20 +247,10 @@ export function readSubjects(): string[] {
 }
 
 if (import.meta.main) {
-  const words = process.argv.slice(2)
-  const stored = readStored()
-  const { found, unused } = readEnglish(stored)
+  const { found, unused } = readEnglish(readExceptions())
   for (const [area, findings] of Object.entries(found)) {
     console.log(`${area}: ${findings.length}`)
-    if (![area, area.split(" ").at(-1), "all"].some((wanted) => wanted !== undefined && words.includes(wanted)))
-      continue
     for (const { file, line, text, word } of findings) console.log(`  ${file}:${line} (${word}) ${text}`)
   }
   for (const { file, text } of unused) console.log(`This exception is no longer needed: ${file}: ${text}`)
-  if (words.includes("--lower")) {
-    const counts = Object.fromEntries(
-      Object.entries(stored.counts).map(([area, count]) => [area, Math.min(count, found[area as Area].length)]),
-    )
-    writeFileSync(store, `${JSON.stringify({ ...stored, counts }, undefined, 2)}\n`)
-  }
 }
