@@ -87,6 +87,12 @@ Exit codes: 0 no difference, 1 a difference or wrong usage, 130 stopped with Ctr
     `${tool} ran ${times} times instead of ${expected === 1 ? "once" : `${expected} times`}. ${advice}`,
   declaresRunAgain:
     'It declares afterCrash: "run-again". If a second run changes nothing, name it in mayRunAgain. Otherwise declare "ask-target" with an outcome that looks for the call id, or "in-doubt".',
+  writesWithoutApplyOnce:
+    'It declares afterCrash: "run-again", but writes without its call id. Write with applyOnce, which applies a call once, or declare "in-doubt".',
+  besidesApplyOnce: (effects: string) =>
+    `It declares afterCrash: "run-again" and writes with applyOnce, but this happens outside of it each time: ${effects}. Declare "in-doubt", or "ask-target" with an outcome that looks for the call id.`,
+  mayRunAgainByApplyOnce: (tool: string) =>
+    `${tool} writes only with applyOnce. If it declares afterCrash: "run-again", Pawl repeats it after a crash instead of asking a person.`,
   declaresAskTarget:
     'It declares afterCrash: "ask-target", but its outcome reported a completed call as not done. Store the call id together with the effect, in one transaction.',
   declaresOther: (afterCrash: string) =>
@@ -102,8 +108,6 @@ Exit codes: 0 no difference, 1 a difference or wrong usage, 130 stopped with Ctr
   runFails: (reason: string | undefined) => `a run fails: ${reason ?? "unknown reason"}`,
   tooManyReplies: (replies: number, asked: number) =>
     `it has ${plural(replies, "reply", "replies")}, but the model is asked for only ${asked}.`,
-  scenarioTooShort: (replies: number) =>
-    `The scenario has ${plural(replies, "reply", "replies")}, but the model is asked for one more.`,
   noRun: (run: string) => `${run} does not exist. It may have been erased.`,
   runNotOver: (run: string, status: string) => `${run} is not finished yet (${status}).`,
   newerRow: (row: number, type: string) =>

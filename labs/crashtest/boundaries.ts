@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { Engine } from "../../core/store/engine/engine.ts"
-import type { Operation } from "../../core/store/engine/operations.ts"
+import type { Operation, Statements } from "../../core/store/engine/operations.ts"
 import {
   type CrashBoundary,
   type LifeFiles,
   type NotedCall,
   type NotedEffect,
+  ONCE,
   OWN_WRITE,
   noteLine,
 } from "./life-files.ts"
@@ -31,14 +32,14 @@ export class Boundaries {
     uncounted(() => noteLine(this.#files.writes, what))
     if (this.#dies?.at === mine && this.#dies.when === "before") die()
     // From here on the effect may have happened, also if this process ends.
-    if (by) this.#note(by, "touched")
+    if (by) this.#note(by, "touched", what)
     return () => {
       if (this.#dies?.at === mine) die()
     }
   }
 
-  #note(call: NotedCall, phase: NotedEffect["phase"]): void {
-    uncounted(() => noteLine(this.#files.effects, { ...call, phase } satisfies NotedEffect))
+  #note(call: NotedCall, phase: NotedEffect["phase"], what: string): void {
+    uncounted(() => noteLine(this.#files.effects, { ...call, phase, what } satisfies NotedEffect))
   }
 
   /** Runs a tool, so that its effects are attributed to the call. */
@@ -53,9 +54,10 @@ export class Boundaries {
       const call = runningCall()?.call
       if (operation.type === "statements" && !call) return change(operation)
       const by = operation.type === "statements" ? call : undefined
-      const reached = this.reach(describe(operation), by)
+      const what = describe(operation, by)
+      const reached = this.reach(what, by)
       const done = await uncounted(() => change(operation))
-      if (by && (done as { readonly ok?: boolean }).ok === false) this.#note(by, "unchanged")
+      if (by && (done as { readonly ok?: boolean }).ok === false) this.#note(by, "unchanged", what)
       reached()
       return done
     }) as Engine["change"]
@@ -63,11 +65,15 @@ export class Boundaries {
 }
 
 /** The description of a position in the table. */
-function describe(operation: Operation): string {
+function describe(operation: Operation, by: NotedCall | undefined): string {
   if (operation.type === "inbox") return "inbox"
-  if (operation.type === "statements") return OWN_WRITE
+  if (operation.type === "statements") return by && recordsCall(operation) ? `${by.tool}${ONCE}` : OWN_WRITE
   return operation.events.map(([, type]) => type).join(" + ") || "lease"
 }
+
+/** The commit contains the call id, on which a second one fails as a whole: `applyOnce`, and writes to the workspace. */
+const recordsCall = ({ statements }: Statements): boolean =>
+  statements.some(({ sql, mustChange }) => mustChange && /^\s*INSERT INTO applied_call\b/.test(sql))
 
 /** Never returns: the signal ends the process before any further code. */
 function die(): never {

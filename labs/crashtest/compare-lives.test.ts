@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type Baseline, differencesOf, toBaseline } from "./compare-lives.ts"
+import { type Baseline, differencesOf, toBaseline, toEnd } from "./compare-lives.ts"
 import type { NotedEffect, TranscriptLine } from "./life-files.ts"
 import type { Played } from "./play-lives.ts"
 
@@ -71,6 +71,37 @@ describe("a write that ran twice", () => {
     expect(compare(again)).toEqual([])
     expect(compare(["begun", "touched", "touched", "unchanged", "done"])).toHaveLength(1)
   })
+
+  test("is advised by what it did: outside of applyOnce, or in the store without it", () => {
+    const attempt = (...effects: string[]): NotedEffect[] => [
+      ...pay("one", "run-again", ["begun"]),
+      ...effects.map((what) => ({ ...pay("one", "run-again", ["touched"])[0]!, what })),
+      ...pay("one", "run-again", ["done"]),
+    ]
+    const twice = (...effects: string[]) => {
+      const whole = played({ effects: attempt(...effects) })
+      const both = played({ effects: [...whole.effects, ...whole.effects] })
+      return differencesOf(toBaseline(whole, whole) as Baseline, both, { mayRunAgain: [] })[0]
+    }
+    expect(twice("pay: applyOnce", "pay: fetch")).toMatch(/ran 2 times .* outside of it each time: pay: fetch\./)
+    expect(twice("a tool's own write")).toContain("Write with applyOnce")
+    expect(twice("pay: fetch")).toContain("name it in mayRunAgain")
+  })
+})
+
+test("the end names a tool that asks a person although its call is applied once", () => {
+  const end = (afterCrash: string, ...effects: string[]) => {
+    const touched = effects.map((what) => ({ ...pay("one", afterCrash, ["touched"])[0]!, what }))
+    const whole = played({ effects: [...pay("one", afterCrash, ["begun"]), ...touched] })
+    return toEnd(toBaseline(whole, whole) as Baseline, [])
+  }
+  expect(end("in-doubt", "pay: applyOnce")).toContain("pay writes only with applyOnce.")
+  for (const other of [
+    end("run-again", "pay: applyOnce"),
+    end("in-doubt", "pay: applyOnce", "pay: fetch"),
+    end("in-doubt"),
+  ])
+    expect(other).not.toContain("applyOnce")
 })
 
 test("the first line that differs is reported, but not a line that a person decided about", () => {

@@ -1,5 +1,5 @@
 import { crashtestText } from "../../apps/strings/tests.ts"
-import type { CrashBoundary, LifeOutcome, NotedEffect } from "./life-files.ts"
+import { type CrashBoundary, type LifeOutcome, type NotedEffect, ONCE, OWN_WRITE } from "./life-files.ts"
 import type { Played } from "./play-lives.ts"
 import type { CrashScenario } from "./scenario.ts"
 
@@ -47,23 +47,28 @@ function ranTooOften(
     if (kind === "read" || mayRunAgain.has(tool)) return []
     const known = usual.get(key)?.tries ?? []
     // If a tool's effects are visible, an attempt that was interrupted before any effect does not count.
-    const isSeen = known.some(({ touched }) => touched > 0)
-    const times = isSeen ? tries.filter(({ touched }) => touched > 0).length : tries.length
+    const isSeen = known.some(({ touched }) => touched.length > 0)
+    const times = isSeen ? tries.filter(({ touched }) => touched.length > 0).length : tries.length
     if (times <= known.length) return []
-    return [crashtestText.ranTooOften(tool, times, known.length, whatToDeclare(afterCrash))]
+    const advice = whatToDeclare(afterCrash, new Set(tries.flatMap(({ touched }) => touched)))
+    return [crashtestText.ranTooOften(tool, times, known.length, advice)]
   })
 }
 
-function whatToDeclare(afterCrash: string): string {
-  if (afterCrash === "run-again") return crashtestText.declaresRunAgain
+function whatToDeclare(afterCrash: string, effects: ReadonlySet<string>): string {
+  const others = [...effects].filter((what) => !what.endsWith(ONCE))
+  if (afterCrash === "run-again") {
+    if (others.length < effects.size) return crashtestText.besidesApplyOnce(others.join(", "))
+    return effects.has(OWN_WRITE) ? crashtestText.writesWithoutApplyOnce : crashtestText.declaresRunAgain
+  }
   if (afterCrash === "ask-target") return crashtestText.declaresAskTarget
   return crashtestText.declaresOther(afterCrash)
 }
 
 interface TriedEffect {
   readonly effect: NotedEffect
-  /** Each attempt, and the number of its effects. */
-  readonly tries: { readonly call: string; touched: number }[]
+  /** Each attempt, and the names of its effects. */
+  readonly tries: { readonly call: string; touched: string[] }[]
 }
 
 /** Counts the attempts of each call, by its input. */
@@ -72,10 +77,11 @@ function triesOf(effects: readonly NotedEffect[]): Map<string, TriedEffect> {
   for (const effect of effects) {
     const key = `${effect.tool} ${effect.input}`
     const { tries } = found.get(key) ?? found.set(key, { effect, tries: [] }).get(key)!
-    if (effect.phase === "begun") tries.push({ call: effect.call, touched: 0 })
+    if (effect.phase === "begun") tries.push({ call: effect.call, touched: [] })
     const mine = tries.findLast(({ call }) => call === effect.call)
-    if (mine && effect.phase === "touched") mine.touched++
-    if (mine && effect.phase === "unchanged") mine.touched--
+    const { phase, what = "" } = effect
+    if (phase === "touched") mine?.touched.push(what)
+    if (phase === "unchanged") mine?.touched.splice(mine.touched.lastIndexOf(what), 1)
   }
   return found
 }
@@ -157,7 +163,18 @@ export class CrashTable {
   }
 }
 
-export function toEnd(rows: readonly CrashRow[]): string {
+export function toEnd({ played }: Baseline, rows: readonly CrashRow[]): string {
   const differing = rows.filter(({ differences }) => differences.length > 0).length
-  return crashtestText.summary(rows.length, differing)
+  return [crashtestText.summary(rows.length, differing), ...needlesslyInDoubt(played.effects)].join("\n")
+}
+
+/** Tools that ask a person after a crash, although a second run would have no effect. */
+function needlesslyInDoubt(effects: readonly NotedEffect[]): string[] {
+  const tried = [...triesOf(effects).values()].filter(({ effect }) => effect.effect === "write")
+  const byTool = Map.groupBy(tried, ({ effect }) => effect.tool)
+  return [...byTool].flatMap(([tool, calls]) => {
+    const all = calls.flatMap(({ tries }) => tries.flatMap(({ touched }) => touched))
+    const isOnce = all.length > 0 && all.every((what) => what.endsWith(ONCE))
+    return isOnce && calls[0]?.effect.afterCrash === "in-doubt" ? [crashtestText.mayRunAgainByApplyOnce(tool)] : []
+  })
 }

@@ -11,6 +11,9 @@ export interface CrashBoundary {
 /** The name of a write that is not in a journal, by a tool that uses the store. */
 export const OWN_WRITE = "a tool's own write"
 
+/** The end of the name of a write that is recorded with its call id in one commit, so that a second attempt has no effect. */
+export const ONCE = ": applyOnce"
+
 /** The orders for a process that plays the scenario, from the start or from where another was killed. */
 export interface LifeOrders {
   readonly folder: string
@@ -42,6 +45,8 @@ export interface NotedCall {
  */
 export interface NotedEffect extends NotedCall {
   readonly phase: "begun" | "touched" | "unchanged" | "done"
+  /** For `touched` and `unchanged`: the name of the effect. */
+  readonly what?: string
 }
 
 export interface LifeOutcome {

@@ -7,11 +7,11 @@ import { type ComposedServer, composeServer } from "../../core/compose/compose-s
 import { openConfiguredStore } from "../../core/compose/open-store.ts"
 import type { Agent } from "../../core/engine/definition/agent.ts"
 import type { CallContext, Tool } from "../../core/engine/definition/tool.ts"
-import type { Model, ModelRequest } from "../../core/engine/model.ts"
+import type { Model } from "../../core/engine/model.ts"
 import { nextStep, isIdle } from "../../core/engine/next-step.ts"
 import type { ModelSource } from "../../core/engine/ports.ts"
 import { checkRequest } from "../../core/models/scripted/check-request.ts"
-import { always, scripted } from "../../core/models/scripted/model.ts"
+import { byTurn, scripted } from "../../core/models/scripted/model.ts"
 import { calls, replies, says } from "../../core/models/scripted/script.ts"
 import { AppError } from "../../core/protocol/errors.ts"
 import type { JournalEvent, UnknownEvent } from "../../core/protocol/events.ts"
@@ -196,7 +196,7 @@ export function shortfallOf(
   const asked = known.filter((event) => event.type === "message" && event.role === "assistant").length
   const failed = known.find((event) => event.type === "run_ended" && event.status === "failed")
   if (failed?.type === "run_ended")
-    return asked === replies?.length && failed.error?.code === "internal"
+    return failed.error?.code === "script_ended"
       ? crashtestText.tooFewReplies(asked)
       : crashtestText.runFails(failed.error?.message ?? failed.reason)
   if (replies && asked < replies.length) return crashtestText.tooManyReplies(replies.length, asked)
@@ -208,15 +208,11 @@ export function shortfallOf(
  * killed.
  */
 function toldModel(script: NonNullable<CrashScenario["replies"]>): Model {
-  const reply = ({ history }: ModelRequest) => {
-    const said = history.filter(({ role }) => role === "assistant").length
-    const next = script[said]
-    if (!next) throw new Error(crashtestText.scenarioTooShort(script.length))
-    const called = next.calls.map(({ name, input }) => calls(name, input))
-    return replies(...(next.text === "" ? [] : [says(next.text)]), ...called)
-  }
+  const parts = script.map(({ text, calls: called }) =>
+    replies(...(text === "" ? [] : [says(text)]), ...called.map(({ name, input }) => calls(name, input))),
+  )
   // A scenario contains replies, not decisions of stages: these continue as without a model that can decide.
-  return Object.assign(scripted(always(reply)), { decides: false as const })
+  return Object.assign(scripted(byTurn(...parts)), { decides: false as const })
 }
 
 /** The same models, which check each request as a strict provider does: every tool call has exactly one result. */

@@ -48,8 +48,8 @@ test("a life that fails, has replies left, or calls what its agent does not have
   expect(shortfallOf(whole, scenario("look", "pay"), has)).toContain("call pay")
   const failed = new Staged().asks("Look.").ends("failed")
   expect(shortfallOf(failed.events, { ...scenario(), replies: undefined }, has)).toContain("a run fails")
-  const internal = { code: "internal", message: "It broke." } as const
+  const ended = { code: "script_ended", message: "It broke." } as const
   const asks = ofModel(new Staged().asks("Look.").calls("look").starts(1).result(1))
-  const broken = [...asks, { ...failed.events.at(-1)!, error: internal } as JournalEvent]
+  const broken = [...asks, { ...failed.events.at(-1)!, error: ended } as JournalEvent]
   expect(shortfallOf(broken, scenario("look"), has)).toContain("1 reply, but the model is asked for one more")
 })

@@ -53,7 +53,7 @@ test("the pack of docs/recipes/write-a-pack.md is killed at every write and appl
   const said = ["--agent", "librarian", "--say", "lend Dune to Grace", "--json", "--jobs", "2"]
   const played = await new PawlProcess(["crashtest", ...said], environment, { cwd: folder }).ended
   const { boundaries } = JSON.parse(played.stdout) as { boundaries: { what: string; differences: string[] }[] }
-  expect(boundaries.filter(({ what }) => what === "a tool's own write")).toHaveLength(2)
+  expect(boundaries.filter(({ what }) => what === "lend_book: applyOnce")).toHaveLength(2)
   expect(boundaries.flatMap(({ differences }) => differences)).toEqual([])
   expect(played.code).toBe(0)
 }, 300_000)
@@ -65,5 +65,5 @@ test("replays a recorded run as it went", async () => {
   const played = await new PawlProcess(["crashtest", id, "--every", "11", "--json"], environment).ended
   const { boundaries, ...rest } = JSON.parse(played.stdout) as { boundaries: { what: string }[] }
   expect([played.code, rest]).toEqual([0, { agent: "workspace", say: ["add a task: buy milk"], killed: 2, differ: 0 }])
-  expect(boundaries[1]).toMatchObject({ at: 6, when: "after", what: "a tool's own write", reached: true })
+  expect(boundaries[1]).toMatchObject({ at: 6, when: "after", what: "create_task: applyOnce", reached: true })
 }, 300_000)
