@@ -1,0 +1,79 @@
+import { execFile } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { basename, join } from "node:path"
+import { promisify } from "node:util"
+import { describe, expect, test } from "vitest"
+
+const root = join(import.meta.dirname, "..", "..")
+const guides = join(root, "docs", "guide", "coming-from")
+const support = join(root, "test", "support", "coming-from")
+
+interface Program {
+  readonly title: string
+  readonly side: string
+  readonly code: string
+  readonly output: string
+  readonly runs: number
+  readonly killed: boolean
+  /** Other files that it imports, by name. */
+  readonly files: Readonly<Record<string, string>>
+}
+
+const BLOCK = /^```(?:ts (?<side>[\w-]+)(?<marks>[^\n]*)|text)\n(?<code>[\s\S]*?)^```$/gm
+
+/** The programs of a page. Each prints what the next text block shows. */
+function programsOf(page: string): Program[] {
+  const files: Record<string, Record<string, string>> = {}
+  const sections = readFileSync(join(guides, page), "utf8").split(/^## /m).slice(1)
+  return sections.flatMap((section) => {
+    const title = section.slice(0, section.indexOf("\n"))
+    const blocks = [...section.matchAll(BLOCK)].map(({ groups = {} }) => groups)
+    return blocks.flatMap(({ side, marks = "", code = "" }, index) => {
+      if (side === undefined) return []
+      const file = /file=(\S+)/.exec(marks)?.[1]
+      if (file !== undefined) (files[side] ??= {})[file] = code
+      if (file !== undefined) return []
+      const output = blocks.slice(index).find((block) => block.side === undefined)?.code ?? ""
+      const runs = Number(/runs=(\d)/.exec(marks)?.[1] ?? 1)
+      return [{ title, side, code, output, runs, killed: marks.includes("killed"), files: { ...files[side] } }]
+    })
+  })
+}
+
+async function runProgram({ side, code, runs, killed, files }: Program, place: string): Promise<string> {
+  const folder = await mkdtemp(join(place, ".guide-"))
+  try {
+    const own = { ...files, "program.ts": code }
+    await copyFile(join(support, `${side}.ts`), join(folder, "model.ts"))
+    for (const name of ["bank.ts", "script.ts"]) await copyFile(join(support, name), join(folder, name))
+    for (const [name, text] of Object.entries(own)) await writeFile(join(folder, name), text)
+    const env = { ...process.env, ...(killed ? { PAWL_TEST_KILLED: "1" } : {}) }
+    const run = () =>
+      promisify(execFile)(process.execPath, ["--conditions=pawl-source", "program.ts"], { cwd: folder, env }).catch(
+        (error: { readonly signal?: string; readonly stdout: string }) => {
+          if (killed && error.signal === "SIGKILL") return error
+          throw error
+        },
+      )
+    let printed = ""
+    for (let time = 0; time < runs; time++) printed += (await run()).stdout
+    return printed
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+describe.each(readdirSync(guides).sort())("the programs of coming-from/%s", (page) => {
+  const side = basename(page, ".md")
+  const programs = programsOf(page)
+
+  test("are ten, each on both sides", () => {
+    const numbered = programs.map(({ title, side: of }) => `${Number.parseInt(title, 10)} ${of}`)
+    expect(numbered).toEqual(Array.from({ length: 10 }, (_, at) => [`${at + 1} ${side}`, `${at + 1} pawl`]).flat())
+  })
+
+  test.each(programs)("$title: $side prints what the page shows", async (program) => {
+    expect(await runProgram(program, join(root, "test"))).toBe(program.output)
+  })
+})
