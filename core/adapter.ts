@@ -108,9 +108,15 @@ export type {
 } from "./protocol/dialects/ai-sdk.ts"
 export type { McpMessage } from "./protocol/dialects/mcp.ts"
 export type {
+  ConversationItem,
+  ConversationItems,
   InputItems,
   InputItemsQuery,
   ListedItem,
+  NewOpenAiConversation,
+  OpenAiConversation,
+  OpenAiConversationDeleted,
+  OpenAiConversationPatch,
   OutputCall,
   OutputItem,
   OutputMessage,

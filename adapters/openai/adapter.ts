@@ -49,4 +49,29 @@ function serveOpenAi(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.createEmbeddings, async (c, { body }) =>
     (await import("./embeddings.ts")).createEmbeddings(c, ports, body),
   )
+
+  const conversations = () => import("./conversations.ts")
+  serveRoute(app, routes.createOpenAiConversation, async (c, { body }) =>
+    (await conversations()).createOpenAiConversation(c, ports, body),
+  )
+
+  serveRoute(app, routes.readOpenAiConversation, async (c) => (await conversations()).readOpenAiConversation(c, ports))
+
+  serveRoute(app, routes.changeOpenAiConversation, async (c, { body }) =>
+    (await conversations()).changeOpenAiConversation(c, ports, body),
+  )
+
+  serveRoute(app, routes.deleteOpenAiConversation, async (c) =>
+    (await conversations()).deleteOpenAiConversation(c, ports),
+  )
+
+  serveRoute(app, routes.listConversationItems, async (c, { query }) =>
+    (await conversations()).listItems(c, ports, query),
+  )
+
+  serveRoute(app, routes.readConversationItem, async (c) => (await conversations()).readItem(c, ports))
+
+  serveRoute(app, routes.createConversationItems, async (c) => (await conversations()).refuseNewItems(c, ports))
+
+  serveRoute(app, routes.deleteConversationItem, async (c) => (await conversations()).refuseDeletion(c, ports))
 }

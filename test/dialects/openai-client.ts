@@ -16,6 +16,18 @@ export interface OpenAiOptions {
 export interface OpenAiClient {
   readonly models: { list(): Promise<{ readonly data: Told[] }>; retrieve(id: string): Promise<Told> }
   readonly chat: { readonly completions: { create(body: object, options?: object): OpenAiPromise } }
+  readonly conversations: {
+    create(body?: object): Promise<Told>
+    retrieve(id: string): Promise<Told>
+    update(id: string, body: object): Promise<Told>
+    delete(id: string): Promise<Told>
+    readonly items: {
+      create(id: string, body: object): Promise<Told>
+      list(id: string, query?: object): Promise<Told> & AsyncIterable<Told>
+      retrieve(item: string, of: { conversation_id: string }): Promise<Told>
+      delete(item: string, of: { conversation_id: string }): Promise<Told>
+    }
+  }
   readonly embeddings: { create(body: object): OpenAiPromise }
   readonly files: {
     create(body: object): Promise<Told>

@@ -35,6 +35,7 @@ const NAMES: Readonly<Record<string, "id" | "word" | "own">> = {
   id: "id",
   messageId: "id",
   documentId: "id",
+  itemId: "id",
   resultId: "id",
   questionId: "id",
   tool: "word",

@@ -110,6 +110,8 @@ const others: Partial<Record<RouteName, string>> = {
     "readMessage",
     "readState",
     "readModel",
+    "readConversationItem",
+    "readOpenAiConversation",
     "readOpenAiFile",
     "readOpenAiModel",
     "readRun",
@@ -128,6 +130,8 @@ const others: Partial<Record<RouteName, string>> = {
   ]),
   ...all(ONE, ["readAudit", "readProposal"]),
   readUiChat: "the newest runs of a chat, bounded by how long they are (test/dialects/long-runs.test.ts)",
+  listConversationItems:
+    "the items of a conversation, bounded as they are sent (test/dialects/openai/conversations.test.ts)",
   listInputItems: "the items of one run, bounded as they are sent",
 }
 

@@ -146,3 +146,62 @@ export const InputItems = z.object({
   has_more: z.boolean(),
 })
 export type InputItems = z.infer<typeof InputItems>
+
+/** A conversation's agent, as a model's name, and its title. Other metadata is not stored. */
+const ConversationMetadata = z.strictObject(
+  { model: z.string().min(1).max(400).optional(), title: z.string().trim().min(1).max(200).optional() },
+  { error: (issue) => (issue.code === "unrecognized_keys" ? "only model and title are stored" : undefined) },
+)
+
+export const NewOpenAiConversation = z.strictObject({
+  metadata: ConversationMetadata.nullish(),
+  items: boundedList(InputItem, 20).nullish(),
+})
+export type NewOpenAiConversation = z.infer<typeof NewOpenAiConversation>
+
+export const OpenAiConversationPatch = z.strictObject({ metadata: ConversationMetadata.nullish() })
+export type OpenAiConversationPatch = z.infer<typeof OpenAiConversationPatch>
+
+export const OpenAiConversation = z.object({
+  id: z.string(),
+  object: z.literal("conversation"),
+  created_at: z.number().int(),
+  metadata: ConversationMetadata,
+})
+export type OpenAiConversation = z.infer<typeof OpenAiConversation>
+
+export const OpenAiConversationDeleted = z.object({
+  id: z.string(),
+  object: z.literal("conversation.deleted"),
+  deleted: z.literal(true),
+})
+export type OpenAiConversationDeleted = z.infer<typeof OpenAiConversationDeleted>
+
+const UserContent = z.union([
+  z.object({ type: z.literal("input_text"), text: z.string() }),
+  z.object({
+    ...{ type: z.literal("input_image"), file_id: z.string() },
+    ...{ image_url: z.null(), detail: z.literal("auto") },
+  }),
+  z.object({ type: z.literal("input_file"), file_id: z.string(), filename: z.string() }),
+])
+
+/** A message of a conversation, a call of the caller's function, or its result. */
+export const ConversationItem = z.union([
+  z.object({
+    ...{ id: z.string(), type: z.literal("message"), role: z.literal("user"), status },
+    content: z.array(UserContent),
+  }),
+  OutputItem,
+  z.object({
+    ...{ id: z.string(), type: z.literal("function_call_output"), status },
+    ...{ call_id: z.string(), output: z.string() },
+  }),
+])
+export type ConversationItem = z.infer<typeof ConversationItem>
+
+export const ConversationItems = InputItems.extend({ data: z.array(ConversationItem) })
+export type ConversationItems = z.infer<typeof ConversationItems>
+
+/** Refused with a reason, whatever it contains. */
+export const NewItems = z.looseObject({})

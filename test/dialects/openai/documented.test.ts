@@ -15,6 +15,8 @@ const [, first = "", firstOutput = ""] =
 const [, functions = "", functionsOutput = ""] = /```ts\n(const tools = .*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
 const [, resumed = "", resumedOutput = ""] = /```ts\n(let \[id, .*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
 const [, files = "", filesOutput = ""] = /```ts\n(const file = .*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
+const [, conversations = "", conversationsOutput = ""] =
+  /```ts\n(const conversation = .*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
 const head = first.slice(0, first.indexOf("const answer"))
 
 test.each([
@@ -36,6 +38,13 @@ test.each([
     output: filesOutput,
     replies: [says("It is Bertha's.")],
     asks: "files",
+  },
+  {
+    what: "the example with a conversation",
+    code: head + conversations,
+    output: conversationsOutput,
+    replies: [says("It is Bertha's.")],
+    asks: "conversations",
   },
   {
     what: "the example of a stream that goes on",
