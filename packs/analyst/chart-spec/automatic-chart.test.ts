@@ -14,7 +14,7 @@ const chartOf = (names: readonly string[], rows: Rows) =>
 
 const months = ["2025-01", "2025-02", "2025-03"]
 
-test("one number for each moment is a line, by the days of the calendar", () => {
+test("one number for each moment is a line over calendar days", () => {
   const chart = chartOf(
     ["month", "revenue"],
     months.map((month, at) => [month, String(at * 10)]),
@@ -29,12 +29,12 @@ test("one number for each moment is a line, by the days of the calendar", () => 
   ).toBe("year")
 })
 
-test("one for each moment and series has a colour for each", () => {
+test("one number for each moment and series is a line per series", () => {
   const rows = months.flatMap((month) => ["a", "b"].map((name) => [month, name, 1]))
   expect(chartOf(["month", "name", "revenue"], rows)?.encoding.color?.field).toBe("name")
 })
 
-test("one for each name is bars", () => {
+test("one number for each name is a bar chart", () => {
   const chart = chartOf(
     ["country", "customers"],
     [
@@ -107,7 +107,7 @@ test.each<[what: string, names: string[], rows: Rows]>([
   expect(chartOf(names, rows)).toBeUndefined()
 })
 
-test("numbers that count time or name something are never what is drawn, whatever they are called", () => {
+test("periods and numbers that are names are never drawn as values", () => {
   const years = [2023, 2024, 2025].flatMap((year) => ["PT", "ES"].map((country) => [year, country, 10]))
   expect(chartOf(["order_year", "country", "revenue"], years)?.encoding).toMatchObject({
     ...{ x: { field: "order_year" }, y: { field: "revenue" }, color: { field: "country" } },

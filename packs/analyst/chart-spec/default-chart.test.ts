@@ -18,12 +18,12 @@ test.each<[what: string, names: string[], row: unknown[], drawn: string]>([
   ["a year", ["country", "founded_year", "people"], ["Chile", 1810, 5], "people"],
   ["an id", ["TrackId", "Name", "UnitPrice"], [1, "Air", 0.99], "UnitPrice"],
   ["a code", ["zip", "city", "people"], [79_098, "Freiburg", 5], "people"],
-])("%s is not what is drawn where there is another number", (_, names, row, drawn) => {
+])("%s is not drawn as a value if there is another number", (_, names, row, drawn) => {
   const { x, y } = draw(names, [row, row])?.encoding ?? {}
   expect([x, y].find((each) => each?.type === "quantitative")?.field).toBe(drawn)
 })
 
-test("what counts time alone is a quantity: hours that were worked, orders a day", () => {
+test("a period that is the only number is a value: hours worked, orders per day", () => {
   const rows = [
     ["Ada", 7],
     ["Bob", 8],

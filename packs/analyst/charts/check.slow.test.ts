@@ -119,7 +119,7 @@ test.each<[what: string, spec: unknown]>([
   SLOW,
 )
 
-test("a type that was not said is that of the column, and neither data nor schema comes along", async () => {
+test("a missing type is that of the column, and data and schema are removed", async () => {
   const verdict = await judge({
     $schema: "https://evil.example/x.json",
     data: { name: "result" },
@@ -175,7 +175,7 @@ test.each<[what: string, spec: unknown, says: RegExp]>([
     /names the column "z", and there is none/,
   ],
   ["an expression that is none", { ...bar, transform: [{ filter: "datum.b >" }] }, /cannot be read/],
-])("%s is refused with what to mend", async (_, spec, says) => {
+])("%s is refused with the problem", async (_, spec, says) => {
   expect(await problemOf(spec)).toMatch(says)
 })
 
@@ -192,7 +192,7 @@ describe("of hostile charts", () => {
     expect(await problemOf(bar)).toBeUndefined()
   })
 
-  test("brackets without end do not end the thread", async () => {
+  test("very many brackets do not crash the process", async () => {
     for (const text of [
       "[".repeat(30_000),
       `{"a":`.repeat(5000),
@@ -220,7 +220,7 @@ test(
   SLOW,
 )
 
-test("what would become the prototype of a part is no word", async () => {
+test("a key that would set a prototype is refused", async () => {
   const text = JSON.stringify(bar).replace(/}$/, `,"__proto__":{"description":"x"}}`)
   expect(await problemOf(text)).toContain("leave out __proto__: it is no word")
 })

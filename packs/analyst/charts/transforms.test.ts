@@ -20,11 +20,11 @@ test.each<[what: string, transforms: object[]]>([
     "columns folded where gaps were filled",
     [{ impute: "n", key: "many", groupby: ["few"], value: 0 }, { fold: ["n", "many", "few", "others", "n", "n"] }],
   ],
-])("%s would be more rows than a browser holds", (_, transforms) => {
+])("%s would create too many rows for a browser", (_, transforms) => {
   expect(() => check(...transforms)).toThrow(/too many/)
 })
 
-test("what makes some rows more is allowed", () => {
+test("transforms that create a few more rows are allowed", () => {
   check({ impute: "n", key: "many", groupby: ["few"], value: 0 }, { fold: ["n", "many"] })
   check({ density: "n", groupby: ["few"] }, { quantile: "n", groupby: ["few"] })
 })
@@ -34,7 +34,7 @@ test("folded values are grouped by their columns, because those are few", () => 
   check({ fold: ["n", "many"], as: ["which", "how many"] }, { density: "how many", groupby: ["which"] })
 })
 
-test("the transforms of a view come before those of its parts, wherever they are written", () => {
+test("the transforms of a view run before those of its children, independent of their order in the text", () => {
   const fold = { transform: [{ fold: ["n", "many", "few", "others", "n", "n"] }] }
   const transform = [{ impute: "n", key: "many", groupby: ["few"], value: 0 }]
   expect(() => checkTransforms({ layer: [fold], transform }, known)).toThrow(/too many/)

@@ -111,7 +111,7 @@ test("times are stored so that SQLite reads them: with a point before the fracti
   db.close()
 })
 
-test("names of columns are cleaned, and each is there once", async () => {
+test("names of columns are cleaned and made unique", async () => {
   const header = ' Total (EUR) ,total eur,,2024,"a""b;drop",select,😀,Ünï,total_EUR,x\u0007y'
   const names = (await look(`${header}\n${"1,".repeat(9)}1\n`)).columns.map(({ name }) => name)
   expect(names).toEqual([
@@ -122,7 +122,7 @@ test("names of columns are cleaned, and each is there once", async () => {
   ])
 })
 
-test("are read as what they are encoded in, with a word where that is a guess", async () => {
+test("are decoded with their encoding, with a warning if it is a guess", async () => {
   const text = "stadt,n\nKöln,1\n"
   const utf16 = (swap: boolean) => {
     const bytes = Buffer.from(`\uFEFF${text}`, "utf16le")
@@ -148,7 +148,7 @@ test("are read as what they are encoded in, with a word where that is a guess", 
   expect(broken.warnings).toEqual([expect.stringContaining("not UTF-8")])
 })
 
-test("with rows of other lengths lose nothing", async () => {
+test("with rows of different lengths are stored completely", async () => {
   const shown = await look("a,b\n1\n1,2,3,4\n1,2\n")
   expect(shown.columns.map(({ name }) => name)).toEqual(["a", "b", "column_3", "column_4"])
   expect(shown.rows).toEqual([
@@ -174,7 +174,7 @@ test.each<[string, string | Uint8Array, string]>([
   ["a quote that is never closed", 'a,b\n"1,2\n3,4\n', "quote is not closed"],
   ["a quote that runs on", `a,b\n"${"1,2\n".repeat(400_000)}`, "quote is not closed"],
   ["too many columns", `${"a,".repeat(600)}a\n`, "601 cells"],
-])("%s is refused in words", async (_what, body, problem) => {
+])("%s is refused with a sentence", async (_what, body, problem) => {
   expect(await run(body)).toEqual({ type: "refused", problem: expect.stringContaining(problem) })
 })
 
@@ -215,7 +215,7 @@ test.each(["31 Feb 2024", "Windows 2000", "12 Monkeys", "Mayfair 12, 2024"])(
   },
 )
 
-test("times with several offsets are stored, with a word of how they are compared", async () => {
+test("times with several offsets are stored, with a warning about comparisons", async () => {
   const { columns, warnings } = await look(
     "at;n\n2024-01-01T00:30:00+01:00;1\n2024-07-01T00:30:00+0200;2\n2024-07-01T00:30:00Z;3\n",
   )
@@ -234,12 +234,12 @@ test.each([
   ["lines", '{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n'],
   ["one list", '[{"a": 1, "b": "x"}, {"a": 2}]\n'],
   ["one object on several lines", '{\n  "a": 1,\n  "b": {\n  "c": 2}\n}\n'.replaceAll("\n  ", "\n{ ")],
-])("JSON in %s is refused as what it is", async (_, text) => {
+])("JSON in %s is refused as JSON", async (_, text) => {
   const outcome = await run(text)
   expect(outcome).toMatchObject({ type: "refused", problem: expect.stringContaining("it is JSON") })
 })
 
-test("a title above the names of the columns is pointed out", async () => {
+test("a title above the header causes a warning", async () => {
   for (const text of [
     "Sales of 2024\n\nregion,amount\nNorth,3\nSouth,4\n",
     "Sales of 2024,,\nregion,amount,n\nNorth,3,1\n",
@@ -261,6 +261,6 @@ test.each([
   [zip("photos/1.jpg"), "it is an archive (ZIP)"],
   [Buffer.from("SQLite format 3\0\x10\0\x01"), "connect it as a database"],
   [Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0, 0]), "it is an old Office document"],
-])("a file that is no text is refused as what it is: %#", async (bytes, problem) => {
+])("a file that is not text is refused with its format: %#", async (bytes, problem) => {
   expect(await run(bytes)).toMatchObject({ type: "refused", problem: expect.stringContaining(problem) })
 })

@@ -23,7 +23,7 @@ function opened(limits: Partial<CsvLimits>, isRecorded = async () => false) {
   return { keep, left, folders: () => readdirSync(join(root, ".uploads")) }
 }
 
-test("files of a person have a limit together, and one that would go beyond it leaves nothing", async () => {
+test("a person's files have a common limit, and a file beyond it is removed completely", async () => {
   const { keep, left } = opened({ keptBytes: 30_000 })
   await keep(rows(100))
   await keep(rows(100))
@@ -31,7 +31,7 @@ test("files of a person have a limit together, and one that would go beyond it l
   expect(left()).toHaveLength(2)
 })
 
-test("what takes too long, is given up, or cannot be recorded leaves nothing", async () => {
+test("an upload that takes too long, is aborted, or cannot be recorded leaves no files", async () => {
   const slow = opened({ seconds: 0.001 }) // no process starts in a millisecond
   await expect(slow.keep(rows(10))).rejects.toMatchObject({ code: "csv_refused" })
   const given = opened({})

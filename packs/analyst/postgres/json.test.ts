@@ -9,7 +9,7 @@ test.each([
   ['{"a:{": "}"}', { "a:{": "}" }],
   ["null", null],
   ["[]", []],
-])("JSON is JSON where all of it survives: %s", (text, value) => {
+])("JSON is parsed if it can be written back unchanged: %s", (text, value) => {
   expect(toJson(text)).toEqual(value)
 })
 
@@ -26,7 +26,7 @@ test.each([
   ["a NUL", '["\\u0000"]'],
   ["many levels", deep(101)],
   ["so many that a stack would not hold them", deep(30_000)],
-])("it stays the text it is with %s", (_, text) => {
+])("it stays text with %s", (_, text) => {
   expect(toJson(text)).toBe(text)
 })
 

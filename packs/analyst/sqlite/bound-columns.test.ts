@@ -22,7 +22,7 @@ const fates = (sql: string) => {
 
 const LATE = "WHERE id = 1 AND date('now') > '2000'"
 
-describe("of what a statement gives to the columns of a SQLite table", () => {
+describe("of the values that a statement writes to a SQLite table", () => {
   test.each([
     // The time decides which rows there are, not what is in them.
     [`INSERT INTO badge SELECT id, code, said FROM badge ${LATE}`, "id code said"],
@@ -42,11 +42,11 @@ describe("of what a statement gives to the columns of a SQLite table", () => {
     ["INSERT INTO badge SELECT id, 'x', NULL FROM badge WHERE said IS NOT NULL", "id code said"],
     ["INSERT INTO badge SELECT DISTINCT id, 'default values', 'y' FROM badge WHERE NULL IS NULL", "id code said"],
     ["INSERT INTO badge SELECT * FROM (SELECT id, 'x', NULL FROM badge)", "id code said"],
-  ])("what it states is compared: %s", (sql, bound) => {
+  ])("stated values are compared: %s", (sql, bound) => {
     expect(fates(sql).bound).toBe(bound)
   })
 
-  test("a constant default is compared, whatever stands in it", () => {
+  test("a constant default is compared, also if it contains keywords", () => {
     expect(fates("INSERT INTO plain (id) VALUES ('a')")).toEqual({ bound: "id said n", made: "" })
   })
 
@@ -64,7 +64,7 @@ describe("of what a statement gives to the columns of a SQLite table", () => {
     ["INSERT INTO line VALUES (1, 'u', random()) ON CONFLICT (id) DO UPDATE SET at = '2020'", "at"],
     ["INSERT INTO line VALUES (1, 'u', '2020') ON CONFLICT (id) DO UPDATE SET at = random()", "at"],
     ["UPDATE line SET at = CASE WHEN said > 'a' THEN datetime('now') ELSE at END", "at"],
-  ])("what it leaves to the moment is not: %s", (sql, made) => {
+  ])("values that differ at each run are not: %s", (sql, made) => {
     expect(fates(sql).made).toBe(made)
   })
 })

@@ -78,14 +78,14 @@ const dying = (times: number) => `
     process.exit(3)
   })`
 
-test("a query whose process dies is answered by another, and the log has both its words and its exit code", async () => {
+test("a query whose process crashes is answered by another process, and the log has the crash's output and exit code", async () => {
   const { children, log } = open(dying(1))
   expect(await children.run("ada", jobOf("SELECT a FROM t"), signal)).toMatchObject(answerOf)
   const fields = { program: "test-program", code: 3, signal: null, stderr: "something broke" }
   expect(log.lines).toMatchObject([{ event: "child_failed", fields }])
 })
 
-test("a query that ends its process twice is not tried a third time, and the next one is answered", async () => {
+test("a query that crashes its process twice is not tried again, and the next query works", async () => {
   const { children, log, mark } = open(dying(2))
   await expect(children.run("ada", jobOf("SELECT a FROM t"), signal)).rejects.toMatchObject({ code: "query_failed" })
   expect(readFileSync(mark, "utf8")).toBe("xx")
@@ -93,7 +93,7 @@ test("a query that ends its process twice is not tried a third time, and the nex
   expect(await children.run("ada", jobOf("SELECT a FROM t"), signal)).toMatchObject(answerOf)
 })
 
-test("a process that dies while it waits is in the log, and costs the next query nothing", async () => {
+test("a process that crashes while idle is logged, and does not affect the next query", async () => {
   const { children, log, mark } = open(`
     import { writeFileSync } from "node:fs"
     writeFileSync(new URL("mark", import.meta.url), String(process.pid))`)

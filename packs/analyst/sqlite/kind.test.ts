@@ -41,7 +41,7 @@ function make(file: string, ...statements: string[]): DatabaseSync {
   return db
 }
 
-test("a query may ask how it is run, and no change may", async () => {
+test("EXPLAIN is allowed for a query, not for a change", async () => {
   make(join(own, "explained.db"))
   const [step] = await rowsOf("explained.db", "EXPLAIN QUERY PLAN SELECT * FROM t WHERE a = 1")
   expect(step?.at(-1)).toBe("SCAN t")
@@ -50,7 +50,7 @@ test("a query may ask how it is run, and no change may", async () => {
   expect(await rowsOf("explained.db", "SELECT a FROM t")).toEqual([[1]])
 })
 
-test("values lose nothing on their way", async () => {
+test("values are returned without loss", async () => {
   const db = make(join(own, "values.db"), "CREATE TABLE v (i INTEGER, r REAL, t TEXT, b BLOB, d DATE, n NUMERIC(10,2))")
   db.exec(`INSERT INTO v VALUES (9007199254740993, 1.5, 'a''b', x'00ff', '2026-02-03', 12.50),
     (-9223372036854775808, 9e999, '', x'', NULL, NULL), (42, -9e999, '😀', zeroblob(3), 'x', '1.10')`)
@@ -101,7 +101,7 @@ test.each(["fts5", "fts4"])("a full-text index (%s) is searched", async (index) 
   expect((await kind.introspect(placeOf(file))).tables.map(({ name }) => name)).toContain("doc")
 })
 
-test("what is too much is cut, and said to be", async () => {
+test("too many rows are truncated, which is reported", async () => {
   make(join(own, "much.db")).close()
   const numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
   const many = await kind.query(placeOf("much.db"), `${numbers} SELECT i FROM n`)
@@ -115,7 +115,7 @@ test("what is too much is cut, and said to be", async () => {
 })
 
 describe("a file", () => {
-  test("is only one in one's own folder or in the shared one", async () => {
+  test("must be in the person's folder or in the shared one", async () => {
     const outside = mkdtempSync(join(tmpdir(), inject("testRun"), "elsewhere-"))
     make(join(outside, "x.db")).close()
     make(join(root, "user_adam", "x.db")).close()
@@ -155,14 +155,14 @@ describe("a file", () => {
     }
   })
 
-  test("with an odd name is found by that name", async () => {
+  test("with an unusual name is found by that name", async () => {
     for (const name of ["a?mode=rw.db", "100%.db", "sp ace #1.db", "ü.db", "a'b.db"]) {
       make(join(own, name)).close()
       expect(await rowsOf(name, "SELECT a FROM t")).toEqual([[1]])
     }
   })
 
-  test("that is swapped for a link all the time is never followed", async () => {
+  test("that is repeatedly swapped for a link is never followed", async () => {
     const outside = join(mkdtempSync(join(tmpdir(), inject("testRun"), "elsewhere-")), "secret.db")
     make(outside, "UPDATE t SET a = 'secret'").close()
     const [path, good, link] = ["swap.db", "good.db", "bad.db"].map((name) => join(own, name)) as [
@@ -231,7 +231,7 @@ describe("a database with a write-ahead log", () => {
     expect(state()).toEqual(before)
   })
 
-  test("that was left behind by a crash is read with what is only in its log, and left as it was", async () => {
+  test("that a crash has left is read with the contents of its log, and not changed", async () => {
     const { db, path, folder } = logged("crashed.db")
     const crashed = mkdtempSync(join(own, "crash-"))
     for (const ending of ["", "-wal"]) copyFileSync(`${path}${ending}`, join(crashed, `crashed.db${ending}`))
@@ -243,7 +243,7 @@ describe("a database with a write-ahead log", () => {
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith("pawl-sqlite-"))).toEqual([])
   })
 
-  test("may be written to meanwhile: each answer is what was there at some moment", async () => {
+  test("may be written concurrently: each answer is a consistent state", async () => {
     const { db, path } = logged("busy.db")
     db.exec("DELETE FROM t; INSERT INTO t VALUES (0); CREATE TABLE u (a); INSERT INTO u VALUES (0)")
     let count = 0

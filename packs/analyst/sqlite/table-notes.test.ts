@@ -10,7 +10,7 @@ function notesOf(comment: string) {
   return readNotes(db).get("t")
 }
 
-test("what a table says of itself is read back as it was written", () => {
+test("notes of a table are read as they were written", () => {
   expect(notesOf(toComment(notes))).toEqual(notes)
   expect(toComment({ warnings: [], columns: [{ name: "a", warnings: [] }] })).toBe("")
 })

@@ -126,7 +126,7 @@ describe("ask_analyst", () => {
     expect(text).not.toContain("Chile")
   })
 
-  test("shows the model what was wrong with its chart, three times, then shows a table and says why", async () => {
+  test("sends problems of a chart to the model, three times, then shows a table with the reason", async () => {
     const model = writing("a", "b", "c", JSON.stringify(SPEC))
     expect((await ask({ model })).data.kind).toBe("chart")
     expect(model.requests).toHaveLength(4)
@@ -140,7 +140,7 @@ describe("ask_analyst", () => {
     )
   })
 
-  test("a reply that merely stops is none, and one that was cut at its limit is no chart", async () => {
+  test("an empty reply and a truncated one are not charts", async () => {
     const saying = (...more: ReplyPart[]): Model => ({
       ...writing(),
       async *stream() {
@@ -154,7 +154,7 @@ describe("ask_analyst", () => {
     expect((await ask({ model: saying({ type: "finish", finish: "stop", usage }) })).data.kind).toBe("chart")
   })
 
-  test("the rows that the model sees are few, and what stands in them is not said to be more than data", async () => {
+  test("the model sees few rows, marked as data", async () => {
     const model = writing(JSON.stringify(SPEC))
     await ask({ model, result: stored({ rows: Array.from({ length: 500 }, (_, at) => [`c${at}`, at]) }) })
     const said = JSON.stringify(model.requests[0]?.history)
@@ -169,7 +169,7 @@ describe("ask_analyst", () => {
     expect(model.requests).toEqual([])
   })
 
-  test("without a result it asks the database first, where it can, and says so where it cannot", async () => {
+  test("without a result it asks the database first, or reports that it cannot", async () => {
     const none = await ask({ model: writing(), state: {} })
     expect([none.status, none.text]).toEqual([
       "error",
@@ -195,7 +195,7 @@ describe("ask_analyst", () => {
     })
   })
 
-  test("a result that is no longer kept is drawn from the state where that has all of it, and from nothing less", async () => {
+  test("an expired result is drawn from the state only if that has all rows", async () => {
     const find = { results: { find: async () => undefined }, checker }
     const run = (state: object) =>
       askAnalyst(find).run({ query: "x" }, {
@@ -215,7 +215,7 @@ describe("ask_analyst", () => {
     expect(JSON.stringify(model.requests[0]?.history)).toContain("area")
   })
 
-  test("many rows are cut, and it says so", async () => {
+  test("many rows are truncated, which is reported", async () => {
     const { data, text } = await ask({
       model: writing(JSON.stringify(SPEC)),
       result: stored({ rows: Array.from({ length: 5000 }, (_, at) => [`c${at}`, at]) }),
@@ -357,7 +357,7 @@ describe("a chart of days", () => {
     }
   })
 
-  test("that counts in UTC by itself, or takes them for names, is left as it is written", async () => {
+  test("that uses UTC itself, or treats days as names, is not changed", async () => {
     const { x, y } = written.encoding
     for (const along of [
       { ...x, timeUnit: "utcyearmonth" },
@@ -370,7 +370,7 @@ describe("a chart of days", () => {
   })
 })
 
-test("a table in the place of a chart is as long as a table may be, and says which result it is of", async () => {
+test("a table instead of a chart has as many rows as tables may have, and names its result", async () => {
   const wide = stored({ rows: Array.from({ length: 100 }, (_, at) => [`${at} ${"x".repeat(20_000)}`, at]) })
   const { data } = await ask({ model: writing("a", "b", "c", "d"), result: wide })
   expect(data).toMatchObject({ kind: "table", rowCount: 100, resultHash: "h1" })

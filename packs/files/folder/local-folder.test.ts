@@ -54,7 +54,7 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(folder.find("link/a.txt")?.path).toBe("src/a.txt")
   })
 
-  test("not one byte outside is read or written, whichever way a path tries", () => {
+  test("paths that lead outside are never read or written", () => {
     const { base, root, outside } = place()
     symlinkSync(outside, join(root, "out"))
     symlinkSync("../outside/secret", join(root, "secret-link"))
@@ -97,7 +97,7 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(readdirSync(base).sort()).toEqual(["outside", "secret", "work", "work-old"])
   })
 
-  test("our own data is none of the folder also where it lies in it, by any path, there already or not yet", () => {
+  test("Pawl's own data in the folder is excluded under any path, also before it exists", () => {
     const { base, root } = place()
     mkdirSync(join(root, "data"))
     writeFileSync(join(root, "data", "master.key"), SECRET)
@@ -118,7 +118,7 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(() => openFolder(join(root, "data"), by, [join(root, "data")])).toThrow("Pawl itself")
   })
 
-  test("a file with another name is read as what it is here; a write or a deletion leaves the other name alone", () => {
+  test("a file with a hard link can be read; a write or a deletion does not change the other name", () => {
     const { root, outside } = place()
     for (const name of ["hard", "gone"]) linkSync(join(outside, "secret"), join(root, name))
     linkSync(join(root, "src", "a.txt"), join(root, "src", "b.txt"))
@@ -173,7 +173,7 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(readdirSync(root).sort()).toEqual(["run.sh", "src"])
   })
 
-  test("what was shown for one place is not done where a link has come to lead", () => {
+  test("a write is refused if a link now leads to another path than the shown one", () => {
     const { root } = place()
     mkdirSync(join(root, ".git"))
     symlinkSync(".git", join(root, "d"))
@@ -185,7 +185,7 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(readdirSync(join(root, ".git"))).toEqual([])
   })
 
-  test("a move takes no other file's place, and a link moves as a link", () => {
+  test("a move does not overwrite a file, and moves a link itself", () => {
     const { root } = place()
     symlinkSync("src/a.txt", join(root, "link"))
     using folder = openFolder(root, by)
@@ -198,7 +198,7 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(read(folder, "src/c.txt")).toBe("b")
   })
 
-  test("files beyond a size are refused, also those that have none to tell", () => {
+  test("files beyond a size are refused, also those that report no size", () => {
     const { root } = place()
     using folder = openFolder(root, by)
     folder.write("big", Buffer.alloc(2000), { expect: "absent" })

@@ -19,8 +19,8 @@ function place() {
 
 const grounds = process.platform === "linux" ? (["descriptors", "names"] as const) : (["names"] as const)
 
-describe.each(grounds)("files read one behind the other, by %s", (by) => {
-  test("are those of the folder, and nothing that a link leads out to", () => {
+describe.each(grounds)("files read in a row, by %s", (by) => {
+  test("are only those of the folder, without targets of links outside", () => {
     const { root, outside } = place()
     symlinkSync(join(outside, "a.txt"), join(root, "src", "link.txt"))
     symlinkSync(outside, join(root, "lie"))
@@ -58,7 +58,7 @@ describe.each(grounds)("files read one behind the other, by %s", (by) => {
     expect(reader.read("top.txt")?.toString()).toBe("top")
   })
 
-  test("are given only where they are wanted, and the next one is read all the same", () => {
+  test("are returned only if they are wanted, and the next one is still read", () => {
     const { root } = place()
     using folder = openFolder(root, by)
     using reader = new QuickReader(folder, 100)
@@ -72,7 +72,7 @@ describe.each(grounds)("files read one behind the other, by %s", (by) => {
     ])
   })
 
-  test("are not those of a place that is closed", () => {
+  test("do not include excluded paths", () => {
     const { root } = place()
     using folder = openFolder(root, by, [join(root, "src", "deep")])
     using reader = new QuickReader(folder, 100)

@@ -55,7 +55,7 @@ test("shallow files are found first, however many are deeper, and skipped folder
   expect(protectedIn(folder, "", 5).isWhole).toBe(false)
 })
 
-test("a directory that does not open, or has more names than are read, is no empty one", () => {
+test("a directory that cannot be opened, or has too many names, makes the search incomplete", () => {
   const { folder, root } = folderWith({ "a/b": "", "deep/AGENTS.md": "" })
   const list: Folder["list"] = (path, most) => {
     if (path === "a") throw fileRefusal("a: this user may not do that there")
@@ -67,7 +67,7 @@ test("a directory that does not open, or has more names than are read, is no emp
   expect(protectedIn(folder)).toMatchObject({ isWhole: false, found: [{ path: "deep/AGENTS.md" }] })
 })
 
-test("no depth is too deep for it", () => {
+test("finds files at any depth", () => {
   const { folder } = folderWith({ "1/2/3/4/5/6/7/8/9/10/11/12/AGENTS.md": "" })
   expect(paths(folder)).toEqual(["1/2/3/4/5/6/7/8/9/10/11/12/AGENTS.md"])
 })
@@ -85,7 +85,7 @@ test("a directory that was renamed and created again is detected: the new file i
   expect(readdirSync(at("sub2"))).toEqual(["a"])
 })
 
-test("another file in the place of a link is seen, and so is what the link leads to", () => {
+test("a file that replaces a link is detected, and so is a changed target of a link", () => {
   const { folder, at } = folderWith({ "AGENTS.md": "kind", "docs/rules.md": "kind" })
   symlinkSync("AGENTS.md", at("CLAUDE.md"))
   symlinkSync("docs/rules.md", at("GEMINI.md"))

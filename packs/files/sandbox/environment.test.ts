@@ -5,7 +5,7 @@ import { isReal, open, place, scratch } from "../../../test/support/files/comman
 import { commandEnvironment, placesNamed } from "./environment.ts"
 import { findSandbox } from "./sandbox.ts"
 
-test("commands see where things are and how the network is reached, and neither a key nor a password", () => {
+test("commands get search paths and proxies, but no keys or passwords", () => {
   const seen = commandEnvironment({
     ...{ PATH: "/usr/bin", HOME: "/home/ada", LANG: "de_DE.UTF-8", LC_TIME: "C", TZ: "Europe/Berlin" },
     ...{
@@ -28,7 +28,7 @@ test("commands see where things are and how the network is reached, and neither 
   })
 })
 
-test("of what the environment names only certificates and toolchains that are there are shown, never a home folder", () => {
+test("only existing certificates and toolchains of the environment are mounted, never a home folder", () => {
   const [folder, home] = [scratch(), scratch()]
   const [pem, jdk, venv, no] = ["ca.pem", "jdk", "venv", "no"].map((name) => join(folder, name)) as [
     string,

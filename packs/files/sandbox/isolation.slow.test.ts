@@ -38,7 +38,7 @@ test.for([false, true])("no Unix socket can be reached, with the network (%s) ne
   }
 })
 
-test("with the network a server is reached, without it is not", async () => {
+test("a server is reachable only with the network", async () => {
   await using server = createHttpServer((_request, response) => response.end("reached"))
   await listening(server, 0)
   const { port } = server.address() as AddressInfo
@@ -48,7 +48,7 @@ test("with the network a server is reached, without it is not", async () => {
   expect((await run({ command: ask })).text).toContain("away")
 })
 
-test("the calls that lead out are refused for real", async ({ skip }) => {
+test("system calls that leave the sandbox are refused by the kernel", async ({ skip }) => {
   skip(!hasPerl, NO_PERL)
   const { run } = open(findSandbox(place()))
   const processor = process.arch as Processor
@@ -82,7 +82,7 @@ test("threads, pipes, pairs of sockets, compilers and workers work as usual", as
   for (const word of ["thread", "piped", "told", "served"]) expect(text).toContain(word)
 })
 
-test("of the home folder there are the programs on the search path, and nothing else", async () => {
+test("the home folder contains only the programs on the search path", async () => {
   const home = mkdtempSync("/var/tmp/pawl-home-")
   try {
     const secrets = [
@@ -116,7 +116,7 @@ test("of the home folder there are the programs on the search path, and nothing 
   }
 })
 
-test("links that a command leaves in its home make nothing anywhere else", async () => {
+test("links that a command leaves in its home do not create files outside", async () => {
   const home = mkdtempSync("/var/tmp/pawl-home-")
   const outside = scratch()
   try {
@@ -133,7 +133,7 @@ test("links that a command leaves in its home make nothing anywhere else", async
   }
 })
 
-test("npm installs from a registry, with the network agreed to", async ({ skip }) => {
+test("npm installs from a registry if the network was approved", async ({ skip }) => {
   skip(spawnSync("npm", ["--version"]).status !== 0, "npm is missing")
   const made = scratch()
   mkdirSync(join(made, "package"))
@@ -202,7 +202,7 @@ int main() { return mmap(0, 1L << 40, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_
   })
 })
 
-test("what a command leaves behind in /tmp goes with it, and it is none of ours", async () => {
+test("/tmp of a command is deleted with it, and is not the machine's", async () => {
   const mine = scratch()
   symlinkSync("/", join(mine, "link"))
   const { run } = open(findSandbox(place()))

@@ -43,7 +43,7 @@ function repository() {
   }
 }
 
-test("the repository of a subfolder, a linked worktree and a submodule is found; one that lies in the folder is not named", () => {
+test("the repository of a subfolder, a linked worktree and a submodule is found; one in the folder is not mounted separately", () => {
   const { main, worktree, subfolder, submodule, data } = repository()
   expect(repositoryOf(main, HOME)).toBeUndefined()
   expect(repositoryOf(subfolder, HOME)).toEqual({ top: main, gitDirectory: data, common: data })

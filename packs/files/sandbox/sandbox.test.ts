@@ -6,7 +6,7 @@ import { newId } from "../../../core/pack.ts"
 import { fakeBubblewrap, isReal, NO_BUBBLEWRAP, open, place, scratch } from "../../../test/support/files/commands.ts"
 import { bubblewrap, findSandbox, hiddenPlaces, noSandbox } from "./sandbox.ts"
 
-test("a sandbox shows what programs need, and has no network unless that was shown and asked about", async () => {
+test("a sandbox mounts the files that programs need, and has no network unless it was approved", async () => {
   const { program, told, bin } = fakeBubblewrap()
   const home = scratch()
   expect(findSandbox(place({ searchPath: `/nonexistent:${bin}` })).holds).toBe(true)
@@ -44,7 +44,7 @@ test("a sandbox shows what programs need, and has no network unless that was sho
   expect(told()).not.toContain(`${root}/.git`)
 })
 
-test("the real bubblewrap keeps a command from keys, from the system and from the network", async ({ skip }) => {
+test("the real bubblewrap hides keys, protects the system and blocks the network", async ({ skip }) => {
   skip(!isReal, NO_BUBBLEWRAP)
   const keys = mkdtempSync("/var/tmp/pawl-keys-")
   const outside = join(keys, "..", `pawl-canary-${newId("call")}`)
@@ -66,7 +66,7 @@ test("the real bubblewrap keeps a command from keys, from the system and from th
   }
 })
 
-test("what is hidden stays hidden where the folder holds it, also where it is read-only by its name", async () => {
+test("hidden paths in the folder stay hidden, also if they are read-only as well", async () => {
   const { program, told } = fakeBubblewrap()
   const home = scratch()
   for (const name of [".ssh", ".local/share"]) mkdirSync(join(home, name), { recursive: true })
@@ -79,7 +79,7 @@ test("what is hidden stays hidden where the folder holds it, also where it is re
   expect(after).toContain(`--tmpfs\n${home}/.local/share\n`)
 })
 
-test("the real bubblewrap hides keys and our data in the folder, whatever is renamed", async ({ skip }) => {
+test("the real bubblewrap hides keys and Pawl's data in the folder, also after renames", async ({ skip }) => {
   skip(!isReal, NO_BUBBLEWRAP)
   const home = mkdtempSync("/var/tmp/pawl-home-")
   try {
@@ -98,7 +98,7 @@ test("the real bubblewrap hides keys and our data in the folder, whatever is ren
   }
 })
 
-test("one that cannot work on this machine is none, and says so", () => {
+test("a sandbox that does not work on this machine is reported and not used", () => {
   const bin = scratch()
   writeFileSync(join(bin, "bwrap"), "#!/bin/sh\nexit 1\n")
   chmodSync(join(bin, "bwrap"), 0o755)
@@ -108,7 +108,9 @@ test("one that cannot work on this machine is none, and says so", () => {
   })
 })
 
-test("the real bubblewrap holds what is always asked about, whatever lies above it is renamed", async ({ skip }) => {
+test("the real bubblewrap protects files that always need approval, also if a folder above is renamed", async ({
+  skip,
+}) => {
   skip(!isReal, NO_BUBBLEWRAP)
   const { run, root } = open(findSandbox(place()))
   mkdirSync(join(root, "sub"))

@@ -47,13 +47,13 @@ describe.each<Processor>(["x64", "arm64"])("on %s", (processor) => {
   const architecture = AUDIT_ARCHITECTURE[processor]
   const call = (number: number, ...words: number[]) => judged(program, { number, words, architecture })
 
-  test("what looks into other processes, mounts, or opens the kernel is refused", () => {
+  test("calls that access other processes, mount, or expose the kernel are refused", () => {
     for (const [name, { [processor]: number }] of Object.entries(REFUSED))
       if (number !== undefined) expect(call(number), name).toBe(NOT_PERMITTED)
     for (const { [processor]: number } of Object.values(UNKNOWN)) expect(call(number as number)).toBe("errno 38")
   })
 
-  test("what every program does is not", () => {
+  test("common calls are allowed", () => {
     // read, write, openat, execve, exit_group, futex, mmap, connect, bind, getrandom
     const usual = {
       x64: [0, 1, 257, 59, 231, 202, 9, 42, 49, 318],
@@ -62,7 +62,7 @@ describe.each<Processor>(["x64", "arm64"])("on %s", (processor) => {
     for (const number of usual[processor]) expect(call(number), String(number)).toBe(ALLOWED)
   })
 
-  test("sockets are IP and routes only, in whatever bits the rest of the argument has", () => {
+  test("sockets are limited to IP and routes, with any other bits in the argument", () => {
     const { [processor]: socket } = JUDGED.socket
     for (const family of [AF_INET, AF_INET6]) expect(call(socket, family, 1, 0)).toBe(ALLOWED)
     expect(call(socket, AF_NETLINK, 3, 0)).toBe(ALLOWED)
@@ -72,7 +72,7 @@ describe.each<Processor>(["x64", "arm64"])("on %s", (processor) => {
     expect(call(socket, 2 ** 40 + AF_UNIX, 1, 0)).toBe(NO_SUCH_FAMILY)
   })
 
-  test("pairs of sockets are connected ones", () => {
+  test("pairs of sockets must be stream sockets", () => {
     const { [processor]: pair } = JUDGED.socketpair
     const [STREAM, DATAGRAM, RAW, SEQPACKET, CLOEXEC] = [1, 2, 3, 5, 0o2000000]
     for (const type of [STREAM, SEQPACKET, STREAM | CLOEXEC]) expect(call(pair, AF_UNIX, type, 0)).toBe(ALLOWED)
@@ -80,7 +80,7 @@ describe.each<Processor>(["x64", "arm64"])("on %s", (processor) => {
     expect(call(pair, AF_INET, STREAM, 0)).toBe(NO_SUCH_FAMILY)
   })
 
-  test("processes and threads can be made, namespaces cannot, and nothing is typed into the terminal", () => {
+  test("processes and threads can be created, but no namespaces, and terminal input cannot be injected", () => {
     const { [processor]: clone } = JUDGED.clone
     const [SIGCHLD, THREAD] = [17, 0x3d0f00]
     for (const flags of [SIGCHLD, THREAD]) expect(call(clone, flags)).toBe(ALLOWED)
@@ -92,7 +92,7 @@ describe.each<Processor>(["x64", "arm64"])("on %s", (processor) => {
     for (const request of [TIOCSTI, TIOCLINUX, 2 ** 32 + TIOCSTI]) expect(call(ioctl, 0, request)).toBe(NOT_PERMITTED)
   })
 
-  test("calls in another numbering end the process", () => {
+  test("calls of another architecture end the process", () => {
     const [I386, ARM] = [0x40000003, 0x40000028]
     const other = AUDIT_ARCHITECTURE[processor === "x64" ? "arm64" : "x64"]
     for (const strange of [I386, ARM, other, 0])
@@ -100,7 +100,7 @@ describe.each<Processor>(["x64", "arm64"])("on %s", (processor) => {
   })
 })
 
-test("on x86_64 the x32 numbering ends the process too", () => {
+test("on x86_64 calls of the x32 ABI end the process, too", () => {
   const program = seccompFilter("x64")
   const architecture = AUDIT_ARCHITECTURE.x64
   for (const number of [0x40000000, 0x40000001, 0x40000000 + 41, 0x40000000 + 521, 0xffffffff])

@@ -4,7 +4,7 @@ import { readHtml } from "./read-html.ts"
 
 const textOf = (html: string) => readHtml(html).text.trim()
 
-describe("what stands above and below the line", () => {
+describe("superscript and subscript", () => {
   test.each([
     ["10<sup>4</sup> cells", "10^4 cells"],
     ["10<sup>-3</sup> m", "10^-3 m"],
@@ -29,7 +29,7 @@ describe("what stands above and below the line", () => {
     ["see <sup>a</sup>", "see a"],
     [`x<sup>${"long words ".repeat(10)}</sup>`, `x${"long words ".repeat(10).trim()}`],
     ["x<sup></sup>y", "xy"],
-  ])("%s is no power: %s", (html, text) => expect(textOf(html)).toBe(text))
+  ])("%s is not a power: %s", (html, text) => expect(textOf(html)).toBe(text))
 })
 
 describe("a formula", () => {
@@ -60,7 +60,7 @@ describe("a formula", () => {
     ],
   ])("is read as %s", (_, math, text) => expect(textOf(`<p>Let ${math} be.</p>`)).toBe(`Let ${text} be.`))
 
-  test("that stands by itself has lines of its own, and one that is drawn a second time is read once", () => {
+  test("on its own line stays there, and a second visual copy is ignored", () => {
     expect(textOf('So <math display="block"><mi>x</mi></math> holds.')).toBe("So \n\nx\n\nholds.")
     const katex =
       '<span class="katex"><span class="katex-mathml"><math><mi>x</mi></math></span><span class="katex-html" aria-hidden="true"><b>x</b></span></span>'

@@ -16,7 +16,7 @@ const lines = (texts: readonly string[], { x = 50, y = 700, step = 12 } = {}): P
 describe("a word at the end of a line", () => {
   const told = async (...texts: string[]) => (await textOf(lines(texts))).replaceAll("\n", " ")
 
-  test("is one word again where it was cut", async () => {
+  test("is joined if it was hyphenated", async () => {
     expect(await told("This is an exam-", "ple of hyphen-", "ation.")).toBe("This is an example of hyphenation.")
     const soft = ["A soft hy\u00ad", "phen, and an\u00adother."].map((text) => ({
       text,
@@ -27,7 +27,7 @@ describe("a word at the end of a line", () => {
     expect(joinLines(soft, new Vocabulary())).toBe("A soft hyphen, and another.")
   })
 
-  test("keeps its hyphen where it is a part of it", async () => {
+  test("keeps a hyphen that belongs to it", async () => {
     expect(await told("The Navier-", "Stokes equations.")).toBe("The Navier-Stokes equations.")
     expect(await told("During COVID-", "19 it fell.")).toBe("During COVID-19 it fell.")
     expect(await told("The state-of-the-", "art method.")).toBe("The state-of-the-art method.")
@@ -54,7 +54,7 @@ describe("columns", () => {
       .filter((line) => line !== "")
       .map((line) => line.replace(" column line number", "").split(" ").slice(0, 2).join(" "))
 
-  test("that are written row by row are read one after the other, between what goes over both", async () => {
+  test("that are stored row by row are read one after the other, between text that spans both", async () => {
     const note = {
       x: 50,
       y: 400,
@@ -99,7 +99,7 @@ describe("columns", () => {
     expect(text.endsWith("[cs.CL] 6 Dec 2017")).toBe(true)
   })
 
-  test("of a table are no columns: its rows stay rows", async () => {
+  test("of a table are read row by row", async () => {
     const table = Array.from({ length: 12 }, (_, i) => [
       { x: 50, y: 600 - i * 12, text: `size ${i}` },
       { x: 310, y: 600 - i * 12, text: `${i * 7} cm` },
@@ -108,7 +108,7 @@ describe("columns", () => {
   })
 })
 
-test("a page that is turned keeps its lines and its order", async () => {
+test("a rotated page keeps its lines and their order", async () => {
   const turned = ["The first line of it,", "the second one,", "and a third."].map((text, i) => ({
     x: 100 + i * 12,
     y: 100,
@@ -118,7 +118,7 @@ test("a page that is turned keeps its lines and its order", async () => {
   expect(await textOf(turned)).toBe("The first line of it,\nthe second one,\nand a third.")
 })
 
-test("what is raised is a power, as on a page of the web", async () => {
+test("superscript is a power, as in HTML", async () => {
   const text = await textOf([
     { x: 50, y: 700, text: "about 10" },
     { x: 90, y: 704, size: 7, text: "4" },
@@ -139,12 +139,12 @@ describe("of pages without text", () => {
     expect(await read(smallPdf(["One.", "Two."]))).not.toHaveProperty("remark")
   })
 
-  test("alone there is nothing to read, and that is why", async () => {
+  test("a document of only such pages is refused with the reason", async () => {
     await expect(read(smallPdf(["", ""]))).rejects.toThrow("there is no text on its 2 pages; they may be scanned")
   })
 })
 
-describe("what a PDF says of itself", () => {
+describe("the metadata of a PDF", () => {
   const about = async (info: string, pages: readonly (readonly Placed[])[] = [lines(["Some text."])]) => {
     const { text, sections, ...rest } = await read(placedPdf(pages, { info }))
     return rest
@@ -163,7 +163,7 @@ describe("what a PDF says of itself", () => {
     "PII: S0022-1",
     "-",
     "12345",
-  ])("%s is no title", async (title) => expect(await about(`/Title(${title})`)).not.toHaveProperty("title"))
+  ])("%s is not a title", async (title) => expect(await about(`/Title(${title})`)).not.toHaveProperty("title"))
 
   test.each([
     "anonymous",
@@ -177,7 +177,7 @@ describe("what a PDF says of itself", () => {
     "",
     "Owner",
     "HP",
-  ])("%s is no author", async (author) => expect(await about(`/Author(${author})`)).not.toHaveProperty("authors"))
+  ])("%s is not an author", async (author) => expect(await about(`/Author(${author})`)).not.toHaveProperty("authors"))
 
   test("authors that are placeholders are removed", async () => {
     expect(await about("/Author(Ada B.; user)/Title(Node.js in use)")).toMatchObject({
@@ -194,7 +194,7 @@ describe("what a PDF says of itself", () => {
     }),
   ]
 
-  test("where it has no title, the largest words at the top of the first page are one", async () => {
+  test("without a title, the largest text at the top of the first page is the title", async () => {
     expect(await about("/Title(untitled)", [paper()])).toMatchObject({ title: "On the lift of wings at small angles" })
     expect(await about("/Title(Wings)", [paper()])).toMatchObject({ title: "Wings" })
     expect(await about("", [lines(["All of it", "is of one size."])])).not.toHaveProperty("title")
@@ -239,12 +239,12 @@ describe("a PDF of East Asia", () => {
     ["Chinese", "4e2d65878bba6587", "UniGB-UCS2-H of GB1", "中文论文"],
     ["Chinese of Taiwan", "a4a4a4e5", "ETen-B5-H of CNS1", "中文"],
     ["Korean", "c7d1b1b9", "KSCms-UHC-H of Korea1", "한국"],
-  ])("is read without a table of what its codes mean: %s", async (_, hex, font, text) => {
+  ])("is read without its own table of characters: %s", async (_, hex, font, text) => {
     expect(await shown(hex, font)).toBe(text)
   })
 })
 
-describe("text in other forms than its letters", () => {
+describe("text in presentation forms", () => {
   const codes = (text: string) => Buffer.from(text, "utf16le").swap16().toString("hex")
   const readShown = (...placed: { x: number; y: number; text: string }[]) =>
     read(
@@ -255,7 +255,7 @@ describe("text in other forms than its letters", () => {
   /** As it is seen, from the left, in forms by position: كتاب ("book"). */
   const BOOK = "\ufe8f\ufe8e\ufe98\ufedb"
 
-  test("from the right is stored as it is read, in its own letters", async () => {
+  test("that is right-to-left is stored in reading order, with normal letters", async () => {
     expect((await readShown({ x: 50, y: 700, text: BOOK })).text.trim()).toBe("كتاب")
     // The same written down from its first letter on.
     expect((await readShown({ x: 50, y: 700, text: [...BOOK].reverse().join("") })).text.trim()).toBe("كتاب")
@@ -263,7 +263,7 @@ describe("text in other forms than its letters", () => {
     expect((await readShown({ x: 50, y: 700, text: "\ufee1\ufefc\ufeb3" })).text.trim()).toBe("سلام")
   })
 
-  test("from the right keeps the order of its words, its numbers and the words from the left", async () => {
+  test("that is right-to-left keeps the order of its words, numbers and left-to-right words", async () => {
     const { text } = await readShown(
       { x: 50, y: 700, text: `)2024 ${BOOK}(` },
       { x: 120, y: 700, text: "PDF file" },
@@ -273,21 +273,21 @@ describe("text in other forms than its letters", () => {
     expect(text.trim()).toBe("كتاب PDF file (كتاب 2024)\nكتاب")
   })
 
-  test("from the right that ends with a number has its full stop behind it", async () => {
+  test("that is right-to-left and ends with a number has its full stop after it", async () => {
     const { text } = await readShown({ x: 50, y: 700, text: ".2020" }, { x: 90, y: 700, text: BOOK })
     expect(text.trim()).toBe("كتاب 2020.")
   })
 
-  test("of East Asia is stored in characters, not in radicals or halves of them", async () => {
+  test("in East Asian scripts is stored in characters, not in radicals or half-width forms", async () => {
     const { text } = await readShown({ x: 50, y: 700, text: "⽇本⻑⾏ ｶﾞｲﾄﾞ 神" })
     expect(text.trim()).toBe("日本長行 ガイド 神")
   })
 
-  test("with a ligature has its letters", async () => {
+  test("with a ligature is stored in letters", async () => {
     expect((await readShown({ x: 50, y: 700, text: "eﬃcient ﬂow" })).text.trim()).toBe("efficient flow")
   })
 
-  test("that only its font knows is reported, with its page", async () => {
+  test("with characters that only its font defines is reported with its page", async () => {
     const { remark } = await readShown({ x: 50, y: 700, text: "Area \ue010\ue011" })
     expect(remark).toBe("2 of the letters on page 1 cannot be read: their font does not say which they are")
   })

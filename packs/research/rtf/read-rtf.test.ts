@@ -5,13 +5,13 @@ import { readDocumentFile } from "../read-file.ts"
 const read = (rtf: string) => readDocumentFile("rtf", Buffer.from(rtf, "latin1"))
 const textOf = async (rtf: string) => (await read(rtf)).text
 
-test("a file is RTF by its first bytes whatever it is called, and by its name", () => {
+test("a file is RTF by its first bytes with any name, and by its name", () => {
   expect(kindOf("letter.txt", Buffer.from("{\\rtf1 Hi}"))).toBe("rtf")
   expect(kindOf("LETTER.RTF", Buffer.from("Hi"))).toBe("rtf")
   expect(kindOf("curly.txt", Buffer.from("{\\it Hi}"))).toBe("text")
 })
 
-test("its paragraphs, lines, tabs and signs are text, and what stands in braces is too", async () => {
+test("paragraphs, lines, tabs and symbols are text, and so are groups", async () => {
   expect(
     await textOf("{\\rtf1\\ansi One {\\b bold} word.\\par\r\nTwo\\line lines\\tab and \\{braces\\} \\\\.\\par}"),
   ).toBe("One bold word.\n\nTwo\nlines\tand {braces} \\.")
@@ -21,7 +21,7 @@ test("its paragraphs, lines, tabs and signs are text, and what stands in braces 
   )
 })
 
-test("bytes are letters of the code page that the file, or the font, names", async () => {
+test("bytes are decoded with the code page of the file or the font", async () => {
   expect(await textOf("{\\rtf1\\ansi\\ansicpg1251 \\'cc\\'e8\\'f0}")).toBe("Мир")
   expect(await textOf("{\\rtf1\\ansi\\ansicpg932 \\'93\\'fa\\'96\\'7b}")).toBe("日本")
   expect(await textOf("{\\rtf1\\ansi\\ansicpg932 \x93\xfa\\'83e}")).toBe("日テ")
@@ -34,7 +34,7 @@ test("bytes are letters of the code page that the file, or the font, names", asy
   ).toBe("café Мир αé")
 })
 
-test("a power is one, whichever way it is raised, and what is below is as chemists write it", async () => {
+test("superscript is a power, in each notation, and subscript follows directly, as in H2O", async () => {
   const said = async (raised: string) => await textOf(`{\\rtf1\\ansi 10${raised} Pa}`)
   expect(await said("{\\super 4}")).toBe("10^4 Pa")
   expect(await said("\\super 4\\nosupersub ")).toBe("10^4 Pa")
@@ -46,14 +46,14 @@ test("a power is one, whichever way it is raised, and what is below is as chemis
   expect(await textOf("{\\rtf1 Seen{\\super\\chftn{\\footnote see 4.}}.}")).toBe("Seen [see 4.].")
 })
 
-test("letters by their number are letters, and what stands for them in older programs is not", async () => {
+test("Unicode escapes are read, and their replacements for older programs are skipped", async () => {
   expect(await textOf("{\\rtf1\\ansi \\u1052?\\u1080\\'e8\\u1088 p!}")).toBe("Мир!")
   expect(await textOf("{\\rtf1\\uc0 \\u1052\\u1080{\\uc2 \\u1088ab}c}")).toBe("Мирc")
   expect(await textOf("{\\rtf1 \\u-10179?\\u-9215?{\\u65?}x}")).toBe("🐁Ax")
   expect(await textOf("{\\rtf1 \\uc9 \\u65 ab}c")).toBe("A")
 })
 
-test("tables of fonts, colours and styles, pictures, headers and what is not shown are no text", async () => {
+test("tables of fonts, colours and styles, pictures, headers and hidden text are skipped", async () => {
   const around =
     "{\\fonttbl{\\f0 Times;}}{\\colortbl;\\red0\\green0\\blue0;}{\\stylesheet{\\s1 heading 1;}}{\\*\\generator Writer;}{\\header Page}{\\footerf Foot}"
   const body =
@@ -74,12 +74,12 @@ test("its title and authors are those of its properties, and headings are those 
   expect((await read("{\\rtf1 A letter\\par Words.}")).title).toBe("A letter")
 })
 
-test("bytes that are counted are passed over, also where they look like the end", async () => {
+test("binary data is skipped, also if it looks like the end of a group", async () => {
   expect(await textOf("{\\rtf1 a{\\pict\\bin5 }}}{{}b\\bin2 \\pc}")).toBe("abc")
   expect((await read("{\\rtf1 a\\bin999999999 b}")).remark).toMatch(/the file is incomplete/)
 })
 
-test("a file that ends in the middle is read as far as it goes, and says so", async () => {
+test("a truncated file is read as far as possible, with a remark", async () => {
   const { text, remark } = await read("{\\rtf1 {\\b What there is")
   expect({ text, remark }).toEqual({
     text: "What there is",
@@ -88,7 +88,7 @@ test("a file that ends in the middle is read as far as it goes, and says so", as
   expect((await read("{\\rtf1 Whole.}\r\n\0")).remark).toBeUndefined()
 })
 
-test("letters of a code page that is not read are named, and not other letters", async () => {
+test("characters of an unsupported code page are reported, and not decoded wrongly", async () => {
   const { text, remark } = await read("{\\rtf1\\pca caf\\'82 au lait}")
   expect(text).toBe("caf\uFFFD au lait")
   expect(remark).toBe("1 of its letters is in code page 850, which is not supported")
@@ -97,11 +97,11 @@ test("letters of a code page that is not read are named, and not other letters",
 test.each([
   ["is no RTF", "Plain words.", "it is not an RTF file: it does not start with {\\rtf"],
   ["has too many braces", `{\\rtf1 ${"{".repeat(100_000)}a`, "its groups are nested more than 1000 levels deep"],
-])("what %s is refused in words", async (_what, rtf, problem) => {
+])("a file that %s is refused with a sentence", async (_what, rtf, problem) => {
   await expect(read(rtf)).rejects.toMatchObject({ code: "document_unreadable", details: { problem } })
 })
 
-test("a title that never ends, a word that never ends and names of other things do no harm", async () => {
+test("an endless title, an endless control word and unknown names are harmless", async () => {
   const { title } = await read(`{\\rtf1{\\info{\\title ${"x".repeat(100_000)}}}Words.}`)
   expect(title?.length).toBeLessThanOrEqual(500)
   expect(

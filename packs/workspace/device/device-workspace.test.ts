@@ -59,7 +59,7 @@ function devices(
 const call = newId("call")
 const inDoubt = { code: "outcome_unknown" }
 
-describe("what is sent is what was agreed on, to the letter", () => {
+describe("exactly the approved arguments are sent", () => {
   test("reads", async () => {
     const { workspace, sent } = devices([{ rows: [task] }, { row: task }, { results: [] }, { results: [] }])
     await workspace.select("tasks", { status: "todo", projectId: null, search: undefined })
@@ -76,7 +76,7 @@ describe("what is sent is what was agreed on, to the letter", () => {
     ])
   })
 
-  test("writes, each under the id of its call; a vector under one of its own", async () => {
+  test("a write is sent with the id of its call; a vector with a derived id", async () => {
     const changed = { ...task, title: "Door" }
     const { workspace, asked, sent } = devices([
       { row: task },
@@ -126,7 +126,7 @@ test("a device that compares by itself receives what was shown: the row, and its
   expect(sent()).toEqual([{ action: "delete", table: "tasks", data, effect: "write" }])
 })
 
-describe("a read that is answered oddly is refused, and says how", () => {
+describe("a malformed answer to a read is refused with the problem", () => {
   test.each<[what: string, answer: CallOutcome, says: string]>([
     ["another row", { row: { ...task, id: "t2" } }, "t2 when asked for t1"],
     ["a row of another table", { row: project }, "another table"],
@@ -139,7 +139,7 @@ describe("a read that is answered oddly is refused, and says how", () => {
     await expect(devices([answer]).workspace.get("tasks", "t1")).rejects.toThrow(says)
   })
 
-  test("a project does not pass for a client, though it has all that a client needs", async () => {
+  test("a project is not accepted as a client, although it has all columns of a client", async () => {
     await expect(devices([{ row: project }]).workspace.get("clients", "p1")).rejects.toThrow("another table")
     const more = { ...client, status: "active" }
     expect(await devices([{ row: more }]).workspace.get("clients", "c1")).toEqual(client)
@@ -172,14 +172,14 @@ describe("a read that is answered oddly is refused, and says how", () => {
     )
   })
 
-  test("what is left out and may be empty is empty", async () => {
+  test("missing nullable columns are null", async () => {
     const { id, title, status, priority, createdAt } = task
     const row = { id, title, status, priority, createdAt, colour: "red" }
     expect(await devices([{ row }]).workspace.get("tasks", "t1")).toEqual(task)
   })
 })
 
-describe("a write that is answered oddly is in doubt, never claimed", () => {
+describe("a malformed answer to a write leaves it in doubt", () => {
   test.each<[what: string, answer: CallOutcome]>([
     ["nothing", {}],
     ["null", { row: null }],
@@ -224,7 +224,7 @@ describe("a write that is answered oddly is in doubt, never claimed", () => {
   })
 })
 
-describe("a delete with something odd on the row is done, as the device says; an undo brings back what can be read", () => {
+describe("a delete with malformed dependents is applied, as the device reports; an undo restores the valid ones", () => {
   const comment = { id: "k1", taskId: "t1", author: "Ada", content: "Tiles", createdAt: 2 }
   test.each<[what: string, along: CallOutcome["with"], kept: unknown, says: string]>([
     [
@@ -248,7 +248,7 @@ describe("a delete with something odd on the row is done, as the device says; an
     }
   })
 
-  test("a row that was looked at before need not be readable once more, only be the same", async () => {
+  test("a deleted row that was read before only needs the same id", async () => {
     const gone = { action: "delete", table: "tasks", id: "t1" } as const
     const { workspace } = devices([{ row: task }, { deleted: true, row: { ...task, status: "gone" } }])
     expect(await workspace.write(gone, call)).toMatchObject({ before: task, after: null })
@@ -256,7 +256,7 @@ describe("a delete with something odd on the row is done, as the device says; an
     await expect(nobodyLooked.outcome(call, gone)).rejects.toMatchObject(inDoubt)
   })
 
-  test("and nothing is remarked where all of it can be read", async () => {
+  test("without malformed rows there is no remark", async () => {
     const { workspace } = devices([{ row: task }, { deleted: true, row: task, with: { taskComments: [comment] } }])
     const applied = await workspace.write({ action: "delete", table: "tasks", id: "t1" }, call)
     expect(applied).toEqual({
@@ -269,7 +269,7 @@ describe("a delete with something odd on the row is done, as the device says; an
   })
 })
 
-describe("what has changed since", () => {
+describe("a change since the preview", () => {
   const write = {
     action: "update",
     table: "tasks",
@@ -278,7 +278,7 @@ describe("what has changed since", () => {
     expect: { title: "then" },
   } as const
 
-  test("is noticed here, also where the device does not know of `expect`: nothing is sent", async () => {
+  test("is detected by the server, also if the device does not support `expect`: the write is not sent", async () => {
     for (const later of ["not-applied", failure("outcome_unknown", { problem: "?" })] as const) {
       const { workspace, sent } = devices([{ row: task }], later)
       await expect(workspace.write(write, call)).rejects.toMatchObject({ code: "row_stale" })
@@ -291,7 +291,7 @@ describe("what has changed since", () => {
     expect(sent()).toMatchObject([{ action: "get" }])
   })
 
-  test("or by the device, in between", async () => {
+  test("is detected by the device between the check and the write", async () => {
     const { workspace } = devices([
       { row: { ...task, title: "then" } },
       new Error("stale: title of the task t1 changed"),
@@ -299,7 +299,7 @@ describe("what has changed since", () => {
     await expect(workspace.write(write, call)).rejects.toMatchObject({ code: "row_stale" })
   })
 
-  test("may have been this very call: its ledger knows", async () => {
+  test("may be by the same call, which the device's ledger reports", async () => {
     const after = { ...task, title: "x" }
     const earlier = { row: after, before: { ...task, title: "then" } }
     const { workspace } = devices([{ row: after }], earlier)
@@ -315,7 +315,7 @@ describe("what has changed since", () => {
   })
 })
 
-test("a device's error is its sentence, and not in doubt", async () => {
+test("a device's error is passed on, and the write is not in doubt", async () => {
   const write = { action: "insert", table: "tasks", data: { title: "x" } } as const
   const refused = devices([new Error("The disk is full.")]).workspace.write(write, call)
   await expect(refused).rejects.toThrow("The disk is full.")
@@ -324,7 +324,7 @@ test("a device's error is its sentence, and not in doubt", async () => {
   ).rejects.toMatchObject(inDoubt)
 })
 
-test("what does not fit is not even sent", async () => {
+test("a call that is too large is not sent", async () => {
   const { workspace, sent } = devices([])
   const bad = { code: "bad_request" }
   await expect(workspace.select("tasks", { taskId: "x" })).rejects.toMatchObject(bad)
@@ -341,7 +341,7 @@ describe("days", () => {
   const today = { dueDateFrom: "2026-03-29", dueDateTo: "2026-03-29", timeZone: "Europe/Berlin", orderBy: "dueDate" }
   const due = { ...task, dueDate: "2026-11-20" }
 
-  test("go as they are to a device that knows them", async () => {
+  test("are sent unchanged to a device that supports them", async () => {
     const { workspace, sent } = devices([{ rows: [due] }, { row: due }])
     expect(await workspace.select("tasks", today)).toEqual([due])
     await workspace.write({ action: "insert", table: "tasks", data: { title: "Roof", dueDate: "2026-11-20" } }, call)
@@ -352,7 +352,7 @@ describe("days", () => {
     ["Europe/Berlin", "2026-11-19T23:00Z"],
     ["America/Los_Angeles", "2026-11-20T08:00Z"],
     ["Pacific/Kiritimati", "2026-11-19T10:00Z"],
-  ])("are to any other the midnight with which they begin in %s, as ever", async (timeZone, midnight) => {
+  ])("are sent as midnights in %s to other devices", async (timeZone, midnight) => {
     const dueDate = Date.parse(midnight)
     const old = { ...task, dueDate }
     const answers = [{ row: old }, { row: task }, { row: old, before: task }, { rows: [old] }]
@@ -370,7 +370,7 @@ describe("days", () => {
     ])
   })
 
-  test("are asked of such a device from their first moment to their last, also where one has 23 hours", async () => {
+  test("are requested from such a device as a range of moments, also on a day with 23 hours", async () => {
     const { workspace, sent } = devices([{ rows: [] }], "not-applied", { knowsDays: false })
     await workspace.select("tasks", today)
     const filters = {

@@ -54,12 +54,12 @@ describe("a date in words, seen from Berlin on Sunday 15 November 2026", () => {
     ...["sometime", "", "  ", "soon", "tomorrow or friday", "monday to friday", "not tomorrow", "tomorrow, I think"],
     ...["10/11/2026", "10.11.2026", "2027", "in 999999999 years", "20 nov 0026", "x".repeat(5000)],
     ...[`tomorrow${" ".repeat(200)}at nothing`, "'; DROP TABLE tasks; --"],
-  ])("%.30j is none, and the refusal says what one looks like", async (said) => {
+  ])("%.30j is not a date, and the error shows examples", async (said) => {
     await expect(readDate(said, berlin)).rejects.toThrow(/is not a date\. Dates look like 2027-01-31, .*tomorrow/)
   })
 })
 
-describe("a date in figures", () => {
+describe("a numeric date", () => {
   test.each<[string | number, string]>([
     ["2027-01-31", "2027-01-31"],
     ["2027-01-31T00:00:00", "2027-01-31"],
@@ -80,7 +80,7 @@ describe("a date in figures", () => {
   })
 })
 
-describe("the clocks of a zone", () => {
+describe("the wall-clock time of a zone", () => {
   const wall = (year: number, month: number, day: number, time = "00:00") => {
     const [hour = 0, minute = 0] = time.split(":").map(Number)
     return { year, month, day, hour, minute, second: 0 }
@@ -107,7 +107,7 @@ describe("the clocks of a zone", () => {
     expect(new Date(instantOf(time, zone)).toISOString()).toBe(expected)
   })
 
-  test("the hours of two years are found again from what the clocks show, but for the second of two alike", () => {
+  test("wall-clock times of two years convert back to the same instant, except the second of two equal ones", () => {
     for (const zone of ["Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Chatham", "UTC"]) {
       for (let at = Date.UTC(2026, 0, 1); at < Date.UTC(2028, 0, 1); at += 3_600_000 * 29) {
         const found = instantOf(wallTimeAt(at, zone), zone)
@@ -127,7 +127,7 @@ describe("the clocks of a zone", () => {
     expect(dateInWords(await readDate("tomorrow", here), timeZone)).toBe(tomorrow)
   })
 
-  test("a day may have 23 or 25 hours, and hours from now are hours", async () => {
+  test("a day may have 23 or 25 hours, and "in 3 hours" is independent of that", async () => {
     const hours = (now: string) => {
       const at = Date.parse(now)
       return (startOfDay(at, "Europe/Berlin", 1) - startOfDay(at, "Europe/Berlin")) / 3_600_000
