@@ -127,7 +127,7 @@ describe("the wall-clock time of a zone", () => {
     expect(dateInWords(await readDate("tomorrow", here), timeZone)).toBe(tomorrow)
   })
 
-  test("a day may have 23 or 25 hours, and "in 3 hours" is independent of that", async () => {
+  test("a day may have 23 or 25 hours, and a duration in hours does not depend on that", async () => {
     const hours = (now: string) => {
       const at = Date.parse(now)
       return (startOfDay(at, "Europe/Berlin", 1) - startOfDay(at, "Europe/Berlin")) / 3_600_000
