@@ -369,6 +369,27 @@ test.each(documents.filter((name) => existsSync(join(root, name))))("paths named
   expect(missing).toEqual([])
 })
 
+test("ARCHITECTURE.md names functions that the files next to them contain", () => {
+  const text = readFileSync(join(root, "ARCHITECTURE.md"), "utf8")
+  // Steps of a run and rows of tables.
+  const items = text.split(/\n(?=\d+\. |\| |\n)/).map((item) => {
+    const names = [...item.matchAll(/`#?([A-Za-z]\w+(?:\.\w+)?)`/g)].flatMap(([, name = ""]) => name.split("."))
+    const files = pathsIn(item).filter((path) => path.endsWith(".ts"))
+    return { names, code: files.map((path) => readFileSync(join(root, path), "utf8")).join("\n"), files }
+  })
+  const withBoth = items.filter(({ names, files }) => names.length > 0 && files.length > 0)
+  expect(withBoth.length).toBeGreaterThan(12)
+  const missing = withBoth.flatMap(({ names, code }) => names.filter((name) => !new RegExp(`\\b${name}\\b`).test(code)))
+  expect(missing).toEqual([])
+})
+
+test("the tables of ARCHITECTURE.md name at most three files for a question", () => {
+  const rows = readFileSync(join(root, "ARCHITECTURE.md"), "utf8").split("## Where to look first")[1]?.split("\n## ")[0]
+  const counts = (rows ?? "").split("\n").map((row) => pathsIn(row).length + (row.match(/\]\(/g)?.length ?? 0))
+  expect(counts.filter((count) => count > 0).length).toBeGreaterThanOrEqual(14)
+  expect(Math.max(...counts)).toBeLessThanOrEqual(3)
+})
+
 test("paths are found in prose, up to their first placeholder", () => {
   const text =
     "`core/engine/loop.ts:12`, `test/web/`, `packs/<name>/agent.ts`, `bin/pawl.js serve`, `npm run a/b`, `bench/out/x`"

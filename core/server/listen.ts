@@ -52,15 +52,15 @@ export async function listen(
 ): Promise<Listening> {
   const inOrder = new RequestQueue()
   const answer = async (request: Request, bindings: object) => {
-    const line: ConnectionHooks = {}
+    const hooks: ConnectionHooks = {}
     const { incoming, outgoing } = bindings as { incoming: IncomingMessage; outgoing: ServerResponse }
     const turn = inOrder.enter(incoming, outgoing)
     if (turn) await turn
-    const response = await fetch(request, Object.assign(bindings, { line }))
+    const response = await fetch(request, Object.assign(bindings, { hooks }))
     // If we close a connection while its client reuses it, that request is lost. So the client is warned beforehand
     // (`connection: close`): by every answer of a draining server, and by streams, which end when it drains.
-    if (draining?.aborted || (line.stream && oneOfSeveral)) outgoing.shouldKeepAlive = false
-    return writeEventStream(line, response, outgoing)
+    if (draining?.aborted || (hooks.stream && oneOfSeveral)) outgoing.shouldKeepAlive = false
+    return writeEventStream(hooks, response, outgoing)
   }
   const serverOptions = {
     headersTimeout: patience.headers,

@@ -41,7 +41,8 @@ function isOwnDevice({ run, site, deviceId, hasSeen }: Approving, tool: Pick<Too
   return site === "device" && run?.approves === (deviceId ?? "") && !isDecidedByPerson({ hasSeen: ofTools }, tool)
 }
 
-export interface GatedTool extends Pick<Tool, "staysIn"> {
+/** Whether a tool works on a device, or only within the work folder. */
+export interface ToolLocation extends Pick<Tool, "staysIn"> {
   readonly onSite?: boolean
 }
 
@@ -51,7 +52,12 @@ export interface GatedTool extends Pick<Tool, "staysIn"> {
  */
 export function automaticApprover(
   conversation: Approving,
-  { insists, onSite, staysIn, ...proposed }: Pick<Proposed, "tool" | "action" | "commandLine" | "insists"> & GatedTool,
+  {
+    insists,
+    onSite,
+    staysIn,
+    ...proposed
+  }: Pick<Proposed, "tool" | "action" | "commandLine" | "insists"> & ToolLocation,
   policy: Pick<Policy, "forbidAuto">,
 ): "policy" | "grant" | "device" | undefined {
   const { mode, run } = conversation

@@ -7,7 +7,7 @@ import { boundedDiff, type CheckedCall, checkCall, contextFor, secondsFor, threw
 import { type Call, type Conversation, openCalls } from "../conversation.ts"
 import { duplicatesOf } from "../calls/duplicates.ts"
 import { useGrant } from "./grants.ts"
-import { automaticApprover, type GatedTool, isDenied } from "./policy.ts"
+import { automaticApprover, type ToolLocation, isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
 import type { Preview, Tool } from "../definition/tool.ts"
@@ -20,7 +20,7 @@ import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
 const MAX_WAITING = 20
 
 /**
- * Turns every gated call of the reply into a proposal, in one commit, so that the run pauses once. A call that the
+ * Turns each call of the reply that needs one into a proposal, in one commit, so that the run pauses once. A call that the
  * policy approves gets a proposal as well, so that every write takes one path.
  */
 export async function propose(work: Work): Promise<void> {
@@ -35,10 +35,10 @@ export async function propose(work: Work): Promise<void> {
       events.push(outcome.end)
       continue
     }
-    const { proposed, edited, gated } = outcome
+    const { proposed, edited, location } = outcome
     const approvedBy = automaticApprover(
       { ...work.conversation, ...granting },
-      { ...proposed, ...gated },
+      { ...proposed, ...location },
       work.ports.policy,
     )
     // A person who edited a call wants to see the result; a grant covers only calls that are not reviewed.
@@ -55,11 +55,19 @@ export async function propose(work: Work): Promise<void> {
 /** Adds the reason if only the taint of the conversation prevents the mode or a grant from approving. */
 function withReason(
   { conversation, ports }: Work,
-  { proposed, gated, granting }: Extract<Gated, { proposed: Proposed }> & { granting: Pick<Conversation, "grants"> },
+  {
+    proposed,
+    location,
+    granting,
+  }: Extract<Outcome, { proposed: Proposed }> & { granting: Pick<Conversation, "grants"> },
 ): Proposed {
   if (!hasSeenOutsideAndPrivate(conversation)) return proposed
   const hasSeen = { outside: false, private: false }
-  const approver = automaticApprover({ ...conversation, ...granting, hasSeen }, { ...proposed, ...gated }, ports.policy)
+  const approver = automaticApprover(
+    { ...conversation, ...granting, hasSeen },
+    { ...proposed, ...location },
+    ports.policy,
+  )
   return proposed.sends || approver ? { ...proposed, reason: approvalReason(conversation) } : proposed
 }
 
@@ -69,9 +77,9 @@ function tooMany({ conversation, ports }: Work, { callId }: Proposed): NewEvent 
   return toolEnd(conversation, call, { status: "error", text, now: ports.clock.now() })
 }
 
-type Gated = { end: NewEvent } | { proposed: Proposed; edited: boolean; gated: GatedTool }
+type Outcome = { end: NewEvent } | { proposed: Proposed; edited: boolean; location: ToolLocation }
 
-async function toOutcome(work: Work, call: Call): Promise<Gated> {
+async function toOutcome(work: Work, call: Call): Promise<Outcome> {
   const { conversation, ports } = work
   const now = ports.clock.now()
   const checked = await checkCall(work, call)
@@ -83,10 +91,10 @@ async function toOutcome(work: Work, call: Call): Promise<Gated> {
   const preview = await readPreview(work, call, checked)
   if ("error" in preview) return { end: threw(work, call, { error: preview.error, tool: checked.tool }) }
   const proposed = toProposed(work, call, { ...checked, preview })
-  return { proposed, edited: call.state === "edited", gated: toGated(checked.tool) }
+  return { proposed, edited: call.state === "edited", location: toLocation(checked.tool) }
 }
 
-function toGated({ onSite, staysIn }: Tool): GatedTool {
+function toLocation({ onSite, staysIn }: Tool): ToolLocation {
   return { onSite: onSite !== undefined, ...(staysIn ? { staysIn } : {}) }
 }
 

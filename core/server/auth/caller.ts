@@ -42,8 +42,8 @@ export function identify(ports: AuthPorts, limits: RateLimits): MiddlewareHandle
     unread.requireRoom(id)
     c.set("caller", ports.storesTraces ? { ...caller, trace: traceOf(c) } : caller)
     markAuthenticated(c.env?.incoming?.socket)
-    const { outgoing, line } = (c.env ?? {}) as Partial<NodeBindings> & BufferingHooks
-    if (line) line.mayWait = () => !unread.isFull(id)
+    const { outgoing, hooks } = (c.env ?? {}) as Partial<NodeBindings> & BufferingHooks
+    if (hooks) hooks.mayWait = () => !unread.isFull(id)
     await next()
     if (!outgoing) return
     // Each of many simultaneous requests was admitted above. Withhold the answer if the caller already has too much
@@ -118,7 +118,7 @@ export function identify(ports: AuthPorts, limits: RateLimits): MiddlewareHandle
  * cutting the reader off.
  */
 interface BufferingHooks {
-  line?: { mayWait?: () => boolean }
+  hooks?: { mayWait?: () => boolean }
 }
 
 /** Throws `forbidden` unless the caller has the scope. */

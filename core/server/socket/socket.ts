@@ -25,8 +25,8 @@ import { JsonSocket } from "./json-socket.ts"
 /** The WebSocket: watching, messages, decisions, and device calls over one connection. */
 export function socketRoute(app: Hono<Env>, ports: SocketPorts, limits: RateLimits): void {
   serveRoute(app, routes.openSocket, (c) => {
-    const { line } = (c.env ?? {}) as { line?: ConnectionHooks }
-    if (!isUpgrade(c) || !line) throw failure("upgrade_required")
+    const { hooks } = (c.env ?? {}) as { hooks?: ConnectionHooks }
+    if (!isUpgrade(c) || !hooks) throw failure("upgrade_required")
     const caller = c.get("caller")
     const charge = () => spend(limits.people, caller.person.id)
     // Counted from here on, so that simultaneous requests cannot exceed the limit.
@@ -37,8 +37,8 @@ export function socketRoute(app: Hono<Env>, ports: SocketPorts, limits: RateLimi
       revoked = true
       open?.revoke()
     })
-    line.drop = leave
-    line.serve = (socket, connection) => {
+    hooks.drop = leave
+    hooks.serve = (socket, connection) => {
       const incoming = new IncomingFrames(connection)
       open = new Socket(ports, { ...caller, charge, leave }, { socket, incoming })
       if (revoked) open.revoke()
@@ -69,10 +69,10 @@ class Socket {
   #order: Promise<unknown> = Promise.resolve()
   #decisions = 0
 
-  constructor(ports: SocketPorts, caller: SocketCaller, line: { socket: WebSocket; incoming: IncomingFrames }) {
+  constructor(ports: SocketPorts, caller: SocketCaller, connection: { socket: WebSocket; incoming: IncomingFrames }) {
     this.#ports = ports
     this.#caller = caller
-    this.#socket = new JsonSocket(line, ports.clock, {
+    this.#socket = new JsonSocket(connection, ports.clock, {
       onFrame: (frame) => this.#receive(frame),
       onRefused: (error, type) => this.#refuse(error, type),
       onUnreadable: (text, problem) => this.#device.failUnreadable(text, problem),

@@ -44,12 +44,12 @@ export function createUpgrades(fetch: Fetch): Upgrades {
   }
 
   async function answer(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const line: ConnectionHooks = {}
+    const hooks: ConnectionHooks = {}
     let served = false
     try {
-      const response = await fetch(toRequest(incoming), { incoming, line })
+      const response = await fetch(toRequest(incoming), { incoming, hooks })
       if (socket.destroyed) return
-      const { serve } = line
+      const { serve } = hooks
       if (!serve || closing) return await refuse(socket, response)
       // Calls back synchronously, or never: then the failed handshake was already answered.
       sockets.handleUpgrade(incoming, socket, head, (opened: WebSocket) => {
@@ -58,7 +58,7 @@ export function createUpgrades(fetch: Fetch): Upgrades {
         serve(opened, socket)
       })
     } finally {
-      if (!served) line.drop?.()
+      if (!served) hooks.drop?.()
     }
   }
 

@@ -176,9 +176,9 @@ export const writingTurns = new FairTurns()
 const MAX_WRITE = 64 * 1024
 
 /** Sends the headers and then the frames, if the handler left a source; otherwise returns the answer. */
-export function writeEventStream(line: ConnectionHooks, answer: Response, outgoing: ServerResponse): Response {
-  if (!line.stream) return answer
-  const { source, pulse } = line.stream
+export function writeEventStream(hooks: ConnectionHooks, answer: Response, outgoing: ServerResponse): Response {
+  if (!hooks.stream) return answer
+  const { source, pulse } = hooks.stream
   // An error, or a HEAD request.
   if (answer.status !== 200 || outgoing.req.method === "HEAD") {
     source.close()
@@ -186,7 +186,7 @@ export function writeEventStream(line: ConnectionHooks, answer: Response, outgoi
   }
   outgoing.writeHead(200, Object.fromEntries(answer.headers))
   outgoing.write(HEARTBEAT)
-  new EventStreamWriter(source, outgoing, { pulse, mayWait: line.mayWait })
+  new EventStreamWriter(source, outgoing, { pulse, mayWait: hooks.mayWait })
   return RESPONSE_ALREADY_SENT
 }
 

@@ -32,9 +32,9 @@ export async function subscribe(
 export function streamFrames(c: Context<Env>, ports: StreamPorts, shown: FrameSource): Response {
   const source = registerStream(c.get("caller"), ports, shown)
   const pulse = keepAliveOf(ports.clock)
-  const { line } = (c.env ?? {}) as { line?: ConnectionHooks }
-  if (!line) return c.body(toEventStream(source, pulse), 200, STREAM_HEADERS)
-  line.stream = { source, pulse }
+  const { hooks } = (c.env ?? {}) as { hooks?: ConnectionHooks }
+  if (!hooks) return c.body(toEventStream(source, pulse), 200, STREAM_HEADERS)
+  hooks.stream = { source, pulse }
   return c.body(null, 200, STREAM_HEADERS)
 }
 
