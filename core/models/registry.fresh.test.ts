@@ -259,7 +259,7 @@ describe("what is sent", () => {
     ["ollama/m", "ollamaHost", "ollamaApiKey"],
     ["llamacpp/m", "llamacppEndpoint", "llamacppApiKey"],
     ["vllm/m", "vllmEndpoint", "vllmApiKey"],
-  ])("for %s carries a key where one is set, and none otherwise", async (name, address, key) => {
+  ])("for %s has a key only if one is set", async (name, address, key) => {
     const withKey = await sentBy(name, (url) => ({ [address]: url, [key]: "own" }))
     const without = await sentBy(name, (url) => ({ [address]: url }))
     expect([withKey.headers.authorization, without.headers.authorization]).toEqual(["Bearer own", undefined])

@@ -29,7 +29,7 @@ test.each([
   ["one of somebody's own making", "msg_hello"],
   ["letters that are no digits", "conv_1Ab2Cd3E01234567IL"],
   ["nothing", ""],
-])("%s tells no slot: %s", (_, id) => {
+])("%s has no slot: %s", (_, id) => {
   expect(slotOf(id)).toBeUndefined()
 })
 

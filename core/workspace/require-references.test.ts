@@ -14,7 +14,7 @@ const client = (n: number, parentId: string | null): Row => ({
 })
 const LONG = 200
 
-test("the way up from many rows is gone once, through what is there and through what comes", () => {
+test("the parents of many rows are read once each, among existing and new rows", () => {
   const there = new Map(Array.from({ length: LONG }, (_, n) => [`c${n}`, client(n, n === 0 ? null : `c${n - 1}`)]))
   let asked = 0
   const answer = ({ values }: { readonly values: readonly unknown[] }) => {

@@ -46,7 +46,7 @@ describe("a write that ran twice", () => {
     expect(told(twice("run-again"), ["pay"])).toEqual([])
   })
 
-  test("is none where it only reads", () => {
+  test("is not reported if it only reads", () => {
     const read = pay("one", "run-again").map((effect) => ({ ...effect, effect: "read" as const }))
     expect(told(played({ effects: [...read, ...read] }))).toEqual([])
   })

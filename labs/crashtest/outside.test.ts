@@ -76,7 +76,7 @@ test.each(Object.entries(deeds))("%s is seen once, before and after it is there"
   expect(told).toEqual([`before ${deed.name}: ${before}`, `after ${deed.name}: ${before + 1}`])
 })
 
-test("a database of node:sqlite is seen, what is read of it is not", async () => {
+test("writes to a database of node:sqlite are counted, reads are not", async () => {
   using database = new DatabaseSync(":memory:")
   const told = await asCall([], () => {
     database.exec("CREATE TABLE t (x)")

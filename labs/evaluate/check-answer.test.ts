@@ -26,7 +26,7 @@ test("words are looked for in large and small letters alike, patterns as they ar
   expect(checkText({ contains: "x" }, " \n")).toEqual(['"x" is not in it; it says nothing'])
 })
 
-test("an answer that has to be JSON is one that has what is expected in it", () => {
+test("an answer with expected JSON must parse and contain it", () => {
   expect(checkAnswerText({ json: { total: 50 } }, '{ "total": 50, "of": "Ada" }')).toEqual([])
   expect(checkAnswerText({ json: { total: 50 } }, "Total: 50")).toEqual([
     'it is not JSON with {"total":50}; it says "Total: 50"',

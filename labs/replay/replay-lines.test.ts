@@ -47,7 +47,7 @@ test("the row of a run is held against its fold, field by field", () => {
   expect(unlikeRow(used, folded)).toEqual(["usage"])
 })
 
-test("the first row that cannot be read is found, and what stands before it is read", async () => {
+test("the first unreadable row is found, and the rows before it are read", async () => {
   const events = Array.from({ length: 100 }, (_, at) => ({ position: at + 1 }) as JournalEvent)
   for (const broken of [1, 2, 50, 99, 100]) {
     const read = async (_: unknown, { after = 0, upTo = 100 } = {}) => {

@@ -32,7 +32,7 @@ describe.each(anyDatabase)("commands of Pawl in an editor, on $name,", ({ create
     await expect(choose("taste", "sweet")).rejects.toThrow("There is one option here")
   })
 
-  test("/undo proposes to undo a change like any other proposal, and reports if there is none", async () => {
+  test("/undo proposes to undo a change, or reports that there is none", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, says("Done.")), README)
     const editor = await world.edit({ always: "yes" })

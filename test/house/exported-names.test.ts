@@ -28,7 +28,7 @@ test("a name that a file of a package exports means one thing: no other file exp
   expect(doublesIn(readSources())).toEqual([])
 })
 
-test("a second meaning is found, wherever it stands, and two engines of one contract are not", () => {
+test("a second meaning is found in any folder, except for two implementations of one interface", () => {
   const planted = {
     "core/engine/lease.ts": "export interface Line {}\nexport type Line2 = 1\n",
     "core/store/line.ts": "export const Line = 1\n",

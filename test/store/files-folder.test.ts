@@ -227,7 +227,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(namesIn(folder)).toEqual(["A".repeat(32), fresh, "d".repeat(32), "notes.txt"])
   })
 
-  test("a missing, damaged or replaced file is reported in words, and affects no other", async () => {
+  test("a missing, damaged or replaced file is reported with a sentence, and does not affect others", async () => {
     await using world = await open()
     const { store, files, folder } = world
     const ada = await world.person("ada")

@@ -74,7 +74,7 @@ describe.each(databases)("a sweep on $name", ({ create }) => {
     expect(await world.isThere(file)).toBe(true)
   })
 
-  test("leaves a file that a recorded message names, however old it is", async () => {
+  test("leaves a file of any age that a recorded message names", async () => {
     await using database = await create()
     await using world = await open(database.url)
     const { store, ada, file, use } = world

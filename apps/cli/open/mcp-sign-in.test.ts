@@ -13,7 +13,7 @@ async function statusOf(redirect: string, path: string): Promise<number | undefi
   return response.statusCode
 }
 
-test("whatever a page of the browser sends to the port of a sign-in, it waits for the answer that is meant", async () => {
+test("the port of a sign-in ignores requests of other web pages and waits for the issuer's answer", async () => {
   const told = Promise.withResolvers<string>()
   const client = {
     beginMcpSignIn: ({ body }: { body: { redirect: string } }) => (

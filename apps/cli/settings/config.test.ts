@@ -278,7 +278,7 @@ test("an unknown PAWL_ name is a warning of one line, with the name that was pro
   ])
 })
 
-test("PAWL_URL, which the docs tell people to set for programs of their own, is no warning", () => {
+test("PAWL_URL causes no warning, because the docs use it for other programs", () => {
   expect(readConfig({ PAWL_URL: "http://127.0.0.1:7295", HOME: "/root" }).warnings).toEqual([])
 })
 

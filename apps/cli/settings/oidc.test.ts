@@ -54,7 +54,7 @@ describe("the settings of an issuer", () => {
     ["a domain that is none", { ...ISSUER, ...GROUPS, PAWL_OIDC_MAIL_DOMAINS: "@example.org" }, "domains such as"],
     ["groups alone", GROUPS, "PAWL_OIDC_GROUPS is set without PAWL_OIDC_ISSUER"],
     ["a secret alone", { PAWL_OIDC_CLIENT_SECRET: "xyz" }, "PAWL_OIDC_CLIENT_SECRET is set without"],
-  ])("with %s are refused in words that help", (_what, environment, told) => {
+  ])("with %s are refused with a helpful sentence", (_what, environment, told) => {
     expect(() => readConfig(environment)).toThrow(told)
   })
 

@@ -8,7 +8,7 @@ test("docs/reference/settings.md is what the table says; `npm run settings` writ
   expect(readFileSync("docs/reference/settings.md", "utf8")).toBe(settingsPage())
 })
 
-test("every setting is in the reference and in the help, with what it may be and what counts without it", () => {
+test("every setting is in the reference and in the help, with its allowed values and its default", () => {
   for (const name of Object.keys(settingTable)) {
     expect(settingsPage()).toContain(`| \`${name}\``)
     expect(settingsHelp()).toContain(`\n  ${name}\n`)

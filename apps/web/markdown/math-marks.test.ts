@@ -40,7 +40,7 @@ test.each<[what: string, text: string, found: string[]]>([
   expect(formulasIn(text)).toEqual(found)
 })
 
-describe("what is no formula is not changed", () => {
+describe("text without formulas is not changed", () => {
   test.each([
     ["thin spaces and the like", "a\\,b \\; c\\: 50\\% of R\\&D \\{x\\}"],
     ["money", "It costs $5 and $10."],
@@ -86,7 +86,7 @@ test("while a reply is written, an incomplete formula is shown as its source", (
   expect(formulasIn("So \\( a_1", false)).toEqual([])
 })
 
-test("of any text each letter stays where it is, and nothing of ours is seen", () => {
+test("any text keeps all its letters, and placeholders are never visible", () => {
   const piece = fc.constantFrom(
     "\\(",
     "\\)",

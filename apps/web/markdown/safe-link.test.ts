@@ -28,6 +28,6 @@ test.each([
   expect(areItsAddress(words, href)).toBe(false)
 })
 
-test("what is named is the host that is gone to, not what stands before an @", () => {
+test("the named host is the link's target, not the text before an @", () => {
   expect(linkTarget("https://bank.co@evil.example/")).toBe("evil.example")
 })

@@ -4,7 +4,7 @@ import { fillMessage, parseMessage } from "./message.ts"
 const filled = (message: string, values: Record<string, unknown> = {}, locale = "en"): string =>
   fillMessage(parseMessage(message), values, locale).join("")
 
-test("values stand where the message names them, and numbers are written as the locale writes them", () => {
+test("values are inserted at their names, and numbers are formatted for the locale", () => {
   expect(filled("{name} has {count} rows", { name: "Shop", count: 12_345.5 })).toBe("Shop has 12,345.5 rows")
   expect(filled("{count, number} Zeilen", { count: 12_345.5 }, "de")).toBe("12.345,5 Zeilen")
 })
@@ -23,7 +23,7 @@ test("cases hold whole messages: other values, other plurals, tags", () => {
   expect(filled(message, { kind: "anything", name: "a.txt", size: 1 })).toBe("a.txt")
 })
 
-test("an apostrophe is one, unless it stands in front of a character of the syntax, which it then quotes", () => {
+test("an apostrophe is text, unless it precedes a syntax character, which it then quotes", () => {
   expect(filled("It’s Ada's '{name}' and '<b>', isn''t it")).toBe("It’s Ada's {name} and <b>, isn't it")
   expect(filled("# is a number only in a plural")).toBe("# is a number only in a plural")
 })
@@ -42,6 +42,6 @@ test.each([
   ["<b>x", '"</b>"'],
   ["<b>x</i>", '"</b>"'],
   ["'{never closed", "a closing apostrophe"],
-])("%s is refused with what was expected and where", (message, expected) => {
+])("%s is refused with the expected syntax and the position", (message, expected) => {
   expect(() => parseMessage(message)).toThrow(`Expected ${expected} at position`)
 })

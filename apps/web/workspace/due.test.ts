@@ -14,7 +14,7 @@ describe.each(["America/New_York", "Pacific/Kiritimati", "America/Los_Angeles", 
     const here = () => void vi.stubEnv("TZ", zone)
     const at = (day: string, time: string) => fromFields(day, time) as number
 
-    test("a day is the same day in the fields and in what is kept, also when clocks are turned", () => {
+    test("a day is the same in the fields and in the stored row, also when the clocks change", () => {
       here()
       for (const day of ["2027-01-31", "2027-03-14", "2027-03-15", "2026-04-24", "2026-11-01"]) {
         expect(fromFields(day, "")).toBe(day)
@@ -37,7 +37,7 @@ describe.each(["America/New_York", "Pacific/Kiritimati", "America/Los_Angeles", 
       expect(formatDue("2027-03-15", now)).toMatch(/15/)
     })
 
-    test("what is due today is not late before tomorrow; what is due at a time is late after it", () => {
+    test("a task due today is overdue from tomorrow; a task due at a time is overdue after it", () => {
       here()
       const now = at("2027-03-13", "12:00")
       expect([isOverdue("2027-03-13", now), isOverdue("2027-03-12", now), isOverdue("2027-03-14", now)]).toEqual([
@@ -47,7 +47,7 @@ describe.each(["America/New_York", "Pacific/Kiritimati", "America/Los_Angeles", 
       expect(isOverdue(at("2027-03-13", "11:00"), now)).toBe(true)
     })
 
-    test("days and moments are sorted together, and what has no date comes last", () => {
+    test("days and times are sorted together, and rows without a date come last", () => {
       here()
       const due = (dueDate: Task["dueDate"]) => ({ dueDate, priority: "low", createdAt: 0 }) as Task
       const dates = ["2027-03-14", at("2027-03-13", "23:00"), null, "2027-03-13", at("2027-03-14", "10:00")]

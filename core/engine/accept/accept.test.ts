@@ -69,7 +69,7 @@ test.each<[what: string, bound: Partial<Conversation>, place: RunSite]>([
   ["another device", { site: "device", deviceId: "phone" }, { deviceId: "laptop" }],
   ["a device with a name", { site: "device", deviceId: null }, { deviceId: "laptop" }],
   ["another database", { connectionId: newId("conn") }, { connectionId: newId("conn") }],
-])("words that name %s begin a run there; a run that they enter stays where it is", (_, bound, place) => {
+])("a message that names %s starts a run there; a run that it joins stays where it is", (_, bound, place) => {
   const settings = { type: "settings", ...place }
   expect(moved(bound, place)).toEqual([["settings", "run_started", "message"], settings])
   expect(moved(bound, place, "steer")).toEqual([["message"], undefined])

@@ -55,7 +55,7 @@ describe("arguments as small models write them", () => {
     ...[{ count: "11" }, { count: "1e3" }, { count: "0x10" }, { urgent: "maybe" }, { urgent: 2 }, { either: "1" }],
     ...[{ priority: "urgent" }, { note: true }, { note: 5 }, { people: "[1]" }, { people: "[" }, { share: "Infinity" }],
     ...[{ id: null }, { people: "x".repeat(100_000) }],
-  ])("are refused where they could mean several things, or none: %.60j", async (given) => {
+  ])("are refused if they are ambiguous or meaningless: %.60j", async (given) => {
     expect(await read({ id: "x", ...given })).toHaveProperty("problem")
   })
 

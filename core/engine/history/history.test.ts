@@ -176,7 +176,7 @@ describe("a history that exceeds its budget", () => {
     expect(wordsOf(shown(story))).toContain("The question")
   })
 
-  test("does not lose what cannot be cut, however long it is", () => {
+  test("retains what cannot be cut, of any length", () => {
     const story = staged().asks(words(1000)).calls("read", "read").result(1, "ok", words(1000)).result(2)
     expect(cutPoint(story.conversation, 10)).toBeUndefined()
     expect(shown(story)).toHaveLength(3)

@@ -77,7 +77,7 @@ test.each([
   ["nothing", () => "null"],
   ["something else", () => '{"position":5}'],
   ["without a turn that is marked", (text: string) => text.replace('"history":[', '"history":[{"role":"user"},')],
-])("one that is %s is none", (_, change) => {
+])("a row that is %s is not a snapshot", (_, change) => {
   const text = toSnapshot(staged().asks("Hello").answers("Yes.").conversation) as string
   expect(fromSnapshot({ id: ID, user: ADA }, 5, text)).toBeDefined()
   expect(change(text)).not.toBe(text)

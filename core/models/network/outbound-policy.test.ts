@@ -63,7 +63,7 @@ test.each([...INSIDE.split(" "), ...INSIDE_6.split(" ")])("%s is not", async (ad
 })
 
 describe("a name", () => {
-  test("with one internal address is refused, whatever else it has; one without any looks the same", async () => {
+  test("with one internal address is refused, with the same error as a name without addresses", async () => {
     const mixed = await new OutboundPolicy(false, answering(["8.8.8.8", "10.0.0.1"]).how).check("h").catch(String)
     const none = await new OutboundPolicy(false, answering([]).how).check("h").catch(String)
     expect(mixed).toMatch("h has no public address, or does not exist. If its address is private")
@@ -76,7 +76,7 @@ describe("a name", () => {
   test.each([
     ...["169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fe80::a9fe:a9fe"],
     ...["fd00:ec2::254", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42", "::ffff:100.100.100.200"],
-  ])("a cloud's own service at %s is reached only where it is listed", async (address) => {
+  ])("a cloud's metadata service at %s is reached only if it is listed", async (address) => {
     const refused = { code: "host_not_allowed" }
     await expect(new OutboundPolicy(true).check(address)).rejects.toMatchObject(refused)
     await expect(new OutboundPolicy(true, answering([address]).how).check("h")).rejects.toMatchObject(refused)
@@ -102,7 +102,7 @@ describe("a guarded fetch", () => {
     expect([response.status, response.headers.get("x-two"), await response.text()]).toEqual([200, "b", "hello!POST"])
   })
 
-  test("checks what it connects to: a name that was public a moment ago opens no socket", async () => {
+  test("checks the connected address: a name that was public a moment ago does not open a socket", async () => {
     await using server = await listening()
     const { how, asked } = answering(["8.8.8.8"], ["127.0.0.1"])
     const reach = new OutboundPolicy(false, how)

@@ -61,7 +61,7 @@ describe("a reply", () => {
     },
   )
 
-  test("holds each block of reasoning once, whole, with all the metadata that came with any of its pieces", async () => {
+  test("contains each block of reasoning once, complete, with the metadata of all its pieces", async () => {
     const parts = await collect(
       streaming(
         { type: "reasoning-start", id: "r", providerMetadata: { p: { itemId: "1" } } },
@@ -81,7 +81,7 @@ describe("a reply", () => {
     ])
   })
 
-  test("tells what it thinks while it comes, beginning with the first sign of it, and nothing of what is sealed", async () => {
+  test("streams its reasoning from the first sign of it, without encrypted reasoning", async () => {
     const onActivity: string[] = []
     const model = streaming(
       { type: "reasoning-start", id: "r", providerMetadata: { p: { redactedData: "sealed" } } },
@@ -114,7 +114,7 @@ describe("a reply", () => {
     expect(parts.at(-1)).toHaveProperty("finish", "calls")
   })
 
-  test("leaves out what the provider did by itself: its own tools, files, sources and parts of a later day", async () => {
+  test("omits the provider's own tools, files and sources, and unknown parts", async () => {
     const parts = await collect(
       streaming(
         { ...call, providerExecuted: true },
@@ -142,7 +142,7 @@ describe("a reply", () => {
     expect((await collect(streaming(call, finish("other", "function")))).at(-1)).toHaveProperty("finish", "calls")
   })
 
-  test("counts null where the provider does not count", async () => {
+  test("has null counts if the provider sends none", async () => {
     const unknown = {
       total: undefined,
       noCache: undefined,
@@ -219,7 +219,7 @@ describe("a cancelled request", () => {
     expect(asked).toBe(false)
   })
 
-  test("stops reading from a provider whose reader has gone away", async () => {
+  test("stops reading from the provider when its caller stops", async () => {
     let signal: AbortSignal | undefined
     const model = modelOf((given) => {
       signal = given

@@ -105,7 +105,7 @@ test.each<[says: string, ms: number | undefined]>([
   ["Please retry in 1h0m0.5s.", 3_600_500],
   ["Please retry in 20ms.", undefined],
   ["Please retry in a while.", undefined],
-])("“%s” is a wait of %s ms, where no header says another", (says, ms) => {
+])("“%s” is a wait of %s ms without a header about it", (says, ms) => {
   expect(retryAfter({}, 0, says).retryAfterMs).toBe(ms)
   expect(retryAfter({ "retry-after": "4" }, 0, says).retryAfterMs).toBe(4000)
 })

@@ -9,12 +9,12 @@ const jpeg = (fills: number) => Buffer.from([0xff, 0xd8, ...Array<number>(fills)
 const svg = (length: number) =>
   Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg">${"<s".repeat(length / 2)}<path d="M0 0"/></svg>`)
 
-test("an SVG is searched for scripts only where that is quick, since all other requests wait", () => {
+test("an SVG is searched for scripts only if that is fast, because other requests wait", () => {
   expect(kindOfFile(svg(1000), { name: "a.svg", type: "" })).toEqual({ type: "image/svg+xml" })
   expect(() => kindOfFile(svg(1_000_000), { name: "a.svg", type: "" })).toThrow(/more than a million .* send it as PNG/)
 })
 
-test("a JPEG may have a few padding bytes, and is not scanned where it has nothing else", () => {
+test("a JPEG may have a few padding bytes, and is not scanned if it has nothing else", () => {
   expect(kindOfFile(jpeg(20), { name: "a.jpg", type: "" })).toEqual({ type: "image/jpeg", width: 3, height: 2 })
   expect(() => kindOfFile(jpeg(2000), { name: "a.jpg", type: "" })).toThrow("begins like a JPEG and is none")
 })

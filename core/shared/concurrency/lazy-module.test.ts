@@ -27,7 +27,7 @@ test("a failed load is tried again by the next caller", async () => {
   expect(await part()).toBe(2)
 })
 
-test("a failed load is thrown, and the others are loaded all the same", async () => {
+test("a failed load is thrown, and the others are still loaded", async () => {
   let isThere = false
   let loads = 0
   const missing = lazyModule(async () => {

@@ -77,7 +77,7 @@ test.each([
   if (how === "throw") expect(String(log.lines[0]?.fields.stderr)).toContain("an error of its own")
 })
 
-test("sending to a process that is gone throws at once", async () => {
+test("sending to an ended process throws immediately", async () => {
   const log = new RecordingLog()
   const silent = programOf(`process.send("ready", () => process.disconnect()); setInterval(() => {}, 1000)`)
   const child = await new ChildProgram({ script: silent, megabytes: 300, log }).start()

@@ -62,7 +62,7 @@ describe.each(databases)("a decision on $name", ({ name, create }) => {
     ["has had another writer since", { fence: 0 }, "moved"],
     ["has gone on since", { after: 0, events: [step(1)] }, "moved"],
     ["has unread words", { seen: 3 }, "moved"],
-  ] as const)("leaves the proposal open where the conversation %s", async (_, how, refused) => {
+  ] as const)("leaves the proposal open if the conversation %s", async (_, how, refused) => {
     await using store = await open()
     expect(await store.decides(how)).toEqual({ ok: false, refused })
     expect([await store.proposal(), await store.events()]).toEqual([PENDING, 0])

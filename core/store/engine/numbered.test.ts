@@ -33,7 +33,7 @@ describe("placeholders are numbered where PostgreSQL expects them", () => {
 test.each([
   ["SELECT data ? 'k' WHERE a = ?", 1, 2],
   ["SELECT ?", 2, 1],
-])("%s with %i value(s) is refused in words", (text, values, places) => {
+])("%s with %i value(s) is refused with a sentence", (text, values, places) => {
   const query = () => toQuery(text, Array<number>(values).fill(1))
   expect(query).toThrow(`${places} place(s) for values (?) and ${values} value(s): ${text}`)
 })

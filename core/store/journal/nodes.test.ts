@@ -59,7 +59,7 @@ describe.each(databases)("on $name", ({ create }) => {
     ["an hour back", -HOUR],
     ["ten minutes ahead", HOUR / 6],
     ["right", 0],
-  ])("what a dead node has left is found within 15 s by one whose clock is %s", async (_, shift) => {
+  ])("the conversations of a failed node are found within 15 s by a node whose clock is %s", async (_, shift) => {
     await using database = await create()
     await using store = await openStore({ ...database, durability: "normal" })
     const dead = new Peer(store.engine)
@@ -76,7 +76,7 @@ describe.each(databases)("on $name", ({ create }) => {
     ["an hour back", -HOUR],
     ["ten minutes ahead", HOUR / 6],
     ["jumping", 0],
-  ])("a living node is never robbed by one whose clock is %s", async (_, shift) => {
+  ])("a live node never loses its lease to a node whose clock is %s", async (_, shift) => {
     await using database = await create()
     await using store = await openStore({ ...database, durability: "normal" })
     const living = new Peer(store.engine)

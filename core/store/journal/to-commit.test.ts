@@ -68,7 +68,7 @@ test.each<[what: string, story: Staged, events: NewEvent[], rows: [head: boolean
     [true, true, ["applying", "pending"]],
   ],
   ["a grant of nothing", asked(), [{ type: "grant_revoked", by: ADA }], [false, false, []]],
-])("the commit of %s changes the rows that it changes, and no other", (_, story, events, rows) => {
+])("the commit of %s changes only its own rows", (_, story, events, rows) => {
   const { head, runs, proposals } = commit(story, events)
   expect([head !== null, runs.length > 0, proposals.map(([, , , status]) => status)]).toEqual(rows)
 })

@@ -131,7 +131,7 @@ test.each([
     false,
   ],
   [{ $ref: "#/$defs/a~1b%20c", $defs: { "a/b c": { type: "string" } } }, 1, false],
-])("%j about %j says %s", (schema, value, fits) => expect(check(schema, value).length === 0).toBe(fits))
+])("%j for %j reports %s", (schema, value, fits) => expect(check(schema, value).length === 0).toBe(fits))
 
 test("the steps of a check are counted, and limit it", () => {
   const value = Array.from({ length: 1000 }, () => ({ a: "x" }))

@@ -11,7 +11,7 @@ const faultsOf = (text: string): Promise<string> =>
   )
 const caseWith = (lines: string) => `cases:\n  - name: one\n    say: Hello\n${lines.replaceAll(/^/gm, "    ")}`
 
-test("what may be written short is read as what it stands for", async () => {
+test("short forms are read as their long forms", async () => {
   const { cases, concurrency } = await parseEvalFile(
     caseWith("agent: files\nscript: [Hi]\nexpect: { answer: Hi, calls: [read_file], judge: is polite }"),
     "x.yaml",

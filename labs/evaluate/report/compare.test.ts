@@ -55,7 +55,7 @@ test("figures fall only beyond a tolerance that is named", () => {
   expect(comparisonLines(compareReports(before, now, { cost: 0 }))).toEqual(["Nothing has fallen."])
 })
 
-test("a case that could not be run has no figures: what it takes once it runs is no fall, and it shortens no others' time", () => {
+test("a case that could not run has no figures: its later figures are not a regression, and it does not affect averages", () => {
   const broken: EvalRun = { ...run(false), unmet: [], error: "a file is missing" }
   const before = report(resultOf("a", [broken]))
   const now = report(resultOf("a", [run(true, { costUsd: 0.1, inputTokens: 500, ms: 900 })]))
@@ -66,7 +66,7 @@ test("a case that could not be run has no figures: what it takes once it runs is
   expect([some.p50Ms, some.p50MsWithoutModel]).toEqual([900, 500])
 })
 
-test("of several runs as many have to pass as the rate says, and the times stand in the middle", () => {
+test("the pass rate decides how many of several runs must pass, and times are medians", () => {
   const runs = [run(true, { ms: 300 }), run(false, { ms: 100 }), run(true, { ms: 200 })]
   expect(resultOf("a", runs)).toMatchObject({ passed: false, passedRuns: 2, p50Ms: 200 })
   expect(resultOf("a", runs, 0.67).passed).toBe(true)
@@ -74,7 +74,7 @@ test("of several runs as many have to pass as the rate says, and the times stand
   expect(resultOf("a", runs.slice(0, 2)).p50Ms).toBe(200)
 })
 
-test("the table says what is wrong with each run that failed, and nothing of it steers a terminal", () => {
+test("the table shows the problems of failed runs, without control characters", () => {
   const lines = reportLines(report(resultOf("a\u001b[2J", [run(true, { costUsd: null }), run(false)])))
   expect(lines).toEqual([
     "   case          agent  model  runs  cost  tokens   p50  without models",

@@ -20,7 +20,7 @@ const ALL = {
   parallelCalls: false,
 } as const
 
-test("what is set stands in the fields, and is read from them as it was", () => {
+test("settings are shown in the fields and read back unchanged", () => {
   expect(readSettingsDraft(toSettingsDraft({ ...ALL, stop: [...ALL.stop] }))).toEqual({ settings: ALL })
   expect(readSettingsDraft(emptySettings)).toEqual({ settings: {} })
 })
@@ -43,7 +43,7 @@ test.each([
   expect(problems?.[name]).toContain(words)
 })
 
-test("only what has changed is sent, and what was taken away as taken back", () => {
+test("only changed settings are sent, and removed ones as null", () => {
   expect(settingsPatch({ effort: "low", temperature: 1 }, { effort: "low", stop: ["x"] })).toEqual({
     temperature: null,
     stop: ["x"],

@@ -193,7 +193,7 @@ describe("an id that would send the operator's key to another address", () => {
     "google/a\nb",
     "google/a/",
     "bedrock/..",
-  ])("is no name of a model: %j", async (name) => {
+  ])("is not a model name: %j", async (name) => {
     await expect(registry.get(name)).rejects.toMatchObject({ code: "unknown_model" })
     expect(asked).toEqual([])
   })

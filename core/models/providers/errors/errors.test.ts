@@ -256,7 +256,7 @@ test("only the start of a very long message is searched, because it blocks other
 test.each<[who: string, body: unknown]>([
   ["xAI", { code: "Client specified an invalid argument", error: `Incorrect API key provided: ${KEY}.` }],
   ["Google", openai("API key not valid. Please pass a valid API key.", "400", "INVALID_ARGUMENT")],
-])("a wrong key that %s tells of with a 400 is one", async (_, body) => {
+])("a wrong key that %s reports with a 400 is recognized", async (_, body) => {
   expect(await errorOf("chat", 400, body)).toMatchObject({ code: "auth", details: { retriable: false } })
 })
 
@@ -266,7 +266,7 @@ test.each<[code: ErrorCode, status: number]>([
   ["quota_spent", 402],
   ["overloaded", 503],
   ["context_overflow", 413],
-])("%s says what the provider says, without keys and with nothing that hides", async (code, status) => {
+])("%s repeats the provider's message, without keys and hidden characters", async (code, status) => {
   const error = await errorOf("chat", status, openai(`Try\u202E project ${KEY}\u{E0041} ${"x".repeat(1000)}`))
   expect(error.code).toBe(code)
   expect(error.message).toContain('It says: "Try⟨U+202E⟩ project [hidden]')

@@ -44,7 +44,7 @@ test.each([
   [["  <thought>a"], "  <thought>a"],
   [["A <think>b</think>"], "A <think>b</think>"],
   [["", " ", "x"], " x"],
-])("%j is text as it stands", async (pieces, text) => {
+])("%j is unchanged text", async (pieces, text) => {
   expect(await read(pieces)).toMatchObject({ thoughts: [], text })
 })
 

@@ -104,7 +104,7 @@ describe("a stream without a finish reason", () => {
     ["that is cut in the mark", `${words}data: [DON`],
     ["that is marked as done and says nothing", sse(chatChunk({ content: " \n" }), "[DONE]")],
     ["that failed, whatever mark it bears", sse(chatChunk({ content: "x" }, "network_error"), "[DONE]")],
-  ])("%s is no answer", async (_, body) => {
+  ])("%s is not an answer", async (_, body) => {
     expect((await play(body)).parts).toMatchObject({ code: "provider_error", details: { retriable: true } })
   })
 })
