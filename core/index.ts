@@ -22,7 +22,14 @@ export type {
 export type { Clock } from "./shared/time/clock.ts"
 export type { Log } from "./shared/log.ts"
 export { type ValidationResult, type ValidationIssue, type Schema, withJsonSchema } from "./engine/definition/schema.ts"
-export { type AgentTool, agentTool, type AgentToolOptions } from "./api/agent-tool.ts"
+export {
+  type AgentTool,
+  agentTool,
+  type AgentToolOptions,
+  handoff,
+  type HandoffOptions,
+  type HandoffTool,
+} from "./api/agent-tool.ts"
 export type { SubAgentResult } from "./api/sub-agents.ts"
 export { type Agent, defineAgent, type GroundContext } from "./api/agent.ts"
 export type { Answer, Answered, Cancelled, Failed, Undecided } from "./api/answer.ts"

@@ -49,7 +49,44 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentTo
   }
 }
 
-/** The agents of agent tools, with those of their own tools. */
+/** Options of `handoff`: how the calling model sees the other agent. */
+export type HandoffOptions = Pick<AgentToolOptions, "name" | "description">
+
+/** A tool that hands the conversation to another agent. `openPawl` makes its agent available. */
+export interface HandoffTool extends ReadTool<object, ToolAnswer> {
+  readonly handsOffTo: string
+  readonly agent?: Agent
+}
+
+/**
+ * Creates a tool that hands the conversation to another agent: once the call and the others of its reply have ended,
+ * that agent continues, with its own instructions and tools, and also answers the next messages. Name the agent instead
+ * of passing it if two agents hand off to each other.
+ *
+ * @example
+ * const billing = { name: "billing", description: "Knows invoices.", instructions: "Answer questions about invoices." }
+ * const triage = defineAgent({ name: "triage", tools: [handoff(billing)] })
+ * const replies = { triage: [calls("hand_off_to_billing", {})], billing: [says("Invoice 7 is due.")] }
+ * await using pawl = await openPawl({ store: ":memory:", agents: [triage], models: scripted(byAgent(replies)) })
+ * console.log((await pawl.ask("Which invoice is due?")).text) // Invoice 7 is due.
+ */
+export function handoff(agent: Agent | string, options: HandoffOptions = {}): HandoffTool {
+  const to = typeof agent === "string" ? agent : agent.name
+  const { name = `hand_off_to_${to.replaceAll("-", "_")}` } = options
+  const description = options.description ?? (typeof agent === "string" ? undefined : agent.description)
+  if (!description) throw new TypeError(`handoff: say when to hand off to "${to}": pass { description }.`)
+  return {
+    ...{ name, description, handsOffTo: to, effect: "read", input: z.object({}) },
+    ...(typeof agent === "string" ? {} : { agent }),
+    async run(_, context) {
+      const { [SUB_AGENTS]: subAgents } = context as { readonly [SUB_AGENTS]?: SubAgents }
+      if (!subAgents) throw new TypeError("A handoff works only in an agent of openPawl.")
+      return (await subAgents.handOff(to)) as ToolAnswer
+    },
+  }
+}
+
+/** The agents of agent tools and handoffs, with those of their own tools. */
 export function subAgentsIn(agents: readonly Agent[]): Agent[] {
   const found = new Set<Agent>()
   const visit = ({ tools = [] }: Agent) => {
@@ -61,4 +98,21 @@ export function subAgentsIn(agents: readonly Agent[]): Agent[] {
   }
   agents.forEach(visit)
   return [...found].filter((agent) => !agents.includes(agent))
+}
+
+/** The agents with which an agent can share a conversation, by handoffs in any direction. */
+export function handoffsAmong(agents: readonly Agent[], { name }: Agent): Agent[] {
+  const targets = ({ tools = [] }: Agent) => (tools as readonly Partial<HandoffTool>[]).map((tool) => tool.handsOffTo)
+  const names = new Set([name])
+  for (let size = 0; size < names.size;) {
+    size = names.size
+    for (const agent of agents)
+      for (const to of targets(agent)) {
+        if (to === undefined) continue
+        if (!agents.some((each) => each.name === to))
+          throw new TypeError(`Agent "${agent.name}": it hands off to "${to}", which is not an agent.`)
+        if (names.has(agent.name) || names.has(to)) names.add(agent.name).add(to)
+      }
+  }
+  return agents.filter((agent) => agent.name !== name && names.has(agent.name))
 }

@@ -1,5 +1,6 @@
 import { type Agent as InternalAgent, defineAgent as checkAgent } from "../engine/definition/agent.ts"
 import type { Schema } from "../engine/definition/schema.ts"
+import type { Tool as InternalTool } from "../engine/definition/tool.ts"
 import type { OpenedPack as InternalOpenedPack, Pack as InternalPack, PackNeeds, PackServices } from "../packs/pack.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
@@ -61,15 +62,26 @@ export function defineAgent(agent: Agent): Agent {
 /** Used if the program defines no agents: the model without tools. */
 const ASSISTANT: Agent = { name: "assistant", description: "Answers." }
 
-export function toInternalAgents(agents: readonly Agent[] = [ASSISTANT], extend?: ExtendContext): InternalAgent[] {
+/** `sharing` returns the agents that can work in the same conversations, so that writes of one can be undone by all. */
+export function toInternalAgents(
+  agents: readonly Agent[] = [ASSISTANT],
+  extend?: ExtendContext,
+  sharing: (agent: Agent) => readonly Agent[] = () => [],
+): InternalAgent[] {
   if (agents.length === 0) throw new TypeError("agents: name at least one, or leave it out for the model alone.")
   const names = agents.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new TypeError(`agents: two are called "${twice}"; rename one.`)
   agents.forEach(refuseMistakes)
-  return agents.map(({ description = "", instructions = "", tools = [], ...rest }) =>
-    checkAgent({ ...rest, description, instructions, tools: tools.map((tool) => toInternalTool(tool, extend)) }),
-  )
+  return agents.map((agent) => {
+    const { description = "", instructions = "", tools = [], ...rest } = agent
+    const own = tools.map((tool) => toInternalTool(tool, extend))
+    const others = new Map<string, InternalTool>()
+    for (const tool of sharing(agent).flatMap((other) => other.tools ?? []))
+      if (tool.effect === "write" && !own.some(({ name }) => name === tool.name))
+        others.set(tool.name, { ...toInternalTool(tool, extend), onlyUndoes: true } as InternalTool)
+    return checkAgent({ ...rest, description, instructions, tools: [...own, ...others.values()] })
+  })
 }
 
 /** Types do not stop JavaScript, nor a value from a file. */

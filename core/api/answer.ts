@@ -63,14 +63,15 @@ export function answerOf(parts: PersonalParts, id: ConversationId, run: PlacedRu
 }
 
 /** Parses the JSON answer with the agent's own schema. */
-async function valueOf({ ports }: PersonalParts, agent: string, messages: readonly Message[]): Promise<unknown> {
-  const { answers } = ports.agents.orEmpty(agent)
+async function valueOf({ ports }: PersonalParts, id: ConversationId, messages: readonly Message[]): Promise<unknown> {
   const isAsked = messages.some(({ schema }) => schema !== undefined)
-  if (!answers && !isAsked) return undefined
+  const isTyped = ports.agents.all.some(({ answers }) => answers)
+  if (!isAsked && !isTyped) return undefined
   const read = readJsonAnswer(messages.findLast(({ role }) => role === "assistant")?.content ?? "")
-  if ("problem" in read || isAsked || !answers) return "value" in read ? read.value : undefined
-  const parsed = await parse(answers, read.value)
-  return "value" in parsed ? parsed.value : undefined
+  if ("problem" in read || isAsked) return "value" in read ? read.value : undefined
+  const { answers } = ports.agents.of(await ports.journal.load(id, true))
+  const parsed = answers && (await parse(answers, read.value))
+  return parsed && "value" in parsed ? parsed.value : undefined
 }
 
 async function answerNow(parts: PersonalParts, id: ConversationId, place: PlacedRun): Promise<Answer | undefined> {
@@ -93,7 +94,7 @@ async function answerNow(parts: PersonalParts, id: ConversationId, place: Placed
         ...asked,
         status: "answered",
         finish: (reply ?? messages.findLast(({ role }) => role === "assistant"))?.finish ?? null,
-        value: await valueOf(parts, view.agent, messages),
+        value: await valueOf(parts, id, messages),
       }
     case "cancelled":
       return { ...asked, status }

@@ -20,7 +20,7 @@ import { type Models, openModels } from "./models.ts"
 import { SUB_AGENTS, openSubAgents } from "./sub-agents.ts"
 import type { CallContext, ExtendContext } from "./tool.ts"
 import { type McpServerOptions, type McpServers, openMcp, openMcpServers } from "./mcp.ts"
-import { subAgentsIn } from "./agent-tool.ts"
+import { handoffsAmong, subAgentsIn } from "./agent-tool.ts"
 import { openLibraryStore, type StoreSettings } from "./store-settings.ts"
 import { type Parts, refuseClosed } from "./parts.ts"
 import { findUser, openPeople, openTokens, type People, type Tokens } from "./people.ts"
@@ -104,7 +104,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   check(OptionsSchema, options)
   const { timeZone, limits = {}, settings, traces, http = {} } = options
   const { dailyUsd, runUsd, runSeconds = DEFAULT_LIMITS.runSeconds } = limits
-  const subAgents = subAgentsIn(options.agents ?? [])
+  const all = [...(options.agents ?? []), ...subAgentsIn(options.agents ?? [])]
   const opened = Promise.withResolvers<Parts>()
   const extend: ExtendContext = async (context) => {
     const parts = await opened.promise
@@ -113,7 +113,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       [SUB_AGENTS]: { get: () => openSubAgents(parts, context) },
     }) as CallContext
   }
-  const agents = toInternalAgents(options.agents && [...options.agents, ...subAgents], extend)
+  const agents = toInternalAgents(options.agents && all, extend, (agent) => handoffsAmong(all, agent))
   const { models, secrets } = openModels(options.models)
   await using opening = new AsyncDisposableStack()
   opening.defer(() => models.close?.())
@@ -168,7 +168,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     devices: new Devices(store.clock, new ApprovalSigner(store.secrets)),
     metrics,
     storesTraces: telemetry !== undefined,
-    hasSubAgents: subAgents.length > 0,
+    hasSubAgents: all.some(({ tools = [] }) => tools.some((tool) => "agent" in tool && !("handsOffTo" in tool))),
     closing: closing.signal,
   }
   opened.resolve(parts)

@@ -1,3 +1,4 @@
+import { activeAgent, HANDOFF, type Handoff } from "../engine/definition/agent.ts"
 import { answer, failed, type Answer, type CallContext } from "../engine/definition/tool.ts"
 import { type Conversation, isWaiting } from "../engine/conversation.ts"
 import type { MessageInput } from "../engine/input.ts"
@@ -19,9 +20,10 @@ interface Task {
   readonly maxIterations: number | undefined
 }
 
-/** Asks other agents on behalf of one tool call. */
+/** Lets one tool call use other agents. */
 export interface SubAgents {
   ask(task: Task): Promise<Answer>
+  handOff(to: string): Promise<Answer>
 }
 
 /** The key of `SubAgents` in the context of a call, which only `agentTool` uses. */
@@ -34,7 +36,17 @@ interface Delegated extends JsonObject {
 }
 
 export function openSubAgents(parts: Parts, context: CallContext): SubAgents {
-  return { ask: (task) => delegate(parts, context, task) }
+  return {
+    ask: (task) => delegate(parts, context, task),
+    async handOff(to) {
+      const conversation = await parts.ports.journal.load(context.conversation)
+      const from = activeAgent(conversation)
+      const handoff: Handoff = { to, from, callId: context.callId, runId: conversation.run?.id }
+      return answer(`Handed off from ${from} to ${to}. As ${to}, continue with what the user asked.`, {
+        state: { [HANDOFF]: handoff },
+      })
+    },
+  }
 }
 
 /**

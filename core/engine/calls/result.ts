@@ -3,7 +3,7 @@ import type { Diff } from "../../protocol/proposals/proposal.ts"
 import type { Pause } from "../../shared/concurrency/time-limit.ts"
 import { mendText, toStorableJson } from "../../shared/text/text.ts"
 import { zoneOf } from "../ask/person-context.ts"
-import { type Call, type Conversation, openCalls, taintOf } from "../conversation.ts"
+import { type Call, type Conversation, isServerRun, openCalls, taintOf } from "../conversation.ts"
 import { onlyUndoes } from "../definition/agent.ts"
 import { type Answer, type CallContext, isAnswer, type SiblingCall, type Tool } from "../definition/tool.ts"
 import { DEVICE_GRACE_SECONDS, DEVICE_STATUS_SECONDS, deviceSeconds } from "../devices.ts"
@@ -58,7 +58,7 @@ export async function checkCall(work: Work, call: Call): Promise<CheckedCall | {
     end: toolEnd(conversation, call, { status: "error", text, now: ports.clock.now() }),
   })
   const tool = agent.tools.find(call.name)
-  if (!tool || (onlyUndoes(tool) && !conversation.run?.undoes)) {
+  if (!tool || (onlyUndoes(tool) && !(conversation.run && isServerRun(conversation.run)))) {
     const { mode } = conversation
     const names = [...agent.tools.visibleIn(mode), ...agent.tools.joinedIn(mode)].map(({ name }) => name)
     const name = call.name.slice(0, MAX_NAME)

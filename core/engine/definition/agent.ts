@@ -1,7 +1,7 @@
 import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import type { RouterDecision } from "../../protocol/conversation/stages.ts"
 import { failure } from "../../protocol/errors.ts"
-import type { ConnectionId, ConversationId, UserId } from "../../protocol/ids.ts"
+import type { CallId, ConnectionId, ConversationId, RunId, UserId } from "../../protocol/ids.ts"
 import type { Mode } from "../../protocol/schema.ts"
 import type { HistoryMessage } from "../model.ts"
 import type { JoinedTool, ToolJoining } from "./joined-tools.ts"
@@ -151,19 +151,15 @@ export class Agents {
     return this.#byName.get(name) ?? defineAgent({ name, description: "", instructions: "", tools: [] })
   }
 
-  /** The agent of a conversation, including its MCP tools. */
-  of({
-    agent: name,
-    joined,
-    user,
-  }: {
-    readonly agent: string
-    readonly joined: readonly JoinedTool[]
-    readonly user: UserId
-  }): Agent {
+  /** The agent that continues a conversation, including its MCP tools. */
+  of(conversation: Continued & { readonly joined: readonly JoinedTool[]; readonly user: UserId }): Agent {
+    const { joined, user, run } = conversation
+    const name = activeAgent(conversation)
     const agent = this.orEmpty(name)
     const joining = this.#joining
-    if (!joining || joined.length === 0) return agent
+    // The recorded MCP tools are those of the agent with which the run started.
+    const isNew = name !== conversation.agent && handoffOf(conversation)?.runId === run?.id
+    if (!joining || joined.length === 0 || isNew) return agent
     const made = this.#joined.get(joined) ?? new Map<string, Agent>()
     this.#joined.set(joined, made)
     const known = made.get(name)
@@ -176,6 +172,36 @@ export class Agents {
   get all(): Agent[] {
     return [...this.#byName.values()]
   }
+}
+
+/** The entry of a conversation's state that says which agent continues it. Tools of the library's `handoff` write it. */
+export const HANDOFF = "pawl.handoff"
+
+export interface Handoff {
+  readonly to: string
+  readonly from: string
+  readonly callId: CallId
+  readonly runId: RunId | undefined
+}
+
+/** The part of a state that decides which agent continues a conversation. */
+interface Continued {
+  readonly agent: string
+  readonly state: Readonly<Record<string, unknown>>
+  readonly run: { readonly id: RunId } | undefined
+  readonly calls: readonly { readonly id: CallId; readonly state: string }[]
+}
+
+const handoffOf = ({ state }: Continued) => state[HANDOFF] as Handoff | undefined
+
+/** The name of the agent that continues a conversation. The other calls of a reply are those of the agent that wrote it. */
+export function activeAgent(conversation: Continued): string {
+  const handoff = handoffOf(conversation)
+  if (!handoff) return conversation.agent
+  const { calls } = conversation
+  const isOfReply = calls.some(({ id }) => id === handoff.callId)
+  const hasOpenCalls = calls.some(({ state }) => state !== "ended" && state !== "duplicate")
+  return isOfReply && hasOpenCalls ? handoff.from : handoff.to
 }
 
 /** A named group of an agent's tools. */
