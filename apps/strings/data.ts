@@ -84,7 +84,7 @@ If the key is set in the environment, generate a new one with \`openssl rand -ba
 export const ingestText = {
   help: `Usage: pawl ingest PATH… [--collection NAME] [--user NAME]
 
-Adds documents to a collection, where the research agent finds them: Markdown, text, HTML, RTF, PDF, and arXiv metadata as
+Adds documents to a collection, where the research agent finds them: Markdown, text, HTML, PDF, and arXiv metadata as
 JSON lines (.jsonl). For a folder, all files of these kinds are added, including those in subfolders.
 
 A file that has not changed is skipped; a changed file replaces its previous version. The same content under another name is
@@ -96,7 +96,7 @@ the same document. You can stop with Ctrl-C at any time and run the command agai
 Exit codes: 0 all documents were added, 1 some could not be read, or wrong usage.
 `,
   missingPath: "Name the files or folders to add.",
-  noDocuments: "No documents found. Supported files: Markdown, text, HTML, RTF, PDF and .jsonl.",
+  noDocuments: "No documents found. Supported files: Markdown, text, HTML, PDF and .jsonl.",
   defaultCollection: "Library",
   failedFile: (file: string, reason: string | undefined) => `failed    ${file}: ${reason}`,
   file: (outcome: string, file: string, reason: string | undefined) =>

@@ -9,7 +9,7 @@ export type DocumentJob =
   | { readonly type: "answer"; readonly of: AnswerKind }
 
 /** The format of a file with one document. */
-export type FileKind = Exclude<DocumentKind, "arxiv"> | "rtf"
+export type FileKind = Exclude<DocumentKind, "arxiv">
 
 /** The service that sent the response. */
 export type AnswerKind = "arxiv" | "duckduckgo" | "brave" | "tavily" | "searxng"

@@ -8,7 +8,7 @@ const KINDS: Readonly<Record<string, GivenKind>> = {
   ...{ md: "markdown", markdown: "markdown", mdx: "markdown" },
   ...{ txt: "text", text: "text", rst: "text", tex: "text", log: "text" },
   ...{ html: "html", htm: "html", xhtml: "html" },
-  ...{ pdf: "pdf", rtf: "rtf", jsonl: "arxiv", ndjson: "arxiv" },
+  ...{ pdf: "pdf", jsonl: "arxiv", ndjson: "arxiv" },
 }
 
 /** Returns the kind of a file by its name; undefined if the extension is unknown. */
@@ -17,9 +17,8 @@ export function kindOfName(name: string): GivenKind | undefined {
   return own(KINDS, ending ?? "")
 }
 
-/** The same with its contents: a file that starts like a PDF or an RTF is one, with any name. */
+/** The same with its contents: a file that starts like a PDF is one, with any name. */
 export function kindOf(name: string, bytes: Uint8Array): GivenKind {
-  const head = Buffer.from(bytes.subarray(0, 5)).toString("latin1")
-  if (head === "%PDF-") return "pdf"
-  return head === "{\\rtf" ? "rtf" : (kindOfName(name) ?? "text")
+  const isPdf = Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "%PDF-"
+  return isPdf ? "pdf" : (kindOfName(name) ?? "text")
 }

@@ -185,9 +185,7 @@ export class Librarian {
     return this.#keep(place, { ...about, text, passages, kind: "arxiv" })
   }
 
-  async #ingestFile({ user, collection, signal }: CollectionUse, file: NewFile, readAs: FileKind): Promise<Ingested> {
-    // Clients of earlier versions know five kinds, and refuse a list with another one.
-    const kind = readAs === "rtf" ? "text" : readAs
+  async #ingestFile({ user, collection, signal }: CollectionUse, file: NewFile, kind: FileKind): Promise<Ingested> {
     const { name, bytes, title, authors, date, formerly } = file
     const source = mendText(name)
     const isPlain = title === undefined && authors === undefined && date === undefined
@@ -198,7 +196,7 @@ export class Librarian {
     const place = { user, collection }
     let read: ReadParts<About>
     try {
-      read = await this.#reader.file(readAs, bytes, { person: user, signal })
+      read = await this.#reader.file(kind, bytes, { person: user, signal })
     } catch (error) {
       const refused = toRefused(error)
       if (!refused) throw error

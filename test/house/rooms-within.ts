@@ -87,7 +87,6 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     passages: [],
     html: ["passages"],
     pdf: ["html", "passages"],
-    rtf: ["html", "passages"],
   },
   "packs/workspace": {
     device: [],

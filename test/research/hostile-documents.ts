@@ -21,15 +21,6 @@ export const hostileDocumentsOf = (part: number): readonly HostileDocument[] => 
   ["headings under long headings", "g.md", () => `${deep()}${"###### a\n".repeat(240_000 * part)}`, "failed"],
   ["short lines of JSON", "h.jsonl", () => "{}\n".repeat(2_700_000 * part), "failed"],
   ["one long line of JSON", "i.jsonl", () => `{"id": 1, "title": ${"[".repeat(8_000_000 * part)}`, "failed"],
-  ["groups in groups", "j.rtf", () => `{\\rtf1 ${"{".repeat(8_000_000 * part)}`, "failed"],
-  [
-    "groups that hold nothing",
-    "k.rtf",
-    () => `{\\rtf1 Words.${"{".repeat(900)}${"{}".repeat(4_000_000 * part)}`,
-    "added",
-  ],
-  ["letters by their number", "l.rtf", () => `{\\rtf1 ${"\\u65?".repeat(1_600_000 * part)}}`, "added"],
-  ["headings of an outline", "m.rtf", () => `{\\rtf1\\outlinelevel0 ${"a\\par ".repeat(1_300_000 * part)}}`, "failed"],
 ]
 
 export const hostileDocuments = hostileDocumentsOf(1)

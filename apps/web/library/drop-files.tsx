@@ -57,7 +57,7 @@ export function DropFiles({ collection, onAdded }: DropFilesProps) {
         label={t("library.documents")}
         says={sending ?? t("library.drop")}
         choose={t("library.chooseFiles")}
-        accept=".md,.markdown,.txt,.html,.htm,.rtf,.pdf,.jsonl,.ndjson"
+        accept=".md,.markdown,.txt,.html,.htm,.pdf,.jsonl,.ndjson"
         multiple
         isBusy={sending !== undefined}
         onFiles={(files) => void take(files)}

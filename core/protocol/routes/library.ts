@@ -68,7 +68,7 @@ export const collectionRoutes = defineRoutes({
     method: "POST",
     path: "/api/collections/{id}/documents",
     needs: "chat",
-    says: "Adds a file: Markdown, text, HTML, RTF, PDF (`encoding: base64`) or lines of arXiv metadata. The body may have at most 32 MB, which is 24 MB of a PDF or RTF, and 8 MB of other text (413 `upload_too_large`). Instead of `content`, `file` can name a file uploaded for a message (POST /api/files). It replaces the document with the same name; an unchanged document is skipped. Keyword search finds it at once, semantic search when `status` is `ready`.",
+    says: "Adds a file: Markdown, text, HTML, PDF (`encoding: base64`) or lines of arXiv metadata. The body may have at most 32 MB, which is 24 MB of a PDF, and 8 MB of other text (413 `upload_too_large`). Instead of `content`, `file` can name a file uploaded for a message (POST /api/files). It replaces the document with the same name; an unchanged document is skipped. Keyword search finds it at once, semantic search when `status` is `ready`.",
     body: NewDocument,
     large: "file",
     answers: { 201: IngestAnswer },

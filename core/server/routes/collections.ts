@@ -97,7 +97,7 @@ export function collectionRoutes(app: Hono<Env>, { library, messageFiles }: Data
 }
 
 const mayHoldPictures = (name: string, bytes: Uint8Array) =>
-  /\.(?:pdf|rtf)$/i.test(name) || ["%PDF-", "{\\rtf"].includes(Buffer.from(bytes.subarray(0, 5)).toString("latin1"))
+  /\.pdf$/i.test(name) || Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "%PDF-"
 
 /** Base64 digits checked in one turn of the event loop, so that other requests are not held up. */
 const DIGITS = 1024 * 1024

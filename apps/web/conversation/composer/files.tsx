@@ -136,7 +136,7 @@ interface OffersFor {
 }
 
 const TABLE = /\.(csv|tsv)$/i
-const PAPER = /\.(pdf|md|markdown|txt|html?|rtf)$/i
+const PAPER = /\.(pdf|md|markdown|txt|html?)$/i
 
 /** A CSV can become a database, and a paper can be added to the library: both offer more than an attachment. */
 function useOffers({ draft, onDatabase }: OffersFor): {
