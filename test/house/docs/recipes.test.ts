@@ -77,7 +77,25 @@ describe.each(readdirSync(folder).filter((name) => name.endsWith(".md")))("docs/
       ),
     ]
     expect(paths.map(([, path]) => path as string).filter((path) => !existsSync(join(root, path)))).toEqual([])
+    expect(missingNamesIn(text)).toEqual([])
   })
+})
+
+/** Names that a document places in a file, as in "`dyingAt` from `test/support/loop/faults.ts`", without being there. */
+function missingNamesIn(text: string): string[] {
+  const named = text.matchAll(
+    /`(\w+(?:\.\w+)?)`[^`]{0,30}\b(?:in|of|from)\s+`((?:core|client|packs|apps|test)\/[\w./-]*\.tsx?)`/g,
+  )
+  return [...named].flatMap(([, name = "", path = ""]) =>
+    name.split(".").filter((each) => !existsSync(join(root, path)) || !new RegExp(`\\b${each}\\b`).test(read(path))),
+  )
+}
+
+test("a name that is not in the file that a document names is reported", () => {
+  expect(
+    missingNamesIn("`dyingAt` in `test/support/loop/faults.ts`, `Face.open` of `test/support/server/face.ts`"),
+  ).toEqual([])
+  expect(missingNamesIn("`livingAt` in `test/support/loop/faults.ts`")).toEqual(["livingAt"])
 })
 
 test("commands of npm, and projects of the compiler, that documents name exist", () => {
