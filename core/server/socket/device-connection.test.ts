@@ -9,24 +9,24 @@ const call = { type: "tool_call", id: "call_1", action: "run_command" } as const
 function connected(...knows: string[]) {
   const sent: ServerFrame[] = []
   const mouth = { send: (frame: ServerFrame) => void sent.push(frame) }
-  const line = new DeviceConnection({ user: newId("user"), lineage: "" }, mouth, new TurnedClock())
-  line.introduce({ type: "hello", deviceId: "laptop", ledger: true, offers: ["files"], knows })
+  const socket = new DeviceConnection({ user: newId("user"), lineage: "" }, mouth, new TurnedClock())
+  socket.introduce({ type: "hello", deviceId: "laptop", ledger: true, offers: ["files"], knows })
   const stopping = new AbortController()
-  return { line, stopping, asking: { ms: 1000, signal: stopping.signal }, told: () => sent.map(({ type }) => type) }
+  return { socket, stopping, asking: { ms: 1000, signal: stopping.signal }, told: () => sent.map(({ type }) => type) }
 }
 
 test("a cancelled call is stopped on a device that supports it, and watched to its end", async () => {
-  const { line, asking, stopping, told } = connected("cancel")
-  const reply = line.write(call, asking)
+  const { socket, asking, stopping, told } = connected("cancel")
+  const reply = socket.write(call, asking)
   stopping.abort("cancel")
   expect(told()).toEqual(["tool_call", "tool_cancel"])
-  line.receive({ type: "tool_result", id: call.id, row: { text: "It was stopped." } })
+  socket.receive({ type: "tool_result", id: call.id, row: { text: "It was stopped." } })
   expect(await reply).toEqual({ row: { text: "It was stopped." } })
 })
 
 test("the result of a cancelled read is ignored", async () => {
-  const { line, asking, stopping, told } = connected("cancel")
-  const reply = line.read(call, asking)
+  const { socket, asking, stopping, told } = connected("cancel")
+  const reply = socket.read(call, asking)
   stopping.abort("cancel")
   expect([await reply, told()]).toEqual(["stopped", ["tool_call", "tool_cancel"]])
 })
@@ -36,17 +36,17 @@ test("calls of a stopping server are not cancelled, and an older device gets no 
     [["cancel"], "shutdown"],
     [["pages"], "cancel"],
   ] as const) {
-    const { line, asking, stopping, told } = connected(...knows)
-    void line.write(call, asking)
+    const { socket, asking, stopping, told } = connected(...knows)
+    void socket.write(call, asking)
     stopping.abort(reason)
     expect(told()).toEqual(["tool_call"])
   }
 })
 
 test("an answered call is not stopped", async () => {
-  const { line, asking, stopping, told } = connected("cancel")
-  const reply = line.write(call, asking)
-  line.receive({ type: "tool_result", id: call.id, ok: true })
+  const { socket, asking, stopping, told } = connected("cancel")
+  const reply = socket.write(call, asking)
+  socket.receive({ type: "tool_result", id: call.id, ok: true })
   stopping.abort("cancel")
   expect([await reply, told()]).toEqual([{ ok: true }, ["tool_call"]])
 })

@@ -10,9 +10,9 @@ const place: DevicePlace = { user, conversation: "conv_1" as never, deviceId: "l
 const introduced = { deviceId: "laptop", ledger: true, offers: ["workspace"], knows: [], takenAt: null }
 
 /** A socket on another node that ends each write in this way. */
-function lineOf(number: number, end: CallEnd) {
+function remoteSocket(number: number, end: CallEnd) {
   const written: string[] = []
-  const line: ConnectedDevice = {
+  const socket: ConnectedDevice = {
     ...{ number, user, introduced, lineage: "tok_1", open: true },
     offers: () => true,
     read: async () => end,
@@ -20,17 +20,17 @@ function lineOf(number: number, end: CallEnd) {
     report: async () => undefined,
     notifyClaim: () => {},
   }
-  return { line, written }
+  return { socket, written }
 }
 
 test("a closed socket of another node is not taken for the next one, though it is still stored", async () => {
-  const [closed, next] = [lineOf(1, "closed"), lineOf(2, { row: { id: "t1" } })]
+  const [closed, next] = [remoteSocket(1, "closed"), remoteSocket(2, { row: { id: "t1" } })]
   const devices = new Devices(new TurnedClock())
   const remote: Partial<RemoteDevices> = {
-    newest: async () => closed.line,
+    newest: async () => closed.socket,
     watchFor: (_which, _here, onDevice) => {
-      onDevice(closed.line)
-      queueMicrotask(() => onDevice(next.line))
+      onDevice(closed.socket)
+      queueMicrotask(() => onDevice(next.socket))
       return () => {}
     },
   }

@@ -45,25 +45,25 @@ export class ClusterDevices implements RemoteDevices, AsyncDisposable {
     const { devices, messages } = ports
     this.#numbers = new RegisteredSockets(ports)
     this.#outgoing = new OutgoingRequests(ports)
-    this.#incoming = new IncomingRequests({ ...ports, lineOf: (number) => this.#numbers.lineOf(number) })
+    this.#incoming = new IncomingRequests({ ...ports, socketOf: (number) => this.#numbers.socketOf(number) })
     this.#leave = [messages.subscribe((message, from) => this.#receive(message, from)), devices.join(this)]
     this.#repairLater()
   }
 
-  registered(line: DeviceConnection): Promise<void> {
-    return this.#numbers.name(line)
+  registered(socket: DeviceConnection): Promise<void> {
+    return this.#numbers.name(socket)
   }
 
-  async bindConversation(conversation: ConversationId, line: DeviceConnection): Promise<void> {
-    if (!(await this.#numbers.speak(line, conversation))) throw failure("device_taken", { device: conversation })
+  async bindConversation(conversation: ConversationId, socket: DeviceConnection): Promise<void> {
+    if (!(await this.#numbers.speak(socket, conversation))) throw failure("device_taken", { device: conversation })
   }
 
-  lostName(line: DeviceConnection): void {
-    this.#numbers.lostName(line)
+  lostName(socket: DeviceConnection): void {
+    this.#numbers.lostName(socket)
   }
 
-  left(line: DeviceConnection): void {
-    this.#numbers.left(line)
+  left(socket: DeviceConnection): void {
+    this.#numbers.left(socket)
   }
 
   async newest(which: WhichDevice, here: DeviceConnection | undefined): Promise<ConnectedDevice | undefined> {
@@ -78,14 +78,14 @@ export class ClusterDevices implements RemoteDevices, AsyncDisposable {
   watchFor(
     which: WhichDevice,
     here: () => DeviceConnection | undefined,
-    onDevice: (line: ConnectedDevice) => void,
+    onDevice: (socket: ConnectedDevice) => void,
   ): () => void {
     const ending = new AbortController()
     const until = AbortSignal.any([ending.signal, this.#closing.signal])
     const watch = async () => {
       while (!until.aborted) {
-        const line = await this.newest(which, here()).catch(() => undefined) // retried in a moment
-        if (line?.open && !until.aborted) onDevice(line)
+        const socket = await this.newest(which, here()).catch(() => undefined) // retried in a moment
+        if (socket?.open && !until.aborted) onDevice(socket)
         await sleep(this.#ports.clock, ARRIVAL_MS, until)
       }
     }
@@ -100,7 +100,7 @@ export class ClusterDevices implements RemoteDevices, AsyncDisposable {
       if ((newest.get(name)?.number ?? 0) < number) newest.set(name, { number, device })
     }
     for (const device of await this.#ports.presence.listElsewhere(user)) consider(device.number, device)
-    for (const line of here) consider(this.#numbers.nameOf(line) ?? Number.POSITIVE_INFINITY, line)
+    for (const socket of here) consider(this.#numbers.nameOf(socket) ?? Number.POSITIVE_INFINITY, socket)
     return [...newest.values()].sort((a, b) => b.number - a.number).map(({ device }) => device)
   }
 
@@ -146,7 +146,7 @@ export class ClusterDevices implements RemoteDevices, AsyncDisposable {
       case "device_answer":
         return this.#outgoing.receive(message, from)
       case "device_asked":
-        return this.#numbers.lineOf(message.line)?.notifyClaim("asked")
+        return this.#numbers.socketOf(message.line)?.notifyClaim("asked")
       case "device_taken":
         return this.#ports.devices.reassignNameLocally(message.user, message.deviceId, message.lineage)
       default:

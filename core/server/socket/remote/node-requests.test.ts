@@ -20,7 +20,7 @@ function open() {
     messages: { send: async (_: string, message: NodeMessage) => answers.push(message) > 0 } as never,
     clock: new TurnedClock(),
     log: silentLog,
-    lineOf: () => device as unknown as DeviceConnection,
+    socketOf: () => device as unknown as DeviceConnection,
   })
   const ticket = async () => {
     asked.receive({ type: "device_ticket", id: "ask_ticket", line: 7, callId: call.id }, "node_b")

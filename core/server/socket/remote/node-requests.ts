@@ -145,7 +145,7 @@ interface IncomingPorts {
   readonly clock: Clock
   readonly log: Log
   /** The device socket with this number, if it is connected here. */
-  lineOf(number: number): DeviceConnection | undefined
+  socketOf(number: number): DeviceConnection | undefined
 }
 
 type ReceivedRequest = NodeMessageOf<"device_read" | "device_stop" | "device_ticket" | "device_write" | "device_report">
@@ -206,16 +206,16 @@ export class IncomingRequests implements AsyncDisposable {
     from: string,
     signal: AbortSignal,
   ): Promise<DeviceAnswer | undefined> {
-    const { lineOf } = this.#ports
+    const { socketOf } = this.#ports
     switch (question.type) {
       case "device_read": {
         const { line, call, ms, id } = question
         // Read ids of different nodes may be equal.
-        return toAnswer(await lineOf(line)?.read({ ...call, id: `${call.id}.${id}` }, { ms, signal }))
+        return toAnswer(await socketOf(line)?.read({ ...call, id: `${call.id}.${id}` }, { ms, signal }))
       }
       case "device_ticket": {
         const { line, callId } = question
-        if (!lineOf(line)?.open) return { is: "absent" }
+        if (!socketOf(line)?.open) return { is: "absent" }
         const ticket = this.#tickets.issue({ node: from, line, callId })
         return ticket === undefined ? { is: "absent" } : { is: "ticket", ticket }
       }
@@ -224,13 +224,13 @@ export class IncomingRequests implements AsyncDisposable {
         const used = this.#tickets.use(ticket, { node: from, callId: call.id })
         if (used === undefined) return undefined
         if (used === "expired") return { is: "expired" }
-        const line = lineOf(used.line)
-        return toAnswer(line?.open ? await line.write(call, { ms, signal }) : undefined)
+        const socket = socketOf(used.line)
+        return toAnswer(socket?.open ? await socket.write(call, { ms, signal }) : undefined)
       }
       case "device_report": {
         const { line, callId } = question
         this.bar(callId, from) // a call that arrives after the question would make the answer wrong
-        return { is: "report", report: (await lineOf(line)?.report(callId)) ?? null }
+        return { is: "report", report: (await socketOf(line)?.report(callId)) ?? null }
       }
     }
   }

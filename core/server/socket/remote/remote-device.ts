@@ -165,7 +165,7 @@ interface Numbers {
 /** The local sockets by their numbers in the registry. */
 export class RegisteredSockets implements AsyncDisposable {
   readonly #ports: NumberPorts
-  readonly #lines = new Map<number, DeviceConnection>()
+  readonly #socketsByNumber = new Map<number, DeviceConnection>()
   readonly #numbers = new Map<DeviceConnection, Numbers>()
   /** Writes to the registry in progress. */
   readonly #writes = new Set<Promise<void>>()
@@ -174,69 +174,70 @@ export class RegisteredSockets implements AsyncDisposable {
     this.#ports = ports
   }
 
-  lineOf(number: number): DeviceConnection | undefined {
-    return this.#lines.get(number)
+  socketOf(number: number): DeviceConnection | undefined {
+    return this.#socketsByNumber.get(number)
   }
 
-  nameOf(line: DeviceConnection): number | undefined {
-    return this.#numbers.get(line)?.name
+  nameOf(socket: DeviceConnection): number | undefined {
+    return this.#numbers.get(socket)?.name
   }
 
-  of(line: DeviceConnection, which: WhichDevice): number | undefined {
-    const numbers = this.#numbers.get(line)
+  of(socket: DeviceConnection, which: WhichDevice): number | undefined {
+    const numbers = this.#numbers.get(socket)
     return "deviceId" in which ? numbers?.name : numbers?.conversations.get(which.conversation)
   }
 
   /** If the registry cannot be written, the next repair retries. */
-  async name(line: DeviceConnection): Promise<void> {
+  async name(socket: DeviceConnection): Promise<void> {
     const naming = {}
-    this.#numbersOf(line).naming = naming
+    this.#numbersOf(socket).naming = naming
     try {
-      await this.#register(line, naming)
+      await this.#register(socket, naming)
       // It may have served a conversation before its `hello`, which contains its offers.
-      for (const conversation of [...this.#numbersOf(line).conversations.keys()]) await this.speak(line, conversation)
+      for (const conversation of [...this.#numbersOf(socket).conversations.keys()])
+        await this.speak(socket, conversation)
     } catch (error) {
       this.#ports.log.warn("device_not_registered", { error })
     }
   }
 
   /** False if a socket of another credential is the device of that conversation. */
-  async speak(line: DeviceConnection, conversation: ConversationId): Promise<boolean> {
-    const number = await this.#ports.presence.speak(toArriving(line), conversation)
+  async speak(socket: DeviceConnection, conversation: ConversationId): Promise<boolean> {
+    const number = await this.#ports.presence.speak(toArriving(socket), conversation)
     if (number === undefined) return false
-    const { conversations } = this.#numbersOf(line)
+    const { conversations } = this.#numbersOf(socket)
     const before = conversations.get(conversation)
     if (before !== undefined) this.#drop([before])
-    if (!line.open) this.#drop([number])
+    if (!socket.open) this.#drop([number])
     else {
       conversations.set(conversation, number)
-      this.#lines.set(number, line)
+      this.#socketsByNumber.set(number, socket)
     }
-    this.#forgetIfEmpty(line)
+    this.#forgetIfEmpty(socket)
     return true
   }
 
-  lostName(line: DeviceConnection): void {
-    const numbers = this.#numbers.get(line)
+  lostName(socket: DeviceConnection): void {
+    const numbers = this.#numbers.get(socket)
     if (!numbers) return
     if (numbers.name !== undefined) this.#drop([numbers.name])
     numbers.name = undefined
     numbers.naming = undefined
-    this.#forgetIfEmpty(line)
+    this.#forgetIfEmpty(socket)
   }
 
-  left(line: DeviceConnection): void {
-    this.lostName(line)
-    const numbers = this.#numbers.get(line)
+  left(socket: DeviceConnection): void {
+    this.lostName(socket)
+    const numbers = this.#numbers.get(socket)
     if (!numbers) return
     this.#drop([...numbers.conversations.values()])
     numbers.conversations.clear()
-    this.#forgetIfEmpty(line)
+    this.#forgetIfEmpty(socket)
   }
 
   async repair(): Promise<void> {
-    for (const [line, { name, naming }] of this.#numbers) {
-      if (naming && name === undefined && line.open) await this.#register(line, naming)
+    for (const [socket, { name, naming }] of this.#numbers) {
+      if (naming && name === undefined && socket.open) await this.#register(socket, naming)
     }
     await this.#ports.presence.repair()
   }
@@ -246,17 +247,17 @@ export class RegisteredSockets implements AsyncDisposable {
   }
 
   /** Discarded if the socket closed or changed its name during the write. */
-  async #register(line: DeviceConnection, naming: object): Promise<void> {
-    const number = await this.#ports.presence.arrive(toArriving(line))
-    const numbers = this.#numbers.get(line)
-    if (numbers?.naming !== naming || numbers.name !== undefined || !line.open) return this.#drop([number])
+  async #register(socket: DeviceConnection, naming: object): Promise<void> {
+    const number = await this.#ports.presence.arrive(toArriving(socket))
+    const numbers = this.#numbers.get(socket)
+    if (numbers?.naming !== naming || numbers.name !== undefined || !socket.open) return this.#drop([number])
     numbers.name = number
-    this.#lines.set(number, line)
+    this.#socketsByNumber.set(number, socket)
   }
 
   #drop(numbers: readonly number[]): void {
     if (numbers.length === 0) return
-    for (const number of numbers) this.#lines.delete(number)
+    for (const number of numbers) this.#socketsByNumber.delete(number)
     // A row that cannot be removed now is removed by the next repair; until then its number leads nowhere.
     const write = this.#ports.presence
       .leave(numbers)
@@ -265,18 +266,18 @@ export class RegisteredSockets implements AsyncDisposable {
     this.#writes.add(write)
   }
 
-  #numbersOf(line: DeviceConnection): Numbers {
-    let numbers = this.#numbers.get(line)
+  #numbersOf(socket: DeviceConnection): Numbers {
+    let numbers = this.#numbers.get(socket)
     if (!numbers) {
       numbers = { name: undefined, naming: undefined, conversations: new Map() }
-      this.#numbers.set(line, numbers)
+      this.#numbers.set(socket, numbers)
     }
     return numbers
   }
 
-  #forgetIfEmpty(line: DeviceConnection): void {
-    const numbers = this.#numbers.get(line)
-    if (numbers && !numbers.naming && numbers.conversations.size === 0) this.#numbers.delete(line)
+  #forgetIfEmpty(socket: DeviceConnection): void {
+    const numbers = this.#numbers.get(socket)
+    if (numbers && !numbers.naming && numbers.conversations.size === 0) this.#numbers.delete(socket)
   }
 }
 
