@@ -1,13 +1,20 @@
 import { execFile } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { promisify } from "node:util"
-import { describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { isLong } from "../support/sizes.ts"
 
 const root = join(import.meta.dirname, "..", "..")
 const guides = join(root, "docs", "guide", "coming-from")
 const support = join(root, "test", "support", "coming-from")
+
+/** What the other sides need that this checkout does not have. The long run installs it, into a folder of its own. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  "openai-agents": ["@openai/agents@0.20.0", "zod@4"],
+}
 
 interface Program {
   readonly title: string
@@ -45,7 +52,7 @@ async function runProgram({ side, code, runs, killed, files }: Program, place: s
   const folder = await mkdtemp(join(place, ".guide-"))
   try {
     const own = { ...files, "program.ts": code }
-    await copyFile(join(support, `${side}.ts`), join(folder, "model.ts"))
+    await copyFile(join(support, `${side}.${side in PACKAGES ? "js" : "ts"}`), join(folder, "model.ts"))
     for (const name of ["bank.ts", "script.ts"]) await copyFile(join(support, name), join(folder, name))
     for (const [name, text] of Object.entries(own)) await writeFile(join(folder, name), text)
     const env = { ...process.env, ...(killed ? { PAWL_TEST_KILLED: "1" } : {}) }
@@ -66,6 +73,7 @@ async function runProgram({ side, code, runs, killed, files }: Program, place: s
 
 describe.each(readdirSync(guides).sort())("the programs of coming-from/%s", (page) => {
   const side = basename(page, ".md")
+  const packages = PACKAGES[side] ?? []
   const programs = programsOf(page)
 
   test("are ten, each on both sides", () => {
@@ -73,7 +81,33 @@ describe.each(readdirSync(guides).sort())("the programs of coming-from/%s", (pag
     expect(numbered).toEqual(Array.from({ length: 10 }, (_, at) => [`${at + 1} ${side}`, `${at + 1} pawl`]).flat())
   })
 
-  test.each(programs)("$title: $side prints what the page shows", async (program) => {
-    expect(await runProgram(program, join(root, "test"))).toBe(program.output)
+  test("has the same programs of Pawl as the page of the AI SDK, which runs them", () => {
+    const ofPawl = (all: readonly Program[]) => all.filter((program) => program.side === "pawl")
+    expect(ofPawl(programs)).toEqual(ofPawl(programsOf("ai-sdk.md")))
+  })
+
+  test.each(programs.filter(() => packages.length === 0))(
+    "$title: $side prints what the page shows",
+    async (program) => {
+      expect(await runProgram(program, join(root, "test"))).toBe(program.output)
+    },
+  )
+
+  describe.runIf(isLong && packages.length > 0)("with its packages", () => {
+    let place = ""
+    beforeAll(async () => {
+      place = await mkdtemp(join(tmpdir(), `pawl-${side}-`))
+      await writeFile(join(place, "package.json"), '{"private":true,"type":"module"}')
+      const words = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", ...packages]
+      await promisify(execFile)("npm", words, { cwd: place })
+    }, 600_000)
+    afterAll(() => rm(place, { recursive: true, force: true }))
+
+    test.each(programs.filter((program) => program.side === side))(
+      "$title: $side prints what the page shows",
+      async (program) => {
+        expect(await runProgram(program, place)).toBe(program.output)
+      },
+    )
   })
 })
