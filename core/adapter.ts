@@ -44,7 +44,8 @@ export {
 export { readUploadForm, storeFiles, useFiles, type RequestFile } from "./server/files/uploads.ts"
 export { fileOf, answerWithFile } from "./server/routes/files.ts"
 export { embedTexts } from "./server/routes/collections.ts"
-export { estimateTokens } from "./engine/history/tokens.ts"
+export { estimateFileTokens, estimateTokens } from "./engine/history/tokens.ts"
+export { estimateRequest } from "./server/conversation/context-meter.ts"
 
 // Runs: send a message and watch its run, watch it again, or continue it with results of client tools.
 export {
@@ -108,10 +109,14 @@ export type {
 } from "./protocol/dialects/ai-sdk.ts"
 export type { McpMessage } from "./protocol/dialects/mcp.ts"
 export type {
+  CompactedResponse,
+  CompactRequest,
   ConversationItem,
   ConversationItems,
   InputItems,
   InputItemsQuery,
+  InputTokens,
+  InputTokensRequest,
   ListedItem,
   NewOpenAiConversation,
   OpenAiConversation,

@@ -74,4 +74,12 @@ function serveOpenAi(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.createConversationItems, async (c) => (await conversations()).refuseNewItems(c, ports))
 
   serveRoute(app, routes.deleteConversationItem, async (c) => (await conversations()).refuseDeletion(c, ports))
+
+  serveRoute(app, routes.countInputTokens, async (c, { body }) =>
+    (await import("./compact.ts")).countInputTokens(c, ports, body),
+  )
+
+  serveRoute(app, routes.compactResponse, async (c, { body }) =>
+    (await import("./compact.ts")).compactResponse(c, ports, body),
+  )
 }

@@ -86,7 +86,7 @@ function readTurns(
   { isNew = false } = {},
 ): Pick<AnswerRequest, "words" | "files" | "outputs" | "instructions" | "before"> {
   const last = all.at(-1)
-  const at = `${field}.${all.length - 1}`
+  const at = all.length > 0 ? `${field}.${all.length - 1}` : field
   if (last?.role !== "user" && last?.role !== "tool")
     throw problem(`${at}: the last message is what is answered, and has the role user or tool`)
   const replied = all.findLastIndex(({ role }) => role === "assistant")
@@ -210,7 +210,8 @@ const rulesOf = ({ instructions }: ResponseRequest): ChatTurn[] =>
 
 function toTurns(input: ResponseRequest["input"]): ChatTurn[] {
   if (typeof input === "string") return [{ role: "user", content: input }]
-  return input.map(({ type, role, content, ...item }, index) => {
+  return input.flatMap(({ type, role, content, ...item }, index): ChatTurn | [] => {
+    if (type === "compaction") return []
     if (type === "function_call") {
       const call = { function: { name: item.name, arguments: item.arguments } }
       return { role: "assistant", content: "", tool_calls: [call] }
@@ -234,8 +235,14 @@ const RUN = "run_"
 export const toResponseId = (run: RunId, part = 0): string =>
   RESPONSE + run.slice(RUN.length) + (part > 0 ? `_${part}` : "")
 
-function readContinuation({ conversation, previous_response_id: previous }: ResponseRequest): Continuation {
+function readContinuation({ input, conversation, previous_response_id: previous }: ResponseRequest): Continuation {
   if (conversation && previous) throw problem("previous_response_id: send this or conversation, not both")
+  const [compaction, ...others] = typeof input === "string" ? [] : input.filter(({ type }) => type === "compaction")
+  if (compaction) {
+    if (conversation || previous || others.length > 0)
+      throw problem("input: a compaction continues its conversation; send one, without conversation")
+    return { conversation: String(compaction.encrypted_content).slice(0, 100) }
+  }
   if (conversation) return { conversation: typeof conversation === "string" ? conversation : conversation.id }
   return previous ? { after: readResponseId(previous).run } : {}
 }

@@ -239,7 +239,7 @@ interface Named {
 }
 
 /** The conversation that a request continues, if any. Throws `not_found` if it is not the caller's. */
-async function findNamed(
+export async function findNamed(
   c: Context<Env>,
   ports: ServerPorts,
   { conversation, after }: Named,
@@ -268,7 +268,7 @@ export function requireFit(
  * The newest run, if there was no message since `after`: summaries, undos and repeated proposals do not count. Undefined
  * otherwise.
  */
-async function newestRunAfter(
+export async function newestRunAfter(
   { conversations, journal }: ServerPorts,
   id: ConversationId,
   after: RunId,

@@ -41,6 +41,8 @@ export interface OpenAiClient {
     retrieve(id: string, query?: object): OpenAiPromise
     cancel(id: string): OpenAiPromise
     delete(id: string): OpenAiPromise
+    compact(body: object): Promise<Told>
+    readonly inputTokens: { count(body: object): Promise<Told> }
     readonly inputItems: { list(id: string, query?: object): AsyncIterable<Told> }
     stream(body: object): AsyncIterable<Told> & { finalResponse(): Promise<Told> }
   }

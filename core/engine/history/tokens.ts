@@ -46,9 +46,12 @@ const MAX_PDF_TOKENS = 60_000
  * The estimated size of files in a model's context. It depends on the journal only, so that every node gets the same
  * state.
  */
-const filesTokens = (files: readonly MessageFile[] = []): number => files.reduce((sum, file) => sum + tokensOf(file), 0)
+const filesTokens = (files: readonly MessageFile[] = []): number =>
+  files.reduce((sum, file) => sum + estimateFileTokens(file), 0)
 
-function tokensOf({ type, size, width = 1000, height = 1000 }: MessageFile): number {
+/** The estimated size of one file. */
+export function estimateFileTokens(file: Pick<MessageFile, "type" | "size" | "width" | "height">): number {
+  const { type, size, width = 1000, height = 1000 } = file
   if (isImageType(type)) return Math.min(MAX_IMAGE_TOKENS, Math.ceil((width * height) / PIXELS)) + 50
   if (type !== "application/pdf" && !isTextType(type)) return SENTENCE_TOKENS
   if (type === "application/pdf") return Math.min(MAX_PDF_TOKENS, Math.ceil(size / PAGE_BYTES) * PAGE_TOKENS)
@@ -73,7 +76,7 @@ export function overcounted(history: readonly HistoryMessage[], { contextTokens,
   let whole = 0
   let text = 0
   for (const file of history.flatMap(filesOf)) {
-    const tokens = tokensOf(file)
+    const tokens = estimateFileTokens(file)
     counted += tokens
     const isPdfShown = file.type === "application/pdf" && sees?.files === true && file.size <= MAX_BYTES_SHOWN
     if (isImageType(file.type)) whole += sees?.images ? tokens : SENTENCE_TOKENS

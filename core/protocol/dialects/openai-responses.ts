@@ -205,3 +205,31 @@ export type ConversationItems = z.infer<typeof ConversationItems>
 
 /** Refused with a reason, whatever it contains. */
 export const NewItems = z.looseObject({})
+
+const { input, previous_response_id, instructions, conversation, reasoning, text, truncation } = ResponseRequest.shape
+
+/** The fields of a response that decide what is sent to the model. */
+export const InputTokensRequest = z.strictObject({
+  ...{ model, input: input.nullish(), previous_response_id, instructions, conversation, reasoning, text },
+  ...{ tools, tool_choice, parallel_tool_calls, truncation },
+})
+export type InputTokensRequest = z.infer<typeof InputTokensRequest>
+
+export const InputTokens = z.object({ object: z.literal("response.input_tokens"), input_tokens: z.number().int() })
+export type InputTokens = z.infer<typeof InputTokens>
+
+export const CompactRequest = z.strictObject({
+  ...{ model, input: input.nullish(), previous_response_id, instructions },
+  ...{ prompt_cache_key, prompt_cache_retention, prompt_cache_options: z.unknown().optional() },
+})
+export type CompactRequest = z.infer<typeof CompactRequest>
+
+/** A summarized conversation. As part of an input, its one item continues the conversation. */
+export const CompactedResponse = z.object({
+  id: z.string(),
+  object: z.literal("response.compaction"),
+  created_at: z.number().int(),
+  output: z.array(z.object({ id: z.string(), type: z.literal("compaction"), encrypted_content: z.string() })),
+  usage: ResponseUsage,
+})
+export type CompactedResponse = z.infer<typeof CompactedResponse>

@@ -1,7 +1,10 @@
 import type { Conversation } from "../../engine/conversation.ts"
 import type { ContextMeter, ConversationView } from "../../protocol/conversation/conversation.ts"
 import type { Message } from "../../protocol/conversation/message.ts"
-import type { UserId } from "../../protocol/ids.ts"
+import { type ConversationId, newId, type UserId } from "../../protocol/ids.ts"
+import { toolsToShow } from "../../engine/declared-tools.ts"
+import { emptyConversation } from "../../engine/empty-conversation.ts"
+import { estimateTokens } from "../../engine/history/tokens.ts"
 import type { ConversationPorts } from "./ports.ts"
 
 /**
@@ -38,7 +41,20 @@ function usedByState({ tokens, run }: Conversation): Used {
   return { usedTokens: Math.max(0, counted.tokens + tokens - counted.estimated), estimated: false }
 }
 
-/** The same from messages alone. Ignores what compaction removed since the last reply; the next reply corrects that. */
+/** The estimated tokens of an agent's next request, before its message. Without a conversation, of a first request. */
+export async function estimateRequest(
+  { agents, journal }: Pick<ConversationPorts, "agents" | "journal">,
+  user: UserId,
+  { agent: name, id }: { readonly agent: string; readonly id: ConversationId | undefined },
+): Promise<number> {
+  const agent = agents.get(name)
+  const state = id ? await journal.load(id, true) : emptyConversation(newId("conv", user), user)
+  const { usedTokens, estimated } = usedByState(state)
+  const sent = [agent.instructions, ...toolsToShow(state, agent).map((tool) => JSON.stringify(tool))]
+  return estimated ? sent.reduce((sum, text) => sum + estimateTokens(text), usedTokens) : usedTokens
+}
+
+/** How full it is, from messages alone. Ignores what compaction removed since the last reply; the next reply corrects that. */
 function usedByMessages(newest: readonly Message[]): Used {
   const at = newest.findLastIndex(({ usage }) => typeof usage?.inputTokens === "number")
   const { inputTokens = 0, outputTokens = 0 } = newest[at]?.usage ?? {}
