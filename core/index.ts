@@ -48,6 +48,9 @@ export {
   toModel,
 } from "./api/models.ts"
 export type { Files, NewFile, StoredFile } from "./api/files.ts"
+export { askTool, type AskToolOptions } from "./api/ask-tool.ts"
+export type { Question, QuestionRef, Questions } from "./api/questions.ts"
+export type { QuestionForUser, UserReply } from "./api/ask-user.ts"
 export type { HttpOptions, ListeningServer, ListenOptions } from "./api/serve.ts"
 export type { McpDefinition, McpHttpServer, McpProgram, McpServerOptions, McpServers, McpTool } from "./api/mcp.ts"
 export type { NewToken, People, TokenOptions, TokenRecord, Tokens, UserRecord } from "./api/people.ts"
@@ -86,6 +89,7 @@ export type {
   ConversationId,
   MessageId,
   ProposalId,
+  QuestionId,
   RunId,
   TokenId,
   UserId,

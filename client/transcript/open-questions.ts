@@ -9,12 +9,13 @@ import {
 import { quote } from "../../core/shared/text/quote.ts"
 import type { Transcript } from "./transcript.ts"
 
-/** Returns the questions of MCP servers that can still be answered, because their call is running. */
+/** Returns the questions of tools and MCP servers that can still be answered, because their call is running. */
 export function openQuestions({ items }: Pick<Transcript, "items">, now: number): readonly Question[] {
   const open = new Map<string, Question>()
   for (const item of items) {
-    // After a crash a call starts again, and asks again.
-    if (item.type === "notice" && item.notice === "restarted") open.clear()
+    // After a crash a call starts again, and asks again, unless its question outlasts the process.
+    if (item.type === "notice" && item.notice === "restarted")
+      for (const { id, number } of open.values()) if (number === undefined) open.delete(id)
     if (item.type !== "step") continue
     const question = item.step === QUESTION ? Question.safeParse(item.detail).data : undefined
     if (question) open.set(question.id, question)
@@ -29,11 +30,13 @@ export function openQuestions({ items }: Pick<Transcript, "items">, now: number)
 }
 
 /**
- * Returns a sentence that names the MCP server and tool behind a question, so that the user does not take the question
- * for one of Pawl.
+ * Returns a sentence that names the tool, or the MCP server and tool, behind a question, so that the user does not take
+ * the question for one of Pawl.
  */
 export const describeAsker = ({ server, tool }: Pick<Question, "server" | "tool">): string =>
-  `The MCP server ${quote(server)} asks this for its tool ${quote(tool)}. The text comes from outside: do not enter a password or a key.`
+  server === ""
+    ? `The tool ${quote(tool)} asks this.`
+    : `The MCP server ${quote(server)} asks this for its tool ${quote(tool)}. The text comes from outside: do not enter a password or a key.`
 
 /** Describes which part of a long form a question is; undefined for a form with one part. */
 export const describePart = ({ part }: Pick<Question, "part">): string | undefined =>
@@ -51,7 +54,7 @@ export function describeQuestionStep(step: string, detail: unknown): string[] {
   const question = step === QUESTION ? Question.safeParse(detail).data : undefined
   const settled = step === QUESTION_SETTLED ? SettledQuestion.safeParse(detail).data : undefined
   return [
-    ...(question ? [`${question.server}: ${question.message}`] : []),
+    ...(question ? [`${question.server || question.tool}: ${question.message}`] : []),
     ...(settled ? [OUTCOMES[settled.outcome]] : []),
   ]
 }

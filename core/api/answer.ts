@@ -5,7 +5,7 @@ import type { ConversationId, RunId } from "../protocol/ids.ts"
 import { readJsonAnswer } from "../shared/text/read-json.ts"
 import { lookUntil, type PlacedRun } from "./follow.ts"
 import type { PersonalParts, Proposal, Usage } from "./parts.ts"
-import { delegatedProposals } from "./sub-agents.ts"
+import { type Question, readWaits } from "./questions.ts"
 
 interface Asked {
   readonly conversationId: ConversationId
@@ -37,10 +37,13 @@ export interface Undecided extends Asked {
   readonly status: "waiting"
   /**
    * `approval`: writes wait for approval. `expired`: every proposal has expired; `proposals.again` proposes one again.
-   * `doubt`: it is unknown whether a write was applied; see `proposals.resolve`.
+   * `doubt`: it is unknown whether a write was applied; see `proposals.resolve`. `question`: no write waits, but a tool
+   * has asked the user.
    */
-  readonly because: "approval" | "expired" | "doubt"
+  readonly because: "approval" | "expired" | "doubt" | "question"
   readonly proposals: readonly Proposal[]
+  /** Questions of tools; `questions.answer` answers them. */
+  readonly questions: readonly Question[]
 }
 
 /** The result of `ask` if the run failed. `error.code` says why; the messages so far are stored. */
@@ -82,8 +85,8 @@ async function answerNow(parts: PersonalParts, id: ConversationId, place: Placed
   const view = await conversations.find(user, id)
   const run = view && (await conversations.run(user, runId))
   if (!run) throw failure("not_found")
-  const delegated = run.status === "running" && parts.hasSubAgents ? await delegatedProposals(parts, id) : undefined
-  if (run.status === "running" && !delegated) return undefined
+  const waits = run.status === "running" ? await readWaits(parts, id) : undefined
+  if (waits && !waits.isIdle) return undefined
   const [messages, open] = await Promise.all([conversations.messagesOfRun(id, place.position), proposals.open(id)])
   const reply = messages.findLast(({ role, content }) => role === "assistant" && content !== "")
   const { usage, error, status, pauseReason } = run
@@ -102,13 +105,15 @@ async function answerNow(parts: PersonalParts, id: ConversationId, place: Placed
       // A mistake of the test. An answer that failed would only show that its text is missing.
       if (error?.code === "script_ended") throw new AppError("script_ended", error.message)
       return { ...asked, status, error: error ?? { code: "internal", message: "The run failed." } }
-    case "running": // until a person decides about writes of its sub-agents
+    case "running": // until a person answers a question, or decides about writes of its sub-agents
     case "paused": {
-      const proposals = delegated ?? open.filter((proposal) => proposal.runId === runId)
+      const proposals = waits?.proposals ?? open.filter((proposal) => proposal.runId === runId)
       const isExpired = proposals.length > 0 && proposals.every((proposal) => proposal.status === "expired")
-      const isInDoubt = pauseReason === "in_doubt" || delegated?.some((proposal) => proposal.status === "in_doubt")
-      const because = isInDoubt ? "doubt" : isExpired ? "expired" : "approval"
-      return { ...asked, status: "waiting", because, proposals }
+      const isInDoubt = pauseReason === "in_doubt" || waits?.proposals.some(({ status }) => status === "in_doubt")
+      const questions = waits?.questions ?? []
+      const asks = questions.length > 0 && proposals.length === 0
+      const because = isInDoubt ? "doubt" : isExpired ? "expired" : asks ? "question" : "approval"
+      return { ...asked, status: "waiting", because, proposals, questions }
     }
   }
 }

@@ -2,6 +2,7 @@ import type { z } from "zod"
 import type { Schema } from "../engine/definition/schema.ts"
 import type { Beginning, MessageInput } from "../engine/input.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
+import { QUESTION } from "../protocol/conversation/questions.ts"
 import { failure } from "../protocol/errors.ts"
 import { type ConversationId, type FileId, isId, type MessageId, newId, type UserId } from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
@@ -10,7 +11,7 @@ import { lastChosenModel } from "../server/conversation/settings.ts"
 import { useFiles } from "../server/files/uploads.ts"
 import { check } from "../server/request/read-input.ts"
 import { RunFrames } from "../server/stream/send-message.ts"
-import { delegatedProposals } from "./sub-agents.ts"
+import { readWaits } from "./questions.ts"
 import { type Answer, answerOf, asPromised } from "./answer.ts"
 import { areSameFiles, type NewFile, storeNewFiles } from "./files.ts"
 import { followConversation, idFrom, lookUntil, runAt, unlessTakenBack } from "./follow.ts"
@@ -59,6 +60,11 @@ export interface AskOptions extends ConversationStart {
   readonly maxIterations?: number
   /** The IANA time zone of the user, for words such as "today". */
   readonly timeZone?: string
+  /**
+   * A person can answer questions of MCP servers during this run, which wait some minutes. Without it, such a server
+   * learns that there is no answer. Tools of agents ask in any case.
+   */
+  readonly attended?: boolean
   /** Reply settings for this message. They take precedence over those of the conversation. */
   readonly settings?: ReplySettings
   /**
@@ -95,13 +101,20 @@ export async function* streamAnswer(
   const stop = AbortSignal.any(signal ? [signal, closing] : [closing])
   stop.addEventListener("abort", leave, { once: true })
   const over = new AbortController()
-  if (parts.hasSubAgents) untilDelegated(parts, id, over.signal).then(leave, () => {})
+  let isWatching = false
+  const leaveIfIdle = () => {
+    if (isWatching) return
+    isWatching = true
+    untilIdle(parts, id, over.signal).then(leave, () => {})
+  }
+  if (parts.hasSubAgents) leaveIfIdle()
   try {
     if (stop.aborted) leave()
     const partials = asked.answers && new PartialAnswers()
     for (let some = await frames.next(); some; some = await frames.next())
       for (const event of some as PawlEvent[]) {
         yield event
+        if (event.type === "step" && event.data.step === QUESTION) leaveIfIdle()
         const partial = partials?.read(event)
         if (partial) yield partial
       }
@@ -120,9 +133,9 @@ export async function* streamAnswer(
   return asPromised(await answerOf(parts, id, started), asked.answers)
 }
 
-/** Resolves when a run has nothing to show until a person decides about a write of its sub-agents. */
-const untilDelegated = (parts: PersonalParts, id: ConversationId, over: AbortSignal): Promise<boolean> =>
-  lookUntil(parts, id, async () => over.aborted || ((await delegatedProposals(parts, id)) && true))
+/** Resolves when a run has nothing to show until the user answers a question, or decides about a write of a sub-agent. */
+const untilIdle = (parts: PersonalParts, id: ConversationId, over: AbortSignal): Promise<boolean> =>
+  lookUntil(parts, id, async () => over.aborted || (await readWaits(parts, id)).isIdle || undefined)
 
 /** Sends a message and returns the answer, without the events. */
 export async function askAndWait(parts: PersonalParts, text: string, options?: AskOptions): Promise<Answer> {
@@ -159,7 +172,8 @@ async function enter(parts: PersonalParts, asked: Question): Promise<Entered> {
   const user = await parts.user()
   if (schema) await parts.ports.answerSchema?.(schema, user)
   const said = { ...(timeZone ? { timeZone } : {}), ...(settings ? { settings } : {}), ...(schema ? { schema } : {}) }
-  const more = { ...(maxIterations ? { maxIterations } : {}), ...said }
+  const attended = asked.attended ? ({ attended: true } as const) : {}
+  const more = { ...(maxIterations ? { maxIterations } : {}), ...attended, ...said }
   const files = await storeNewFiles(parts, asked.files ?? [], { user, model: () => modelOf(parts, user, asked) })
   const input = async (conversation: ConversationId, id: MessageId): Promise<MessageInput> => {
     const used = await useFiles(store, user, { conversation, message: id }, files)

@@ -17,6 +17,7 @@ import type { MortalStore } from "../testing/crashing-store.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
 import { OptionsSchema } from "./option-schemas.ts"
 import { type Models, openModels } from "./models.ts"
+import { createAsk } from "./ask-user.ts"
 import { SUB_AGENTS, openSubAgents } from "./sub-agents.ts"
 import type { CallContext, ExtendContext } from "./tool.ts"
 import { type McpServerOptions, type McpServers, openMcp, openMcpServers } from "./mcp.ts"
@@ -106,10 +107,11 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const { dailyUsd, runUsd, runSeconds = DEFAULT_LIMITS.runSeconds } = limits
   const all = [...(options.agents ?? []), ...subAgentsIn(options.agents ?? [])]
   const opened = Promise.withResolvers<Parts>()
-  const extend: ExtendContext = async (context) => {
+  const extend: ExtendContext = async (context, tool) => {
     const parts = await opened.promise
     return Object.create(context, {
       person: { get: () => openPerson(parts, () => findUser(parts, context.user)) },
+      ask: { value: createAsk(context, tool) },
       [SUB_AGENTS]: { get: () => openSubAgents(parts, context) },
     }) as CallContext
   }

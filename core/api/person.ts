@@ -9,6 +9,7 @@ import { type Conversations, type EventOptions, openConversations } from "./conv
 import { type Files, openPersonFiles } from "./files.ts"
 import { type AGUINames, type RunEvents, toAGUIStreamResponse, toUIMessageStreamResponse } from "./run-response.ts"
 import type { UserRecord } from "./people.ts"
+import { openPersonQuestions, type Questions } from "./questions.ts"
 import { openProposals, type Proposals } from "./proposals.ts"
 
 /** The methods for one user: ask agents, read conversations, and decide about proposed changes. */
@@ -43,6 +44,7 @@ export interface Person {
   readonly proposals: Proposals
   readonly conversations: Conversations
   readonly files: Files
+  readonly questions: Questions
   readonly audit: Audit
   readonly grants: Grants
 }
@@ -66,6 +68,7 @@ export function openPerson(parts: Parts, find: () => Promise<UserRecord>): Perso
     toAGUIStreamResponse: (events, init) => toAGUIStreamResponse(personal, events, init),
     proposals: untilClosed(parts, openProposals(personal)),
     conversations: untilClosed(parts, openConversations(personal)),
+    questions: untilClosed(parts, openPersonQuestions(personal)),
     audit: untilClosed(parts, openAudit(personal)),
     grants: untilClosed(parts, openGrants(personal)),
     files: untilClosed(parts, openPersonFiles(personal)),

@@ -1,12 +1,12 @@
 import { activeAgent, HANDOFF, type Handoff } from "../engine/definition/agent.ts"
 import { answer, failed, type Answer, type CallContext } from "../engine/definition/tool.ts"
-import { type Conversation, isWaiting } from "../engine/conversation.ts"
+import type { Conversation } from "../engine/conversation.ts"
 import type { MessageInput } from "../engine/input.ts"
 import type { Run } from "../protocol/conversation/conversation.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 import { idFrom, lookUntil, runAt } from "./follow.ts"
-import type { Parts, Proposal } from "./parts.ts"
+import type { Parts } from "./parts.ts"
 
 /** The data of a sub-agent's result: the conversation and the run that answered. */
 export interface SubAgentResult {
@@ -189,23 +189,5 @@ async function resultOf(parts: Parts, context: CallContext, { id, agent, run }: 
   return answer(text ?? `${agent} ended without an answer.`, extra)
 }
 
-/**
- * The proposals of sub-agents that a run waits for; undefined if it waits for nothing else than its own work. A caller of
- * `ask` learns this way that a decision is needed, although the run itself continues.
- */
-export async function delegatedProposals(parts: Parts, id: ConversationId): Promise<readonly Proposal[] | undefined> {
-  const conversation = await parts.ports.journal.load(id, true)
-  if (conversation.run?.status !== "running" || !isWaiting(conversation)) return undefined
-  const open = conversation.calls.filter(({ state }) => state === "started" || state === "new")
-  const proposals: Proposal[] = []
-  for (const { kept } of open) {
-    const { subAgent } = (kept ?? {}) as Partial<Delegated>
-    if (!subAgent) return undefined
-    const view = await parts.store.conversations.find(conversation.user, subAgent)
-    const isPaused = view?.status === "awaiting_confirmation"
-    const waits = isPaused ? await parts.store.proposals.open(subAgent) : await delegatedProposals(parts, subAgent)
-    if (!waits) return undefined
-    proposals.push(...waits)
-  }
-  return proposals
-}
+/** The conversation of the sub-agent that a call waits for, from its stored state. */
+export const subAgentOf = (kept: unknown): ConversationId | undefined => ((kept ?? {}) as Partial<Delegated>).subAgent

@@ -14,6 +14,7 @@ import { type AppError, type ErrorCode, failure as typedFailure } from "../proto
 import type { CallId } from "../protocol/ids.ts"
 import type { InverseCall } from "../protocol/proposals/proposal.ts"
 import { ToolSchema } from "./option-schemas.ts"
+import type { QuestionForUser, UserReply } from "./ask-user.ts"
 import type { Person } from "./person.ts"
 
 /** A tool's answer: text for the model, data for programs, and changes to the conversation's state. */
@@ -66,10 +67,15 @@ export function failed<Data = undefined>(text: string, extra: AnswerExtra<Data> 
 export interface CallContext extends Omit<InternalContext, "site" | "deviceId" | "connectionId" | "lasting"> {
   /** The user whose conversation it is, with the methods of `pawl.as`. Only in an instance of `openPawl`. */
   readonly person: Person
+  /**
+   * Asks the user, and waits for the answer as long as for an approval; the run reports that it waits. A tool that may
+   * run again after a crash continues there with the answers so far, so it must ask the same questions in the same order.
+   */
+  ask<Value = string>(question: QuestionForUser<Value>): Promise<UserReply<Value>>
 }
 
 /** Adds to the context of a call what only an open instance has. A call that a restart continues waits until it is open. */
-export type ExtendContext = (context: InternalContext) => CallContext | Promise<CallContext>
+export type ExtendContext = (context: InternalContext, tool: string) => CallContext | Promise<CallContext>
 
 const withoutInstance: ExtendContext = (context) => context as unknown as CallContext
 
@@ -205,7 +211,7 @@ type InternalForm<Input, Result> = Tool<Input, Result> & {
 function withAnswers<Input, Result>(given: Tool<Input, Result>, extend: ExtendContext): InternalTool {
   const tool = { ...given, ...methodsOf(given, extend) } as InternalForm<Input, Result>
   const run = async (input: Input, context: InternalContext) =>
-    toAnswer(await given.run(input, await extend(context)), tool.effect)
+    toAnswer(await given.run(input, await extend(context, tool.name)), tool.effect)
   if (tool.effect === "read") return checkTool<Input>({ ...tool, afterCrash: tool.afterCrash ?? "run-again", run })
   const written = { inverse: tool.inverse ?? (false as const), run }
   if (tool.afterCrash === "ask-target") return checkTool<Input>({ ...tool, ...written })
@@ -216,13 +222,13 @@ function withAnswers<Input, Result>(given: Tool<Input, Result>, extend: ExtendCo
 const METHODS = { preview: 1, inverse: undefined, outcome: 2, bar: 2, sending: undefined }
 
 /** Calls methods on the tool itself, because a copy of a class instance loses its methods and private fields. */
-function methodsOf(tool: object, extend: ExtendContext): object {
+function methodsOf(tool: { readonly name: string }, extend: ExtendContext): object {
   const methods = Object.entries(METHODS).flatMap(([name, contextAt]) => {
     const method = Reflect.get(tool, name) as unknown
     if (typeof method !== "function") return []
     if (contextAt === undefined) return [[name, method.bind(tool) as unknown] as const]
     const call = async (...given: unknown[]): Promise<unknown> => {
-      const context = await extend(given[contextAt] as InternalContext)
+      const context = await extend(given[contextAt] as InternalContext, tool.name)
       return Reflect.apply(method, tool, given.with(contextAt, context)) as unknown
     }
     return [[name, call] as const]

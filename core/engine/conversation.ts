@@ -13,7 +13,7 @@ import { type CallState, pauseReasonOf } from "../protocol/calls/call-state.ts"
 import type { CallStatus, Usage } from "../protocol/conversation/message.ts"
 import type { ConversationStatus, PauseReason, RunError, RunStatus } from "../protocol/conversation/conversation.ts"
 import type { ClientTool } from "../protocol/conversation/tool-calls.ts"
-import type { Question } from "../protocol/conversation/questions.ts"
+import type { Question, SettledQuestion } from "../protocol/conversation/questions.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { Site } from "./devices.ts"
@@ -251,9 +251,11 @@ export interface Call {
   expiresAt?: number
   /** Set on a call that waits for another party: the state that it resumes from after a crash. */
   kept?: JsonObject
-  /** Its server's question to the user, and how often it has asked. */
+  /** Its question to the user, and how often it has asked. */
   question?: Question
   asked?: number
+  /** The answers to its questions that outlast a process, by their number. */
+  answers?: readonly SettledQuestion[]
   proposal: ProposalId | undefined
   /** The identical call before it. */
   duplicateOf: CallId | undefined

@@ -4,7 +4,7 @@ import type { Pause } from "../../shared/concurrency/time-limit.ts"
 import { showHidden } from "../../shared/text/show-hidden.ts"
 import { mendText } from "../../shared/text/text.ts"
 import type { Call } from "../conversation.ts"
-import { STORED_STATE, type LastingCall } from "../definition/tool.ts"
+import { STORED_STATE, type LastingCall, type ToolQuestion } from "../definition/tool.ts"
 import { record, type Work } from "../record.ts"
 import { askPerson } from "./ask-person.ts"
 import { toolEnd, withoutSecrets } from "./tool-end.ts"
@@ -22,15 +22,17 @@ interface Waiting {
 /** Provides what a call needs to outlast its time limit and its process. */
 export function lastingCall(work: Work, call: Call, { signal, pause }: Waiting): LastingCall {
   const isAsking = call.question !== undefined || (call.asked ?? 0) >= MAX_QUESTIONS
+  const ask = (question: ToolQuestion, number?: number) =>
+    lasting.wait(async () => {
+      await untilBegun(call)
+      return askPerson(work, call, { question, number, signal })
+    })
   const lasting: LastingCall = {
-    ask:
-      work.conversation.run?.attended && !isAsking
-        ? (question) =>
-            lasting.wait(async () => {
-              await untilBegun(call)
-              return askPerson(work, call, { question, signal })
-            })
-        : undefined,
+    ask: work.conversation.run?.attended && !isAsking ? (question) => ask(question) : undefined,
+    askFor(number, question) {
+      if (number >= MAX_QUESTIONS) throw new TypeError(`A call may ask at most ${MAX_QUESTIONS} questions.`)
+      return ask(question, number)
+    },
     kept: call.kept,
     async keep(what: JsonObject) {
       await untilBegun(call)

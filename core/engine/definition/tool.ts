@@ -254,9 +254,14 @@ export interface LastingCall {
    * has asked too often, and while a question is open.
    */
   readonly ask: ((question: ToolQuestion) => Promise<SettledQuestion>) | undefined
+  /**
+   * Asks the user a question that waits as long as a proposal, also for another process: the call runs again there, and
+   * must ask the same questions with the same numbers, from 0.
+   */
+  askFor(number: number, question: ToolQuestion): Promise<SettledQuestion>
 }
 
-export type ToolQuestion = Omit<Question, "id" | "callId" | "expiresAt">
+export type ToolQuestion = Omit<Question, "id" | "callId" | "expiresAt" | "number">
 
 /** The step that records the state which a call stored for its next attempt. */
 export const STORED_STATE = "kept"

@@ -23,7 +23,7 @@ export const applyCalls = {
     const call = callOf(conversation, event.callId)
     call.attempts++
     call.startedAt = event.at
-    closeQuestion(call) // of a failed process
+    if (call.question?.number === undefined) closeQuestion(call) // of a failed process
   },
 
   handed_over(conversation: Conversation, event: EventOf<"handed_over">) {
@@ -99,7 +99,10 @@ export const applyCalls = {
     followEvent(conversation, event)
     // A person who wants it repeated wants a new start, not the state of the earlier attempt.
     const call = conversation.calls.find(({ id }) => id === event.callId)
-    if (event.choice === "retry" && call?.kept) delete call.kept
+    if (event.choice === "retry" && call) {
+      delete call.kept
+      delete call.answers
+    }
   },
 
   late_result(conversation: Conversation, event: EventOf<"late_result">) {

@@ -164,9 +164,11 @@ function applyQuestion({ run, calls }: Conversation, detail: unknown): void {
 }
 
 function applySettledQuestion({ calls }: Conversation, detail: unknown): void {
-  const { questionId } = (detail ?? {}) as SettledQuestion
-  const call = calls.find(({ question }) => question?.id === questionId)
-  if (call) closeQuestion(call)
+  const settled = (detail ?? {}) as SettledQuestion
+  const call = calls.find(({ question }) => question?.id === settled.questionId)
+  if (!call) return
+  if (call.question?.number !== undefined) call.answers = [...(call.answers ?? []), settled]
+  closeQuestion(call)
 }
 
 /** Closes a question whose server no longer waits for an answer. */

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { boundedList, boundedRecord } from "../../shared/text/bounded-list.ts"
 import { ids } from "../schema.ts"
 
-/** Questions that an MCP server asks the user during a call. All their text is untrusted. */
+/** Questions that a tool or its MCP server asks the user during a call. The text of a server is untrusted. */
 
 /** The most fields in one question of an MCP server. A form with more fields is split into parts. */
 export const MAX_FIELDS = 12
@@ -28,11 +28,11 @@ export const QuestionField = z.object({
 })
 export type QuestionField = z.infer<typeof QuestionField>
 
-/** A question that an MCP server asks the user during a tool call. Its text is untrusted. */
+/** A question that a tool or its MCP server asks the user during a call. */
 export const Question = z.object({
   id: ids.question,
   callId: ids.call,
-  /** The server's name in Pawl, and the tool. */
+  /** The server's name in Pawl, whose text is untrusted; empty if the tool itself asks. And the tool. */
   server: z.string(),
   tool: z.string(),
   message: z.string(),
@@ -41,8 +41,13 @@ export const Question = z.object({
   url: z.string().optional(),
   /** Set if this is one part of a long form. The server receives all answers together, after the last part. */
   part: z.object({ at: z.int(), of: z.int() }).optional(),
-  /** The deadline in milliseconds, until which the server waits. */
+  /** The deadline in milliseconds, until which the call waits. */
   expiresAt: z.number(),
+  /**
+   * For a question that outlasts its process: its place among those of its call, from 0. After a restart the call runs
+   * again, and finds this question or its answer when it asks for the same place.
+   */
+  number: z.int().optional(),
 })
 export type Question = z.infer<typeof Question>
 

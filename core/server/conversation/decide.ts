@@ -2,9 +2,24 @@ import { parse } from "../../engine/definition/schema.ts"
 import type { Input, AgainInput, UndoInput } from "../../engine/input.ts"
 import { failure, codeOf, AppError } from "../../protocol/errors.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
-import { type ProposalId, type UserId, newId, type RunId, type CallId } from "../../protocol/ids.ts"
+import {
+  type CallId,
+  type ConversationId,
+  isId,
+  newId,
+  type ProposalId,
+  type RunId,
+  type UserId,
+} from "../../protocol/ids.ts"
 import type { AuditEntry, Proposal } from "../../protocol/proposals/proposal.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
+import {
+  answerProblem,
+  QUESTION_SETTLED,
+  type QuestionAnswer,
+  SettledQuestion,
+} from "../../protocol/conversation/questions.ts"
+import { canonicalJson } from "../../shared/text/json.ts"
 import { proposalOf, conversationOf } from "./find.ts"
 import type { Clock } from "../../shared/time/clock.ts"
 import type { Proposals, ConversationPorts } from "./ports.ts"
@@ -280,4 +295,42 @@ async function requireReachable(
   if (!offer || (await devices.isReachable({ user, conversation: id, deviceId, offer }))) return
   const device = deviceId === null ? "The device of this conversation" : `The device "${deviceId}"`
   throw conflict(failure("device_offline", { device }), proposal)
+}
+
+interface NamedQuestion {
+  readonly id: ConversationId
+  readonly questionId: string
+}
+
+/** Answers a question of a call, and waits until an answer is recorded: this one, or another that was first. */
+export async function answerQuestion(
+  ports: Pick<ConversationPorts, "runtime" | "bus" | "journal" | "conversations">,
+  { id, questionId }: NamedQuestion,
+  { by, ...answer }: QuestionAnswer & { readonly by: UserId },
+): Promise<SettledQuestion> {
+  if (!isId("ques", questionId)) throw failure("not_found")
+  const { calls, position } = await ports.journal.load(id, true)
+  const question = calls.find((call) => call.question?.id === questionId)?.question
+  if (!question) throw failure("question_settled", { id: questionId })
+  const problem = answerProblem(question, answer)
+  if (problem) throw failure("bad_request", { problem })
+  let settled: SettledQuestion | undefined
+  const isOver = (event: JournalEvent) => {
+    if (event.type === "step" && event.step === QUESTION_SETTLED) {
+      const { data } = SettledQuestion.safeParse(event.detail)
+      if (data?.questionId === questionId) settled = data
+    }
+    if (settled !== undefined) return true
+    // The call ended, or was started again after a crash without its question.
+    if (!("callId" in event) || event.callId !== question.callId) return false
+    return event.type !== "tool_start" || question.number === undefined
+  }
+  using watching = waitForEvent(ports, { id, position }, isOver)
+  await ports.runtime.submit(id, { type: "answer", questionId, by, ...answer })
+  await watching.over()
+  // The same answer from two devices counts as one.
+  const { outcome, content = {} } = settled ?? {}
+  if (!settled || outcome !== answer.action || canonicalJson(content) !== canonicalJson(answer.content ?? {}))
+    throw failure("question_settled", { id: questionId })
+  return settled
 }

@@ -13,14 +13,13 @@ import { useFiles, withPaths } from "../files/uploads.ts"
 import type { ConversationRoutePorts, ConversationPorts } from "../conversation/ports.ts"
 import { RunFrames, sendAndWatch, subscribeDuring, type Repeated, watchSentMessage } from "../stream/send-message.ts"
 import { waitForEvent } from "../conversation/wait-for-event.ts"
+import { answerQuestion } from "../conversation/decide.ts"
 import { serveRoute } from "../request/serve-route.ts"
 import type { QueuedAnswer, RunAnswer } from "../../protocol/answers.ts"
 import type { EventOf, JournalEvent } from "../../protocol/events.ts"
-import { type MessageId, type ConversationId, type RunId, type UserId, isId } from "../../protocol/ids.ts"
+import { type MessageId, type ConversationId, type RunId, type UserId } from "../../protocol/ids.ts"
 import { withDefaultModel, withDefaultModelsOfRuns } from "../conversation/settings.ts"
 import { refuseText } from "../../engine/accept/refuse-input.ts"
-import { canonicalJson } from "../../shared/text/json.ts"
-import { QUESTION_SETTLED, SettledQuestion, answerProblem } from "../../protocol/conversation/questions.ts"
 
 /** Sending messages, and waiting for the answer. */
 export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
@@ -257,36 +256,10 @@ async function toSignInError({ conversations }: ConversationRoutePorts, id: Conv
   return place === undefined ? failure("not_found") : failure("message_taken", { id: message })
 }
 
-/** Answers to questions of MCP servers. Each request waits until an answer is recorded, its own or another. */
+/** Answers to questions of tools and MCP servers. Each request waits until an answer is recorded, its own or another. */
 export function questionRoutes(app: Hono<Env>, ports: ConversationPorts): void {
-  const { runtime, journal } = ports
-
   serveRoute(app, routes.answerQuestion, async (c, { body }) => {
-    const conversation = await findConversation(c, ports)
-    const { id } = conversation
-    const questionId = c.req.param("questionId") ?? ""
-    if (!isId("ques", questionId)) throw failure("not_found")
-    const { calls } = await journal.load(id, true)
-    const question = calls.find((call) => call.question?.id === questionId)?.question
-    if (!question) throw failure("question_settled", { id: questionId })
-    const problem = answerProblem(question, body)
-    if (problem) throw failure("bad_request", { problem })
-    let settled: SettledQuestion | undefined
-    const isOver = (event: JournalEvent) => {
-      if (event.type === "step" && event.step === QUESTION_SETTLED) {
-        const { data } = SettledQuestion.safeParse(event.detail)
-        if (data?.questionId === questionId) settled = data
-      }
-      // The call ended, or was started again after a crash: the question is obsolete.
-      return settled !== undefined || ("callId" in event && event.callId === question.callId)
-    }
-    using watching = waitForEvent(ports, conversation, isOver)
-    await runtime.submit(id, { type: "answer", questionId, by: userOf(c), ...body })
-    await watching.over()
-    // The same answer from two devices counts as one.
-    const isServerRun =
-      settled?.outcome === body.action && canonicalJson(settled.content ?? {}) === canonicalJson(body.content ?? {})
-    if (!settled || !isServerRun) throw failure("question_settled", { id: questionId })
-    return settled
+    const { id } = await findConversation(c, ports)
+    return answerQuestion(ports, { id, questionId: c.req.param("questionId") ?? "" }, { by: userOf(c), ...body })
   })
 }

@@ -46,11 +46,11 @@ function QuestionCard({ conversationId, question }: { readonly conversationId: s
   return (
     <Form
       onSubmit={(form) => send(new FormData(form))}
-      aria-label={t("conversation.questionFrom", { server: question.server })}
+      aria-label={t("conversation.questionFrom", { server: question.server || question.tool })}
       className="mb-2 space-y-3 rounded-xl border border-line bg-surface px-4 py-3 text-sm"
     >
       <p className="text-soft">
-        {rich("conversation.asker", {
+        {rich(question.server === "" ? "conversation.toolAsks" : "conversation.asker", {
           server: <Plain text={quoted(question.server)} />,
           tool: <Plain text={quoted(question.tool)} />,
         })}
