@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, "..", "..")
 const guides = join(root, "docs", "guide", "coming-from")
 const support = join(root, "test", "support", "coming-from")
 
-/** What the other sides need that this checkout does not have. The long run installs it, into a folder of its own. */
+/** Packages that the other sides need and this checkout lacks. The long run installs them into a folder of their own. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "openai-agents": ["@openai/agents@0.20.0", "zod@4"],
 }
