@@ -67,7 +67,9 @@ export async function run(words: readonly string[]): Promise<number> {
   })
   progress.end()
   if (signal.aborted) return STOPPED
-  process.stdout.write(values.json ? `${JSON.stringify(toReport(scenario, rows), null, 2)}\n` : `\n${toEnd(baseline, rows)}\n`)
+  process.stdout.write(
+    values.json ? `${JSON.stringify(toReport(scenario, rows), null, 2)}\n` : `\n${toEnd(baseline, rows)}\n`,
+  )
   return rows.some(({ differences }) => differences.length > 0) ? 1 : 0
 }
 
