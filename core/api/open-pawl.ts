@@ -60,7 +60,7 @@ export interface Limits {
   readonly replyCharacters?: number
   /** How many minutes a proposal waits for a decision. Default: 10,080 (one week). */
   readonly proposalMinutes?: number
-  /** The most that model calls may cost per day and per run, in US dollars. A call that could exceed it is not sent. */
+  /** The most that model calls may cost per day and per run with its sub-agents, in US dollars. A call that could exceed it is not sent. */
   readonly dailyUsd?: number
   readonly runUsd?: number
 }

@@ -147,6 +147,7 @@ function inherited({ run, hasSeen, timeZone }: Conversation, { maxIterations }: 
     ...(run?.attended ? { attended: true } : {}),
     ...(timeZone ? { timeZone } : {}),
     ...(maxIterations ? { maxIterations } : {}),
+    ...(run ? { rootRun: run.rootRun ?? run.id } : {}),
     ...(isTainted ? { brought: origin } : {}),
   } satisfies Partial<MessageInput>
 }

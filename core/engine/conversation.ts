@@ -212,6 +212,8 @@ export interface RunState {
   hasJoined?: true
   /** True if a person is present who can answer questions of a tool's server. */
   attended?: true
+  /** For a run of a sub-agent: the run that it works for. */
+  rootRun?: RunId
   /** True if one of its calls has waited for another party. That time does not count as work. */
   hasWaited?: true
   /** How often in a row the model replied with calls only, although it was asked for text. */

@@ -156,6 +156,8 @@ export interface MessageInput {
   readonly trace?: string
   /** A person is present who can answer questions of a tool's server. */
   readonly attended?: true
+  /** The run that a sub-agent works for. */
+  readonly rootRun?: RunId
   /**
    * Refused unless this is still the newest run, because the sender has not seen anything after it. Only with `reject`.
    */

@@ -111,6 +111,8 @@ export interface Budget {
 export interface ModelCallPlan {
   readonly conversation: ConversationId
   readonly run: RunId
+  /** For a run of a sub-agent: the run whose limit includes this call. */
+  readonly rootRun?: RunId | undefined
   readonly user: UserId
   readonly model: Model
   /** An estimate. */

@@ -83,6 +83,8 @@ export const RunStarted = event("run_started", () => ({
   timeZone: z.string().optional(),
   /** The `traceparent` of the request, if traces are exported. The run's trace links to it. */
   trace: z.string().optional(),
+  /** For a run of a sub-agent: the run of a person that it works for, whose cost limit includes its cost. */
+  rootRun: ids.run.optional(),
 }))
 
 /** A message of the user, or a whole reply of the model. */

@@ -200,7 +200,7 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: [
       ...["run", "conversation", "model", "provider", "paid_by", "day"],
-      ...["input_tokens", "output_tokens", "cached_tokens", "cost"],
+      ...["input_tokens", "output_tokens", "cached_tokens", "cost", "root_run"],
     ],
     place: ["day", "run", "id"],
   },

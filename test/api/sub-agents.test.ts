@@ -146,6 +146,58 @@ describe.each(anyDatabase)("a sub-agent on $name", ({ create }) => {
   })
 })
 
+describe("the cost limit of a run", () => {
+  /** Each call costs as much as it reserves. */
+  const TOKENS = 1000
+  const CALL_USD = TOKENS / 1_000_000
+  const priced = () => {
+    const asked: string[] = []
+    const firstClerk = Promise.withResolvers<void>()
+    const model: Model = {
+      ...{ name: "m", provider: "test", contextTokens: 10_000, price: { input: 0, output: 1 }, paidBy: "shared" },
+      async *stream({ history, tools }) {
+        const agent = tools.some(({ name }) => name === "ask_clerk") ? "boss" : "clerk"
+        asked.push(agent)
+        const isFirst = history.at(-1)?.role === "user"
+        if (agent === "clerk") await firstClerk.promise
+        if (agent === "boss" && isFirst)
+          for (const task of ["7", "8"]) yield { type: "call", name: "ask_clerk", input: JSON.stringify({ task }) }
+        else yield { type: "text", text: "Done." }
+        const finish = agent === "boss" && isFirst ? "calls" : "stop"
+        yield { type: "finish", finish, usage: { inputTokens: 0, outputTokens: TOKENS } }
+      },
+    }
+    return { model, asked, firstClerk }
+  }
+  const open = (model: Model, calls: number) =>
+    openPawl({
+      ...{ store: ":memory:", models: model, agents: [boss(clerk())], settings: { maxOutputTokens: TOKENS } },
+      limits: { runUsd: calls * CALL_USD },
+    })
+
+  test("includes its sub-agents, also while they work at the same time", async () => {
+    const { model, asked, firstClerk } = priced()
+    await using pawl = await open(model, 2.5)
+    const asking = pawl.ask("Pay.")
+    const isOneRefused = async () => {
+      const { items } = await pawl.conversations.list()
+      return items.some(({ agent, status }) => agent === "clerk" && status === "failed")
+    }
+    while (!(await isOneRefused())) await new Promise((resolve) => setImmediate(resolve))
+    firstClerk.resolve()
+    expect(await asking).toMatchObject({ status: "failed", error: { code: "over_budget" } })
+    expect(asked).toEqual(["boss", "clerk"])
+  })
+
+  test("does not stop a run that stays within it", async () => {
+    const { model, asked, firstClerk } = priced()
+    firstClerk.resolve()
+    await using pawl = await open(model, 4)
+    expect(await pawl.ask("Pay.")).toMatchObject({ status: "answered", text: "Done." })
+    expect(asked.toSorted()).toEqual(["boss", "boss", "clerk", "clerk"])
+  })
+})
+
 test("two sub-agents of one reply work at the same time", async () => {
   const working = new Set<string>()
   let both = false

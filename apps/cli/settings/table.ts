@@ -213,7 +213,7 @@ const models = {
     description: "The most that one user may spend per day with the shared keys.",
   }),
   PAWL_RUN_LIMIT_USD: setting(numberFrom({ least: 0, most: 1_000_000 }), {
-    description: "The most that one run may spend with the shared keys.",
+    description: "The most that one run, with its sub-agents, may spend with the shared keys.",
   }),
 }
 

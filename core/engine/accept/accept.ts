@@ -75,7 +75,7 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   }
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
   const limit = input.maxIterations ?? maxIterations
-  const { credential, attended, trace } = input
+  const { credential, attended, trace, rootRun } = input
   const start: NewEvent = {
     type: "run_started",
     runId: newRun(conversation, now),
@@ -85,6 +85,7 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
     ...zoneOf(conversation, accepting),
     ...told,
     ...(trace ? { trace } : {}),
+    ...(rootRun ? { rootRun } : {}),
   }
   // After open proposals are settled at their original location, and in the commit of the message, because nothing
   // moves without it.

@@ -213,7 +213,15 @@ export async function reserve(
   const aside = request.tools.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)), 0)
   const inputTokens = historyTokens + estimateTokens(request.system) + aside
   const maxOutputTokens = request.settings?.maxOutputTokens
-  return ports.budget.reserve({ conversation: id, run: run.id, user, model, inputTokens, maxOutputTokens })
+  return ports.budget.reserve({
+    conversation: id,
+    run: run.id,
+    rootRun: run.rootRun,
+    user,
+    model,
+    inputTokens,
+    maxOutputTokens,
+  })
 }
 
 /** Releases a reservation. If that fails, it expires by itself. */

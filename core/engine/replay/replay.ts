@@ -95,7 +95,19 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (moves && conversation.run) conversation.run.reads = [] // reads may have other results there
   },
   run_started(conversation, event) {
-    const { runId, maxIterations, undoes, again, compacts, credential, asks = false, attended, timeZone, at } = event
+    const {
+      runId,
+      maxIterations,
+      undoes,
+      again,
+      compacts,
+      credential,
+      asks = false,
+      attended,
+      timeZone,
+      rootRun,
+      at,
+    } = event
     const { run: last } = conversation
     // Another run may have a model with a larger context. A run that summarizes sets this itself.
     if (compacts || conversation.compaction.due === "full") conversation.compaction.due = undefined
@@ -138,6 +150,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       toolHistory: [],
     }
     if (attended) conversation.run.attended = attended
+    if (rootRun) conversation.run.rootRun = rootRun
     startStages(conversation)
     conversation.calls = []
     // In a run that the server started no user has sent a message. Held messages stay held, also after it.

@@ -97,8 +97,19 @@ export function toRow(event: JournalEvent): EventRow {
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
     case "run_started": {
-      const { maxIterations, undoes, again, compacts, credential, asks, attended, timeZone, trace } = event
-      const body = toBody({ maxIterations, undoes, again, compacts, credential, asks, attended, timeZone, trace })
+      const { maxIterations, undoes, again, compacts, credential, asks, attended, timeZone, trace, rootRun } = event
+      const body = toBody({
+        maxIterations,
+        undoes,
+        again,
+        compacts,
+        credential,
+        asks,
+        attended,
+        timeZone,
+        trace,
+        rootRun,
+      })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
     case "conversation_started": {
@@ -203,6 +214,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         attended: rest.attended,
         timeZone: rest.timeZone,
         trace: rest.trace,
+        rootRun: rest.rootRun,
       } as JournalEvent
     default:
       return { type, version, position, at, ...restored(type, rest) } as JournalEvent

@@ -112,10 +112,11 @@ export type UsageRow = [
   cachedTokens: number | null,
   /** In millionths of a dollar. */
   cost: number | null,
+  rootRun: string | null,
 ]
 
 export const USAGE_COLUMNS =
-  "run, id, conversation, person, model, provider, paid_by, day, input_tokens, output_tokens, cached_tokens, cost"
+  "run, id, conversation, person, model, provider, paid_by, day, input_tokens, output_tokens, cached_tokens, cost, root_run"
 
 /** The condition is the lock: of several racing callers exactly one finds the proposal in the required state. */
 export interface DecisionCondition {

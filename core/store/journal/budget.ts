@@ -49,7 +49,7 @@ export class SqlBudget implements Budget {
     return reservation
   }
 
-  async settle({ conversation, run, user, id }: Reservation, spent?: Spent): Promise<void> {
+  async settle({ conversation, run, rootRun, user, id }: Reservation, spent?: Spent): Promise<void> {
     // Also by id, because another node may have taken over and reserved for itself.
     const statements: Statement[] = [
       { sql: "DELETE FROM reservation WHERE conversation = ? AND id = ?", values: [conversation, id] },
@@ -57,7 +57,15 @@ export class SqlBudget implements Budget {
     if (spent) {
       const { model, provider, paidBy, inputTokens, outputTokens } = spent
       const whose = [run, id, conversation, user, model, provider, paidBy] as const
-      const row: UsageRow = [...whose, this.#today, inputTokens, outputTokens, null, toMicros(spent.cost)]
+      const row: UsageRow = [
+        ...whose,
+        this.#today,
+        inputTokens,
+        outputTokens,
+        null,
+        toMicros(spent.cost),
+        rootRun ?? null,
+      ]
       const sql = `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (${row.map(() => "?").join(", ")}) ON CONFLICT (run, id) DO NOTHING`
       statements.push({ sql, values: row })
     }
@@ -65,16 +73,16 @@ export class SqlBudget implements Budget {
   }
 
   /** Locks the person's row first, so that reservations are serialized and each sees those before it. */
-  #reserve({ conversation, run, user, id, cost }: Reservation): Statement[] {
+  #reserve({ conversation, run, rootRun = run, user, id, cost }: Reservation): Statement[] {
     const { now, dailyUsd, runUsd, holdSeconds = HOLD_SECONDS } = this.#options
     const micros = toMicros(cost)
     const daily = dailyUsd === undefined ? [] : [user, this.#today, user, micros, toMicros(dailyUsd)]
-    const runValues = runUsd === undefined ? [] : [run, micros, toMicros(runUsd)]
+    const runValues = runUsd === undefined ? [] : [rootRun, rootRun, rootRun, micros, toMicros(runUsd)]
     const limits = [...(dailyUsd === undefined ? [] : [UNDER_DAILY]), ...(runUsd === undefined ? [] : [UNDER_RUN])]
-    const insert = `INSERT INTO reservation (conversation, id, person, cost, expires_at)
-      SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+    const insert = `INSERT INTO reservation (conversation, id, person, cost, expires_at, root_run)
+      SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS TEXT)
       WHERE ${limits.join(" AND ") || "1 = 1"}`
-    const values = [conversation, id, user, micros, now() + holdSeconds * 1000, ...daily, ...runValues]
+    const values = [conversation, id, user, micros, now() + holdSeconds * 1000, rootRun, ...daily, ...runValues]
     return [
       { sql: "INSERT INTO budget (person) VALUES (?) ON CONFLICT (person) DO NOTHING", values: [user] },
       { sql: "UPDATE budget SET person = person WHERE person = ?", values: [user], mustChange: true },
@@ -94,7 +102,8 @@ export class SqlBudget implements Budget {
       return (row?.n ?? 0) / 1_000_000
     }
     const need = `and the next call may cost ${toMoney(reservation.cost)}`
-    const inRun = runUsd === undefined ? 0 : await sum(SPENT_IN_RUN, [reservation.run])
+    const inRun =
+      runUsd === undefined ? 0 : await sum(SPENT_IN_RUN, Array(3).fill(reservation.rootRun ?? reservation.run))
     if (runUsd !== undefined && inRun + reservation.cost > runUsd) {
       const spent = `this run has cost ${toMoney(inRun)} of the ${toMoney(runUsd)} a run may (PAWL_RUN_LIMIT_USD)`
       return refusal(reservation, `${spent}, ${need}`)
@@ -111,7 +120,9 @@ export class SqlBudget implements Budget {
 
 const SPENT_TODAY = "(SELECT coalesce(sum(cost), 0) FROM usage WHERE person = ? AND day = ? AND paid_by = 'shared')"
 const RESERVED = "(SELECT coalesce(sum(cost), 0) FROM reservation WHERE person = ?)"
-const SPENT_IN_RUN = "(SELECT coalesce(sum(cost), 0) FROM usage WHERE run = ? AND paid_by = 'shared')"
+/** With its sub-agents, which may ask their models at the same time. */
+const SPENT_IN_RUN = `((SELECT coalesce(sum(cost), 0) FROM usage WHERE (run = ? OR root_run = ?) AND paid_by = 'shared')
+  + (SELECT coalesce(sum(cost), 0) FROM reservation WHERE root_run = ?))`
 const UNDER_DAILY = `${SPENT_TODAY} + ${RESERVED} + CAST(? AS BIGINT) <= CAST(? AS BIGINT)`
 const UNDER_RUN = `${SPENT_IN_RUN} + CAST(? AS BIGINT) <= CAST(? AS BIGINT)`
 

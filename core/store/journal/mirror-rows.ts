@@ -104,7 +104,15 @@ export function toUsageRows({ id, user, run }: Conversation, events: readonly Jo
     if (usage?.usage?.paidBy === undefined || !run) continue
     const { provider = "", paidBy, inputTokens, outputTokens, cachedTokens = null, cost = null } = usage.usage
     const whose = [run.id, usage.id, id, user, usage.model ?? "", provider, paidBy] as const
-    rows.push([...whose, utcDay(event.at), inputTokens, outputTokens, cachedTokens, toMicros(cost)])
+    rows.push([
+      ...whose,
+      utcDay(event.at),
+      inputTokens,
+      outputTokens,
+      cachedTokens,
+      toMicros(cost),
+      run.rootRun ?? null,
+    ])
   }
   return rows
 }

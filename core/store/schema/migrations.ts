@@ -45,5 +45,15 @@ const schema: Migration = {
   ],
 }
 
+/** The run that a sub-agent's model calls count for, besides their own. */
+const rootRuns: Migration = {
+  name: "002_root_runs",
+  statements: () => ["ALTER TABLE usage ADD COLUMN root_run TEXT", "ALTER TABLE reservation ADD COLUMN root_run TEXT"],
+}
+const rootRunUsage: Migration = {
+  name: "003_root_run_usage",
+  index: { name: "usage_root_run", table: "usage", over: "(root_run) WHERE root_run IS NOT NULL" },
+}
+
 /** All migrations since 0.1.0, in order. Add new ones at the end; never change or remove a released one. */
-export const migrations: readonly Migration[] = [schema]
+export const migrations: readonly Migration[] = [schema, rootRuns, rootRunUsage]

@@ -68,7 +68,7 @@ export const commitParts: readonly CommitPart[] = [
   },
   {
     name: "usage",
-    columns: columnsOf(USAGE_COLUMNS, "ttttttttnnnn"),
+    columns: columnsOf(USAGE_COLUMNS, "ttttttttnnnnt"),
     rows: ({ usage }) => usage,
     sql: (from, values) => `INSERT INTO usage (${USAGE_COLUMNS}) SELECT ${values} FROM ${from}
       ON CONFLICT (run, id) DO NOTHING`,

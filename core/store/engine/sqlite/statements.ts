@@ -34,7 +34,7 @@ const sql = {
   proposal: `INSERT INTO proposal (conversation, id, run_id, position, status, code, expires_at, decided_by, decided_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code,
       decided_by = excluded.decided_by, decided_at = coalesce(decided_at, excluded.decided_at)`,
-  usage: `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, id) DO NOTHING`,
+  usage: `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, id) DO NOTHING`,
   decide: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
     WHERE id = ? AND conversation = ? AND status = ? AND (status <> 'pending' OR expires_at > ?)`,
   decideExpired: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
