@@ -13,8 +13,12 @@ const support = join(root, "test", "support", "coming-from")
 
 /** Packages that the other sides need and this checkout lacks. The long run installs them into a folder of their own. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  mastra: ["@mastra/core@1.71.0", "@mastra/libsql@1.23.1", "@mastra/memory@1.31.0", "ai@7", "zod@4"],
   "openai-agents": ["@openai/agents@0.20.0", "zod@4"],
 }
+
+/** The file with the scripted model of a side. Mastra takes models of the AI SDK. */
+const MODELS: Readonly<Record<string, string>> = { mastra: "ai-sdk.ts", "openai-agents": "openai-agents.js" }
 
 interface Program {
   readonly title: string
@@ -52,7 +56,7 @@ async function runProgram({ side, code, runs, killed, files }: Program, place: s
   const folder = await mkdtemp(join(place, ".guide-"))
   try {
     const own = { ...files, "program.ts": code }
-    await copyFile(join(support, `${side}.${side in PACKAGES ? "js" : "ts"}`), join(folder, "model.ts"))
+    await copyFile(join(support, MODELS[side] ?? `${side}.ts`), join(folder, "model.ts"))
     for (const name of ["bank.ts", "script.ts"]) await copyFile(join(support, name), join(folder, name))
     for (const [name, text] of Object.entries(own)) await writeFile(join(folder, name), text)
     const env = { ...process.env, ...(killed ? { PAWL_TEST_KILLED: "1" } : {}) }

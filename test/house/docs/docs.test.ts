@@ -31,6 +31,7 @@ describe("the example of", () => {
   test("every page has an example that is run, or is kept true in another way", () => {
     const otherwise = [
       "guide/coming-from/ai-sdk.md", // programs of two sides: test/api/coming-from.test.ts, as the next
+      "guide/coming-from/mastra.md",
       "guide/coming-from/openai-agents.md",
       "guide/crashtest.md", // several files, and a command: test/cli/crashtest.slow.test.ts
       "reference/cluster.md", // needs a PostgreSQL: test/cluster/other-nodes.test.ts

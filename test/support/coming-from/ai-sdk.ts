@@ -1,37 +1,49 @@
-import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4Prompt } from "@ai-sdk/provider"
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider"
 import { MockLanguageModelV4, simulateReadableStream } from "ai/test"
-import { guideReply } from "./script.ts"
-
-function contentFor(prompt: LanguageModelV4Prompt): LanguageModelV4Content {
-  const first = prompt.find(({ role }) => role === "user")?.content.at(0)
-  const text = typeof first === "object" && first.type === "text" ? first.text : ""
-  const reply = guideReply(text, prompt.filter(({ role }) => role === "assistant").length)
-  if ("text" in reply) return { type: "text", text: reply.text }
-  const toolCallId = `call_${prompt.length}`
-  return { type: "tool-call", toolCallId, toolName: reply.call, input: JSON.stringify(reply.input) }
-}
+import { type GuideMessage, guideReply } from "./script.ts"
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 }
 
-/** The model of the programs of the AI SDK: it replies by the script. */
+function toMessage({ role, content }: LanguageModelV4Message): GuideMessage {
+  const part = role === "user" ? content.at(-1) : undefined
+  return { ...(part?.type === "text" ? { user: part.text } : {}), isReply: role === "assistant" }
+}
+
+function replyTo({ prompt, tools = [] }: LanguageModelV4CallOptions) {
+  const reply = guideReply(prompt.map(toMessage))
+  const finish = (unified: "stop" | "tool-calls") => ({ finishReason: { unified, raw: undefined }, usage })
+  if ("text" in reply) return { ...finish("stop"), content: { type: "text" as const, text: reply.text } }
+  // Mastra names the tool of another agent itself, and its argument.
+  const ofAgent = tools.find(({ name }) => name === "agent-clerk")
+  const input = JSON.stringify(ofAgent && "task" in reply.input ? { prompt: reply.input.task } : reply.input)
+  const call = { toolCallId: `call_${prompt.length}`, toolName: ofAgent?.name ?? reply.call, input }
+  return { ...finish("tool-calls"), content: { type: "tool-call" as const, ...call } }
+}
+
+/** The model of the programs of the AI SDK and of Mastra: it replies by the script. */
 export const model: LanguageModelV4 = new MockLanguageModelV4({
-  doGenerate: async ({ prompt }) => {
-    const content = contentFor(prompt)
-    const unified = content.type === "text" ? ("stop" as const) : ("tool-calls" as const)
-    return { content: [content], finishReason: { unified, raw: undefined }, usage, warnings: [] }
+  async doGenerate(options) {
+    const { content, ...rest } = replyTo(options)
+    return { ...rest, content: [content], warnings: [] }
   },
-  doStream: async ({ prompt }) => {
-    const content = contentFor(prompt)
-    const text = content.type === "text" ? content.text : ""
-    const deltas = [text.slice(0, 12), text.slice(12)].map((delta) => ({ type: "text-delta" as const, id: "1", delta }))
-    const finish = { type: "finish" as const, finishReason: { unified: "stop" as const, raw: undefined }, usage }
-    return {
-      stream: simulateReadableStream({
-        chunks: [{ type: "text-start" as const, id: "1" }, ...deltas, { type: "text-end" as const, id: "1" }, finish],
-      }),
-    }
+  async doStream(options) {
+    const { content, ...rest } = replyTo(options)
+    const text = content.type === "text" ? [content.text.slice(0, 12), content.text.slice(12)] : []
+    const chunks: LanguageModelV4StreamPart[] = [
+      { type: "stream-start", warnings: [] },
+      ...(content.type === "text" ? [{ type: "text-start" as const, id: "1" }] : [content]),
+      ...text.map((delta) => ({ type: "text-delta" as const, id: "1", delta })),
+      ...(content.type === "text" ? [{ type: "text-end" as const, id: "1" }] : []),
+      { type: "finish", ...rest },
+    ]
+    return { stream: simulateReadableStream({ chunks }) }
   },
 })

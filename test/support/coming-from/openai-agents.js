@@ -4,10 +4,12 @@ import { guideReply } from "./script.ts"
 /** The package is installed by the test, so this file is not checked by TypeScript. */
 function outputFor({ input }) {
   const items = typeof input === "string" ? [{ role: "user", content: input }] : input
-  const content = items.find(({ role }) => role === "user").content
-  const first = typeof content === "string" ? content : content[0].text
-  const isReply = ({ type, role }) => type === "function_call" || role === "assistant"
-  const reply = guideReply(first, items.filter(isReply).length)
+  const textOf = (content) => (typeof content === "string" ? content : content[0].text)
+  const messages = items.map(({ role, type, content }) => ({
+    ...(role === "user" ? { user: textOf(content) } : {}),
+    isReply: type === "function_call" || role === "assistant",
+  }))
+  const reply = guideReply(messages)
   if ("text" in reply)
     return {
       type: "message",

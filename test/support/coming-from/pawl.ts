@@ -3,11 +3,11 @@ import { guideReply } from "./script.ts"
 
 export const model = scripted(
   always(({ history }) => {
-    const [first] = history
-    const reply = guideReply(
-      first?.role === "user" ? first.text : "",
-      history.filter(({ role }) => role === "assistant").length,
-    )
-    return "text" in reply ? says(reply.text, { chunks: 3 }) : calls(reply.call, reply.input as Record<string, unknown>)
+    const messages = history.map((turn) => ({
+      ...(turn.role === "user" ? { user: turn.text } : {}),
+      isReply: turn.role === "assistant",
+    }))
+    const reply = guideReply(messages)
+    return "text" in reply ? says(reply.text, { chunks: 3 }) : calls(reply.call, { ...reply.input })
   }),
 )
