@@ -66,8 +66,8 @@ export interface HandoffTool extends ReadTool<object, ToolAnswer> {
  * @example
  * const billing = { name: "billing", description: "Knows invoices.", instructions: "Answer questions about invoices." }
  * const triage = defineAgent({ name: "triage", tools: [handoff(billing)] })
- * const replies = { triage: [calls("hand_off_to_billing", {})], billing: [says("Invoice 7 is due.")] }
- * await using pawl = await openPawl({ store: ":memory:", agents: [triage], models: scripted(byAgent(replies)) })
+ * const models = scripted(calls("hand_off_to_billing", {}), says("Invoice 7 is due."))
+ * await using pawl = await openPawl({ store: ":memory:", agents: [triage], models })
  * console.log((await pawl.ask("Which invoice is due?")).text) // Invoice 7 is due.
  */
 export function handoff(agent: Agent | string, options: HandoffOptions = {}): HandoffTool {
