@@ -35,8 +35,12 @@ const SELDOM_WELL: readonly RouteName[] = [
   ...(["allowDeviceRequest", "refuseDeviceRequest"] as const),
   // These need a file with bytes, and a configured endpoint.
   ...(["uploadFile", "readFile", "removeFile", "changeProvider"] as const),
+  ...(["uploadOpenAiFile", "readOpenAiFile", "readOpenAiFileContent", "deleteOpenAiFile"] as const),
   // A name of a model that is an agent, or of an agent.
   ...(["createChatCompletion", "createResponse", "runAgUi", "connectAgUi"] as const),
+  ...(["readOpenAiModel", "createEmbeddings", "countInputTokens", "compactResponse"] as const),
+  // Always refused, and an item under its id.
+  ...(["createConversationItems", "deleteConversationItem", "readConversationItem"] as const),
   // A run under the name that it has as a response.
   ...(["readResponse", "listInputItems", "cancelResponse", "deleteResponse"] as const),
   // A document together with the collection that it is in.
