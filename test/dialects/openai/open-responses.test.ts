@@ -162,4 +162,12 @@ describe.each(anyDatabase)("the cases of Open Responses on $name", ({ create }) 
       ...[400, "invalid_request_error"],
     ])
   })
+
+  test.each(["responses", "uploads", "batches", "vector_stores"])("GET /v1/%s does not exist", async (path) => {
+    const headers = { authorization: `Bearer ${token}`, upgrade: "websocket", connection: "upgrade" }
+    const refused = await face.fetch(new Request(`http://localhost/v1/${path}`, { headers }))
+    expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([
+      ...[404, "not_found"],
+    ])
+  })
 })

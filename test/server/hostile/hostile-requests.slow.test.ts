@@ -72,6 +72,14 @@ const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
   ],
   // The pattern must read every text that is not an address of this machine.
   beginMcpSignIn: (text) => [{ redirect: text }, { redirect: `http://127.0.0.1:${text}/callback` }],
+  createOpenAiConversation: (text) => [
+    { metadata: { title: text.slice(0, 200) } },
+    { metadata: { [text]: text } },
+    { items: Array.from({ length: 20 }, () => ({ role: "user", content: text.slice(0, 40_000) })) },
+  ],
+  changeOpenAiConversation: (text) => [{ metadata: { title: text.slice(0, 200) } }, { metadata: { [text]: text } }],
+  createConversationItems: (text) => [{ items: [{ role: "user", content: text }] }],
+  createEmbeddings: (text) => [{ model: text.slice(0, 400), input: [text] }],
   editProposal: (text) => [{ arguments: { text } }],
   addMcpServer: (text) => [
     { name: "a", url: "https://127.0.0.1:1/", headers: { "x-a": text } },
