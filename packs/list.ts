@@ -11,5 +11,5 @@ export type StandardServices = WorkspaceServices &
   FilesServices &
   ThirdPartyServices
 
-/** Our packs, in the order in which their agents are listed. A new one is a folder and a line here. */
+/** Our packs, in the order in which their agents are listed. docs/recipes/add-an-agent.md says how to add one. */
 export const standardPacks: readonly Pack<StandardServices>[] = [workspacePack, analystPack, researchPack, filesPack]
