@@ -6,6 +6,8 @@ import manifest from "../package.json" with { type: "json" }
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { observedModels, RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics, type ServerMetrics } from "../server/metrics/server-metrics.ts"
+import { NO_SUMMARIES } from "../engine/ask/shorten-history.ts"
+import type { UserId } from "../protocol/ids.ts"
 import { check } from "../server/request/read-input.ts"
 import { Devices } from "../server/socket/devices.ts"
 import { type Log, silentLog } from "../shared/log.ts"
@@ -14,7 +16,8 @@ import { ApprovalSigner } from "../store/people/approval-signer.ts"
 import type { Store } from "../store/store.ts"
 import type { Telemetry } from "../telemetry/open-telemetry.ts"
 import type { MortalStore } from "../testing/crashing-store.ts"
-import { type Agent, toInternalAgents } from "./agent.ts"
+import { openLibraryPacks } from "./packs.ts"
+import { type Agent, type Pack, toInternalAgents } from "./agent.ts"
 import { OptionsSchema } from "./option-schemas.ts"
 import { type Models, openModels } from "./models.ts"
 import { createAsk } from "./ask-user.ts"
@@ -48,6 +51,15 @@ export interface PawlOptions {
   readonly traces?: Traces
   /** How `fetch` and `listen` serve this instance. */
   readonly http?: HttpOptions
+  /** Packs, which add agents, tables and routes. Their agents follow those of `agents`. */
+  readonly packs?: readonly Pack[]
+  /** A model that writes titles of conversations. Default: conversations keep the title that they start with. */
+  readonly titleModel?: string
+  /**
+   * A model that summarizes long conversations. Default: the conversation's own. `none`: no summaries; the oldest messages
+   * are left out.
+   */
+  readonly summaryModel?: string
   /** MCP servers whose tools agents can use. */
   readonly mcp?: readonly McpServerOptions[]
 }
@@ -115,11 +127,25 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       [SUB_AGENTS]: { get: () => openSubAgents(parts, context) },
     }) as CallContext
   }
-  const agents = toInternalAgents(options.agents && all, extend, (agent) => handoffsAmong(all, agent))
+  const isOfPacks = options.agents === undefined && options.packs !== undefined && options.packs.length > 0
+  const own = isOfPacks ? [] : toInternalAgents(options.agents && all, extend, (agent) => handoffsAmong(all, agent))
   const { models, secrets } = openModels(options.models)
   await using opening = new AsyncDisposableStack()
   opening.defer(() => models.close?.())
+  const { titleModel, summaryModel } = options
+  const anyone = "user_" as UserId // a program's models are everyone's
+  for (const name of [titleModel, summaryModel])
+    if (name !== undefined && name !== NO_SUMMARIES) await models.get(name, anyone)
   const store = opening.use(await openLibraryStore(options.store, options.clock))
+  const packs = options.packs?.length
+    ? opening.use(
+        await openLibraryPacks(options.packs, {
+          ...{ store, agents: own, embedder: http.embedder },
+          log: options.log ?? silentLog,
+        }),
+      )
+    : undefined
+  const agents = [...own, ...(packs?.agents ?? [])]
   // Counted from the start, so that a server that is opened later reports all requests.
   const metrics = createServerMetrics()
   const tools = new Set(agents.flatMap(({ tools: each }) => each.names))
@@ -146,6 +172,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       },
       secrets,
       joining: mcp,
+      ...given({ titleModel, summaryModel }),
       // Files may be attached over a server. They must be readable without one, after a restart.
       files: fileContents(store.messageFiles, pdfs),
       limits: {
@@ -185,7 +212,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   }
   let closed: Promise<void> | undefined
   const close = () => (closed ??= closeAll())
-  const served = { parts, engine, agents, http, mcp }
+  const served = { parts, engine, agents, http, mcp, packRoutes: packs?.routes }
   /** Opens a server over this instance. Its code is loaded now, so that a program that only asks does not pay for it. */
   const serve = <Opened extends { close(): Promise<void> }>(
     load: (serve: typeof import("./serve.ts")) => Promise<Opened>,

@@ -104,6 +104,9 @@ export const OptionsSchema = z.strictObject({
   models: z.unknown(),
   agents: z.array(z.unknown(), "must be a list of agents").optional(),
   log: z.unknown().optional(),
+  packs: z.array(z.unknown(), "must be a list of packs, from definePack").optional(),
+  titleModel: z.string().min(1).optional(),
+  summaryModel: z.string().min(1).optional(),
   // `readServer` checks the rest of each, as it does an operator's file.
   mcp: z.array(z.looseObject({ name: z.string() }), "must be a list of servers, such as { name, url }").optional(),
   clock: z.looseObject({ now: aFunction, alarm: aFunction }, "must be a clock, such as testClock()").optional(),

@@ -10,6 +10,7 @@ import type { Agent as InternalAgent } from "../engine/definition/agent.ts"
 import { defaultScopes } from "../protocol/account/sign-in.ts"
 import type { Embedder } from "../protocol/workspace.ts"
 import type { AppUser } from "../server/auth/credentials.ts"
+import type { PackRoutes } from "../server/routes/packs.ts"
 import type { Listening } from "../server/listen.ts"
 import type { Parts } from "./parts.ts"
 
@@ -64,6 +65,7 @@ export interface Served {
   readonly agents: readonly InternalAgent[]
   readonly http: HttpOptions
   readonly mcp: Mcp | undefined
+  readonly packRoutes: PackRoutes["packRoutes"] | undefined
 }
 
 interface ServedAddress {
@@ -74,7 +76,10 @@ interface ServedAddress {
   readonly ports: Partial<ReturnType<typeof openBuiltFiles>> & { readonly appUser?: AppUser | undefined }
 }
 
-function compose({ parts, engine, agents, http, mcp }: Served, { host, publicUrl, dataFolder, ports }: ServedAddress) {
+function compose(
+  { parts, engine, agents, http, mcp, packRoutes = [] }: Served,
+  { host, publicUrl, dataFolder, ports }: ServedAddress,
+) {
   const { store, models, devices, metrics, storesTraces } = parts
   const { clock, log, bus } = engine.ports
   const folder = resolve(dataFolder ?? ".pawl")
@@ -89,7 +94,7 @@ function compose({ parts, engine, agents, http, mcp }: Served, { host, publicUrl
     devices,
     metrics,
     storesTraces,
-    ports,
+    ports: { ...ports, packRoutes },
     adapters,
     embedder: http.embedder,
     mcp,

@@ -14,7 +14,7 @@ import { type AppError, type ErrorCode, failure as typedFailure } from "../proto
 import type { CallId } from "../protocol/ids.ts"
 import type { InverseCall } from "../protocol/proposals/proposal.ts"
 import { ToolSchema } from "./option-schemas.ts"
-import type { QuestionForUser, UserReply } from "./ask-user.ts"
+import { createAsk, type QuestionForUser, type UserReply } from "./ask-user.ts"
 import type { Person } from "./person.ts"
 
 /** A tool's answer: text for the model, data for programs, and changes to the conversation's state. */
@@ -77,7 +77,8 @@ export interface CallContext extends Omit<InternalContext, "site" | "deviceId" |
 /** Adds to the context of a call what only an open instance has. A call that a restart continues waits until it is open. */
 export type ExtendContext = (context: InternalContext, tool: string) => CallContext | Promise<CallContext>
 
-const withoutInstance: ExtendContext = (context) => context as unknown as CallContext
+const withoutInstance: ExtendContext = (context, tool) =>
+  Object.create(context, { ask: { value: createAsk(context, tool) } }) as CallContext
 
 export type { Preview, SiblingCall }
 

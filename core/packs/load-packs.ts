@@ -35,13 +35,22 @@ export async function loadPacks(names: readonly string[], loading: Loading): Pro
     const limits = { named, clock }
     const module = await inTime(limits, "loading it", () => importFrom(folder, named))
     if (!("default" in module)) throw packRefused(named, "it has no default export", EXPORT)
-    const pack = checkPack(named, module.default)
-    if (usedNames.has(pack.name))
-      throw packRefused(named, `there is a pack "${pack.name}" already`, "give it another name")
-    usedNames.add(pack.name)
-    loaded.push({ name: pack.name, open: (services) => open(pack, services, limits) })
+    loaded.push(preparePack(named, module.default, { clock, usedNames }))
   }
   return loaded
+}
+
+/** Checks a pack and adds its name to those that are used. Throws `pack_refused`. */
+export function preparePack(
+  named: string,
+  exported: unknown,
+  { clock, usedNames }: { readonly clock: Clock; readonly usedNames: Set<string> },
+): Pack<ThirdPartyServices> {
+  const pack = checkPack(named, exported)
+  if (usedNames.has(pack.name))
+    throw packRefused(named, `there is a pack "${pack.name}" already`, "give it another name")
+  usedNames.add(pack.name)
+  return { name: pack.name, open: (services) => open(pack, services, { named, clock }) }
 }
 
 const EXPORT = "end its file with `export default definePack({ … })`"

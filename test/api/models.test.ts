@@ -2,7 +2,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { describe, expect, test } from "vitest"
 import { hasCode, type Models, openPawl, toModel } from "../../core/index.ts"
 import { chatReply, openLists, ProviderServer, streamHead } from "../../core/models/providers/server.fixture.ts"
-import { says, scripted } from "../../core/testing.ts"
+import { always, says, scripted } from "../../core/testing.ts"
 
 const speaking = (text: string) => ProviderServer.open((response) => void streamHead(response).end(chatReply(text)))
 
@@ -110,4 +110,17 @@ test("closing cancels the request for an endpoint's models", async () => {
   expect(server.received.map(({ path }) => path)).toContain("/v1/models")
   await pawl.close()
   await left.promise
+})
+
+test("another model writes titles, and another one summarizes", async () => {
+  const chat = Object.assign(scripted(always(says("word ".repeat(400)))), { contextTokens: 3000 })
+  const [titles, summaries] = [scripted(always(says("On words"))), scripted(always(says("Many words were said.")))]
+  const models = { chat, titles, summaries }
+  await using pawl = await openPawl({ store: ":memory:", models, titleModel: "titles", summaryModel: "summaries" })
+  const { conversationId: conversation } = await pawl.ask("Words, please.")
+  await expect.poll(async () => (await pawl.conversations.get(conversation)).title).toBe("On words")
+  for (let times = 0; times < 6 && summaries.received.length === 0; times++) await pawl.ask("More.", { conversation })
+  expect(summaries.received.length).toBeGreaterThan(0)
+  for (const option of ["titleModel", "summaryModel"])
+    await expect(openPawl({ store: ":memory:", models, [option]: "none at all" })).rejects.toThrow(/none at all/)
 })

@@ -36,8 +36,9 @@ export async function openPackTables(
       const { ok } = await engine.change({ type: "statements", statements: toStatements(pack, packStatements) })
       return ok
     },
-    applyOnce: (call, packStatements, outcome) =>
-      applyOnce(engine, { ...call, at: now(), outcome }, toStatements(pack, packStatements)),
+    // Not `...call`: the fields of a tool's context may be inherited.
+    applyOnce: ({ callId, user }, packStatements, outcome) =>
+      applyOnce(engine, { callId, user, at: now(), outcome }, toStatements(pack, packStatements)),
   }
 }
 
