@@ -1,15 +1,16 @@
 import { spawn } from "node:child_process"
-import { cpSync, readdirSync, readFileSync } from "node:fs"
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { rolldown } from "rolldown"
 import { beforeAll, expect, test } from "vitest"
-import { chatReply, openLists, streamHead } from "../../core/models/providers/server.fixture.ts"
+import { chatChunk, chatReply, openLists, sse, streamHead } from "../../core/models/providers/server.fixture.ts"
+import { openBrowser } from "../../scripts/chromium.ts"
 import { databases } from "../support/databases.ts"
 import { bring, type Installed, installPackage } from "../support/processes/installed-package.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { calls } from "../terminal/terminal-world.ts"
 
-// Each example as its reader runs it: a copy of its folder, with the packed package next to it. The Next.js example
-// runs in a browser, in test/web/next-js-example.test.ts.
+// Each example as its reader runs it: a copy of its folder, with the packed package next to it.
 
 const root = join(import.meta.dirname, "../..")
 const postgres = databases.find(({ name }) => name === "postgres")
@@ -32,7 +33,8 @@ function playOllama(...replies: string[]) {
   return openLists((response, { path }) => {
     if (path === "/api/tags") return response.end(JSON.stringify({ models: [{ name: "qwen3:8b", model: "qwen3:8b" }] }))
     if (!path.endsWith("/chat/completions")) return response.writeHead(404).end()
-    return streamHead(response).end(replies.shift() ?? chatReply("Nothing more."))
+    const reply = replies.shift() ?? chatReply("Nothing more.")
+    return reply.includes("[DONE]") ? streamHead(response).end(reply) : streamHead(response).write(reply)
   })
 }
 
@@ -102,6 +104,89 @@ interface Asked {
   readonly conversationId: string
   readonly proposals: readonly { readonly id: string }[]
 }
+
+/** The page as Next.js builds it for a browser, without Next.js, which takes a minute and 400 MB to install. */
+async function bundleNextPage(): Promise<string> {
+  const page = join(root, "examples/next-js/app/page.tsx")
+  const entry = `import { createElement } from "react"; import { createRoot } from "react-dom/client"
+    import Page from ${JSON.stringify(page)}
+    createRoot(document.querySelector("#root")).render(createElement(Page))`
+  const bundle = await rolldown({
+    ...{ cwd: root, input: "entry", platform: "browser", logLevel: "silent" },
+    plugins: [
+      {
+        name: "entry",
+        resolveId: (id) => (id === "entry" ? join(root, "entry.js") : null),
+        load: (id) => (id.endsWith("/entry.js") ? entry : null),
+      },
+    ],
+    transform: { jsx: "react-jsx", define: { "process.env.NODE_ENV": '"production"' } },
+  })
+  const { output } = await bundle.generate({ format: "esm", codeSplitting: false })
+  return `<!doctype html><html lang="en"><title>Chat</title><div id="root"></div><script type="module">${output[0].code.replaceAll("</script", "<\\/script")}</script>`
+}
+
+/** Serves the page, and the route handler for all other requests, as Next.js does. */
+const NEXT_SERVER = `import { readFileSync } from "node:fs"
+import { serve } from "@hono/node-server"
+import { GET } from "./app/ai-sdk/[[...path]]/route.ts"
+const page = readFileSync("page.html", "utf8")
+const isPage = (request) => new URL(request.url).pathname === "/"
+const fetch = (request) => (isPage(request) ? new Response(page, { headers: { "content-type": "text/html" } }) : GET(request))
+serve({ fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => console.log("listening on http://127.0.0.1:" + port))
+`
+
+test("next-js streams, asks for approval, runs a tool of the page, stops a run and resumes after a reload", async ({
+  skip,
+}) => {
+  const browser = await openBrowser().catch((error: Error) => error)
+  if (browser instanceof Error) return skip(browser.message)
+  await using ollama = await playOllama(
+    calls("create_task", { title: "Buy milk" }),
+    chatReply("It is on your list."),
+    calls("client-set_theme", { theme: "dark" }),
+    chatReply("Now it is dark."),
+    sse(chatChunk({ role: "assistant", content: "A long " })), // and never ends
+  )
+  const cwd = copied("next-js")
+  writeFileSync(join(cwd, "page.html"), await bundleNextPage())
+  writeFileSync(join(cwd, "serve.mjs"), NEXT_SERVER)
+  await using program = new PawlProcess([], { OLLAMA_HOST: ollama.url }, { script: "serve.mjs", cwd })
+  const [, url = ""] = await program.says(/listening on (\S+)/)
+  const page = await browser.newPage()
+  const faults: string[] = []
+  page.on("pageerror", (error) => faults.push(error.message))
+  const say = async (words: string) => {
+    await page.getByLabel("Message").fill(words)
+    await page.getByText("Send").click()
+  }
+
+  await page.goto(url)
+  await say("add a task: buy milk")
+  await page.getByText('Create task "Buy milk"').waitFor()
+  await page.reload() // what waits for approval is there again
+  await page.getByText("Approve").waitFor()
+  await page.getByText("Approve").click()
+  await page.getByText("create_task: done").waitFor()
+  await page.getByText("It is on your list.").waitFor()
+
+  await say("Make it dark")
+  await page.getByText("Now it is dark.").waitFor()
+  expect(await page.locator("html").getAttribute("data-theme")).toBe("dark")
+
+  await say("And now?")
+  await page.getByText("A long").waitFor()
+  await page.reload() // in the middle of it
+  await page.getByText("A long").waitFor()
+  // A page that only loads a conversation does not repeat its tool calls.
+  expect(await page.locator("html").getAttribute("data-theme")).toBeNull()
+  await page.getByText("Stop", { exact: true }).click()
+  await page.locator('main[data-status="ready"]').waitFor()
+  await page.getByText("Stopped.").waitFor()
+  expect(await page.locator("article").count()).toBe(6)
+  expect(faults).toEqual([])
+  await browser.close()
+})
 
 test("own-pack is the pack that the recipe builds, and its agent answers", async () => {
   const [, recipe] = /```ts file=books\.ts\n([\s\S]*?)```/.exec(

@@ -56,7 +56,6 @@ export const sampled: readonly string[] = [
   "test/web/every-page.test.ts",
   "test/web/first-run.test.ts",
   "test/web/hostile-replies.test.ts",
-  "test/web/next-js-example.test.ts",
   "test/web/nothing-covered.test.ts",
   "test/web/proposals/cards.test.ts",
   "test/web/proposals/expired.test.ts",

@@ -7,7 +7,7 @@ import {
 } from "ai"
 import { useMemo, useState } from "react"
 import { Message } from "./message.tsx"
-import { describeError, readChat, type StoredChat, stopRun } from "./pawl.ts"
+import { describeError, readChat, type StoredChat, stopRun } from "./stored-chat.ts"
 
 interface ChatProps {
   readonly id: string
@@ -27,7 +27,7 @@ function setTheme({ theme }: { readonly theme?: string }): { readonly theme: str
   return { theme: (document.documentElement.dataset.theme = theme === "dark" ? "dark" : "light") }
 }
 
-/** A chat with the agent `workspace`: tools, approvals, stopping a run, and resuming it after a reload. */
+/** A chat with an agent: tools, approvals, stopping a run, and resuming it after a reload. */
 export function Chat({ id, stored }: ChatProps) {
   const [text, setText] = useState("")
   const [before, setBefore] = useState(stored.nextCursor)
@@ -35,7 +35,7 @@ export function Chat({ id, stored }: ChatProps) {
     () =>
       new DefaultChatTransport({
         api: "/ai-sdk",
-        body: { agent: "workspace", tools },
+        body: { agent: "assistant", tools },
         // The server has the earlier messages: the last one is enough.
         prepareSendMessagesRequest: ({ id, messages, trigger, messageId, body }) => ({
           body: { ...body, id, messages: messages.slice(-1), trigger, messageId },

@@ -1,7 +1,7 @@
 "use client"
 import { useEffect, useState } from "react"
 import { Chat } from "./chat.tsx"
-import { describeError, readChat, type StoredChat } from "./pawl.ts"
+import { describeError, readChat, type StoredChat } from "./stored-chat.ts"
 
 /** Any name of up to 200 characters, private to the user: here each user has one chat. */
 const CHAT = "example"
