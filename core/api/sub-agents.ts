@@ -1,4 +1,4 @@
-import { activeAgent, HANDOFF, type Handoff } from "../engine/definition/agent.ts"
+import { activeAgent, HANDOFF, handoffText, type Handoff } from "../engine/definition/agent.ts"
 import { answer, failed, type Answer, type CallContext } from "../engine/definition/tool.ts"
 import type { Conversation } from "../engine/conversation.ts"
 import type { MessageInput } from "../engine/input.ts"
@@ -42,7 +42,7 @@ export function openSubAgents(parts: Parts, context: CallContext): SubAgents {
       const conversation = await parts.ports.journal.load(context.conversation)
       const from = activeAgent(conversation)
       const handoff: Handoff = { to, from, callId: context.callId, runId: conversation.run?.id }
-      return answer(`Handed off from ${from} to ${to}. As ${to}, continue with what the user asked.`, {
+      return answer(handoffText(from, to), {
         state: { [HANDOFF]: handoff },
       })
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { type Agent, agentTool, defineTool, handoff, openPawl } from "../../core/index.ts"
-import { calls, hangs, says, scripted } from "../../core/testing.ts"
+import { byAgent, calls, hangs, says, scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 
 const paying = () => {
@@ -132,4 +132,18 @@ test("an unknown agent and a missing description are refused", async () => {
   await expect(openPawl({ store: ":memory:", models: scripted(), agents })).rejects.toThrow(
     'Agent "triage": it hands off to "bill", which is not an agent.',
   )
+})
+
+test("a script by agent counts the replies of each agent, also after handoffs in both directions", async () => {
+  const model = scripted(
+    byAgent({
+      triage: [calls("hand_off_to_billing", {}), says("Back at triage.")],
+      billing: [says("One."), calls("hand_off_to_triage", {}), says("Three.")],
+    }),
+  )
+  const back = handoff("triage", { description: "For anything else." })
+  await using pawl = await openPawl({ store: ":memory:", agents: [triage(handoff(billing([back])))], models: model })
+  const first = await pawl.ask("Which?")
+  expect(first).toMatchObject({ status: "answered", text: "One." })
+  expect(await pawl.ask("And?", { conversation: first.conversationId })).toMatchObject({ text: "Back at triage." })
 })

@@ -176,6 +176,10 @@ export class Agents {
 
 /** The entry of a conversation's state that says which agent continues it. Tools of the library's `handoff` write it. */
 export const HANDOFF = "pawl.handoff"
+/** The result of a handoff as the models read it. */
+export const handoffText = (from: string, to: string): string =>
+  `Handed off from ${from} to ${to}. As ${to}, continue with what the user asked.`
+export const HANDED_OFF = /^Handed off from (\S+) to \S+\. As /
 
 export interface Handoff {
   readonly to: string

@@ -1,4 +1,5 @@
 import type { StatusPart, HistoryMessage, Model, ModelRequest, ReplyPart } from "../../engine/model.ts"
+import { HANDED_OFF } from "../../engine/definition/agent.ts"
 import { failure } from "../../protocol/errors.ts"
 import { type Script, UNCOUNTED } from "./script.ts"
 import { checkRequest } from "./check-request.ts"
@@ -42,8 +43,12 @@ export function always(reply: ScriptedReply): ScriptedReply {
  * console.log(first.text, second.text) // One. One.
  */
 export function byTurn(...script: readonly ScriptedReply[]): ScriptedReply {
+  return playedBy(script, ({ history }) => history.filter(({ role }) => role === "assistant").length)
+}
+
+function playedBy(script: readonly ScriptedReply[], turnOf: (request: ModelRequest) => number): ScriptedReply {
   return always((request) => {
-    const turn = request.history.filter(({ role }) => role === "assistant").length
+    const turn = turnOf(request)
     const reply = script[turn] ?? script.findLast((each) => typeof each === "function" && "repeats" in each)
     if (!reply) throw scriptEnded(request, { replies: script.length, at: turn + 1 })
     return typeof reply === "function" ? reply(request) : reply
@@ -51,7 +56,8 @@ export function byTurn(...script: readonly ScriptedReply[]): ScriptedReply {
 }
 
 /**
- * A script for each agent by its name, each used as by `byTurn`: for agents that use other agents.
+ * A script for each agent by its name, each used as by `byTurn`: for agents that use other agents. After a handoff the
+ * replies of each agent count separately.
  *
  * @example
  * const agents = [{ name: "poet" }, { name: "clerk" }]
@@ -60,11 +66,25 @@ export function byTurn(...script: readonly ScriptedReply[]): ScriptedReply {
  * console.log((await pawl.ask("Hi.", { agent: "clerk" })).text) // Noted.
  */
 export function byAgent(scripts: Readonly<Record<string, readonly ScriptedReply[]>>): ScriptedReply {
-  const replies = new Map(Object.entries(scripts).map(([agent, script]) => [agent, byTurn(...script)]))
+  const replies = new Map(Object.entries(scripts).map(([agent, script]) => [agent, playedBy(script, ownReplies)]))
   return always((request) => {
     const reply = replies.get(request.agent ?? "") ?? byTurn()
     return typeof reply === "function" ? reply(request) : reply
   })
+}
+
+/** The number of replies of the agent that is asked: each handoff in the history names the agent that replied before. */
+function ownReplies({ agent, history }: ModelRequest): number {
+  let [own, sinceHandoff] = [0, 0]
+  for (const turn of history) {
+    if (turn.role === "assistant") sinceHandoff++
+    if (turn.role !== "tool") continue
+    const from = turn.results.map(({ text }) => HANDED_OFF.exec(text)?.[1]).find((name) => name !== undefined)
+    if (from === undefined) continue
+    if (from === agent) own += sinceHandoff
+    sinceHandoff = 0
+  }
+  return own + sinceHandoff
 }
 
 const scriptEnded = (request: ModelRequest, { replies, at }: { readonly replies: number; readonly at: number }) =>
