@@ -102,10 +102,24 @@ export async function* streamAnswer(
   stop.addEventListener("abort", leave, { once: true })
   const over = new AbortController()
   let isWatching = false
+  let idleAt: string | undefined
   const leaveIfIdle = () => {
     if (isWatching) return
     isWatching = true
-    untilIdle(parts, id, over.signal).then(leave, () => {})
+    // It has nothing more to show until the user answers a question, or decides about a write of a sub-agent.
+    const look = async () => {
+      if (over.signal.aborted) return { isIdle: false, position: 0 }
+      const waits = run.begun ? await readWaits(parts, id) : undefined
+      return waits?.isIdle ? waits : undefined
+    }
+    lookUntil(parts, id, look).then(
+      ({ isIdle, position }) => {
+        if (!isIdle) return
+        source.closeAfter(position)
+        idleAt = String(position)
+      },
+      () => {},
+    )
   }
   if (parts.hasSubAgents) leaveIfIdle()
   try {
@@ -130,12 +144,10 @@ export async function* streamAnswer(
   // The message was withdrawn before its run, by this signal or another client, or its conversation was erased.
   if (!started) signal?.throwIfAborted()
   if (!started) throw failure(place === undefined ? "message_withdrawn" : "internal")
-  return asPromised(await answerOf(parts, id, started), asked.answers)
+  const answer = await asPromised(await answerOf(parts, id, started), asked.answers)
+  // Every event up to there was emitted, and more may have been recorded since.
+  return answer.status === "waiting" && idleAt !== undefined ? { ...answer, cursor: idleAt } : answer
 }
-
-/** Resolves when a run has nothing to show until the user answers a question, or decides about a write of a sub-agent. */
-const untilIdle = (parts: PersonalParts, id: ConversationId, over: AbortSignal): Promise<boolean> =>
-  lookUntil(parts, id, async () => over.aborted || (await readWaits(parts, id)).isIdle || undefined)
 
 /** Sends a message and returns the answer, without the events. */
 export async function askAndWait(parts: PersonalParts, text: string, options?: AskOptions): Promise<Answer> {

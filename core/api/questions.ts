@@ -64,6 +64,8 @@ export interface Waits {
   readonly questions: readonly Question[]
   /** False if the run has other work besides. */
   readonly isIdle: boolean
+  /** The position of the events that were read. */
+  readonly position: number
 }
 
 /** Reads the questions of a running conversation, and the questions and proposals of its sub-agents. */
@@ -72,7 +74,7 @@ export async function readWaits(parts: Parts, id: ConversationId): Promise<Waits
   const isRunning = conversation.run?.status === "running"
   const open = isRunning ? conversation.calls.filter(({ state }) => state === "started" || state === "new") : []
   const waits = await Promise.all(
-    open.map(async ({ kept, question }): Promise<Waits> => {
+    open.map(async ({ kept, question }): Promise<Omit<Waits, "position">> => {
       if (question) return { proposals: [], questions: [{ ...question, conversationId: id }], isIdle: true }
       const subAgent = subAgentOf(kept)
       if (!subAgent) return { proposals: [], questions: [], isIdle: false }
@@ -85,5 +87,6 @@ export async function readWaits(parts: Parts, id: ConversationId): Promise<Waits
     proposals: waits.flatMap(({ proposals }) => proposals),
     questions: waits.flatMap(({ questions }) => questions),
     isIdle: isWaiting(conversation) && waits.every(({ isIdle }) => isIdle),
+    position: conversation.position,
   }
 }

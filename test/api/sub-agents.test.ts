@@ -50,6 +50,27 @@ describe.each(anyDatabase)("a sub-agent on $name", ({ create }) => {
     }
   }
 
+  test("a stream emits every event up to the cursor of its answer before it returns that a write waits", async () => {
+    const { pay } = paying()
+    const own = { name: "boss", tools: [pay, agentTool(clerk([pay]))] }
+    const model = scripted(
+      calls("pay", { invoice: "7" }),
+      calls("ask_clerk", { task: "Pay 8." }),
+      calls("pay", { invoice: "8" }),
+    )
+    await using app = await open(model, [own])
+    for (const [text, ...shown] of [
+      ["Pay 7.", "message", "awaiting_confirmation", "usage", "done"],
+      ["Let the clerk pay 8.", "message", "tool_start"],
+    ] as const) {
+      const [types, events] = [[] as string[], app.pawl.stream(text)]
+      let next = await events.next()
+      for (; !next.done; next = await events.next()) types.push(next.value.type)
+      expect(next.value.status).toBe("waiting")
+      expect(types).toEqual(expect.arrayContaining(["run_started", "message", ...shown]))
+    }
+  })
+
   test("answers the tool call in a conversation of its own, which the result names", async () => {
     const model = scripted(calls("ask_clerk", { task: "What is due?" }), says("Invoice 7."), says("Number 7 is due."))
     await using app = await open(model, [boss(clerk())])

@@ -67,6 +67,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   #behind = true
   #primed = false
   #closed = false
+  #lastPosition = Infinity
   #wake: (() => void) | undefined
   /** Only while it catches up. */
   #pages: JournalPages | undefined
@@ -91,14 +92,23 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
       const frames = await this.take()
       if (frames.length > 0) return frames
       if (this.#closed || this.#hasNews()) continue // it may be closed while it reads
+      if (this.#position >= this.#lastPosition) break
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
+    this.close()
     return undefined
   }
 
   async wait(): Promise<boolean> {
     while (!this.#closed && !this.#hasNews()) await new Promise<void>((resolve) => (this.#wake = resolve))
     return !this.#closed
+  }
+
+  /** Closes once the events up to a position were taken. */
+  closeAfter(position: number): void {
+    this.#lastPosition = position
+    if (position > (this.#rows.at(-1)?.position ?? this.#position)) this.#fallBehind() // they may not have arrived yet
+    this.#wakeUp()
   }
 
   close(): void {
