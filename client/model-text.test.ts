@@ -39,7 +39,7 @@ test("a model is described by window, price and abilities; a missing ability to 
 
 test("each fact has its source", () => {
   expect(describeFactSources(sources)).toBe(
-    "From its endpoint: tools, images. From the catalogue: reasoning. From the operator: price. Assumed: window, files.",
+    "Reported by the endpoint: tools, images. From the catalogue: reasoning. From the operator: price. Assumed: window, files.",
   )
 })
 

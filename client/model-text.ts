@@ -29,13 +29,13 @@ export function modelFacts({ contextTokens, maxContextTokens, price, can, source
 }
 
 const SAYS: Readonly<Record<FactSource, string>> = {
-  endpoint: "From its endpoint",
+  endpoint: "Reported by the endpoint",
   catalogue: "From the catalogue",
   operator: "From the operator",
   assumed: "Assumed",
 }
 
-/** Describes where the facts about a model come from, such as `From its endpoint: window, tools. Assumed: price.` */
+/** Describes where the facts about a model come from, such as `Reported by the endpoint: window, tools. Assumed: price.` */
 export function describeFactSources({ contextTokens, ...others }: FactSources): string {
   const facts = Object.entries({ window: contextTokens, ...others })
   return Object.entries(SAYS)

@@ -55,7 +55,7 @@ function write(transcript: Transcript, text: string, { at, next }: { at: Cursor;
   return { ...transcript, writing: (transcript.writing ?? "") + fresh, cursor: toCursor(next) }
 }
 
-/** Adds thinking to the reply in progress. It may be repeated; missing thinking comes with the message. */
+/** Appends reasoning to the reply in progress. Skips repeated text; the final message fills gaps. */
 function think(
   transcript: Transcript,
   { text, offset, ms }: Frame<"reasoning_delta">["data"],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { standardPacks } from "./list.ts"
 
-test("the standard packs are four, named like their agents", () => {
+test("there are four standard packs, named after their agents", () => {
   expect(standardPacks.map(({ name }) => name)).toEqual(["workspace", "analyst", "research", "files"])
 })

@@ -86,10 +86,11 @@ async function model(conversation: EditorConversation, name: string): Promise<Pr
 async function grants(conversation: EditorConversation, word: string): Promise<PromptResponse> {
   const { place, id } = conversation
   const { items } = await place.client.listGrants({ params: { id } })
-  if (items.length === 0) return say(conversation, "Every change is asked about: nothing is agreed to beforehand.")
+  if (items.length === 0)
+    return say(conversation, "You have approved nothing in advance. Pawl asks before every change.")
   if (word === "off") {
     await place.client.revokeGrants({ params: { id } })
-    return say(conversation, "From now on each change is asked about again.")
+    return say(conversation, "Revoked. Pawl asks before every change again.")
   }
   const lines = items.map((grant) => `- ${grantName(grant)}: ${grant.left} of ${grant.uses} left`)
   return say(conversation, `${lines.join("\n")}\n\n/grants off takes it back.`)

@@ -24,7 +24,7 @@ export interface Subscribed {
   readonly id?: string | undefined
   readonly place?: StreamPosition | undefined
   readonly signal?: AbortSignal | undefined
-  worked(): void
+  onProgress(): void
 }
 
 /** Why a connection ended. */
@@ -74,13 +74,13 @@ export class SocketConnection {
     return this.#broken
   }
 
-  subscribe({ id, place, signal, worked }: Subscribed): Reader {
+  subscribe({ id, place, signal, onProgress: worked }: Subscribed): Reader {
     const readers = this.#readers.get(id) ?? new Set()
     const until = this.#attached.has(id) ? this.#clock.now() + STREAM_SILENCE_MS : 0
     const reader: Reader = new Reader({
       place,
       signal,
-      worked,
+      onProgress: worked,
       joins: () => this.#clock.now() < until,
       left: () => this.#leave(id, reader),
     })

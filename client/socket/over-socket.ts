@@ -5,7 +5,7 @@ import { ownRoutes } from "../../core/protocol/routes/own-routes.ts"
 import { createCalls } from "../calls.ts"
 import { refused } from "../client-error.ts"
 import type { Client } from "../client.ts"
-import { type OpenFrames, followStream } from "../stream/follow.ts"
+import { type FrameConnection, followStream } from "../stream/follow.ts"
 import { openFrames } from "../stream/over-sse.ts"
 import { type FollowStream, type WatchTarget, createStreams } from "../stream/streams.ts"
 import { type ClientOptions, Transport, toPath } from "../transport.ts"
@@ -29,7 +29,7 @@ function overSocket(transport: Transport, line: SharedSocket): FollowStream {
   }
 }
 
-async function subscribe(line: SharedSocket, { id, place, signal }: WatchTarget): Promise<OpenFrames> {
+async function subscribe(line: SharedSocket, { id, place, signal }: WatchTarget): Promise<FrameConnection> {
   if (id !== undefined) {
     toPath(ownRoutes.watchConversation.path, { id })
     // The server would treat it as an invalid frame and close the socket for all streams.
@@ -42,12 +42,12 @@ async function subscribe(line: SharedSocket, { id, place, signal }: WatchTarget)
  * A message is sent by a request, so that it is accepted or refused independently of the socket. Its response identifies the
  * run with the first frame; the rest comes over the socket.
  */
-async function speak(transport: Transport, { speak, signal }: WatchTarget): Promise<OpenFrames> {
+async function speak(transport: Transport, { speak, signal }: WatchTarget): Promise<FrameConnection> {
   const opened = await openFrames(transport, speak as NonNullable<typeof speak>, signal)
   return { ...opened, frames: firstOf(opened) }
 }
 
-async function* firstOf({ frames }: OpenFrames): AsyncGenerator<UnknownFrame, void, undefined> {
+async function* firstOf({ frames }: FrameConnection): AsyncGenerator<UnknownFrame, void, undefined> {
   for await (const frame of frames) {
     yield frame
     return

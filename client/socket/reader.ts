@@ -1,7 +1,7 @@
 import { type Cursor, isBefore, parseCursor } from "../../core/protocol/cursor.ts"
 import type { UnknownFrame } from "../../core/protocol/frames.ts"
 import type { ClientError } from "../client-error.ts"
-import type { OpenFrames } from "../stream/follow.ts"
+import type { FrameConnection } from "../stream/follow.ts"
 import type { StreamPosition } from "../stream/stream-position.ts"
 
 /**
@@ -14,7 +14,7 @@ const MAX_TEXT = 1024 * 1024
 interface Reading {
   readonly place?: StreamPosition | undefined
   readonly signal?: AbortSignal | undefined
-  worked(): void
+  onProgress(): void
   /** Whether frames may still belong to another reader's attachment. */
   joins(): boolean
   /** Called when it ends. */
@@ -22,9 +22,9 @@ interface Reading {
 }
 
 /** The frames of a socket for one iterator. If too many wait, it ends there, and the stream continues from that position. */
-export class Reader implements OpenFrames {
+export class Reader implements FrameConnection {
   readonly frames: AsyncGenerator<UnknownFrame, void, undefined>
-  readonly worked: () => void
+  readonly onProgress: () => void
   readonly #reading: Reading
   readonly #waiting: { readonly frame: UnknownFrame; readonly length: number }[] = []
   #text = 0
@@ -38,7 +38,7 @@ export class Reader implements OpenFrames {
   constructor(reading: Reading) {
     this.#reading = reading
     this.#at = parseCursor(reading.place?.cursor ?? "0") ?? { position: 0, offset: 0 }
-    this.worked = reading.worked
+    this.onProgress = reading.onProgress
     this.frames = this.#read()
   }
 

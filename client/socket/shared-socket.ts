@@ -59,11 +59,11 @@ export class SharedSocket {
   }
 
   /** Subscribes on the open socket, or on the next one. */
-  async subscribe(subscribed: Omit<Subscribed, "worked">): Promise<Reader> {
+  async subscribe(subscribed: Omit<Subscribed, "onProgress">): Promise<Reader> {
     const { signal } = subscribed
     await this.#retry?.over(signal)
     const connection = await unlessAborted(this.#open(), signal)
-    return connection.subscribe({ ...subscribed, worked: () => (this.#failures = 0) })
+    return connection.subscribe({ ...subscribed, onProgress: () => (this.#failures = 0) })
   }
 
   /**

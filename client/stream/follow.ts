@@ -21,14 +21,14 @@ export interface FollowOptions {
   readonly tries?: number | undefined
 }
 
-/** The part of a stream that one connection delivers. */
-export interface OpenFrames {
+/** The frames of a stream that one connection delivers. */
+export interface FrameConnection {
   /** Ends when the server ends it; throws `unreachable` when the connection is lost. */
   readonly frames: AsyncIterable<UnknownFrame>
   /** The latest `retry:` value of the stream. */
   retryMs?(): number | undefined
   /** Reports that a new frame was received. */
-  worked?(): void
+  onProgress?(): void
   /** Closes the connection, or the stream's share of it. */
   close(): void
 }
@@ -43,7 +43,7 @@ interface FollowedStream extends FollowOptions {
   /** The name of the stream in errors. */
   readonly where: string
   /** Opens a connection that continues after the last frame. */
-  open(): Promise<OpenFrames>
+  open(): Promise<FrameConnection>
   /** The wait of a shared connection, if that is what failed. */
   sharedWait?(): Wait | undefined
   /**
@@ -75,7 +75,7 @@ export async function* followStream(
     onState?.({ state: "connecting" })
     const since = clock.now()
     let error: ClientError | undefined
-    let stream: OpenFrames | undefined
+    let stream: FrameConnection | undefined
     try {
       stream = await followed.open()
       onState?.({ state: "live" })
@@ -85,7 +85,7 @@ export async function* followStream(
         // Without a position frames may repeat, and a server that sends one and hangs up must not be asked in a loop.
         if (place) {
           failures = broken = 0
-          stream.worked?.()
+          stream.onProgress?.()
         }
         yield fresh
       }

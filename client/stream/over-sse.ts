@@ -1,7 +1,7 @@
 import type { UnknownFrame } from "../../core/protocol/frames.ts"
 import { ownRoutes } from "../../core/protocol/routes/own-routes.ts"
 import { unexpected } from "../client-error.ts"
-import { followStream, type OpenFrames } from "./follow.ts"
+import { followStream, type FrameConnection } from "./follow.ts"
 import type { StreamEvent } from "./sse-parser.ts"
 import { type OpenStream, openStream, type StreamSource } from "./stream.ts"
 import type { FollowStream, WatchTarget } from "./streams.ts"
@@ -43,7 +43,7 @@ export async function openFrames(
   transport: Transport,
   source: StreamSource,
   signal?: AbortSignal,
-): Promise<OpenFrames> {
+): Promise<FrameConnection> {
   const stream = await connect(transport, { ...source, sent: { ...source.sent, signal } })
   return { frames: framesOf(stream, source), retryMs: () => stream.retryMs(), close: () => stream.close() }
 }

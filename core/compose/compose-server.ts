@@ -27,7 +27,7 @@ import { observedModels, RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
 import { settleDoubt } from "../engine/gate/doubtful-calls.ts"
-import { sharedFilesOf } from "../store/files/shared-files.ts"
+import { createSharedFiles } from "../store/files/shared-files.ts"
 import { ClusterDevices } from "../server/socket/remote/cluster-devices.ts"
 import { ApprovalSigner } from "../store/people/approval-signer.ts"
 import { SqlLibrary } from "../store/library/library.ts"
@@ -149,7 +149,7 @@ async function openAgents(
       ...{ clock, log, devices, embedder, workspaceOf, taintedRows },
       ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
       queryLimits: replaced.queryLimits,
-      sharedFiles: sharedFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), clock }),
+      sharedFiles: createSharedFiles(store, { folder: join(settings.dataFolder, "file-cache"), clock }),
       ...{ libraryRecords, web: new WebClient(reach), webSearch, openTables: store.openPackTables },
       files: replaced.folder && { ...filesOptions(settings, replaced.folder, secrets), buffers: replaced.buffers },
     }),
@@ -211,7 +211,7 @@ async function openRuns(parts: Base & Search & Agents & Models) {
         )
       : undefined
   const traced = telemetry ? observed(metered, telemetry.onLive) : metered
-  const bus = replaced.hear ? observed(traced, replaced.hear) : traced
+  const bus = replaced.onLive ? observed(traced, replaced.onLive) : traced
   const { policy, limits, fallback, titleModel } = settings
   const pawl =
     replaced.pawl ??

@@ -116,8 +116,8 @@ export function openPdfReader(log: Log): PdfReader & AsyncDisposable {
 const TOOL_SHARE = 0.5
 
 /**
- * Stores files that tools return. First the bytes, then the use by this call, and only then the event: after a crash there
- * is no reference without a file, and a file without a reference is deleted after a day.
+ * Stores files that tools return. Writes the bytes, then the reference from this call, then the event, so a crash never
+ * leaves a reference without a file. Unreferenced files are deleted after a day.
  */
 export function resultFiles(
   { messageFiles, bytesOfFiles }: { readonly messageFiles: MessageFiles; readonly bytesOfFiles: number },

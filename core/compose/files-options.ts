@@ -4,9 +4,9 @@ import { join } from "node:path"
 import type { FilesOptions } from "../../packs/files/agent.ts"
 import type { Folder } from "../../packs/files/folder/folder.ts"
 import { UndoFolder } from "../../packs/files/folder/undo-bytes.ts"
-import { placesNamed } from "../../packs/files/sandbox/environment.ts"
+import { pathsInEnvironment } from "../../packs/files/sandbox/environment.ts"
 import { InstalledSkills } from "../../packs/files/skills/installed-skills.ts"
-import { findSandbox, hiddenPlaces } from "../../packs/files/sandbox/sandbox.ts"
+import { findSandbox, hiddenPaths } from "../../packs/files/sandbox/sandbox.ts"
 import type { ServerSettings } from "./settings.ts"
 
 /** The options of the files pack on this machine. */
@@ -22,9 +22,9 @@ export function filesOptions(
     root: folder.root,
     id: folder.id,
     home,
-    hidden: hiddenPlaces(home, ...privateFolders(settings)),
+    hidden: hiddenPaths(home, ...privateFolders(settings)),
     homes: join(dataFolder, "sandboxes"),
-    shown: placesNamed(environment),
+    shown: pathsInEnvironment(environment),
   })
   const [kept, skills] = [new UndoFolder(join(dataFolder, "kept")), new InstalledSkills(dataFolder)]
   return { folder, sandbox, environment, secrets, kept, skills }

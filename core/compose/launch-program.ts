@@ -4,8 +4,8 @@ import { join } from "node:path"
 import type { Launched } from "../tools/mcp/connection/program-transport.ts"
 import type { ProgramTarget } from "../tools/mcp/definition/server.ts"
 import { commandLimits, whyTooMuch } from "../../packs/files/sandbox/command-limits.ts"
-import { placesNamed } from "../../packs/files/sandbox/environment.ts"
-import { findSandbox, hiddenPlaces, noSandbox } from "../../packs/files/sandbox/sandbox.ts"
+import { pathsInEnvironment } from "../../packs/files/sandbox/environment.ts"
+import { findSandbox, hiddenPaths, noSandbox } from "../../packs/files/sandbox/sandbox.ts"
 import { isInside } from "../../packs/files/folder/find-program.ts"
 import { failure } from "../protocol/errors.ts"
 import { privateFolders } from "./files-options.ts"
@@ -28,14 +28,14 @@ export async function launchProgram(
   const sandbox = isHeld
     ? findSandbox({
         ...{ searchPath: commandEnvironment.PATH ?? "", root, home, id: `mcp-${name}` },
-        hidden: hiddenPlaces(home, ...ours).filter((path) => path !== root),
+        hidden: hiddenPaths(home, ...ours).filter((path) => path !== root),
         homes: join(dataFolder, "sandboxes"),
-        shown: placesNamed(commandEnvironment),
+        shown: pathsInEnvironment(commandEnvironment),
       })
     : noSandbox
-  if (isHeld && !sandbox.holds)
+  if (isHeld && !sandbox.isEnforced)
     throw failure("mcp_server_failed", {
-      problem: `it would run ${sandbox.says}. ${sandbox.remedy}, or say "sandbox": false in its entry`,
+      problem: `it would run ${sandbox.description}. ${sandbox.remedy}, or say "sandbox": false in its entry`,
     })
   const readable = reads.filter((path) => path !== "/" && !ours.some((place) => isInside(path, place)))
   const wrapped = await sandbox.wrap(command, { root, network, readOnly: [], reads: readable })
@@ -43,7 +43,7 @@ export async function launchProgram(
   return {
     ...{ program: wrapped.program, arguments: wrapped.arguments, cwd: root },
     environment: { ...commandEnvironment, ...wrapped.environment, ...environment },
-    ...(wrapped.handed ? { handed: wrapped.handed } : {}),
+    ...(wrapped.descriptor3 ? { handed: wrapped.descriptor3 } : {}),
     says: isHeld
       ? `It ran in a sandbox (bubblewrap) ${network ? "WITH" : "without"} network, where it sees ${seen(folder, readable)}`
       : "It ran without a sandbox",

@@ -69,8 +69,8 @@ export interface Replacements {
   /** Receives every key that a person stores, so that none is logged. */
   readonly recent?: RecentSecrets | undefined
   /** Called with every live event of every conversation. */
-  readonly hear?: ((id: ConversationId, live: Live) => void) | undefined
-  /** Wire formats besides its own. Default: none. */
+  readonly onLive?: ((id: ConversationId, live: Live) => void) | undefined
+  /** Wire formats in addition to Pawl's API. Default: none. */
   readonly adapters?: readonly Adapter[] | undefined
   /** Replaces parts of what routes get. */
   readonly ports?: ReplacementPorts | ((store: Store) => ReplacementPorts) | undefined

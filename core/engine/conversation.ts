@@ -195,7 +195,7 @@ export interface RunState {
   model: string | undefined
   /** The tokens that the provider counted for the last reply and its request, and our estimate for the same. */
   counted: { readonly tokens: number; readonly estimated: number } | undefined
-  /** Time spent working, without waiting for people. `workedMsWithin` subtracts time in which nothing was done. */
+  /** Time spent working, without waiting for people. `countedWorkMs` subtracts time in which nothing was done. */
   workedMs: number
   /** The parts of it longer than a minute in which nothing was recorded. */
   longGapsMs: number[]

@@ -6,11 +6,11 @@ import { type NextStep, runTimeout } from "./next-step.ts"
 import { failedEnd, record, type Work } from "./record.ts"
 
 /** Ends a run that must not continue: every open call gets a result, and the reason is recorded. */
-export async function giveUp(work: Work, { because }: Extract<NextStep, { type: "give-up" }>): Promise<void> {
+export async function giveUp(work: Work, { reason }: Extract<NextStep, { type: "give-up" }>): Promise<void> {
   const { conversation, ports } = work
   const { limits } = ports
-  const error = because === "set_aside" ? failure("set_aside", { times: limits.restarts }) : runTimeout(limits)
-  const known = because === "set_aside" ? await askTargets(work) : []
+  const error = reason === "set_aside" ? failure("set_aside", { times: limits.restarts }) : runTimeout(limits)
+  const known = reason === "set_aside" ? await askTargets(work) : []
   const settled = new Set(known.map(({ callId }) => callId))
   const others = settleOpenCalls(conversation, "timed_out", ports.clock.now())
   await record(work, [
@@ -36,6 +36,6 @@ async function askTargets(work: Work): Promise<EndOfCall[]> {
 }
 
 /** Ends a run that needs no final reply of the model. */
-export function endRun(work: Work, { because }: Extract<NextStep, { type: "end-run" }>): Promise<void> {
-  return record(work, [{ type: "run_ended", status: "completed", reason: because }])
+export function endRun(work: Work, { reason }: Extract<NextStep, { type: "end-run" }>): Promise<void> {
+  return record(work, [{ type: "run_ended", status: "completed", reason }])
 }

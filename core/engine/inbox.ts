@@ -4,7 +4,7 @@ import type { CancelInput, InboxItem, Input } from "./input.ts"
 import type { Journal } from "./journal.ts"
 
 /** Inputs of the inbox that can enter the journal now, in the order of arrival. */
-export function takeable(conversation: Conversation): readonly InboxItem[] {
+export function pendingInput(conversation: Conversation): readonly InboxItem[] {
   const { inbox, run } = conversation
   if (inbox.length === 0) return inbox
   const working = run?.status === "running"

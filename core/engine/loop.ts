@@ -2,18 +2,18 @@ import type { ConversationId } from "../protocol/ids.ts"
 import { askModel } from "./ask/ask-model.ts"
 import { endRun, giveUp } from "./end-run.ts"
 import { lazySteps } from "./ask/lazy-steps.ts"
-import { type NextStep, nextStep, type IdleStep, isIdle, workedMsWithin } from "./next-step.ts"
+import { type NextStep, nextStep, type IdleStep, isIdle, countedWorkMs } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { propose } from "./gate/propose.ts"
 import type { RunSignals, Work } from "./record.ts"
 import { recoverCalls, runTools } from "./run-tools.ts"
 import { takeInbox } from "./take-inbox.ts"
 
-type Performed = Exclude<NextStep, IdleStep>
-type Perform<Step extends Performed = Performed> = (work: Work, step: Step) => Promise<void>
+type ActiveStep = Exclude<NextStep, IdleStep>
+type StepHandler<Step extends ActiveStep = ActiveStep> = (work: Work, step: Step) => Promise<void>
 
 /** One file per kind of step. A new kind does not compile until it has a line here. */
-const perform: { [Type in Performed["type"]]: Perform<Extract<Performed, { type: Type }>> } = {
+const handlers: { [Type in ActiveStep["type"]]: StepHandler<Extract<ActiveStep, { type: Type }>> } = {
   "take-inbox": takeInbox,
   "recover-calls": recoverCalls,
   "run-tools": runTools,
@@ -35,14 +35,14 @@ export async function runConversation(id: ConversationId, ports: Ports, signals:
     const step = nextStep(conversation, agent, ports.limits)
     if (!ports.journal.mayAppend(conversation)) return
     if (isIdle(step)) {
-      // Input that arrived meanwhile gives nothing to do now. Release all the same, or no other node could continue the
-      // conversation.
+      // No step is possible, even with input that arrived in the meantime. Release the lease anyway, or no other node
+      // could continue.
       await ports.journal.append(conversation, [], { release: true })
       if (!ports.journal.mayAppend(conversation)) return
       continue
     }
-    const signal = signals.signalFor(conversation.run?.id, workedMsWithin(ports.limits, conversation.run))
-    await (perform[step.type] as Perform)({ conversation, agent, ports, signal, pause: signals.pause }, step)
-    if (!ports.journal.mayAppend(conversation)) return // the commit after which no work was left has released it
+    const signal = signals.signalFor(conversation.run?.id, countedWorkMs(ports.limits, conversation.run))
+    await (handlers[step.type] as StepHandler)({ conversation, agent, ports, signal, pause: signals.pause }, step)
+    if (!ports.journal.mayAppend(conversation)) return // the commit that left no work released the lease
   }
 }

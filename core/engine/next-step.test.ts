@@ -39,16 +39,16 @@ const takeInbox: NextStep = { type: "take-inbox" }
 const recoverCalls: NextStep = { type: "recover-calls" }
 const runTools: NextStep = { type: "run-tools" }
 const propose: NextStep = { type: "propose" }
-const awaitPerson: NextStep = { type: "pause", because: "awaiting_confirmation" }
-const awaitTruth: NextStep = { type: "pause", because: "in_doubt" }
+const awaitPerson: NextStep = { type: "pause", reason: "awaiting_confirmation" }
+const awaitTruth: NextStep = { type: "pause", reason: "in_doubt" }
 const judge: NextStep = { type: "guardrail" }
 const grade: NextStep = { type: "grade" }
 const route: NextStep = { type: "route" }
 const ask: NextStep = { type: "ask-model", toolChoice: "auto" }
 const askForWords: NextStep = { type: "ask-model", toolChoice: "none" }
-const endUndo: NextStep = { type: "end-run", because: "undo" }
-const setAside: NextStep = { type: "give-up", because: "set_aside" }
-const timeIsUp: NextStep = { type: "give-up", because: "run_timeout" }
+const endUndo: NextStep = { type: "end-run", reason: "undo" }
+const setAside: NextStep = { type: "give-up", reason: "set_aside" }
+const timeIsUp: NextStep = { type: "give-up", reason: "run_timeout" }
 
 const asked = () => staged().asks("Hello?")
 

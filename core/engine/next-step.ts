@@ -2,7 +2,7 @@ import { failure } from "../protocol/errors.ts"
 import type { PauseReason } from "../protocol/conversation/conversation.ts"
 import type { Agent } from "./definition/agent.ts"
 import { type Call, type Conversation, isServerRun, pauseReason, type RunState } from "./conversation.ts"
-import { takeable } from "./inbox.ts"
+import { pendingInput } from "./inbox.ts"
 import { lacksTools } from "./declared-tools.ts"
 import { mustAnswer } from "./definition/stages.ts"
 import { needsProposal } from "./gate/policy.ts"
@@ -17,12 +17,12 @@ export type NextStep =
   | { readonly type: "grade" }
   | { readonly type: "compact" }
   | { readonly type: "ask-model"; readonly toolChoice: "auto" | "none" }
-  | { readonly type: "end-run"; readonly because: "undo" | "again" }
-  | { readonly type: "give-up"; readonly because: "set_aside" | "run_timeout" }
+  | { readonly type: "end-run"; readonly reason: "undo" | "again" }
+  | { readonly type: "give-up"; readonly reason: "set_aside" | "run_timeout" }
   | IdleStep
 
 /** No work is left until there is input. */
-export type IdleStep = { readonly type: "pause"; readonly because: PauseReason } | { readonly type: "finish" }
+export type IdleStep = { readonly type: "pause"; readonly reason: PauseReason } | { readonly type: "finish" }
 
 export interface Limits {
   /** How long a run may work, without waiting for people. */
@@ -48,7 +48,7 @@ const TO_RECORD_MS = 60_000
  * How long a run has worked. A run is stopped at its time limit, so a longer time was not spent working: the clock was
  * set, another node's clock is ahead, or the machine slept.
  */
-export function workedMsWithin({ runSeconds }: Pick<Limits, "runSeconds">, run: RunState | undefined): number {
+export function countedWorkMs({ runSeconds }: Pick<Limits, "runSeconds">, run: RunState | undefined): number {
   const longest = runSeconds * 1000 + TO_RECORD_MS
   return (run?.longGapsMs ?? []).reduce((worked, gap) => (gap > longest ? worked - gap : worked), run?.workedMs ?? 0)
 }
@@ -57,14 +57,14 @@ export function workedMsWithin({ runSeconds }: Pick<Limits, "runSeconds">, run: 
 export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<Limits, "replyCharacters">): NextStep {
   const { run, calls } = conversation
   if (conversation.hasUnknownEvents) return { type: "finish" }
-  if (run?.status !== "running") return takeable(conversation).length > 0 ? { type: "take-inbox" } : { type: "finish" }
-  if (run.blamed && run.blames >= limits.restarts) return { type: "give-up", because: "set_aside" }
-  // Started but not ended, and no node is working on it: its writer failed. Its outcome is determined before anything
-  // else.
+  if (run?.status !== "running")
+    return pendingInput(conversation).length > 0 ? { type: "take-inbox" } : { type: "finish" }
+  if (run.blamed && run.blames >= limits.restarts) return { type: "give-up", reason: "set_aside" }
+  // If a call started and did not end, its writer failed. Determine its outcome first.
   if (calls.some((call) => call.state === "started")) return { type: "recover-calls" }
-  if (takeable(conversation).length > 0) return { type: "take-inbox" }
+  if (pendingInput(conversation).length > 0) return { type: "take-inbox" }
   // After its time limit a run starts nothing itself. What a person decided is still executed.
-  const timeIsUp = workedMsWithin(limits, run) >= limits.runSeconds * 1000
+  const timeIsUp = countedWorkMs(limits, run) >= limits.runSeconds * 1000
   const isNew = (call: Call) => call.state === "new" && !timeIsUp
   if (
     calls.some(
@@ -73,12 +73,12 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<
   )
     return { type: "run-tools" }
   if (calls.some((call) => call.state === "edited" || isNew(call))) return { type: "propose" }
-  const because = pauseReason(conversation)
-  if (because) return { type: "pause", because }
-  // An undo or a repeated proposal is over when its call is: the model was not asked.
+  const reason = pauseReason(conversation)
+  if (reason) return { type: "pause", reason }
+  // An undo or repeated proposal ends with its call, because no model reply follows.
   if (isServerRun(run) && !run.compacts && calls.every((call) => call.state === "ended"))
-    return { type: "end-run", because: run.undoes ? "undo" : "again" }
-  if (timeIsUp) return { type: "give-up", because: "run_timeout" }
+    return { type: "end-run", reason: run.undoes ? "undo" : "again" }
+  if (timeIsUp) return { type: "give-up", reason: "run_timeout" }
   if (run.compacts) return { type: "compact" }
   const { stages } = agent
   if (stages?.guardrail && conversation.stages.pending) return { type: "guardrail" }

@@ -1,7 +1,7 @@
 import type { JournalEvent } from "../protocol/events.ts"
 import { accept } from "./accept/accept.ts"
 import { overtakenResults } from "./accept/settle-calls.ts"
-import { takeable } from "./inbox.ts"
+import { pendingInput } from "./inbox.ts"
 import type { InboxItem } from "./input.ts"
 import { commitStaged, type Work } from "./record.ts"
 import { stage } from "./replay/replay.ts"
@@ -14,9 +14,9 @@ export async function takeInbox(work: Work): Promise<void> {
   const now = ports.clock.now()
   const before = conversation.run?.id
   // Each is accepted in the state after the one before it, so that a commit after a cancel finds its call settled.
-  for (const item of takeable(conversation)) {
+  for (const item of pendingInput(conversation)) {
     // In that state it may have to wait: a message would join a run that only summarizes, and would not be answered.
-    if (!takeable(conversation).includes(item)) continue
+    if (!pendingInput(conversation).includes(item)) continue
     const { input, number } = item
     const { maxIterations } = agent
     // A connected client gets an error. If its node failed, only this records that the result came too late.

@@ -9,7 +9,7 @@ export interface PersonalAccess {
   readonly baseUrl?: string
   /** Further fields that the provider needs, by name. */
   readonly fields?: Readonly<Record<string, string>>
-  /** Facts about an endpoint that the person has named, in place of a provider. */
+  /** Facts about a custom endpoint, if the user configured one instead of a known provider. */
   readonly endpoint?: EndpointFacts
   /** An operator stored it while only this machine could reach the server, so it may have a loopback address. */
   readonly onThisMachine?: true

@@ -19,7 +19,7 @@ export interface PersonalTable {
 
 const AS_LISTED = ["created_at", "id"] as const
 const IN_THE_JOURNAL = "its rows repeat what the events say"
-const CONNECTED_NOW = "says which sockets are open just now"
+const CONNECTED_NOW = "only lists the sockets that are open now"
 
 /** Every table with personal data. Erasure and export use this list, and a test compares it with the schema. */
 export const personalTables: readonly PersonalTable[] = [
@@ -269,18 +269,18 @@ export const personalTables: readonly PersonalTable[] = [
 /** Tables without personal data, or whose rows have their own rules. */
 export const otherTables: Readonly<Record<string, string>> = {
   conversation: "erased last, because the others are found through it",
-  person: "loses its name at once and its row a day later, when nothing can refer to it any more",
-  erased_person: "ids of people who are gone, for a day",
+  person: "the name is deleted at once and the row a day later, when nothing can refer to it any more",
+  erased_person: "ids of erased people, for a day",
   erased_identity: "hashes of deleted users of an issuer, so that an old token does not recreate them",
-  master_key: "which key secrets are under",
+  master_key: "identifies the key that encrypts secrets",
   sign_in_attempt: "hashes of sign-ins in progress, which belong to no user yet, for ten minutes",
   node: "processes, not people",
-  node_mail: "what processes say to each other, taken within a second and gone with the process it is for",
-  death: "how the death of a process was judged, by ids of conversations",
-  bucket: "hashes of who has asked too much, for a minute or two",
-  migration: "says which schema this is",
-  file_place: "names of files in the folder; a row goes with the bytes, right behind the row of its file",
+  node_mail: "messages between nodes, read within a second and deleted with their target node",
+  death: "the assessment of a node failure, by ids of conversations",
+  bucket: "hashes of rate-limited callers, for a minute or two",
+  migration: "the version of the schema",
+  file_place: "names of files in the folder; a row is deleted with the bytes, right after the row of its file",
   storage_limit: "how many bytes each person may store",
-  files_folder: "which folder the bytes of files lie in",
+  files_folder: "the folder that contains the bytes of files",
   table_of_pack: "the tables of packs, with how to export and delete their rows",
 }

@@ -8,10 +8,10 @@ import {
   type TextCheck,
   hasPattern,
 } from "./file/expectation.ts"
-import type { HappenedAnswer, HappenedCall, Unmet } from "./happened.ts"
+import type { RecordedAnswer, RecordedCall, FailedCheck } from "./happened.ts"
 
 /** Returns the unmet expectations about an answer, its calls and its proposals. */
-export function checkExpectedAnswer(expected: AnswerExpectation, happened: HappenedAnswer): Unmet[] {
+export function checkExpectedAnswer(expected: AnswerExpectation, happened: RecordedAnswer): FailedCheck[] {
   const { answer, calls, proposals, ends } = expected
   const { status, error } = happened
   const of = (expectation: string, problems: readonly string[]) => problems.map((problem) => ({ expectation, problem }))
@@ -82,7 +82,7 @@ const hasWords = (text: string, words: string): boolean => text.toLowerCase().in
 const MAX_CALLS_SHOWN = 200
 
 /** Returns sentences about wrong calls or proposals. */
-export function checkSequence(check: SequenceCheck, happened: readonly HappenedCall[], what: string): string[] {
+export function checkSequence(check: SequenceCheck, happened: readonly RecordedCall[], what: string): string[] {
   const { include = [], inOrder = [], exactly, none = [] } = check
   const made = `the ${what} were ${happened.length === 0 ? "none" : happened.map(told).join(", ")}`
   const missing = notAmong(include, happened).map((expected) => `${asked(expected)} is missing; ${made}`)
@@ -99,7 +99,7 @@ export function checkSequence(check: SequenceCheck, happened: readonly HappenedC
   ]
 }
 
-const isMet = (expected: ExpectedCall, call: HappenedCall | undefined): boolean =>
+const isMet = (expected: ExpectedCall, call: RecordedCall | undefined): boolean =>
   call !== undefined &&
   call.tool === expected.tool &&
   (expected.status === undefined || expected.status === call.status) &&
@@ -109,7 +109,7 @@ const isMet = (expected: ExpectedCall, call: HappenedCall | undefined): boolean 
  * The expected calls without a matching one. Each call matches at most one. An expectation with more conditions chooses
  * first, so that `create_task` does not use up the call that `create_task` with arguments needs.
  */
-function notAmong(expected: readonly ExpectedCall[], happened: readonly HappenedCall[]): ExpectedCall[] {
+function notAmong(expected: readonly ExpectedCall[], happened: readonly RecordedCall[]): ExpectedCall[] {
   const left = [...happened]
   const strict = expected.toSorted((a, b) => weight(b) - weight(a))
   return strict.filter((each) => {
@@ -124,7 +124,7 @@ const weight = ({ arguments: given = {}, status }: ExpectedCall): number =>
 
 function firstOutOfOrder(
   expected: readonly ExpectedCall[],
-  happened: readonly HappenedCall[],
+  happened: readonly RecordedCall[],
 ): ExpectedCall | undefined {
   let from = 0
   return expected.find((each) => {
@@ -137,7 +137,7 @@ function firstOutOfOrder(
 const asked = ({ tool, arguments: given, status }: ExpectedCall): string =>
   `${tool}${given ? ` ${JSON.stringify(given)}` : ""}${status ? ` (${status})` : ""}`
 
-const told = ({ tool, arguments: given, status, result }: HappenedCall): string => {
+const told = ({ tool, arguments: given, status, result }: RecordedCall): string => {
   const why = status === "error" && result ? `: ${shorten(result)}` : ""
   return `${tool} ${shorten(JSON.stringify(given))} (${status}${why})`
 }

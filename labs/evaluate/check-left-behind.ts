@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { type Client, ClientError, count, duration, readPages } from "../../client/index.ts"
 import { checkText, fits } from "./check-answer.ts"
 import type { EvalLimits, FileCheck, RowCheck } from "./file/expectation.ts"
-import type { EvalSpent, Unmet } from "./happened.ts"
+import type { EvalSpent, FailedCheck } from "./happened.ts"
 
 const MAX_SHOWN = 400
 
@@ -11,8 +11,8 @@ export async function checkWorkspaceRows(
   checks: readonly RowCheck[],
   client: Client,
   connection: string | undefined,
-): Promise<Unmet[]> {
-  const found: Unmet[] = []
+): Promise<FailedCheck[]> {
+  const found: FailedCheck[] = []
   for (const [index, check] of checks.entries()) {
     const problem = "table" in check ? await inWorkspace(check, client) : await inDatabase(check, client, connection)
     if (problem !== undefined) found.push({ expectation: `rows[${index}]`, problem })
@@ -57,7 +57,7 @@ const shown = (rows: readonly unknown[]): string => {
 }
 
 /** Returns the unmet expectations about files after a run; `find` returns their paths. */
-export async function checkFiles(checks: readonly FileCheck[], find: (path: string) => string): Promise<Unmet[]> {
+export async function checkFiles(checks: readonly FileCheck[], find: (path: string) => string): Promise<FailedCheck[]> {
   const found = await Promise.all(
     checks.map(async ({ path, exists = true, ...check }) => {
       const text = await readFile(find(path), "utf8").catch(() => undefined)
@@ -73,7 +73,7 @@ export async function checkFiles(checks: readonly FileCheck[], find: (path: stri
 type Told = (value: number) => string
 
 /** Returns the exceeded limits. An unknown cost exceeds its limit, because it would otherwise never be noticed. */
-export function checkLimits(limits: EvalLimits, spent: EvalSpent): Unmet[] {
+export function checkLimits(limits: EvalLimits, spent: EvalSpent): FailedCheck[] {
   const { costUsd, ms, modelMs, inputTokens, outputTokens, modelCalls, toolCalls } = spent
   const seconds: Told = (value) => duration(value * 1000)
   const usd: Told = (value) => `$${Number(value.toPrecision(4))}`

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/protocol/schema.ts"
 import type { RunStatus } from "../../core/protocol/conversation/conversation.ts"
 
 /** A call or a proposal of the conversation. */
-export interface HappenedCall {
+export interface RecordedCall {
   readonly tool: string
   readonly arguments: JsonObject
   /** Its final status; `open` if it has none. */
@@ -12,11 +12,11 @@ export interface HappenedCall {
 }
 
 /** The outcome of one message: its run until it is idle. */
-export interface HappenedAnswer {
+export interface RecordedAnswer {
   /** The model's last text. */
   readonly text: string
-  readonly calls: readonly HappenedCall[]
-  readonly proposals: readonly HappenedCall[]
+  readonly calls: readonly RecordedCall[]
+  readonly proposals: readonly RecordedCall[]
   readonly status: RunStatus
   /** The error of a failed run. */
   readonly error?: string
@@ -37,7 +37,7 @@ export interface EvalSpent {
 }
 
 /** An unmet expectation: its name, and a sentence. */
-export interface Unmet {
+export interface FailedCheck {
   readonly expectation: string
   readonly problem: string
 }

@@ -12,7 +12,7 @@ import type { UndoBytes } from "./folder/undo-bytes.ts"
 import { listDirectory } from "./list-directory.ts"
 import { moveFile } from "./move-file.ts"
 import { describeFolder, rulesOf } from "./project-context.ts"
-import { groundInRules } from "./folder/project-rules.ts"
+import { subfolderRulesText } from "./folder/project-rules.ts"
 import { readFile } from "./read-file.ts"
 import { restoreFile } from "./restore-file.ts"
 import { runCommand } from "./run-command.ts"
@@ -64,7 +64,7 @@ export function createFilesAgent(options: FilesOptions): Agent {
     instructions: [FILES_PERSONA, describeFolder(folder, platform), ...describeSkills(skills)].join("\n\n"),
     tools: filesTools(options),
     maxIterations: FILES_ITERATIONS,
-    ...(rules ? { ground: async (asked: Grounding) => groundInRules(rules, asked) } : {}),
+    ...(rules ? { ground: async (asked: Grounding) => subfolderRulesText(rules, asked) } : {}),
   })
 }
 

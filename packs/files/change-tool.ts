@@ -37,7 +37,7 @@ import {
   type SiblingChange,
   siblingChanges,
 } from "./file-change.ts"
-import { shown as shownPath } from "./folder/shown.ts"
+import { displayName as shownPath } from "./folder/display-name.ts"
 import { protectedPreview, whyProtectedAt } from "./protected/why-protected-at.ts"
 
 const MAX_SHOWN = 100_000
@@ -92,7 +92,7 @@ export function changeTool<Input extends PathInput>(
         const { change } = planned
         const preview = toPreview(folder, planned, input.path)
         requireAgreed(preview, context)
-        if (change.before) kept.keep(change.before.bytes)
+        if (change.before) kept.store(change.before.bytes)
         const write = takesInEditor(change) ? buffers?.write : undefined
         const done = { ...change, diff: preview.diff }
         if (write) return inEditor(change, write).then((note) => told(context, done, note))
@@ -106,7 +106,7 @@ export function changeTool<Input extends PathInput>(
       const shown = fromRevision(revision)
       if (revision !== toRevision(folder, { ...shown, path: target })) return "unknown"
       const isThere = missingDirectories(folder, dirname(target)).length === 0
-      if (isThere) folder.sweepBeside(target)
+      if (isThere) folder.deleteStaleDrafts(target)
       const now = isThere ? hashAt(folder, target) : "absent"
       const applied = appliedOf(siblingChanges({ folder, plans }, target, context))
       if (applied.length === 0 && now === shown.before) return "not-applied"
@@ -202,7 +202,7 @@ export function changeTool<Input extends PathInput>(
   ): EditorFile | undefined | "unknown" {
     if (before === "absent") return afterChanges(real, undefined, applied)
     const bytes = kept.get(before)
-    return bytes ? afterChanges(real, fileWithBytes(real, bytes, { mode, isShared: false }), applied) : "unknown"
+    return bytes ? afterChanges(real, fileWithBytes(real, bytes, { mode, hasOutsideLinks: false }), applied) : "unknown"
   }
 
   async function inEditor({ path, after, directories = [] }: FileChange, write: NonNullable<EditorBuffers["write"]>) {
@@ -281,7 +281,7 @@ function toPreview(
   const { path, before, after, summary, action } = change
   const protectedBy = whyProtectedAt(folder, path, said)
   return {
-    ...protectedPreview(`${summary}${before?.isShared ? SHARED : ""}`, protectedBy),
+    ...protectedPreview(`${summary}${before?.hasOutsideLinks ? SHARED : ""}`, protectedBy),
     action,
     diff: toDiff(path, before?.bytes, after),
     target: path,

@@ -12,7 +12,7 @@ import { requireAgreed } from "./change-tool.ts"
 import { homeOf, enterFolder } from "./file-tool.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 import { protectedPreview, whyProtectedAt } from "./protected/why-protected-at.ts"
 
 const REMOVE = "remove_directories"
@@ -46,10 +46,10 @@ export function createDirectory(folder: Folder): Tool {
   function look(path: string, context: CallContext): Preview {
     enterFolder(folder, context)
     const made = missingDirectories(folder, path)
-    if (made.length === 0) throw fileRefusal(`${shown(path)} exists already`)
+    if (made.length === 0) throw fileRefusal(`${displayName(path)} exists already`)
     const target = made.at(-1) ?? path
     const protectedBy = whyProtectedAt(folder, target, path)
-    const summary = `Create directory ${shown(target)}`
+    const summary = `Create directory ${displayName(target)}`
     return {
       ...protectedPreview(summary, protectedBy),
       action: "safe_create",
@@ -60,7 +60,7 @@ export function createDirectory(folder: Folder): Tool {
   }
 
   function told(path: string, made: readonly string[], context: CallContext) {
-    return answer(`${shown(path)} is made.`, { data: { made }, ...homeOf(folder, context) })
+    return answer(`${displayName(path)} is made.`, { data: { made }, ...homeOf(folder, context) })
   }
 }
 
@@ -76,13 +76,17 @@ export function removeDirectories(folder: Folder): Tool {
       const full = paths.find((path) =>
         folder.list(path, 2).entries.some(({ name }) => !paths.includes(`${path}/${name}`)),
       )
-      if (full !== undefined) throw fileRefusal(`${shown(full)} is not empty by now`)
-      return { summary: `Remove ${paths.map(shown).join(", ")}`, action: "destructive_delete", revision: folder.id }
+      if (full !== undefined) throw fileRefusal(`${displayName(full)} is not empty by now`)
+      return {
+        summary: `Remove ${paths.map(displayName).join(", ")}`,
+        action: "destructive_delete",
+        revision: folder.id,
+      }
     },
     run({ paths }, context) {
       enterFolder(folder, context)
       for (const path of paths) if (folder.find(path)) folder.removeDirectory(path)
-      return answer(`${paths.map(shown).join(", ")}: removed.`)
+      return answer(`${paths.map(displayName).join(", ")}: removed.`)
     },
     afterCrash: "run-again",
     inverse: ({ paths }) => ({ tool: "create_directory", input: { path: paths[0] } }),

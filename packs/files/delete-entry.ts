@@ -4,7 +4,7 @@ import { requireAgreed } from "./change-tool.ts"
 import { homeOf, enterFolder } from "./file-tool.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 import { protectedPreview, whyProtectedAt } from "./protected/why-protected-at.ts"
 
 /**
@@ -44,14 +44,15 @@ export function deleteEntry(folder: Folder): Tool {
     const target = folder.realPath(path, "keep")
     const [kind, identity] = [folder.kindOf(target), folder.identityOf(target)]
     if (kind === undefined || identity === undefined) throw missing(path)
-    if (kind === "file") throw fileRefusal(`${shown(target)} is a file; delete_file deletes it, and can be undone`)
+    if (kind === "file")
+      throw fileRefusal(`${displayName(target)} is a file; delete_file deletes it, and can be undone`)
     if (target === "") throw fileRefusal("The work folder itself is not deleted")
     if (kind === "directory" && folder.list(target, 1).entries.length > 0)
-      throw fileRefusal(`${shown(target)} is not empty; delete what is in it first, or use run_command`)
+      throw fileRefusal(`${displayName(target)} is not empty; delete what is in it first, or use run_command`)
     const what = {
-      link: `the link ${shown(target)} → ${shown(folder.linkText(target) ?? "")}, and not what it leads to`,
-      directory: `the empty directory ${shown(target)}`,
-      other: `${shown(target)}, which is a pipe, a socket or a device`,
+      link: `the link ${displayName(target)} → ${displayName(folder.linkText(target) ?? "")}, and not what it leads to`,
+      directory: `the empty directory ${displayName(target)}`,
+      other: `${displayName(target)}, which is a pipe, a socket or a device`,
     }[kind]
     const protectedBy = whyProtectedAt(folder, target, path)
     return {
@@ -68,6 +69,6 @@ export function deleteEntry(folder: Folder): Tool {
   }
 
   function told(target: string, context: CallContext) {
-    return answer(`${shown(target)} is deleted.`, homeOf(folder, context))
+    return answer(`${displayName(target)} is deleted.`, homeOf(folder, context))
   }
 }

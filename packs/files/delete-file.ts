@@ -3,7 +3,7 @@ import type { Tool } from "../../core/pack.ts"
 import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 
 const KINDS = { link: "a link", directory: "a directory", other: "a pipe, a socket or a device" } as const
 
@@ -18,13 +18,13 @@ export function deleteFile(ports: ChangePorts): Tool {
         // Deletes the link that was shown, not its target.
         const kind = ports.folder.kindOf(path)
         if (kind === "link" || kind === "directory" || kind === "other")
-          throw fileRefusal(`${shown(path)} is ${KINDS[kind]}; delete_entry deletes it`)
+          throw fileRefusal(`${displayName(path)} is ${KINDS[kind]}; delete_entry deletes it`)
         const { real, before } = look(path)
         if (!before) throw missing(path)
-        const summary = `Delete ${shown(real)} (${before.size} bytes)`
+        const summary = `Delete ${displayName(real)} (${before.size} bytes)`
         return { path: real, before, after: undefined, summary, action: "destructive_delete" }
       },
-      say: (path) => `${shown(path)} is deleted.`,
+      say: (path) => `${displayName(path)} is deleted.`,
     },
     ports,
   )

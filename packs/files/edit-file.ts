@@ -5,7 +5,7 @@ import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
 import { MAX_REPLACED } from "./folder/local-writes.ts"
 import { isBinary } from "./read-file.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 import { MAX_WRITTEN } from "./write-file.ts"
 
 /** A position of a text in a file, and its replacement. */
@@ -89,25 +89,25 @@ export function editFile(ports: ChangePorts): Tool {
       plan({ path, old_text, new_text, all = false }, look) {
         const { real, before } = look(path)
         if (!before) throw missing(path)
-        if (isBinary(before.bytes)) throw fileRefusal(`${shown(real)} is not text`)
+        if (isBinary(before.bytes)) throw fileRefusal(`${displayName(real)} is not text`)
         const text = before.bytes.toString("utf8")
         // Bytes that are not UTF-8 would be changed outside the edited lines.
         if (!Buffer.from(text, "utf8").equals(before.bytes))
-          throw fileRefusal(`${shown(real)} is not UTF-8, so it cannot be edited as text`)
+          throw fileRefusal(`${displayName(real)} is not UTF-8, so it cannot be edited as text`)
         const places = placesOf(text, old_text, new_text)
         const count = places.length
         // The model sees invisible characters as escapes, but the edit needs the characters themselves.
         if (count === 0 && showHidden(text).includes(old_text))
           throw fileRefusal(
-            `${shown(real)} holds hidden characters there. read_file only counts them (⟨… hidden characters⟩): give a piece of text between them, or write_file the whole file`,
+            `${displayName(real)} holds hidden characters there. read_file only counts them (⟨… hidden characters⟩): give a piece of text between them, or write_file the whole file`,
           )
         if (count === 0)
           throw fileRefusal(
-            `${shown(real)} does not hold that text, exactly as given; read_file ${JSON.stringify({ path })} shows what it holds`,
+            `${displayName(real)} does not hold that text, exactly as given; read_file ${JSON.stringify({ path })} shows what it holds`,
           )
         if (count > 1 && !all)
           throw fileRefusal(
-            `${shown(real)} holds that text ${count} times: give more of what stands around it, or all: true`,
+            `${displayName(real)} holds that text ${count} times: give more of what stands around it, or all: true`,
           )
         // A larger file could not be read again, so the edit could not be undone.
         const bytes =
@@ -115,14 +115,21 @@ export function editFile(ports: ChangePorts): Tool {
           sum(places, (place) => Buffer.byteLength(place.text)) -
           sum(places, ({ from, to }) => Buffer.byteLength(text.slice(from, to)))
         if (bytes > MAX_REPLACED)
-          throw fileRefusal(`${shown(real)} would have ${bytes} bytes, and at most ${MAX_REPLACED} are written`)
+          throw fileRefusal(`${displayName(real)} would have ${bytes} bytes, and at most ${MAX_REPLACED} are written`)
         const after = Buffer.from(replaceAt(text, places), "utf8")
         if (after.equals(before.bytes)) throw fileRefusal("Nothing would change: both texts are the same")
         const where = count === 1 ? "one place" : `${count} places`
         const lines = linesAround(text, places)
-        return { path: real, before, after, lines, summary: `Edit ${shown(real)} in ${where}`, action: "safe_update" }
+        return {
+          path: real,
+          before,
+          after,
+          lines,
+          summary: `Edit ${displayName(real)} in ${where}`,
+          action: "safe_update",
+        }
       },
-      say: (path) => `${shown(path)} is changed.`,
+      say: (path) => `${displayName(path)} is changed.`,
     },
     ports,
   )

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { failure } from "../../core/pack.ts"
 import { type FileBytes, fileHash, fileRefusal, type Folder } from "./folder/folder.ts"
 import { MAX_REPLACED } from "./folder/local-writes.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 
 /** Files as the person's editor holds them, with unsaved changes. Paths are absolute and in the folder. */
 export interface EditorBuffers {
@@ -38,7 +38,7 @@ export function withText(file: FileBytes, text: string): EditorFile {
 export function requireSaved(file: EditorFile | undefined): void {
   if (file?.isUnsaved)
     throw fileRefusal(
-      `${shown(file.path)} has changes in the editor that are not saved; ask the person to save it first`,
+      `${displayName(file.path)} has changes in the editor that are not saved; ask the person to save it first`,
     )
 }
 
@@ -57,8 +57,10 @@ export async function writeInEditor(
     refused = await write(join(folder.root, path), text)
   } catch {
     if (isOnDisk()) return "saved"
-    throw failure("outcome_unknown", { problem: `The editor has not said whether it has written ${shown(path)}.` })
+    throw failure("outcome_unknown", {
+      problem: `The editor has not said whether it has written ${displayName(path)}.`,
+    })
   }
-  if (refused !== undefined) throw fileRefusal(`The editor did not write ${shown(path)}: ${refused}`)
+  if (refused !== undefined) throw fileRefusal(`The editor did not write ${displayName(path)}: ${refused}`)
   return isOnDisk() ? "saved" : "unsaved"
 }

@@ -82,7 +82,12 @@ export function afterChanges(
 export function afterChange({ path, before, after, mode }: FileChange): EditorFile | undefined {
   return (
     after &&
-    fileWithBytes(path, after, { mode: 0o644, isShared: false, ...before, ...(mode === undefined ? {} : { mode }) })
+    fileWithBytes(path, after, {
+      mode: 0o644,
+      hasOutsideLinks: false,
+      ...before,
+      ...(mode === undefined ? {} : { mode }),
+    })
   )
 }
 
@@ -90,9 +95,9 @@ export function afterChange({ path, before, after, mode }: FileChange): EditorFi
 export function fileWithBytes(
   path: string,
   bytes: Buffer,
-  like: Pick<EditorFile, "mode" | "isShared" | "isUnsaved">,
+  like: Pick<EditorFile, "mode" | "hasOutsideLinks" | "isUnsaved">,
 ): EditorFile {
-  const { mode, isShared, isUnsaved } = like
-  const file = { type: "file", path, mode, isShared, bytes, size: bytes.length, hash: fileHash(bytes) } as const
+  const { mode, hasOutsideLinks: hasOutsideLinks, isUnsaved } = like
+  const file = { type: "file", path, mode, hasOutsideLinks, bytes, size: bytes.length, hash: fileHash(bytes) } as const
   return isUnsaved ? { ...file, isUnsaved } : file
 }

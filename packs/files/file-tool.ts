@@ -1,6 +1,6 @@
 import { type Answer, answer, type CallContext, defineTool, type ReadTool, type Tool } from "../../core/pack.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 
 type Reading<Input> = Pick<ReadTool<Input>, "name" | "description" | "input" | "examples" | "timeoutSeconds"> & {
   read(input: Input, context: CallContext): Promise<string> | string
@@ -42,6 +42,6 @@ export function enterFolder({ root, trust }: Folder, { state, noteTaint }: CallC
   const home = state[HOME]
   if (home === undefined || home === root) return
   throw fileRefusal(
-    `This conversation works in ${shown(String(home))}, and this is ${shown(root)}. Continue it there, or start a new one here`,
+    `This conversation works in ${displayName(String(home))}, and this is ${displayName(root)}. Continue it there, or start a new one here`,
   )
 }

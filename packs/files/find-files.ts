@@ -3,8 +3,8 @@ import type { Tool } from "../../core/pack.ts"
 import { readTool } from "./file-tool.ts"
 import { type Folder } from "./folder/folder.ts"
 import { loadEngine, toFileGlob } from "./folder/glob.ts"
-import { shown } from "./folder/shown.ts"
-import { goThrough, walkFiles } from "./folder/walk-files.ts"
+import { displayName } from "./folder/display-name.ts"
+import { forEachFile, walkFiles } from "./folder/walk-files.ts"
 
 const MAX = 200
 const WITHIN_MS = 8000
@@ -24,18 +24,18 @@ export function findFiles(folder: Folder): Tool {
       const glob = toFileGlob(await loadEngine(), pattern)
       const found: string[] = []
       const walk = walkFiles(folder, path, { signal, withinMs: WITHIN_MS, ignored })
-      const ended = await goThrough(walk, (file) => {
+      const ended = await forEachFile(walk, (file) => {
         if (!glob.matches(file.path)) return
         if (found.length === MAX) return "enough"
-        found.push(shown(file.path))
+        found.push(displayName(file.path))
       })
-      if (ended === "late")
+      if (ended === "timed_out")
         found.push(
           `[Stopped after ${WITHIN_MS / 1000} s; find_files ${JSON.stringify({ pattern, path: "…" })} looks in one directory.]`,
         )
       if (found.length === 0)
         found.push(
-          `No file matches ${shown(pattern)}${ignored ? "" : `. find_files ${JSON.stringify({ pattern, ignored: true })} also looks at what .gitignore leaves out`}.`,
+          `No file matches ${displayName(pattern)}${ignored ? "" : `. find_files ${JSON.stringify({ pattern, ignored: true })} also looks at what .gitignore leaves out`}.`,
         )
       if (ended === "enough")
         found.push(

@@ -43,7 +43,7 @@ test("a git or bwrap that the project ships is never run, whichever way the sear
   const searchPath = [bin, join(base, "led-inside"), join(base, "linked"), PATH].join(":")
   const { text } = (await gitLog({ folder, searchPath }).run({}, context)) as Answer
   expect(text).toContain("Ada: The first")
-  expect(findSandbox(place({ searchPath: `${bin}:${join(base, "led-inside")}`, root })).holds).toBe(false)
+  expect(findSandbox(place({ searchPath: `${bin}:${join(base, "led-inside")}`, root })).isEnforced).toBe(false)
   expect(existsSync(sprung)).toBe(false)
 })
 

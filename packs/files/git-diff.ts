@@ -6,8 +6,8 @@ import { readTool } from "./file-tool.ts"
 import type { Folder } from "./folder/folder.ts"
 import { type Git, type GitPorts, withGit } from "./git.ts"
 import { isBinary } from "./read-file.ts"
-import { shown, withoutControls } from "./folder/shown.ts"
-import { goThrough, walkFiles } from "./folder/walk-files.ts"
+import { displayName, withoutControls } from "./folder/display-name.ts"
+import { forEachFile, walkFiles } from "./folder/walk-files.ts"
 
 const MAX_CHARACTERS = 40_000
 const MAX_OUTPUT = 64 * 1024 * 1024
@@ -113,7 +113,7 @@ async function patches(folder: Folder, git: Git, changed: readonly Tracked[]): P
   for (const { path, hash } of changed) {
     const now = bytesAt(folder, path)
     const size = Number(await git.run(["cat-file", "-s", hash]))
-    const name = shown(path)
+    const name = displayName(path)
     if (size > MAX_FILE || (now && (now.length > MAX_FILE || isBinary(now)))) {
       parts.push(`${name}: ${now ? "changed" : "deleted"} (${size} bytes before, ${now?.length ?? 0} now; not shown)`)
       continue
@@ -142,10 +142,10 @@ async function untracked(
   if (folder.find(path)?.type !== "directory") return []
   const known = new Set(tracked.map((file) => file.path))
   const found: string[] = []
-  const ended = await goThrough(walkFiles(folder, path, { signal, withinMs: WITHIN_MS }), (file) => {
+  const ended = await forEachFile(walkFiles(folder, path, { signal, withinMs: WITHIN_MS }), (file) => {
     if (known.has(file.path)) return
     if (found.length === MAX_SHOWN) return "enough"
-    found.push(shown(file.path))
+    found.push(displayName(file.path))
   })
   return ended === "enough" ? [...found, "[and more]"] : found
 }

@@ -2,7 +2,7 @@ import { z } from "zod"
 import type { Tool } from "../../core/pack.ts"
 import { readTool } from "./file-tool.ts"
 import { type GitPorts, withGit } from "./git.ts"
-import { shown, withoutControls } from "./folder/shown.ts"
+import { displayName, withoutControls } from "./folder/display-name.ts"
 
 const MAX = 100
 
@@ -34,7 +34,7 @@ export function gitLog(ports: GitPorts): Tool {
           .split("\n")
           .filter((line) => line !== "")
         if (lines.length === 0)
-          return path === undefined ? "There is no commit yet." : `No commit has changed ${shown(path)}.`
+          return path === undefined ? "There is no commit yet." : `No commit has changed ${displayName(path)}.`
         if (lines.length <= count) return lines.join("\n")
         const next = JSON.stringify({ ...(path === undefined ? {} : { path }), count, skip: skip + count })
         return [...lines.slice(0, count), `[There are older ones: git_log ${next}.]`].join("\n")

@@ -2,7 +2,7 @@ import { z } from "zod"
 import type { Tool } from "../../core/pack.ts"
 import { readTool } from "./file-tool.ts"
 import type { FolderEntry, Folder } from "./folder/folder.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 
 const MAX = 500
 
@@ -22,7 +22,7 @@ export function listDirectory(folder: Folder): Tool {
     ],
     read({ path = "." }) {
       const { entries, more } = folder.list(path, MAX)
-      if (entries.length === 0) return path === "." ? "The folder is empty." : `${shown(path)} is empty.`
+      if (entries.length === 0) return path === "." ? "The folder is empty." : `${displayName(path)} is empty.`
       const lines = entries.map(toLine)
       const first = JSON.stringify({
         path: path === "." ? undefined : path,
@@ -37,12 +37,12 @@ export function listDirectory(folder: Folder): Tool {
 function toLine({ name, type, size }: FolderEntry): string {
   switch (type) {
     case "directory":
-      return `${shown(name)}/`
+      return `${displayName(name)}/`
     case "file":
-      return `${shown(name)} (${size} bytes)`
+      return `${displayName(name)} (${size} bytes)`
     case "link":
-      return `${shown(name)} (a link)`
+      return `${displayName(name)} (a link)`
     case "other":
-      return `${shown(name)} (neither file nor directory: never opened)`
+      return `${displayName(name)} (neither file nor directory: never opened)`
   }
 }

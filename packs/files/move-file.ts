@@ -5,7 +5,7 @@ import { requireAgreed } from "./change-tool.ts"
 import { homeOf, enterFolder } from "./file-tool.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 import { protectedPreview, whyProtectedAt, whyProtectedBelow } from "./protected/why-protected-at.ts"
 
 interface Move {
@@ -44,13 +44,13 @@ export function moveFile(folder: Folder): Tool {
     enterFolder(folder, context)
     const found = folder.kindOf(from)
     if (!found) throw missing(from)
-    if (exists(to)) throw fileRefusal(`${shown(to)} exists already; delete or move it first`)
+    if (exists(to)) throw fileRefusal(`${displayName(to)} exists already; delete or move it first`)
     const [source, target] = [folder.realPath(from, "keep"), folder.realPath(to, "keep")]
     const protectedBy =
       whyProtectedAt(folder, source, from) ??
       whyProtectedAt(folder, target, to) ??
       (found === "directory" ? whyProtectedBelow(folder, source) : undefined)
-    const summary = `Move ${shown(source)}${found === "directory" ? "/" : ""} to ${shown(target)}`
+    const summary = `Move ${displayName(source)}${found === "directory" ? "/" : ""} to ${displayName(target)}`
     const all = [folder.id, source, target, found, protectedBy].join("\0")
     return {
       ...protectedPreview(summary, protectedBy),
@@ -70,6 +70,6 @@ export function moveFile(folder: Folder): Tool {
   }
 
   function told({ from, to }: Move, context: CallContext) {
-    return answer(`${shown(from)} is ${shown(to)} now.`, { data: { from, to }, ...homeOf(folder, context) })
+    return answer(`${displayName(from)} is ${displayName(to)} now.`, { data: { from, to }, ...homeOf(folder, context) })
   }
 }

@@ -11,8 +11,8 @@ const noFolder: Folder = {
   root: "",
   id: "",
   trust: { isTrusted: false },
-  heldBy: "descriptors",
-  closed: [],
+  lookup: "descriptors",
+  excluded: [],
   identityOf: refuse,
   kindOf: refuse,
   find: refuse,
@@ -22,7 +22,7 @@ const noFolder: Folder = {
   write: refuse,
   remove: refuse,
   move: refuse,
-  sweepBeside: refuse,
+  deleteStaleDrafts: refuse,
   makeDirectory: refuse,
   removeDirectory: refuse,
   removeEntry: refuse,
@@ -33,7 +33,7 @@ const noFolder: Folder = {
 
 export const noFilesOptions: FilesOptions = {
   folder: noFolder,
-  kept: { keep: refuse, get: refuse },
+  kept: { store: refuse, get: refuse },
   sandbox: noSandbox,
   environment: {},
 }

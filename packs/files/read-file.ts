@@ -3,7 +3,7 @@ import { binaryKind, type Tool } from "../../core/pack.ts"
 import { readTool } from "./file-tool.ts"
 import { type EditorBuffers, editorText } from "./editor-buffers.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 import { rulesOf } from "./project-context.ts"
 import { stateOfRules } from "./folder/project-rules.ts"
 
@@ -30,7 +30,7 @@ export function readFile(folder: Folder, buffers?: EditorBuffers): Tool {
       const { bytes } = folder.read(path, MAX_READ_BYTES)
       if (isBinary(bytes)) {
         const kind = binaryKind(bytes)
-        throw fileRefusal(`${shown(path)} is not a text (${bytes.length} bytes of it)${kind ? `: ${kind}` : ""}`)
+        throw fileRefusal(`${displayName(path)} is not a text (${bytes.length} bytes of it)${kind ? `: ${kind}` : ""}`)
       }
       // The text in the user's editor is the file, saved or not.
       const held = buffers && (await editorText(folder, path, buffers))
@@ -41,7 +41,7 @@ export function readFile(folder: Folder, buffers?: EditorBuffers): Tool {
 
 const tooLarge = (path: string, size: number) =>
   fileRefusal(
-    `${shown(path)} has ${size} bytes, which is more than is read. search_in_files ${JSON.stringify({ path, pattern: "…" })} finds lines in files up to 1 MB; run_command ${JSON.stringify({ command: `head -c 20000 -- ${path}` })} shows a part of any`,
+    `${displayName(path)} has ${size} bytes, which is more than is read. search_in_files ${JSON.stringify({ path, pattern: "…" })} finds lines in files up to 1 MB; run_command ${JSON.stringify({ command: `head -c 20000 -- ${path}` })} shows a part of any`,
   )
 
 /** Uses git's rule: text has no NUL near its start. */
@@ -54,10 +54,11 @@ interface Wanted {
 }
 
 function partOf(text: string, { path, start, lines }: Wanted): string {
-  if (text === "") return `${shown(path)} is empty.`
+  if (text === "") return `${displayName(path)} is empty.`
   const all = text.split("\n")
   if (all.at(-1) === "") all.pop()
-  if (start > all.length) throw fileRefusal(`${shown(path)} has ${all.length} lines, so none from line ${start} on`)
+  if (start > all.length)
+    throw fileRefusal(`${displayName(path)} has ${all.length} lines, so none from line ${start} on`)
   const taken: string[] = []
   let characters = 0
   for (const line of all.slice(start - 1, start - 1 + lines)) {

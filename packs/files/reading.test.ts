@@ -15,8 +15,8 @@ import { whyProtected } from "./protected/paths.ts"
 import { gitLog } from "./git-log.ts"
 import { readFile } from "./read-file.ts"
 import { searchInFiles } from "./search-in-files.ts"
-import { shown, withoutControls } from "./folder/shown.ts"
-import { goThrough, walkFiles } from "./folder/walk-files.ts"
+import { displayName, withoutControls } from "./folder/display-name.ts"
+import { forEachFile, walkFiles } from "./folder/walk-files.ts"
 import { countWork } from "../../test/support/worked.ts"
 
 function folderWith(files: Record<string, string>) {
@@ -67,11 +67,11 @@ test("a search that finds more than it tells says so", async () => {
 
 test("a search reports a directory with more names than are read", async () => {
   using folder = folderWith({ "many/a.txt": "here" })
-  const list: Folder["list"] = (path, ...more) => ({ ...folder.list(path, ...more), isCut: path === "many" })
+  const list: Folder["list"] = (path, ...more) => ({ ...folder.list(path, ...more), isTruncated: path === "many" })
   const cut = new Proxy(folder as Folder, {
     get: (of, name) => (name === "list" ? list : bound(Reflect.get(of, name), of)),
   })
-  const notice = "[Of many only the first 20000 names were looked at.]"
+  const notice = "[Only the first 20000 names in many were read.]"
   expect(await ask(findFiles(cut), { pattern: "*.txt" })).toBe(`many/a.txt\n${notice}`)
   expect(await ask(findFiles(cut), { pattern: "*.md" })).toContain(notice)
   expect(await ask(searchInFiles(cut), { pattern: "nowhere" })).toBe(`Nothing found for nowhere.\n${notice}`)
@@ -84,13 +84,13 @@ test("a walk can be stopped, and gives way, also where all that it meets is left
   using folder = folderWith({ ".gitignore": "*\n", ...Object.fromEntries(names) })
   let looks = 0
   const signal = { throwIfAborted: () => void looks++ } as AbortSignal
-  expect(await goThrough(walkFiles(folder, ".", { signal, withinMs: 60_000 }), () => {})).toBe("whole")
+  expect(await forEachFile(walkFiles(folder, ".", { signal, withinMs: 60_000 }), () => {})).toBe("whole")
   expect(looks).toBeGreaterThan(50)
 })
 
 test("an edit that would make a file too large to be taken back is refused", async () => {
   using folder = folderWith({ "a.txt": "a".repeat(1_000_000) })
-  const kept = { keep() {}, get: () => undefined }
+  const kept = { store() {}, get: () => undefined }
   const edit = editFile({ folder, kept, plans: new Map() }) as Extract<Tool, { effect: "write" }>
   const context = { state: {}, signal: new AbortController().signal } as unknown as CallContext
   const look = (new_text: string) =>
@@ -131,7 +131,7 @@ test("a folder whose settings were made to be slow is looked through in no time"
   expect(worked()).toBeLessThan(2000) // 39 s, when each blank was looked at once for each blank before it
 })
 
-test("a pattern that is slow for a file is searched on another thread, and what is no pattern is refused", async () => {
+test("a pattern that is slow for a file is searched on another thread, and an invalid pattern is refused", async () => {
   const text = Array.from({ length: 2000 }, (_, at) => ((at * at) % 7 < 3 ? "a" : "b")).join("")
   using folder = folderWith({ "slow.txt": text, "quick.txt": "no\nabc\n" })
   let turns = 0
@@ -144,12 +144,12 @@ test("a pattern that is slow for a file is searched on another thread, and what 
   expect(found).toBe("quick.txt:2: abc")
   expect(turns).toBeGreaterThan(50)
   await expect(ask(searchInFiles(folder), { pattern: "(a", regex: true })).rejects.toThrow(
-    "no regular expression of RE2",
+    "not a valid RE2 regular expression",
   )
 })
 
 test("a .gitignore has rules of a bounded size, and the first of them hold", async () => {
-  const { judge } = await readIgnoreRules(`a\n${`${"*a".repeat(240)}b\n`.repeat(1000)}last\n`)
+  const { isIgnored: judge } = await readIgnoreRules(`a\n${`${"*a".repeat(240)}b\n`.repeat(1000)}last\n`)
   expect([judge("a", false), judge("last", false)]).toEqual([true, undefined])
 })
 
@@ -179,7 +179,7 @@ describe("patterns", () => {
   })
 
   test("what .gitignore leaves out, and takes in again", async () => {
-    const { judge } = await readIgnoreRules("# no\n*.log\n!keep.log\nbuild/\n/top\na/b\n\\#odd\n")
+    const { isIgnored: judge } = await readIgnoreRules("# no\n*.log\n!keep.log\nbuild/\n/top\na/b\n\\#odd\n")
     const ignored = (path: string, isDirectory = false) => judge(path, isDirectory) === true
     expect(["x.log", "d/x.log", "top", "a/b", "#odd"].map((path) => ignored(path))).toEqual(Array(5).fill(true))
     expect(["keep.log", "build", "d/top", "c/a/b", "no"].map((path) => ignored(path))).toEqual(Array(5).fill(false))
@@ -205,8 +205,8 @@ test("the project's rules are quoted as its own text, bounded, and only from the
 })
 
 test("names and texts cannot pass for something else", () => {
-  expect(["a b", "..foo", "-rf", "ä"].map(shown)).toEqual(["a b", "..foo", "-rf", "ä"])
-  expect(["", " a", 'a"b', "a\nb", "\u001b[2J", "a\u202eb", "\u{e0041}"].map(shown)).toEqual([
+  expect(["a b", "..foo", "-rf", "ä"].map(displayName)).toEqual(["a b", "..foo", "-rf", "ä"])
+  expect(["", " a", 'a"b', "a\nb", "\u001b[2J", "a\u202eb", "\u{e0041}"].map(displayName)).toEqual([
     ...['""', '" a"', String.raw`"a\"b"`, String.raw`"a\nb"`, String.raw`"\u001b[2J"`, String.raw`"a\u202eb"`],
     String.raw`"\u{e0041}"`,
   ])

@@ -2,7 +2,7 @@ import { z } from "zod"
 import type { Tool } from "../../core/pack.ts"
 import { type ChangePorts, changeTool, RESTORE } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 
 const Hash = z.union([z.literal("absent"), z.string().regex(/^[0-9a-f]{64}$/)])
 
@@ -17,21 +17,22 @@ export function restoreFile(ports: ChangePorts): Tool {
       plan({ path, content, expect, mode }, look) {
         const { real, before } = look(path)
         if ((before?.hash ?? "absent") !== expect)
-          throw fileRefusal(`${shown(real)} was changed since; what stands there now would be lost`)
+          throw fileRefusal(`${displayName(real)} was changed since; what stands there now would be lost`)
         const after = content === "absent" ? undefined : ports.kept.get(content)
-        if (content !== "absent" && !after) throw fileRefusal(`The bytes that ${shown(real)} had are no longer kept`)
+        if (content !== "absent" && !after)
+          throw fileRefusal(`The bytes that ${displayName(real)} had are no longer kept`)
         return {
           path: real,
           before,
           after,
           ...(mode === undefined ? {} : { mode }),
           summary: after
-            ? `Put ${shown(real)} back as it was (${after.length} bytes)`
-            : `Take ${shown(real)} away again`,
+            ? `Put ${displayName(real)} back as it was (${after.length} bytes)`
+            : `Take ${displayName(real)} away again`,
           action: after ? "safe_update" : "destructive_delete",
         }
       },
-      say: (path) => `${shown(path)} is as it was.`,
+      say: (path) => `${displayName(path)} is as it was.`,
     },
     ports,
   )

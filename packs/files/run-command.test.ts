@@ -67,7 +67,7 @@ test("its input is closed, its environment is the configured one, and its end is
     status: "error",
     text: expect.stringMatching(/SIGKILL[\s\S]*out[\s\S]*on standard error\]\nerr/),
   })
-  expect((await run({ command: "echo fine" })).text).toBe(`Exit code 0.\nfine\n[It ran ${noSandbox.says}.]`)
+  expect((await run({ command: "echo fine" })).text).toBe(`Exit code 0.\nfine\n[It ran ${noSandbox.description}.]`)
 })
 
 test("what a command in a sandbox makes, and is always asked about, is put aside", async () => {
@@ -190,7 +190,7 @@ test("nor does a device show one in what a change would do to a file", async () 
   const root = scratch()
   writeFileSync(join(root, ".env"), `OPENAI_API_KEY=${key}\nDEBUG=0\n`)
   using folder = openFolder(root)
-  const edit = editFile({ folder, kept: { keep() {}, get: () => undefined }, plans: new Map() })
+  const edit = editFile({ folder, kept: { store() {}, get: () => undefined }, plans: new Map() })
   const { preview_change: look } = fileHandlers([edit], [key])
   const input = { path: ".env", old_text: "DEBUG=0", new_text: "DEBUG=1" }
   const told = JSON.stringify(await look?.({ tool: "edit_file", input }, { signal: new AbortController().signal }))

@@ -18,7 +18,7 @@ import { type Guard, MAX_PROTECTED, protectedIn, setAside } from "./protected/pr
 import { boundProcesses } from "./sandbox/process-bound.ts"
 import { type ProcessResult, runProcess } from "./sandbox/run-process.ts"
 import { noSandbox, type Sandbox } from "./sandbox/sandbox.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 import type { InstalledSkills } from "./skills/installed-skills.ts"
 import { foldersOfSkills } from "./skills/read-skill.ts"
 
@@ -56,7 +56,7 @@ export function runCommand(given: CommandPorts): Tool {
   const { folder } = given
   return defineTool<Command>({
     name: "run_command",
-    description: `Run a shell command in the work folder: tests, builds, anything the other tools do not do. It has ${SECONDS} seconds unless \`seconds\` says otherwise, no input, and no network unless \`network\` is true. What it starts ends with it. In the sandbox its home folder is one of its own, where package managers keep their caches.`,
+    description: `Run a shell command in the work folder: tests, builds, anything the other tools do not do. It has ${SECONDS} seconds unless \`seconds\` says otherwise, no input, and no network unless \`network\` is true. Its child processes end with it. In the sandbox its home folder is one of its own, where package managers keep their caches.`,
     input: z.strictObject({
       command: z.string().min(1).max(20_000),
       seconds: z.int().min(1).max(MAX_SECONDS).optional(),
@@ -65,7 +65,7 @@ export function runCommand(given: CommandPorts): Tool {
         .boolean()
         .optional()
         .describe(
-          "It has to change what is always asked about, such as .git or package.json: true for git commit and for npm install NAME",
+          "It has to change protected files, such as .git or package.json: true for git commit and for npm install NAME",
         ),
       outside_sandbox: z
         .boolean()
@@ -84,7 +84,7 @@ export function runCommand(given: CommandPorts): Tool {
       const ports = portsFor(given, command)
       const { revision } = context.approved ?? {}
       // An approved command checks the folder when it runs, a moment later, so this check is skipped.
-      const guard = revision === undefined ? guardOf(ports, command) : { found: [], isWhole: wasWhole(revision) }
+      const guard = revision === undefined ? guardOf(ports, command) : { found: [], isComplete: wasComplete(revision) }
       return toPreview(ports, command, guard)
     },
     async run(command, context) {
@@ -96,8 +96,8 @@ export function runCommand(given: CommandPorts): Tool {
       if (context.approved?.revision !== undefined && context.approved.revision !== revision)
         throw failure("row_stale", {
           noun: "command",
-          id: shown(command.command.slice(0, 200)),
-          columns: "what holds it",
+          id: displayName(command.command.slice(0, 200)),
+          columns: "the sandbox",
         })
       return run(ports, command, { context, guard })
     },
@@ -106,53 +106,56 @@ export function runCommand(given: CommandPorts): Tool {
   })
 }
 
-/** A command that requests to run outside the sandbox is treated as if there were none. */
+/** A command that requests to run outside the sandbox runs with `noSandbox`. */
 function portsFor(ports: CommandPorts, { outside_sandbox }: Command): CommandPorts {
-  return outside_sandbox && ports.sandbox.holds ? { ...ports, sandbox: { ...noSandbox, says: OUTSIDE } } : ports
+  return outside_sandbox && ports.sandbox.isEnforced
+    ? { ...ports, sandbox: { ...noSandbox, description: OUTSIDE } }
+    : ports
 }
 
 const OUTSIDE = "OUTSIDE the sandbox, where it can read and change whatever you can, and use the network"
 
-/** The paths that it must not change, if they can be protected. */
+/** The protected paths; undefined if they cannot be enforced. */
 function guardOf({ folder, sandbox }: CommandPorts, { changes_protected }: Command): Guard | undefined {
-  return sandbox.holds && !changes_protected ? protectedIn(folder) : undefined
+  return sandbox.isEnforced && !changes_protected ? protectedIn(folder) : undefined
 }
 
 function toPreview({ folder, sandbox }: CommandPorts, command: Command, guard: Guard | undefined): Preview {
   const { network = false, changes_protected = false } = command
-  const isWhole = guard?.isWhole ?? true
+  const isComplete = guard?.isComplete ?? true
   return {
     // The sandbox is named first, because a long summary is cut at its end.
-    summary: `Run, ${limits(command, sandbox, isWhole)}, in ${shown(folder.root.slice(-MAX_ROOT))}: ${beginning(command.command)}`,
+    summary: `Run, ${limits(command, sandbox, isComplete)}, in ${displayName(folder.root.slice(-MAX_ROOT))}: ${beginning(command.command)}`,
     action: "destructive_update",
     commandLine: command.command,
-    revision: [folder.id, sandbox.holds ? "held" : "free", network, changes_protected, isWhole].join(":"),
+    revision: [folder.id, sandbox.isEnforced ? "held" : "free", network, changes_protected, isComplete].join(":"),
     // Without the sandbox a command can write protected files; with the network it can send data out.
-    insists: !sandbox.holds || network || changes_protected || !isWhole,
+    insists: !sandbox.isEnforced || network || changes_protected || !isComplete,
   }
 }
 
-const wasWhole = (revision: string) => revision.endsWith(":true")
+const wasComplete = (revision: string) => revision.endsWith(":true")
 
 /** The start of a command. The person who decides sees all of it with the arguments. */
 function beginning(command: string): string {
-  if (command.length <= MAX_SUMMED_UP) return shown(command)
-  return `${shown(command.slice(0, MAX_SUMMED_UP))} … (${command.length} characters in all)`
+  if (command.length <= MAX_SUMMED_UP) return displayName(command)
+  return `${displayName(command.slice(0, MAX_SUMMED_UP))} … (${command.length} characters in all)`
 }
 
 function limits(
   { seconds = SECONDS, network = false, changes_protected }: Command,
   sandbox: Sandbox,
-  isWhole: boolean,
+  isComplete: boolean,
 ) {
-  const wire = network ? ["WITH the network"] : sandbox.holds ? ["without network"] : []
-  const reach = changes_protected && sandbox.holds ? ["where it MAY change .git, settings and what runs by itself"] : []
-  const large = isWhole ? [] : [NOT_WHOLE]
-  return [`at most ${seconds} s`, sandbox.says, ...reach, ...large, ...wire].join(", ")
+  const wire = network ? ["WITH the network"] : sandbox.isEnforced ? ["without network"] : []
+  const reach =
+    changes_protected && sandbox.isEnforced ? ["where it MAY change .git, settings and what runs by itself"] : []
+  const large = isComplete ? [] : [NOT_WHOLE]
+  return [`at most ${seconds} s`, sandbox.description, ...reach, ...large, ...wire].join(", ")
 }
 
 const NOT_WHOLE =
-  "where it MAY change some of .git, settings and what runs by itself, for not all of the folder could be looked through"
+  "where it MAY change some of .git, settings and what runs by itself, because the folder is too large to scan completely"
 
 async function run(
   ports: CommandPorts,
@@ -183,8 +186,8 @@ async function run(
     whyTooMuch: (pid) => whyTooMuch(pid, limits),
   })
   const remarks = [
-    ...(ended.leftSomething ? ["Something that it started holds its output open and may still run."] : []),
-    ...(sandbox.holds ? [] : [`It ran ${sandbox.says}.`]),
+    ...(ended.hasSurvivingProcess ? ["A child process still has its output open and may still run."] : []),
+    ...(sandbox.isEnforced ? [] : [`It ran ${sandbox.description}.`]),
     ...(guard ? [...whyReadOnly(ended, guard), ...setAside(folder, guard)] : []),
   ]
   const text = [howItEnded(ended, seconds), outputOf(ended), ...remarks.map((remark) => `[${remark}]`)]
@@ -203,15 +206,15 @@ function whyReadOnly({ output, errors }: ProcessResult, { found }: Guard): strin
   const text = `${output}\n${errors}`
   if (!NO_WRITE.test(text)) return []
   const named = found.map(({ path }) => path).filter((path) => text.includes(basename(path)))
-  const what = named.length > 0 ? ` (${named.slice(0, MAX_NAMED).map(shown).join(", ")})` : ""
-  return [`It may not change what is always asked about${what}: run it again with changes_protected: true.`]
+  const what = named.length > 0 ? ` (${named.slice(0, MAX_NAMED).map(displayName).join(", ")})` : ""
+  return [`Protected files are read-only here${what}: run it again with changes_protected: true.`]
 }
 
 function howItEnded({ code, signal, how, tooMuch }: ProcessResult, seconds: number): string {
-  if (how === "too_much") return `It took ${tooMuch} and was ended, with all that it had started.`
+  if (how === "too_much") return `It took ${tooMuch} and was ended, with its child processes.`
   if (how === "timed_out")
-    return `It did not end within ${seconds} s and was ended, with all that it had started. run_command takes up to ${MAX_SECONDS} \`seconds\`.`
-  if (how === "stopped") return "It was stopped, with all that it had started."
+    return `It did not end within ${seconds} s and was ended, with its child processes. run_command takes up to ${MAX_SECONDS} \`seconds\`.`
+  if (how === "stopped") return "It was stopped, with its child processes."
   return signal ? `It was ended by ${signal}.` : `Exit code ${code}.`
 }
 

@@ -6,8 +6,8 @@ import { loadEngine, toFileGlob } from "./folder/glob.ts"
 import { type FoundLine, PatternSearch } from "./folder/pattern-search.ts"
 import { isBinary } from "./read-file.ts"
 import { QuickReader } from "./folder/quick-reader.ts"
-import { shown } from "./folder/shown.ts"
-import { goThrough, walkFiles } from "./folder/walk-files.ts"
+import { displayName } from "./folder/display-name.ts"
+import { forEachFile, walkFiles } from "./folder/walk-files.ts"
 
 const MAX = 100
 const MAX_SEARCHED = 1024 * 1024
@@ -45,7 +45,7 @@ export function searchInFiles(folder: Folder): Tool {
       const walking = { signal, withinMs: WITHIN_MS, sizes: "no-sizes" } as const
       using reader = new QuickReader(folder, MAX_SEARCHED)
       const walk = target?.type === "file" ? undefined : walkFiles(folder, path, walking)
-      const ended = await goThrough(walk ?? (target ? [target] : []), (file) => {
+      const ended = await forEachFile(walk ?? (target ? [target] : []), (file) => {
         if (glob && !glob.matches(file.path)) return
         const bytes = reader.read(file.path, mayHold)
         if (bytes === "large") left++
@@ -56,7 +56,7 @@ export function searchInFiles(folder: Folder): Tool {
       })
       if (search && ended !== "enough") show(await search.rest())
       const notices = [
-        ...(ended === "late"
+        ...(ended === "timed_out"
           ? [
               `[Stopped after ${WITHIN_MS / 1000} s; search_in_files ${JSON.stringify({ pattern, path: "…" })} searches one directory.]`,
             ]
@@ -64,7 +64,7 @@ export function searchInFiles(folder: Folder): Tool {
         ...(left > 0 ? [`[${left} file(s) over 1 MB were not searched.]`] : []),
         ...(walk?.left ?? []),
       ]
-      if (lines.length === 0) return [`Nothing found for ${shown(pattern)}.`, ...notices].join("\n")
+      if (lines.length === 0) return [`Nothing found for ${displayName(pattern)}.`, ...notices].join("\n")
       const first = lines.slice(0, MAX)
       if (lines.length > MAX)
         first.push(
@@ -79,7 +79,7 @@ export function searchInFiles(folder: Folder): Tool {
 
       function show(found: Iterable<FoundLine>): "enough" | void {
         for (const { path: at, line, words } of found) {
-          lines.push(`${shown(at)}:${line + 1}: ${words.trimEnd().slice(0, MAX_IN_LINE)}`)
+          lines.push(`${displayName(at)}:${line + 1}: ${words.trimEnd().slice(0, MAX_IN_LINE)}`)
           if (lines.length > MAX) return "enough"
         }
       }

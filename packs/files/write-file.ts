@@ -4,7 +4,7 @@ import type { Tool } from "../../core/pack.ts"
 import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"
-import { shown } from "./folder/shown.ts"
+import { displayName } from "./folder/display-name.ts"
 
 export const MAX_WRITTEN = 1_000_000
 
@@ -22,24 +22,25 @@ export function writeFile(ports: ChangePorts): Tool {
       plan({ path, content }, look) {
         const directories = missingDirectories(ports.folder, dirname(path))
         const above = directories.at(-1)
-        if (above !== undefined && /^\.*$/.test(basename(path))) throw fileRefusal(`${shown(path)} is not a file name`)
+        if (above !== undefined && /^\.*$/.test(basename(path)))
+          throw fileRefusal(`${displayName(path)} is not a file name`)
         const { real, before } = look(path)
         const after = Buffer.from(content, "utf8")
         if (before?.bytes.equals(after))
-          throw fileRefusal(`Nothing would change: ${shown(real)} holds just that already`)
+          throw fileRefusal(`Nothing would change: ${displayName(real)} holds just that already`)
         const bytes = `${after.length} bytes`
         return {
           path: real,
           before,
           after,
           summary: before
-            ? `Replace all of ${shown(real)} (${before.size} bytes) by ${bytes}`
-            : `Create ${shown(real)} (${bytes})${above === undefined ? "" : `, and the directory ${shown(above)} for it`}`,
+            ? `Replace all of ${displayName(real)} (${before.size} bytes) by ${bytes}`
+            : `Create ${displayName(real)} (${bytes})${above === undefined ? "" : `, and the directory ${displayName(above)} for it`}`,
           directories,
           action: before ? "destructive_update" : "safe_create",
         }
       },
-      say: (path) => `${shown(path)} is written.`,
+      say: (path) => `${displayName(path)} is written.`,
     },
     ports,
   )

@@ -2,7 +2,7 @@ import { quote, quoteIfNeeded, workspaceTables } from "../../core/pack.ts"
 import { dateAndZone } from "./tables/date-words.ts"
 import type { Desk, DeskRow, Value } from "./tables/desk.ts"
 import { nameColumn } from "./tables/find-row.ts"
-import type { Kind } from "./tables/kinds.ts"
+import type { ArgumentKind } from "./tables/kinds.ts"
 import type { TableSpec } from "./tables/table.ts"
 
 const LONGEST_HEADLINE = 300
@@ -51,7 +51,7 @@ function proposedTraits({ fields }: TableSpec, row: DeskRow, desk: Desk, forDeci
 }
 
 /** A value in the summary of a proposal. */
-export function proposedValue(kind: Kind, value: Value, desk: Desk, forDeciding?: "forDeciding"): string {
+export function proposedValue(kind: ArgumentKind, value: Value, desk: Desk, forDeciding?: "forDeciding"): string {
   if (kind.propose) return inOneLine(kind.propose(value, desk))
   const shown = kind.brief && !forDeciding ? kind.brief(value, desk) : kind.show(value, desk)
   if (kind.wordsItself || shown === null || shown === "") return inOneLine(shown)

@@ -77,7 +77,7 @@ test("CSV files become databases", async () => {
   const file = join(files, "sent.csv")
   writeFileSync(file, "a,b\n1,2\n")
   const to = join(files, "made.db")
-  const job = { file, to, table: "t", tabs: false, limits: csvLimits }
+  const job = { file, to, table: "t", isTabSeparated: false, limits: csvLimits }
   const outcome = await readInChild(job, signal, { other: child("csv-child") })
   expect(outcome).toMatchObject({ type: "read", preview: { rows: [[1, 2]] } })
   const made = new DatabaseSync(to, { readOnly: true })

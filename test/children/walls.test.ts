@@ -99,7 +99,7 @@ test("a process that reads documents can access no file", async () => {
 test.each([null, join(folder(), "made.db")])(
   "a process that reads a CSV file can access only that file (made: %s)",
   async (to) => {
-    const job = { file: given, to, table: "t", tabs: false, limits: csvLimits }
+    const job = { file: given, to, table: "t", isTabSeparated: false, limits: csvLimits }
     const outcome = await readInChild(job, signal, { other: { script: probe("refused") } })
     expect(outcome).toEqual({ type: "refused", problem: "its own file" })
     expect(existsSync(written)).toBe(false)

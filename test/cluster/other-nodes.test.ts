@@ -132,7 +132,7 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
     expect([decided.status, decided.body.status]).toEqual([200, "applied"])
   })
 
-  test("a server that is taken for dead stops its work, and its watchers see the run as the other node continues it", async () => {
+  test("a server that other nodes consider failed stops its work, and its watchers see the run as the other node continues it", async () => {
     await using nodes = await open()
     const signal = await nodes.held.begun
     const seen = readFrames(await nodes.here.watch(nodes.id), isOver)

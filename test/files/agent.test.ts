@@ -101,7 +101,7 @@ test("the offline model lists, finds, reads and searches on plain requests", asy
   const found = await place.say("search for TODO")
   expect(found).toBe("README.md:2: TODO: more\nsrc/b.ts:1: // TODO")
   expect(await place.say("Which files mention TODO?")).toBe(found) // without the question mark
-  expect(await place.say("read ../../etc/passwd")).toContain("outside of the work folder")
+  expect(await place.say("read ../../etc/passwd")).toContain("outside the work folder")
 })
 
 test("an edit of text with hidden characters reports them, because the model was shown a placeholder", async () => {
@@ -235,7 +235,7 @@ test("unusual but legal names work and are shown escaped", async () => {
   expect(readdirSync(place.root).sort()).toEqual(["\u001b[31mred", "..foo", "rtl\u202etxt"].sort())
 })
 
-test("a file in missing directories is one proposal, which names them, and is always asked about as usual", async () => {
+test("a file in missing directories is one proposal, which names them; protected paths still need approval", async () => {
   await using place = await openPlace({})
   const { client } = place.embedded
   await place.say("write hello to new/deep/a.txt")

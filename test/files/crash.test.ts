@@ -134,9 +134,9 @@ test("stored bytes are bounded, the oldest are deleted first, and tampered ones 
   const data = dataFolder()
   const kept = new UndoFolder(data, 250)
   const [a, b, c] = ["a", "b", "c"].map((letter) => Buffer.alloc(100, letter)) as [Buffer, Buffer, Buffer]
-  for (const bytes of [a, b]) kept.keep(bytes)
+  for (const bytes of [a, b]) kept.store(bytes)
   utimesSync(join(data, fileHash(a)), 1, 1)
-  kept.keep(c)
+  kept.store(c)
   expect([a, b, c].map((bytes) => kept.get(fileHash(bytes))?.equals(bytes))).toEqual([undefined, true, true])
   writeFileSync(join(data, fileHash(b)), "tampered")
   expect(kept.get(fileHash(b))).toBeUndefined()
@@ -169,7 +169,7 @@ test.each([
     }
     using folder = openFolder(root)
     die()
-    folder.sweepBeside("a.txt")
+    folder.deleteStaleDrafts("a.txt")
     expect(left()).toEqual([])
     die()
     folder.write("b.txt", Buffer.from("another"), { expect: "absent" })
@@ -177,7 +177,7 @@ test.each([
     // Files of a running writer stay.
     const mine = `.pawl-${process.ppid}-abcdefghijkl.tmp`
     writeFileSync(join(root, mine), "")
-    folder.sweepBeside("a.txt")
+    folder.deleteStaleDrafts("a.txt")
     expect(left()).toEqual([mine])
   },
 )

@@ -193,7 +193,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await pending(open.world, id)).map(({ tool }) => tool)).toEqual(["note"])
   })
 
-  test("a write concurrent with the read that makes the conversation hold both needs approval", async () => {
+  test("a write concurrent with the read that gives a conversation both private data and untrusted text needs approval", async () => {
     await using open = await openOutside(create, [fetchPage("https://a"), calls(["note", { q: "x" }], ["list_notes"])])
     const id = await open.world.begin("Go.", { mode: "auto" })
     expect(open.outside.written).toEqual([])

@@ -204,7 +204,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
 
     test.each(["it is cancelled", "its time is up"])(
-      "is reported as in doubt if the run ends before its second try because %s",
+      "is reported as in doubt if the run ends before the retry, because %s",
       async (because) => {
         await using database = await create()
         const clock = new TurnedClock()

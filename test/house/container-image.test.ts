@@ -31,8 +31,11 @@ test("a bubblewrap that may not create namespaces, as in a container, is reporte
   writeFileSync(join(bin, "bwrap"), "#!/bin/sh\nexit 1\n")
   chmodSync(join(bin, "bwrap"), 0o755)
   const place = { root: folder(), home: folder(), hidden: [], homes: folder(), id: "test" }
-  const { holds, says, remedy } = findSandbox({ searchPath: bin, ...place })
-  expect([holds, says]).toEqual([false, expect.stringContaining("is installed but cannot make its namespaces here")])
+  const { isEnforced, description, remedy } = findSandbox({ searchPath: bin, ...place })
+  expect([isEnforced, description]).toEqual([
+    false,
+    expect.stringContaining("is installed but cannot create namespaces on this machine"),
+  ])
   expect(remedy).toContain("compose.sandbox.yaml")
   expect(findSandbox({ searchPath: folder(), ...place }).remedy).toBe("Install bubblewrap")
 })

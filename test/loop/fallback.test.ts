@@ -174,7 +174,7 @@ describe.each(anyDatabase)("if a model cannot answer, on $name", ({ create }) =>
     expect(of(events, "message").map(({ model: by }) => by)).toEqual([undefined, "a", "b"])
   })
 
-  test("ceilings hold for each: one of the list that costs too much is skipped, the chosen one's refusal counts", async () => {
+  test("cost limits apply to each model: a fallback over the limit is skipped, a chosen model over the limit fails the run", async () => {
     await using database = await create()
     const budget: Budget = {
       async reserve({ model: { name } }) {

@@ -7,7 +7,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } fr
 import { beforeAll, describe, expect, test } from "vitest"
 import { says } from "../../core/models/scripted/script.ts"
 import { always, scripted } from "../../core/models/scripted/model.ts"
-import { KEYS_PAUSE_MS, openJwt, type JwtSettings } from "../../core/server/auth/jwt.ts"
+import { JWKS_RETRY_DELAY_MS, openJwt, type JwtSettings } from "../../core/server/auth/jwt.ts"
 import { databases } from "../support/databases.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 
@@ -205,7 +205,7 @@ describe("keys that the issuer publishes", () => {
     expect((await (await face.as("ada")).get("/api/auth/me")).status).toBe(200)
     expect(JSON.stringify(face.logged)).not.toContain(token)
     answer = usual
-    time += KEYS_PAUSE_MS
+    time += JWKS_RETRY_DELAY_MS
     expect((await holder(face, token).get("/api/auth/me")).status).toBe(200)
   })
 
@@ -218,11 +218,11 @@ describe("keys that the issuer publishes", () => {
     const refused = () => expect(jwt.read(token)).rejects.toMatchObject({ code: "issuer_unavailable" })
     for (let n = 0; n < 5; n++) await refused()
     expect(asked).toBe(1)
-    time += KEYS_PAUSE_MS
+    time += JWKS_RETRY_DELAY_MS
     await Promise.all([refused(), refused(), refused()])
     expect(asked).toBe(2)
     answer = () => (asked++, usual())
-    time += KEYS_PAUSE_MS
+    time += JWKS_RETRY_DELAY_MS
     expect(await jwt.read(token)).toMatchObject({ subject: "ada" })
     const unknown = (kid: string) =>
       new SignJWT(hour).setProtectedHeader({ alg: "RS256", kid }).sign(keys.RS256!.privateKey)

@@ -78,7 +78,7 @@ describe.each(databasesInTurn(import.meta.filename))("pending vectors, on $name"
     expect(a.embedder.seen.findIndex((text) => text.includes("bob"))).toBeLessThan(20)
   })
 
-  test("are computed once, however many processes do", async () => {
+  test("are computed once, even if several processes try", async () => {
     await using world = await setUp()
     const { a, b, ada, bob } = world
     for (let i = 0; i < 40; i++) await a.add(i % 2 ? ada : bob, `paper ${i}`)

@@ -82,7 +82,7 @@ describe("passages", () => {
   })
 })
 
-test("Markdown is stored unchanged, with its headings, its front matter and without what is in a fence", () => {
+test("Markdown is stored unchanged, with its headings and front matter; headings in code fences are ignored", () => {
   const text = `---\ntitle: "Wings"\ndate: 2024-05-01\nauthors: [Ada B., Cy]\n---\nBefore.\n\n# One\nText.\n\n\`\`\`sh\n# no heading\n\`\`\`\n## Two\nMore.\n# Three\nEnd.\n`
   const { sections, title, authors, date } = readMarkdown(text)
   expect({ title, authors, date }).toEqual({ title: "Wings", authors: ["Ada B.", "Cy"], date: "2024-05-01" })

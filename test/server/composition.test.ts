@@ -17,7 +17,7 @@ const settings = async () => ({
 /** Child processes, and threads by their ports. */
 const helpers = () => process.getActiveResourcesInfo().filter((kind) => /Process|MessagePort|Worker/.test(kind)).length
 
-test("the test server has every agent of the server that the command starts, and the tests' own", async () => {
+test("the test server has every agent of `pawl serve`, plus the tests' own", async () => {
   const face = await Face.open({ url: (await database!.create()).url, model: scripted() })
   await using _ = face
   await using served = await composeServer(await settings())

@@ -65,7 +65,7 @@ describe.each(anyDatabase)("a write in doubt is settled over the socket on $name
     await expect.poll(() => peer.seen.findLast(({ type }) => type === "final")).toMatchObject({ response: "Hello." })
   })
 
-  test("a client that talks in another conversation over the same socket can be stopped while it gets the reason why messages wait", async () => {
+  test("a client that is active in another conversation can stop it while it receives the reason why its messages wait", async () => {
     await using world = await open(hangs("Let me think"))
     using peer = await world.server.socket("ada")
     const { conversationId: doubted } = await ask(peer, "fax it")

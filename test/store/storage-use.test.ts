@@ -82,7 +82,7 @@ describe.each(databases)("on $name", ({ create }) => {
     }
   })
 
-  test("a row of each counts when it is added, changed and deleted", async () => {
+  test("a row of each counted table counts when it is added, changed and deleted", async () => {
     await using database = await create()
     await using world = await openWorld({ url: database.url, model: scripted(says("Hello.")) })
     const { engine, storage } = world.store

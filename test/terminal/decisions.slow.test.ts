@@ -80,7 +80,7 @@ test("always approves the next ones, counted, but never those that are asked abo
   terminal.type("yes", keys.enter)
   await terminal.shows("Rules.")
   terminal.type("/grants off", keys.enter)
-  await terminal.shows("Every change is asked about again")
+  await terminal.shows("Pawl asks before every change again")
   terminal.type("fourth", keys.enter)
   await terminal.shows(APPROVAL_PROMPT)
   terminal.type("no", keys.enter)

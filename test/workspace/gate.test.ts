@@ -79,7 +79,7 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     expect((await world.ada.get("/api/agent/audit")).body.items).toMatchObject([{ before: null, after: tasks[0] }])
   })
 
-  test("edited: a new proposal with its own date; an invalid date is refused and leaves the old proposal open", async () => {
+  test("an edit creates a new proposal with its own date; an invalid date is refused and leaves the old proposal open", async () => {
     await using world = await open([calls("create_task", { title: "Buy milk", due_date: "2027-01-31" }), says("Done.")])
     const { proposal } = await ask(world)
     const edit = (due_date: string) =>

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path"
 import { createInterface } from "node:readline/promises"
 import { promisify } from "node:util"
 import { isBinary } from "../../../packs/files/read-file.ts"
-import { shown, withoutControls } from "../../../packs/files/folder/shown.ts"
+import { displayName, withoutControls } from "../../../packs/files/folder/display-name.ts"
 import { InstalledSkills } from "../../../packs/files/skills/installed-skills.ts"
 import { readSkill, type Skill, SKILL_FILE } from "../../../packs/files/skills/skill.ts"
 import { showHidden } from "../../../core/shared/text/show-hidden.ts"
@@ -151,7 +151,9 @@ function foldersWithSkills(folder: string, depth = MAX_DEPTH): string[] {
 /** All of a skill, as the person approves it. */
 function describe(skill: Skill): string {
   const texts = skill.files.map(({ path, bytes }) =>
-    isBinary(bytes) ? skillsText.binary(shown(path)) : `--- ${shown(path)}\n${safe(bytes.toString("utf8")).trimEnd()}`,
+    isBinary(bytes)
+      ? skillsText.binary(displayName(path))
+      : `--- ${displayName(path)}\n${safe(bytes.toString("utf8")).trimEnd()}`,
   )
   return `${[safe(head(skill)), ...texts].join("\n")}\n\n`
 }
@@ -162,7 +164,9 @@ const head = (skill: Skill) =>
     ...(skill.tools.length > 0 ? [skillsText.tools(skill.tools)] : []),
     [
       skillsText.files(skill.files.length),
-      ...skill.files.map(({ path, bytes, isExecutable }) => skillsText.file(shown(path), bytes.length, isExecutable)),
+      ...skill.files.map(({ path, bytes, isExecutable }) =>
+        skillsText.file(displayName(path), bytes.length, isExecutable),
+      ),
     ].join("\n"),
     "",
   ].join("")
@@ -173,10 +177,13 @@ async function describeChange(before: Skill, after: Skill): Promise<string> {
   const texts = paths.flatMap((path) => {
     const [old, now] = [before, after].map(({ files }) => files.find((file) => file.path === path))
     if (old && now && old.bytes.equals(now.bytes) && old.isExecutable === now.isExecutable) return []
-    if ([old, now].some((file) => file && isBinary(file.bytes))) return [skillsText.binary(shown(path))]
+    if ([old, now].some((file) => file && isBinary(file.bytes))) return [skillsText.binary(displayName(path))]
     const [was = "", is = ""] = [old, now].map((file) => file && safe(file.bytes.toString("utf8")))
     return [
-      createTwoFilesPatch(shown(path), shown(path), was, is, undefined, undefined, { context: 3, timeout: 2000 }) ?? is,
+      createTwoFilesPatch(displayName(path), displayName(path), was, is, undefined, undefined, {
+        context: 3,
+        timeout: 2000,
+      }) ?? is,
     ]
   })
   return `${safe(head(after))}\n${skillsText.changes}\n${texts.join("\n")}\n`

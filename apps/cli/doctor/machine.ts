@@ -122,7 +122,11 @@ export function examineSandbox({
 }: Pick<Config, "commandEnvironment" | "dataFolder">): Finding {
   const root = join(tmpdir(), "pawl-doctor") // only its name is used: nothing runs in it
   const place = { root, home: commandEnvironment.HOME ?? tmpdir(), hidden: [], homes: dataFolder, id: "doctor" }
-  const { holds, says, remedy } = findSandbox({ searchPath: commandEnvironment.PATH ?? "", ...place })
+  const {
+    isEnforced: holds,
+    description: says,
+    remedy,
+  } = findSandbox({ searchPath: commandEnvironment.PATH ?? "", ...place })
   if (holds) return ["ok", doctorText.sandbox]
   return ["note", doctorText.noSandbox(says, remedy)]
 }

@@ -73,7 +73,7 @@ export async function openInProcess(config: Config, options: InProcessOptions = 
     await composeServer(config, {
       ...{ log, recent, indexing, folder, buffers, agents, embedder, models, adapters },
       ports: ({ people }) => ({ people: withOwnerToken(people, secret, scopes) }),
-      hear(id, live) {
+      onLive(id, live) {
         if (live.type !== "events" || live.events[0]?.type !== "conversation_started") return
         ours.add(id)
         begun?.(id)

@@ -126,7 +126,7 @@ function realOf(folder: string): string {
   }
 }
 
-/** The work folder without Pawl's own files; trusted if the person has said so. */
+/** Opens the work folder without Pawl's own files. It is trusted if the user trusted it. */
 export function toFolder(dir: string, config: Pick<Config, "dataFolder" | "filesFolder" | "projectRules">): Folder {
   try {
     const trust = new TrustedFolders(config.dataFolder).trustOf(dir)

@@ -79,7 +79,7 @@ test("a name chooses a model; the server judges unlisted ones, and text that is 
     ["p/b"],
     [
       "Model: p/b. 128k tokens · price unknown · no tools. It cannot use tools, so agents that need tools cannot use it.",
-      "From its endpoint: window. Assumed: price.",
+      "Reported by the endpoint: window. Assumed: price.",
     ],
   ])
   expect(without.windows.get("p/b")).toBe(128_000)

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react"
 import { base } from "../state/client.ts"
-import { type Format, type FromFrame, readFromFrame, type ToFrame } from "./messages.ts"
+import { type Format, type FrameMessage, readFromFrame, type ToFrame } from "./messages.ts"
 import { type Key, t } from "../strings/strings.ts"
 import { locale } from "../strings/language.ts"
 
@@ -122,7 +122,7 @@ export function ChartFrame({ spec, title, dark, onOutcome }: ChartFrameProps) {
 /** Receives messages of this frame only. Its origin is "null", because it is sandboxed. */
 function useFrameMessages(frame: React.RefObject<HTMLIFrameElement | null>) {
   return useCallback(
-    (heard: (message: FromFrame) => void) => {
+    (heard: (message: FrameMessage) => void) => {
       const listen = (event: MessageEvent<unknown>) => {
         if (event.origin !== "null" || !frame.current || event.source !== frame.current.contentWindow) return
         const message = readFromFrame(event.data)

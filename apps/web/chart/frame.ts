@@ -1,6 +1,6 @@
 import { cleanSvg } from "./clean-svg.ts"
 import type { Drawn, Job } from "./draw-worker.ts"
-import { type Draw, type Format, type FromFrame, MAX_BYTES, readToFrame } from "./messages.ts"
+import { type Draw, type Format, type FrameMessage, MAX_BYTES, readToFrame } from "./messages.ts"
 
 /**
  * The document that draws charts, in a frame without an origin: it has no access to the page, its cookies or any
@@ -18,7 +18,7 @@ let latest = ""
 
 document.body.append(place, tip)
 dress()
-const say = (message: FromFrame, moved: Transferable[] = []) => parent.postMessage(message, "*", moved)
+const say = (message: FrameMessage, moved: Transferable[] = []) => parent.postMessage(message, "*", moved)
 
 addEventListener("message", (event) => {
   if (event.source !== parent) return

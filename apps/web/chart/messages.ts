@@ -21,7 +21,7 @@ export interface Save {
 
 export type ToFrame = Draw | Save
 
-export type FromFrame =
+export type FrameMessage =
   | { readonly type: "ready" }
   /** `marks`: the number of data marks in the drawing. */
   | {
@@ -50,7 +50,7 @@ export function readToFrame(data: unknown): ToFrame | undefined {
   return type === "save" && isFormat(format) ? { type, nonce, format } : undefined
 }
 
-export function readFromFrame(data: unknown): FromFrame | undefined {
+export function readFromFrame(data: unknown): FrameMessage | undefined {
   if (!isFields(data)) return undefined
   const { type, nonce, width, height, marks, reason, format, bytes } = data
   if (type === "ready") return { type }

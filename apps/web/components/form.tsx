@@ -95,7 +95,7 @@ export function SubmitButton({ disabled = false, busy, children, ...rest }: Subm
 }
 
 /** A field with its name in the request; errors about it are shown and announced below it. */
-export function FieldOf({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+export function FormField({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   const form = useContext(FormState)
   const names = form?.names
   useEffect(() => {
@@ -177,7 +177,7 @@ export function Labelled({ label, field, children, className = "" }: LabelledPro
   return (
     <label className={`block min-w-0 text-sm ${className}`}>
       <span className="mb-1 block text-soft">{label}</span>
-      {field === undefined ? children : <FieldOf name={field}>{children}</FieldOf>}
+      {field === undefined ? children : <FormField name={field}>{children}</FormField>}
     </label>
   )
 }

@@ -47,7 +47,7 @@ const SENTENCES = {
   assumed: "conversation.factsAssumed",
 } as const satisfies Readonly<Record<FactSource, Key>>
 
-/** The sources of the facts, such as `From its endpoint: context window, tools. Assumed: price.` */
+/** The sources of the facts, such as `Reported by the endpoint: context window, tools. Assumed: price.` */
 export function describeFactSources(sources: FactSources): string {
   const facts = Object.entries(sources) as [keyof FactSources, FactSource | undefined][]
   return Object.entries(SENTENCES)

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { areItsAddress, linkTarget } from "./safe-link.tsx"
+import { isTextOfUrl, linkTarget } from "./safe-link.tsx"
 
 test.each([
   ["https://bank.co/", "bank.co"],
@@ -10,7 +10,7 @@ test.each([
   ["https://bank.co:8443/", "bank.co:8443"],
   ["mailto:ada@example.org", "ada@example.org"],
 ])("%s may go without a word where its words are %s", (href, words) => {
-  expect(areItsAddress(words, href)).toBe(true)
+  expect(isTextOfUrl(words, href)).toBe(true)
 })
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   ["http://bank.co/", "https://bank.co"],
   ["mailto:eve@example.org", "ada@example.org"],
 ])("%s is named where its words are %s", (href, words) => {
-  expect(areItsAddress(words, href)).toBe(false)
+  expect(isTextOfUrl(words, href)).toBe(false)
 })
 
 test("the named host is the link's target, not the text before an @", () => {

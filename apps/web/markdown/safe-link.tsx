@@ -25,7 +25,7 @@ export function SafeLink({ href, children }: SafeLinkProps) {
   return (
     <a href={href} target="_blank" rel="noopener noreferrer" title={href}>
       {children}
-      {!areItsAddress(words, href) && (
+      {!isTextOfUrl(words, href) && (
         <span className="text-[0.85em] text-faint">
           {" "}
           (<Plain text={linkTarget(href)} />)
@@ -63,13 +63,13 @@ export function linkTarget(href: string): string {
 }
 
 /**
- * Whether the text of a link is its address, written out: only then the target need not be shown. Containing it is not
+ * True if a link's text is its full address. Only then the target need not be shown. Containing the address is not
  * enough (`mybank.com/login` may lead to `bank.co`). The browser writes hosts in ASCII, so look-alike letters never
  * count as equal.
  */
-export function areItsAddress(words: string, href: string): boolean {
+export function isTextOfUrl(text: string, href: string): boolean {
   const { protocol } = new URL(href)
   const short = href.slice(protocol.length).replace(/^\/\//, "")
   const spellings = [linkTarget(href), href, short].flatMap((one) => [one, one.replace(/\/$/, "")])
-  return spellings.includes(words.trim())
+  return spellings.includes(text.trim())
 }

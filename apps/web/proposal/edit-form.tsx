@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react"
 import type { Proposal } from "../../../core/protocol/index.ts"
 import { type Fields, displayValue, isRecord } from "../changes/display-value.ts"
 import { Button } from "../components/button.tsx"
-import { FieldOf, Form, Labelled, Select, SubmitButton } from "../components/form.tsx"
+import { FormField, Form, Labelled, Select, SubmitButton } from "../components/form.tsx"
 import { Plain } from "../components/plain.tsx"
 import { humanName } from "../../../client/index.ts"
 import { catalogue } from "../state/catalogue.ts"
@@ -143,9 +143,9 @@ function FieldEditor({ field, value, shown, onChange }: FieldEditorProps) {
   if (control === "check") {
     return (
       <label className="flex items-center gap-2 text-sm">
-        <FieldOf name={field.name}>
+        <FormField name={field.name}>
           <input type="checkbox" checked={value === true} onChange={(event) => onChange(event.target.checked)} />
-        </FieldOf>{" "}
+        </FormField>{" "}
         {label}
       </label>
     )
@@ -153,7 +153,7 @@ function FieldEditor({ field, value, shown, onChange }: FieldEditorProps) {
   if (control === "json") return <JsonField field={field} value={value} shown={shown} onChange={onChange} />
   return (
     <Labelled label={label}>
-      <FieldOf name={field.name}>{toInput({ field, value, shown, onChange })}</FieldOf>
+      <FormField name={field.name}>{toInput({ field, value, shown, onChange })}</FormField>
       {/* Choices and dates need no format hint. */}
       {hint && control !== "choice" && control !== "date" && (
         <span className="mt-0.5 block text-xs text-faint">
@@ -250,7 +250,7 @@ function JsonField({ field, value, onChange }: FieldEditorProps) {
         </>
       }
     >
-      <FieldOf name={field.name}>
+      <FormField name={field.name}>
         <input
           value={text}
           aria-invalid={isBad}
@@ -265,7 +265,7 @@ function JsonField({ field, value, onChange }: FieldEditorProps) {
           }}
           className="field font-mono text-[13px]"
         />
-      </FieldOf>
+      </FormField>
     </Labelled>
   )
 }

@@ -163,7 +163,7 @@ describe("a history that exceeds its budget", () => {
     expect(history.length).toBeLessThan(12)
   })
 
-  test("keeps the question of a run that was resumed without repeating it", () => {
+  test("keeps the question of a run that was resumed without a new message", () => {
     const story = staged()
       .asks("old")
       .answers(words(100))

@@ -37,9 +37,9 @@ export class FailedWriterRecovery {
   }
 
   /** Returns how many conversations it has started to continue. */
-  async look(limit: number): Promise<number> {
+  async scan(limit: number): Promise<number> {
     const { journal, isolation, isWorking, left } = this.#ports
-    // Conversations that wait for a newer version must not hide the others.
+    // Raise the limit, or conversations left to a newer Pawl version would crowd out the others.
     const all = await journal.abandoned(limit + left.size)
     const found = all.filter((id) => !isWorking(id) && !left.has(id))
     if (found.length === 0) return 0
@@ -50,7 +50,7 @@ export class FailedWriterRecovery {
     const others = found.filter((id) => !judged.has(id))
     if (!journal.sharesWork) return this.#startAll([...others, ...suspects], judged)
     const isAlone = (id: ConversationId) => judged.get(id)?.alone === true
-    const taken = await this.#takeShare([...others, ...suspects.filter((id) => !isAlone(id))], judged)
+    const taken = await this.#claimShare([...others, ...suspects.filter((id) => !isAlone(id))], judged)
     // Each node queues all of them, and at its turn takes the next one that no other has.
     return taken + (await this.#startAll(suspects.filter(isAlone), judged, true))
   }
@@ -60,11 +60,11 @@ export class FailedWriterRecovery {
     return ids.length
   }
 
-  async #takeShare(ids: readonly ConversationId[], judged: Judgements): Promise<number> {
+  async #claimShare(ids: readonly ConversationId[], judged: Judgements): Promise<number> {
     const late = ids.filter((id) => this.#passedOver.has(id)).length
     const free = new Set(ids)
     let room = late + (await this.#shareOf(ids.length - late))
-    // One empty result may mean that another node was faster with the same ones; two mean that none is left.
+    // After one empty result another node may have claimed these; after two in a row, none are left.
     for (let inVain = 0; room > 0 && free.size > 0 && inVain < 2;) {
       const marked = await this.#ports.journal.earmark([...free], Math.min(room, PORTION))
       inVain = marked.length === 0 ? inVain + 1 : 0

@@ -32,7 +32,7 @@ export interface ChangeSource {
 }
 
 export interface RemoteChangesPorts {
-  readonly runtime: Pick<Runtime, "working" | "lose">
+  readonly runtime: Pick<Runtime, "working" | "onLeaseLost">
   readonly journal: Pick<Journal, "recorded">
   readonly news: News
   /** Data other than conversations, and the sources of its changes in this process. */
@@ -147,7 +147,7 @@ export class RemoteChanges implements AsyncDisposable {
       this.#tell(recorded)
     }
     for (const id of left) {
-      runtime.lose(id)
+      runtime.onLeaseLost(id)
       bus.publish(id, { type: "gone", user: undefined })
     }
   }
@@ -160,7 +160,7 @@ export class RemoteChanges implements AsyncDisposable {
     const { runtime, bus } = this.#ports
     if (here === "unread") bus.wake(id)
     if (here === "writer" || here === "unread") return
-    if (here === "lost") runtime.lose(id)
+    if (here === "lost") runtime.onLeaseLost(id)
     bus.publish(id, { type: "recorded", position, atWork })
   }
 

@@ -8,7 +8,7 @@ import type { Conversation } from "../conversation.ts"
 import { emptyConversation } from "../empty-conversation.ts"
 import { requireModel } from "../fallback.ts"
 import { fork, type Forking } from "../fork.ts"
-import { waitsBehindOthers, isCancelled, isNeverQueued, takeable, isHandledAtOnce } from "../inbox.ts"
+import { waitsBehindOthers, isCancelled, isNeverQueued, pendingInput, isHandledAtOnce } from "../inbox.ts"
 import { type Beginning, type Input, type MessageInput, settingsOf } from "../input.ts"
 import type { Judged } from "../journal.ts"
 import { runConversation } from "../loop.ts"
@@ -19,7 +19,7 @@ import { Isolation, Job } from "./job.ts"
 import { reclaim, FailedWriterRecovery } from "./recovery.ts"
 import { Titles } from "./titles.ts"
 
-/** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a busy conversation. */
+/** `taken`: in the journal, and work on it has started. `kept`: durable in the inbox of a busy conversation. */
 type Submitted = "taken" | "kept"
 
 const ATTEMPTS = 20
@@ -28,19 +28,19 @@ const ATTEMPTS = 20
  * is full: a decision, a result or a cancel ends work.
  */
 const NEEDS_ROOM: ReadonlySet<Input["type"]> = new Set(["message", "resume", "compact", "edit", "again", "settings"])
-/** It comes once, after the first answer, with its cost. */
+/** A generated title is submitted once, so it may exceed the storage limit. */
 const isModelsTitle = (input: Input) => input.type === "settings" && input.titledBy !== undefined
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 5000
 /** Conversations resumed at a time after a crash, so that the first continues before the last is read from disk. */
-const TAKEN_UP_AT_ONCE = 32
+const MAX_CONCURRENT_RESUMES = 32
 
 /** Accepts input for conversations and runs their loops in this process. */
 export class Runtime {
   readonly ports: Ports
   readonly #jobs = new Map<ConversationId, Job>()
   readonly #locks = new KeyedLock()
-  readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
+  readonly #resumeSlots = new Semaphore(MAX_CONCURRENT_RESUMES)
   readonly #isolation: Isolation
   readonly #recovery: FailedWriterRecovery
   readonly #titles: Titles
@@ -57,7 +57,7 @@ export class Runtime {
     this.#isolation = new Isolation(ports)
     const isWorking = (id: ConversationId) => this.#jobs.has(id)
     const begin = (id: ConversationId, judged: Judged, marksItself: boolean) =>
-      this.#beginLeftBehind(id, judged, marksItself)
+      this.#resumeAbandoned(id, judged, marksItself)
     const { journal, log } = ports
     this.#recovery = new FailedWriterRecovery({
       journal,
@@ -112,11 +112,11 @@ export class Runtime {
     if (await this.#needsRoom(id, input)) await this.ports.room.demandRoomFor(id)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const job = this.#jobs.get(id)
-      // It has released the conversation and is only ending, so the conversation counts as idle.
+      // The job has released the lease and is shutting down, so the conversation counts as idle.
       if (job && !job.claiming && !this.ports.journal.isWriterOf(id)) await job.done
-      const outcome = this.#jobs.has(id) ? "busy" : await this.#locks.run(id, () => this.#take(id, input))
+      const outcome = this.#jobs.has(id) ? "busy" : await this.#locks.run(id, () => this.#accept(id, input))
       if (outcome === "taken") return outcome
-      if (outcome === "busy" && !(await this.#restsOnRecord(id, input))) return this.#keep(id, input)
+      if (outcome === "busy" && !(await this.#isIdleInJournal(id, input))) return this.#enqueue(id, input)
     }
     throw failure("busy", { id })
   }
@@ -140,16 +140,16 @@ export class Runtime {
     return this.#jobs.keys()
   }
 
-  /** Another process is the writer, or none: stops the work in this process. */
-  lose(id: ConversationId): void {
+  /** Call this when the lease is lost. Stops the work in this process. */
+  onLeaseLost(id: ConversationId): void {
     this.ports.journal.drop(id)
     this.#jobs.get(id)?.stop("shutdown")
   }
 
   /** The runs at work in this process that a credential started, also those started before a restart. */
   async runsByCredential(): Promise<{ id: ConversationId; user: Conversation["user"]; credential: string }[]> {
-    const held = [...this.#jobs.keys()].filter((id) => this.ports.journal.isWriterOf(id))
-    const loaded = await Promise.allSettled(held.map((id) => this.ports.journal.load(id)))
+    const ids = [...this.#jobs.keys()].filter((id) => this.ports.journal.isWriterOf(id))
+    const loaded = await Promise.allSettled(ids.map((id) => this.ports.journal.load(id)))
     return loaded.flatMap((one) => {
       if (one.status === "rejected") return [] // one that cannot be read must not hide the others
       const { id, user, run } = one.value
@@ -159,7 +159,7 @@ export class Runtime {
 
   /** Continues the work of failed writers. Returns how many conversations it found. */
   recover(limit = 1000): Promise<number> {
-    return this.#recovery.look(limit)
+    return this.#recovery.scan(limit)
   }
 
   /** How many conversations of other nodes this one has continued. */
@@ -172,7 +172,7 @@ export class Runtime {
     this.#unsubscribe()
     this.#closed.abort()
     for (const job of this.#jobs.values()) job.stop("shutdown")
-    await this.#locks.idle() // a commit in progress starts a job, too, which only releases
+    await this.#locks.idle() // a commit in progress may start a job that only releases the lease
     await Promise.all([...[...this.#jobs.values()].map((job) => job.done), this.#titles.idle()])
   }
 
@@ -182,7 +182,7 @@ export class Runtime {
     return !onlyNarrows(await this.ports.journal.load(id, true), input)
   }
 
-  async #take(id: ConversationId, input: Input): Promise<"taken" | "moved" | "busy"> {
+  async #accept(id: ConversationId, input: Input): Promise<"taken" | "moved" | "busy"> {
     const { journal, agents, clock, limits, bus } = this.ports
     // Input that is checked against the state needs the state on disk. A message fits any state, and the claim detects
     // an outdated one.
@@ -192,31 +192,28 @@ export class Runtime {
     refuseInput(conversation, input, now)
     const isAtWork = this.#jobs.has(id) || journal.mayAppend(conversation)
     if (this.closing.aborted || isAtWork || !isHandledAtOnce(conversation, input)) return "busy"
-    // Input that arrived before comes first: a late result belongs to this message, not to the next.
-    if (takeable(conversation).length > 0 || waitsBehindOthers(conversation, input)) return "busy"
+    // Handle earlier input first, so that a delayed result is recorded for this message, not for the next.
+    if (pendingInput(conversation).length > 0 || waitsBehindOthers(conversation, input)) return "busy"
     const agent = agents.get(conversation.agent) && agents.of(conversation)
     if (input.type === "message" || input.type === "resume")
       await requireModel({ conversation, agent, ports: this.ports })
     const { maxIterations } = agent
-    const news = accept(conversation, input, { now, maxIterations, timeZone: this.ports.timeZone })
-    if (news.length === 0 && !("proposalId" in input)) return "taken"
-    const events = stage(conversation, news, now)
+    const newEvents = accept(conversation, input, { now, maxIterations, timeZone: this.ports.timeZone })
+    if (newEvents.length === 0 && !("proposalId" in input)) return "taken"
+    const events = stage(conversation, newEvents, now)
     const release = isIdle(nextStep(conversation, agent, limits))
     const claimed = await this.#recheckIfUncertain(id, () =>
       journal.claim(conversation, events, { release, deciding: input }),
     )
-    if (claimed === "decided") return "busy" // storing it is refused, too, and returns the outcome
+    if (claimed === "decided") return "busy" // `addToInbox` rejects it and returns the decision
     if (claimed !== "claimed") return claimed
     bus.publish(id, { type: "events", user: conversation.user, events })
     if (journal.mayAppend(conversation)) this.#work(id, true)
     return "taken"
   }
 
-  /**
-   * Others see a commit before its writer has the confirmation. A client that saw the run end must not see that it
-   * is working.
-   */
-  async #restsOnRecord(id: ConversationId, input: Input): Promise<boolean> {
+  /** A client may see a commit before this writer gets its confirmation. Do not refuse that client as busy. */
+  async #isIdleInJournal(id: ConversationId, input: Input): Promise<boolean> {
     if (!this.#jobs.has(id) || !(await isNeverQueued(input, this.ports.journal))) return false
     const [recorded] = await this.ports.journal.recorded([id])
     if (!recorded || recorded.atWork) return false
@@ -224,7 +221,7 @@ export class Runtime {
     return true
   }
 
-  async #keep(id: ConversationId, input: Input): Promise<"kept"> {
+  async #enqueue(id: ConversationId, input: Input): Promise<"kept"> {
     const { journal, bus } = this.ports
     if (this.closing.aborted) throw failure("draining")
     if (await isNeverQueued(input, journal)) throw failure("busy", { id })
@@ -244,40 +241,40 @@ export class Runtime {
     }
   }
 
-  /** Behind the lock, so that an input whose commit is in progress is not taken for one without a writer. */
-  #beginLeftBehind(id: ConversationId, judged: Judged, marksItself: boolean): Promise<Job | undefined> {
+  /** Takes the lock, so that a commit in progress is not mistaken for an abandoned conversation. */
+  #resumeAbandoned(id: ConversationId, judged: Judged, marksItself: boolean): Promise<Job | undefined> {
     return this.#locks.run(id, async () => {
       if (this.#jobs.has(id)) return undefined
       return this.#startJob(id, false, { judged, marksItself })
     })
   }
 
-  /** Ensures that a job works on the conversation. `held`: this node is its writer already. */
-  #work(id: ConversationId, held: boolean): void {
+  /** Ensures that a job works on the conversation. `isWriter`: this node is already its writer. */
+  #work(id: ConversationId, isWriter: boolean): void {
     const running = this.#jobs.get(id)
     if (running) running.again = true
-    else this.#startJob(id, held)
+    else this.#startJob(id, isWriter)
   }
 
-  #startJob(id: ConversationId, held: boolean, found: { judged?: Judged; marksItself?: boolean } = {}): Job {
+  #startJob(id: ConversationId, isWriter: boolean, found: { judged?: Judged; marksItself?: boolean } = {}): Job {
     const job = Object.assign(new Job(id, this.ports.clock, this.ports.limits), found)
     this.#jobs.set(id, job)
-    job.done = this.#drive(job, held)
+    job.done = this.#drive(job, isWriter)
     return job
   }
 
-  async #drive(job: Job, held: boolean): Promise<void> {
+  async #drive(job: Job, isWriter: boolean): Promise<void> {
     const { id } = job
     const { journal, bus, clock, log } = this.ports
-    job.claiming = !held
-    const letNext = held ? undefined : await this.#isolation.turnOf(job)
-    for (let failures = 0, mine = held; !this.closing.aborted; mine = false) {
+    job.claiming = !isWriter
+    const releaseTurn = isWriter ? undefined : await this.#isolation.turnOf(job)
+    for (let failures = 0, mine = isWriter; !this.closing.aborted; mine = false) {
       try {
         job.again = false
         job.rested = false
         job.claiming = !mine
-        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(job))))) {
-          if (job.again) continue // input arrived meanwhile
+        if (!mine && !(await this.#resumeSlots.run(() => this.#locks.run(id, () => this.#reclaim(job))))) {
+          if (job.again) continue // input arrived in the meantime
           break
         }
         job.claiming = false
@@ -287,7 +284,7 @@ export class Runtime {
         job.rested = true
         if (!job.again) break
       } catch (error) {
-        // The loop's state in memory may not be on disk. It starts again from there, as after a crash.
+        // The state in memory may differ from the journal. Reload it, as after a crash.
         job.claiming = true
         job.endClaimTry()
         journal.drop(id)
@@ -302,7 +299,7 @@ export class Runtime {
     if (this.closing.aborted)
       await journal.release(id).catch((error: unknown) => log.warn("release_failed", { conversation: id, error }))
     job.end()
-    letNext?.()
+    releaseTurn?.()
     this.#jobs.delete(id)
     bus.publish(id, { type: "rest" })
   }

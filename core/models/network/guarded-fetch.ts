@@ -14,8 +14,8 @@ const BODILESS = new Set([101, 103, 204, 205, 304])
  * only to addresses that `OutboundPolicy` has checked. It supports what adapters need: it sends text, streams the
  * response, and never follows a redirect.
  */
-export function guardedFetch(reach: OutboundPolicy): Fetch {
-  return fetchOver(guardedRequest(reach))
+export function guardedFetch(policy: OutboundPolicy): Fetch {
+  return fetchOver(createGuardedSend(policy))
 }
 
 type Send = (url: URL, sent: OutgoingRequest) => Promise<IncomingMessage>
@@ -50,11 +50,11 @@ export interface OutgoingRequest {
  * One request without redirects: a caller that follows one makes a new request, which is checked again. Never through a
  * proxy, which would resolve names itself and bypass the check.
  */
-export function guardedRequest(reach: OutboundPolicy): Send {
+export function createGuardedSend(policy: OutboundPolicy): Send {
   const agents = createAgents()
   return async (url, { isOperators = false, ...sent }) => {
-    reach.checkAddress(url.hostname)
-    return sendOver(agents, url, { ...sent, lookup: (isOperators ? reach.lookupForOperator : reach.lookup) as never })
+    policy.checkAddress(url.hostname)
+    return sendOver(agents, url, { ...sent, lookup: (isOperators ? policy.lookupForOperator : policy.lookup) as never })
   }
 }
 

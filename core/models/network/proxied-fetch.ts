@@ -11,7 +11,7 @@ export interface ProxySettings {
 
 /**
  * A `fetch` through the operator's proxies, which Node's own ignores. For the operator's addresses only: addresses that
- * people provided use `guardedRequest`. Local models on this machine are reached directly.
+ * people provided use `createGuardedSend`. Local models on this machine are reached directly.
  */
 export function proxiedFetch({ http, https, except }: ProxySettings): typeof globalThis.fetch {
   const proxyEnv = {

@@ -6,7 +6,7 @@ import { AppError, failure } from "../../protocol/errors.ts"
 import type { Web, WebAnswer, WebRequest } from "../../engine/pack-services.ts"
 import { explainCertificateError } from "./certificate-errors.ts"
 import { retryAfter } from "./retry-after.ts"
-import { guardedRequest } from "./guarded-fetch.ts"
+import { createGuardedSend } from "./guarded-fetch.ts"
 import type { OutboundPolicy } from "./outbound-policy.ts"
 import { own } from "../../shared/text/json.ts"
 
@@ -23,10 +23,10 @@ const UNPACK: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> 
 
 /** Requests to the web: every address is checked when it is connected to, and responses are limited. */
 export class WebClient implements Web {
-  readonly #send: ReturnType<typeof guardedRequest>
+  readonly #send: ReturnType<typeof createGuardedSend>
 
   constructor(reach: OutboundPolicy) {
-    this.#send = guardedRequest(reach)
+    this.#send = createGuardedSend(reach)
   }
 
   async fetch(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {

@@ -35,7 +35,7 @@ const SHAPES: ReadonlyMap<string, ListingShape> = new Map([
   ["llamacpp", "llamacpp"],
 ])
 
-/** The listing of a server with chat completions, by the name of its provider or endpoint. */
+/** Returns how to request the model list of a chat-completions server. `name` is its provider or endpoint. */
 export function toListing(name: string, access: ListingAccess): ModelListing {
   const { baseUrl, apiKey, headers = {}, listPrice = false } = access
   return {

@@ -41,7 +41,7 @@ export const settingVariables = {
   readonly idleSeconds: "PAWL_MODEL_IDLE_SECONDS"
 }
 
-/** Removes blank settings: `OPENAI_BASE_URL=` in a compose file fields that there is none. */
+/** Removes blank settings: an empty `OPENAI_BASE_URL=` in a compose file means that the setting is not set. */
 export function withoutBlanks(settings: ModelSettings): ModelSettings {
   const entries = Object.entries(settings).map(([name, value]) => [
     name,

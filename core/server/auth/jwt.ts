@@ -66,14 +66,14 @@ export async function openJwt(
 
 /** Unknown key ids cause at most one request per cooldown, however many tokens name one. */
 const REMOTE = { cooldownDuration: 30_000, timeoutDuration: 5000 }
-/** How long a failed fetch of keys is not repeated. Otherwise each bad token would cause a request. */
-export const KEYS_PAUSE_MS = 5000
+/** The delay before a failed fetch of keys is retried. Otherwise each bad token would cause a request. */
+export const JWKS_RETRY_DELAY_MS = 5000
 
-/** Repeats a failed fetch of keys only after the pause; until then every token fails with the same error. */
+/** Retries a failed fetch of keys only after the delay. Until then every token fails with the same error. */
 function withPause(getKey: JWTVerifyGetKey, clock: Clock): JWTVerifyGetKey {
   let failed: { readonly at: number; readonly error: unknown } | undefined
   return async (header, token) => {
-    if (failed && monotonicOf(clock) - failed.at < KEYS_PAUSE_MS) throw failed.error
+    if (failed && monotonicOf(clock) - failed.at < JWKS_RETRY_DELAY_MS) throw failed.error
     try {
       const key = await getKey(header, token)
       failed = undefined

@@ -29,8 +29,8 @@ export function connectionRoutes(app: Hono<Env>, { databases, results }: DataPor
       user: userOf(c),
       name: query.name,
       body: c.req.raw.body ?? ReadableStream.from([]),
-      tabs: type.includes("tab"),
-      said: toReading(query),
+      isTabSeparated: type.includes("tab"),
+      options: toReading(query),
       signal: c.req.raw.signal,
     }
     if (query.preview === "true") return c.json(await databases.previewCsv(upload), 200)

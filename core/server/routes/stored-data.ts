@@ -53,8 +53,8 @@ export interface CsvUpload {
   readonly user: UserId
   readonly name: string
   readonly body: AsyncIterable<Uint8Array>
-  readonly tabs: boolean
-  readonly said: CsvReading
+  readonly isTabSeparated: boolean
+  readonly options: CsvReading
   readonly signal: AbortSignal
 }
 

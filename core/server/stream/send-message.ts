@@ -168,7 +168,7 @@ async function pausesOf(ports: StreamPorts, run: RunRange): Promise<RunPauses> {
  */
 type WhichRun = { readonly message: MessageId; readonly pausesUpTo?: number } | { readonly position: number }
 
-/** The frames of one run out of a conversation's, up to its `done` or `error`. */
+/** Filters a conversation's frames to those of one run, up to its `done` or `error`. */
 export class RunFrames implements FrameSource<AnyFrame> {
   readonly #source: FrameSource<AnyFrame>
   readonly #which: WhichRun

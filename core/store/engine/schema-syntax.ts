@@ -14,7 +14,8 @@ export interface PartitionedTable {
 }
 
 /**
- * By conversation, because every query asks for the events of one. Keys grow with time, so a range is also a period.
+ * Partitioned by conversation, because every query reads the events of one. Keys grow over time, so a range of keys is
+ * also a period.
  * 2^22 conversations with ten rows of a kilobyte are about 40 GB, which can be vacuumed or moved in an hour.
  */
 export const partitionedEvent: PartitionedTable = {

@@ -6,7 +6,7 @@ import { SqlFileDisks } from "./file-disks.ts"
 import { SqlDatabaseFiles } from "./database-files.ts"
 
 /** Undefined if only this machine uses the database: then files are stored locally. */
-export function sharedFilesOf(
+export function createSharedFiles(
   { engine }: { readonly engine: Engine },
   { folder, clock }: { readonly folder: string; readonly clock: Clock },
 ): SharedFiles | undefined {

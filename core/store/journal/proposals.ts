@@ -184,7 +184,7 @@ export class SqlProposals {
     return this.#inOrder(await this.#engine.query<Row>(sql, [id]), MAX_PAGE_BYTES)
   }
 
-  /** The applied write that a proposal was to undo, if its run is an undo. */
+  /** Returns the audit id of the write that this proposal's run undoes, if the run is an undo. */
   async undoneBy({ conversationId, runId }: Proposal): Promise<AuditId | undefined> {
     const sql = `SELECT e.body FROM event e JOIN conversation c ON c.key = e.conversation
       WHERE c.id = ? AND e.type = 'run_started' AND e.message_id = ?`

@@ -70,7 +70,7 @@ async function readSource(engine: Engine, id: ConversationId): Promise<Source | 
 
 async function replayAll(engine: Engine, id: ConversationId, { row, events }: Source): Promise<Read> {
   const { key, user_id } = row as HeadAndSnapshot
-  // `events` is also empty if there is a snapshot: it was unusable, or was stored after the row was read.
+  // `events` can also be empty if the snapshot was unusable, or was stored after the row was read.
   const rows = events && events.length > 0 ? events : await engine.eventsToReplay(key)
   return { conversation: replay(id, user_id, rows.map(toEvent)), read: rows.length }
 }

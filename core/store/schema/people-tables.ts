@@ -82,8 +82,7 @@ export const peopleTables = ({ serialKey, clustered }: SchemaSyntax) => [
     id TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, name TEXT NOT NULL, agents TEXT NOT NULL, key_id TEXT NOT NULL,
     sealed TEXT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL) ${clustered}`,
   "CREATE UNIQUE INDEX mcp_server_name ON mcp_server (person, name)",
-  // The tools of MCP servers: as someone agreed to them, and as they were last seen. `person` is NULL for servers of the
-  // operator.
+  // The tools of MCP servers, as approved and as last seen. `person` is NULL for the operator's servers.
   `CREATE TABLE mcp_tool (
     server TEXT NOT NULL, tool TEXT NOT NULL, person TEXT, agreed_hash TEXT, seen_hash TEXT NOT NULL, rule TEXT,
     updated_at BIGINT NOT NULL, again BIGINT NOT NULL DEFAULT 0, agreed TEXT, seen TEXT NOT NULL,

@@ -13,10 +13,10 @@ import {
   type Place,
   sameValue,
 } from "./check.ts"
-import type { CheckedKeyword, ReadSchema, SchemaNode } from "./read-schema.ts"
+import type { CheckedKeyword, ParsedSchema, SchemaNode } from "./read-schema.ts"
 
 /** Interprets a schema for a value, without code generation. Returns an empty list if the value fits. */
-export function checkValue(schema: ReadSchema, value: unknown, options: CheckOptions): ValidationIssue[] {
+export function checkValue(schema: ParsedSchema, value: unknown, options: CheckOptions): ValidationIssue[] {
   const found: Found = []
   new Check(schema, HANDLERS, options).fits(schema.root, value, { found })
   return found.map(({ message, place }) => ({ message, path: pathOf(place) }))

@@ -1,6 +1,6 @@
 import { RE2JS } from "re2js"
 import type { JsonObject } from "../../protocol/schema.ts"
-import { type CheckedKeyword, type ReadSchema, type SchemaNode, SchemaProblem } from "./read-schema.ts"
+import { type CheckedKeyword, type ParsedSchema, type SchemaNode, SchemaProblem } from "./read-schema.ts"
 
 /** A check exceeded its number of steps. */
 export class TooMuchWork extends Error {
@@ -58,7 +58,7 @@ export type KeywordHandler = (check: Check, use: KeywordUse) => boolean
 
 /** The check of one value: remaining steps and found issues. The keywords are passed in. */
 export class Check {
-  readonly #schema: ReadSchema
+  readonly #schema: ParsedSchema
   readonly #handlers: Readonly<Record<CheckedKeyword, KeywordHandler>>
   readonly #patterns: CheckOptions["patterns"]
   readonly #names = new Map<object, readonly string[]>()
@@ -66,7 +66,7 @@ export class Check {
   #nested = 0
 
   constructor(
-    schema: ReadSchema,
+    schema: ParsedSchema,
     handlers: Readonly<Record<CheckedKeyword, KeywordHandler>>,
     { patterns, steps }: CheckOptions,
   ) {

@@ -4,7 +4,7 @@ import { own } from "../../shared/text/json.ts"
 export type SchemaNode = JsonObject | boolean
 
 /** A parsed schema: every reachable part is valid. */
-export interface ReadSchema {
+export interface ParsedSchema {
   readonly root: SchemaNode
   /** The rules of each part, in the order of checking. */
   readonly rules: ReadonlyMap<JsonObject, readonly Rule[]>
@@ -31,7 +31,7 @@ const refuse = (problem: string): never => {
 }
 
 /** Parses a schema. Throws `SchemaProblem` if it is invalid, too large or uses an unsupported keyword. */
-export function readJsonSchema(root: unknown, limits: SchemaLimits): ReadSchema {
+export function readJsonSchema(root: unknown, limits: SchemaLimits): ParsedSchema {
   if (!isNode(root)) return refuse("it must be an object, true or false.")
   return new Reader(root, limits).read()
 }
@@ -95,7 +95,7 @@ class Reader {
     this.#limits = limits
   }
 
-  read(): ReadSchema {
+  read(): ParsedSchema {
     this.#waiting.push(this.#root)
     for (let node = this.#waiting.pop(); node !== undefined; node = this.#waiting.pop()) this.#readNode(node, 0)
     this.#refuseCircles()

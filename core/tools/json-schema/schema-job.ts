@@ -1,7 +1,7 @@
 import type { ValidationIssue } from "../../engine/definition/schema.ts"
 import { type Pattern, TooMuchWork } from "./check.ts"
 import { checkValue } from "./check-value.ts"
-import { type ReadSchema, readJsonSchema, SchemaProblem } from "./read-schema.ts"
+import { type ParsedSchema, readJsonSchema, SchemaProblem } from "./read-schema.ts"
 
 /** A schema as text, and a value to check; without a value only the schema is checked. */
 export interface SchemaJob {
@@ -15,7 +15,7 @@ export type SchemaVerdict =
   | { readonly tooMuchWork: true }
 
 interface Usable {
-  readonly read: ReadSchema
+  readonly read: ParsedSchema
   readonly patterns: ReadonlyMap<string, Pattern>
 }
 

@@ -1,6 +1,6 @@
 import type { ToolQuestion, CallContext } from "../../engine/definition/tool.ts"
 import { MAX_FIELDS } from "../../protocol/conversation/questions.ts"
-import type { ServerQuestionAnswer, QuestioningCall, Unaskable } from "./connection/task-requests.ts"
+import type { ServerQuestionAnswer, ElicitingCall, RefusedQuestion } from "./connection/task-requests.ts"
 import { toServerQuestion } from "./definition/question.ts"
 
 /** The tool whose server asks. `secrets` must not appear in a question; it may grow during the call. */
@@ -10,7 +10,7 @@ interface QuestioningTool {
   secrets(): readonly string[]
 }
 
-interface QuestionsOfCall extends QuestioningCall {
+interface QuestionsOfCall extends ElicitingCall {
   /** The reasons why questions were not shown. */
   readonly unaskable: readonly string[]
 }
@@ -32,7 +32,7 @@ export function askInCall({ server, tool, secrets }: QuestioningTool, context: C
     },
   }
 
-  async function askOne(request: unknown): Promise<ServerQuestionAnswer | Unaskable> {
+  async function askOne(request: unknown): Promise<ServerQuestionAnswer | RefusedQuestion> {
     const ask = context.lasting?.ask
     if (!ask) return { action: "cancel" }
     const question = toServerQuestion(request, { server, tool, secrets: secrets() })

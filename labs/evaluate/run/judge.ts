@@ -1,5 +1,5 @@
 import { type Client, ClientError } from "../../../client/index.ts"
-import { type EvalSpent, type HappenedAnswer, NOTHING_SPENT } from "../happened.ts"
+import { type EvalSpent, type RecordedAnswer, NOTHING_SPENT } from "../happened.ts"
 import type { EvalWords } from "../file/eval-file.ts"
 import { JUDGE, type JudgeVerdict } from "./place.ts"
 import { recordRun } from "./record.ts"
@@ -29,7 +29,7 @@ interface Judging {
   readonly rubric: string
   readonly model: string
   readonly words: readonly EvalWords[]
-  readonly answers: readonly HappenedAnswer[]
+  readonly answers: readonly RecordedAnswer[]
   readonly signal: AbortSignal
 }
 

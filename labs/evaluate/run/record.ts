@@ -3,13 +3,13 @@ import { readRunRows } from "../../../client/read-pages.ts"
 import type { RecordedEvent } from "../../../core/protocol/conversation/conversation.ts"
 import type { JournalEvent } from "../../../core/protocol/events.ts"
 import type { Proposal } from "../../../core/protocol/proposals/proposal.ts"
-import { type EvalSpent, type HappenedAnswer, type HappenedCall, NOTHING_SPENT, addSpent } from "../happened.ts"
+import { type EvalSpent, type RecordedAnswer, type RecordedCall, NOTHING_SPENT, addSpent } from "../happened.ts"
 
 /** The characters of a result that a report stores and a judge sees: about a page. */
 const MAX_RESULT = 4000
 
 export interface CaseRecord {
-  readonly happened: HappenedAnswer
+  readonly happened: RecordedAnswer
   readonly spent: EvalSpent
   /** The model that answered; null if none did. */
   readonly model: string | null
@@ -42,7 +42,7 @@ function lastWords(events: readonly JournalEvent[]): string {
   return ""
 }
 
-function callsIn(events: readonly JournalEvent[]): HappenedCall[] {
+function callsIn(events: readonly JournalEvent[]): RecordedCall[] {
   const ends = new Map(events.flatMap((event) => (event.type === "tool_end" ? [[event.callId, event]] : [])))
   return events
     .flatMap((event) => (event.type === "message" ? event.parts : []))
@@ -54,8 +54,8 @@ function callsIn(events: readonly JournalEvent[]): HappenedCall[] {
     })
 }
 
-async function proposalsOf(client: Client, of: Pick<Proposal, "conversationId" | "runId">): Promise<HappenedCall[]> {
-  const found: HappenedCall[] = []
+async function proposalsOf(client: Client, of: Pick<Proposal, "conversationId" | "runId">): Promise<RecordedCall[]> {
+  const found: RecordedCall[] = []
   for (let cursor: string | null | undefined; cursor !== null;) {
     const { conversationId } = of
     const page = await client.listProposals({ query: { conversationId, limit: 200, ...(cursor ? { cursor } : {}) } })

@@ -6,16 +6,16 @@ import type { Proposal } from "../../../core/protocol/proposals/proposal.ts"
 import { checkExpectedAnswer } from "../check-answer.ts"
 import { checkFiles, checkWorkspaceRows, checkLimits } from "../check-left-behind.ts"
 import type { Approve, EvalCase, EvalWords } from "../file/eval-file.ts"
-import { type EvalSpent, type HappenedAnswer, NOTHING_SPENT, type Unmet, addSpent } from "../happened.ts"
+import { type EvalSpent, type RecordedAnswer, NOTHING_SPENT, type FailedCheck, addSpent } from "../happened.ts"
 import { type JudgedCase, askJudge } from "./judge.ts"
 import { type CaseRun, type EvalPlace, SCRIPTED_JUDGE } from "./place.ts"
 import { type CaseRecord, recordRun } from "./record.ts"
 import { CaseFault, inside, startCase } from "./start-case.ts"
 
-export interface CaseOutcome extends Pick<TalkedCase, "agent" | "model" | "spent"> {
-  readonly answers: readonly HappenedAnswer[]
+export interface CaseOutcome extends Pick<CaseTranscript, "agent" | "model" | "spent"> {
+  readonly answers: readonly RecordedAnswer[]
   readonly judged: readonly JudgedCase[]
-  readonly unmet: readonly Unmet[]
+  readonly unmet: readonly FailedCheck[]
 }
 
 /** Runs a case in a new environment, and checks the state that it leaves. */
@@ -44,9 +44,9 @@ export async function runCase(run: CaseRun, place: EvalPlace, signal: AbortSigna
 
 const checkSaid = (
   expected: EvalCase["say"][number]["expect"],
-  answer: HappenedAnswer | undefined,
+  answer: RecordedAnswer | undefined,
   index: number,
-): Unmet[] => {
+): FailedCheck[] => {
   if (!expected) return []
   const found = answer
     ? checkExpectedAnswer(expected, answer)
@@ -55,7 +55,7 @@ const checkSaid = (
 }
 
 /** Checks the calls and proposals of the whole conversation, and its last answer. */
-function checkWhole({ expect, say }: EvalCase, answers: readonly HappenedAnswer[]): Unmet[] {
+function checkWhole({ expect, say }: EvalCase, answers: readonly RecordedAnswer[]): FailedCheck[] {
   const last = answers.at(-1)
   if (!last) return []
   const all = answers.flatMap(({ calls }) => calls)
@@ -65,7 +65,7 @@ function checkWhole({ expect, say }: EvalCase, answers: readonly HappenedAnswer[
   return failsAsSaid ? found.filter(({ expectation }) => expectation !== "ends") : found
 }
 
-async function checkFilesIn({ expect: { files } }: EvalCase, folder: string | undefined): Promise<Unmet[]> {
+async function checkFilesIn({ expect: { files } }: EvalCase, folder: string | undefined): Promise<FailedCheck[]> {
   if (!files) return []
   if (folder === undefined)
     return [{ expectation: "files", problem: "the case works in no folder: start.files gives it one" }]
@@ -78,7 +78,7 @@ const toolsOf = async ({ client }: EvalPlace, agent: string): Promise<ReadonlySe
 }
 
 /** Refuses unknown tools: the expectation that a misspelt tool is not called would always be met. */
-function checkTools({ expect, say }: EvalCase, tools: ReadonlySet<string>): Unmet[] {
+function checkTools({ expect, say }: EvalCase, tools: ReadonlySet<string>): FailedCheck[] {
   const checks = [expect, ...say.flatMap((words) => words.expect ?? [])].flatMap(({ calls, proposals }) => [
     calls,
     proposals,
@@ -92,29 +92,29 @@ function checkTools({ expect, say }: EvalCase, tools: ReadonlySet<string>): Unme
 }
 
 /** Unused replies show that less was done than the case expects, and a missing reply that more was. */
-function checkScript({ script }: EvalCase, place: EvalPlace): Unmet[] {
+function checkScript({ script }: EvalCase, place: EvalPlace): FailedCheck[] {
   const [written, asked] = [script?.replies.length ?? 0, place.asked()]
   if (written === asked) return []
   const problem = `it has ${count(written, "reply", "replies")}, and was asked ${count(asked, "time")}`
   return [{ expectation: "script", problem }]
 }
 
-interface TalkedCase {
+interface CaseTranscript {
   /** The actual agent and model, if the case chose none. */
   readonly agent: string
   readonly model: string | null
   readonly spent: EvalSpent
   /** The outcome of each message when its run became idle. */
-  readonly rested: readonly HappenedAnswer[]
+  readonly rested: readonly RecordedAnswer[]
   /** The same at the end: a later message may have replaced open proposals. */
-  readonly whole: readonly HappenedAnswer[]
+  readonly whole: readonly RecordedAnswer[]
 }
 
 /** Sends all messages of a case, one after the other, in a new conversation. */
 async function talk(
   { evalCase, agent: wanted, model: chosen, mode, settings, base }: CaseRun,
   { place, connection, signal }: { place: EvalPlace; connection: string | undefined; signal: AbortSignal },
-): Promise<TalkedCase> {
+): Promise<CaseTranscript> {
   const { client } = place
   // Without fallback models, because the figures would be those of another model.
   const body = { agent: wanted, model: chosen, mode, connectionId: connection, fallback: [] }
@@ -122,7 +122,7 @@ async function talk(
   const stop = () => void client.cancelRun({ params: { id } }).catch(() => {}) // no active run, or it ends with the environment
   signal.addEventListener("abort", stop, { once: true })
   const runs: string[] = []
-  const rested: HappenedAnswer[] = []
+  const rested: RecordedAnswer[] = []
   try {
     for (const words of evalCase.say) {
       signal.throwIfAborted()

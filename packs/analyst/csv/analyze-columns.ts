@@ -26,7 +26,7 @@ export interface FileAnalysis {
  * Reads the whole file, because a column's type is known only after its last cell, and sometimes after all other
  * columns.
  */
-export async function analyzeColumns(each: EachRow, said: CsvReading, limits: CsvLimits): Promise<FileAnalysis> {
+export async function analyzeColumns(each: EachRow, options: CsvReading, limits: CsvLimits): Promise<FileAnalysis> {
   const columns: ColumnCells[] = []
   const first: CsvRow[] = []
   let top: { readonly row: CsvRow; readonly line: number } | undefined
@@ -50,13 +50,13 @@ export async function analyzeColumns(each: EachRow, said: CsvReading, limits: Cs
   })
   if (!top) throw new CsvRefusal("there is nothing in it")
   if (json > rowCount / 2) throw new CsvRefusal(JSON_FILE)
-  const { header, warning, question } = findHeader(top.row, columns, said.header)
+  const { header, warning, question } = findHeader(top.row, columns, options.header)
   if (!header) {
     see(top.row, top.line)
     first.unshift(top.row)
   }
   const names = columnNames(header ? top.row : [], columns.length)
-  const habits = habitsOf(columns, said)
+  const habits = habitsOf(columns, options)
   const types = columns.map((column) => toColumnType(column, habits))
   const warnings = [
     ...(warning === undefined ? [] : [warning]),
@@ -83,10 +83,10 @@ function titleAbove(row: CsvRow, width: number): string[] {
 }
 
 /** Returns the formats that unambiguous columns agree on; settings from the sender come first. */
-function habitsOf(columns: readonly ColumnCells[], said: CsvReading): Habits {
+function habitsOf(columns: readonly ColumnCells[], options: CsvReading): Habits {
   return {
-    decimal: said.decimal ?? agreed(columns.map(({ decimal }) => decimal)),
-    dates: said.dates ?? agreed(columns.map(({ dates }) => dates)),
+    decimal: options.decimal ?? agreed(columns.map(({ decimal }) => decimal)),
+    dates: options.dates ?? agreed(columns.map(({ dates }) => dates)),
   }
 }
 

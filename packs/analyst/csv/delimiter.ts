@@ -17,11 +17,11 @@ interface Delimiter {
  * Finds the delimiter of a file: the one of its first line (`sep=;`), otherwise the character that creates the most
  * cells, in the same number in the most rows.
  */
-export async function findDelimiter(text: Readable, said?: keyof typeof SIGNS): Promise<Delimiter> {
+export async function findDelimiter(text: Readable, chosen?: keyof typeof SIGNS): Promise<Delimiter> {
   const sample = await beginningOf(text)
   const [, told] = /^\uFEFF?"?sep=([^"\r\n])"?[\r\n]/i.exec(sample) ?? []
   const skips = told === undefined ? 0 : 1
-  if (said) return { delimiter: SIGNS[said], skips }
+  if (chosen) return { delimiter: SIGNS[chosen], skips }
   return { delimiter: told ?? likeliest(sample), skips }
 }
 

@@ -14,8 +14,8 @@ const YEAR = /^(?:19|20)\d\d$/
  * Decides whether the first row contains the names of the columns. It does not if each column of numbers or dates has a
  * number or date there, too. Years are an exception, because they are often names of columns.
  */
-export function findHeader(first: readonly string[], columns: readonly ColumnCells[], said?: boolean): Header {
-  if (said !== undefined) return { header: said }
+export function findHeader(first: readonly string[], columns: readonly ColumnCells[], chosen?: boolean): Header {
+  if (chosen !== undefined) return { header: chosen }
   const typed = columns.flatMap((column, index) => {
     const cell = first[index]?.trim() ?? ""
     return column.ways === 0 || cell === "" ? [] : [{ cell, fits: column.accepts(cell) }]

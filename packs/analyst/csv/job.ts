@@ -8,9 +8,9 @@ export interface CsvJob {
   readonly to: string | null
   readonly table: string
   /** The sender declared tabs as the delimiter. */
-  readonly tabs: boolean
+  readonly isTabSeparated: boolean
   /** Settings from the sender. */
-  readonly said?: CsvReading
+  readonly options?: CsvReading
   readonly limits: CsvLimits
 }
 

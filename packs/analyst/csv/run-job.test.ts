@@ -15,7 +15,7 @@ const japanese = encodeAs("shift_jis", `都市,n\n${"東京とその近く,1\n".
 
 const run = (text: string | Uint8Array, limits = csvLimits) => {
   writeFileSync(file, text)
-  return runCsvJob({ file, to: null, table: "t", tabs: false, limits })
+  return runCsvJob({ file, to: null, table: "t", isTabSeparated: false, limits })
 }
 
 async function look(text: string | Uint8Array) {

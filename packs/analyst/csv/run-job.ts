@@ -15,11 +15,11 @@ import { toComment } from "../sqlite/table-notes.ts"
  */
 export async function runCsvJob(job: CsvJob): Promise<CsvOutcome> {
   try {
-    const said = job.said ?? {}
-    const text = await readText(job.file, said.encoding)
-    const { delimiter, skips } = await findDelimiter(text.open(), job.tabs ? "tab" : said.delimiter)
+    const options = job.options ?? {}
+    const text = await readText(job.file, options.encoding)
+    const { delimiter, skips } = await findDelimiter(text.open(), job.isTabSeparated ? "tab" : options.delimiter)
     const each: EachRow = (see) => eachRow({ job, text, delimiter, skips }, see)
-    const look = await analyzeColumns(each, said, job.limits)
+    const look = await analyzeColumns(each, options, job.limits)
     const warnings = [...text.warnings, ...look.warnings]
     if (job.to !== null) await write(job, { ...look, warnings }, each)
     return { type: "read", preview: toPreview({ ...look, warnings }, delimiter) }

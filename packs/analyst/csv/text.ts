@@ -14,8 +14,8 @@ export interface CsvText {
 const CHUNK = 256 * 1024
 
 /** Detects the encoding of a file by reading all of it once, or uses the sender's setting. */
-export async function readText(file: string, said?: Encoding): Promise<CsvText> {
-  if (said) return { encoding: said, warnings: [], open: () => toReadable(decoded(file, said, true)) }
+export async function readText(file: string, chosen?: Encoding): Promise<CsvText> {
+  if (chosen) return { encoding: chosen, warnings: [], open: () => toReadable(decoded(file, chosen, true)) }
   const finder = new EncodingFinder()
   for await (const chunk of createReadStream(file, { highWaterMark: CHUNK })) finder.see(chunk as Buffer)
   const found = finder.end()

@@ -19,7 +19,7 @@ function opened(limits: Partial<CsvLimits>, isRecorded = async () => false) {
     yield Buffer.from(text)
   }
   const keep = (text: string, record = async () => {}, signal = new AbortController().signal) =>
-    uploads.keep({ user, name: "x", body: body(text), tabs: false, signal }, record)
+    uploads.keep({ user, name: "x", body: body(text), isTabSeparated: false, signal }, record)
   return { keep, left, folders: () => readdirSync(join(root, ".uploads")) }
 }
 

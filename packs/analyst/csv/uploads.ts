@@ -23,9 +23,9 @@ export interface UploadedCsv {
   readonly name: string
   readonly body: AsyncIterable<Uint8Array>
   /** The sender declared tabs as the delimiter. */
-  readonly tabs: boolean
+  readonly isTabSeparated: boolean
   /** Settings from the sender. */
-  readonly said?: CsvReading
+  readonly options?: CsvReading
   readonly signal: AbortSignal
 }
 
@@ -125,8 +125,12 @@ export class CsvUploads {
     }
   }
 
-  async #read({ name, tabs, said, signal }: UploadedCsv, file: string, to: string | null): Promise<CsvPreview> {
-    const job = { file, to, table: tableName(name), tabs, said, limits: this.#limits }
+  async #read(
+    { name, isTabSeparated, options, signal }: UploadedCsv,
+    file: string,
+    to: string | null,
+  ): Promise<CsvPreview> {
+    const job = { file, to, table: tableName(name), isTabSeparated, options, limits: this.#limits }
     const outcome = await readInChild(job, signal, { log: this.#log })
     if (outcome.type === "refused") throw failure("csv_refused", { problem: outcome.problem })
     return outcome.preview

@@ -86,13 +86,13 @@ function endOfTexts(body: Buffer, from: number, count: number): number {
   return at
 }
 
-/** Fields of an error: a letter and a text each, and a zero at the end. */
+/** True if the body is a list of error fields: each a type byte and a NUL-terminated string, then a final NUL. */
 function hasFields(body: Buffer): boolean {
   for (let at = 0; at >= 0 && at < body.length; at = endOfTexts(body, at + 1, 1)) if (body[at] === 0) return true
   return false
 }
 
-/** A count and, for each column, a name and eighteen bytes. */
+/** True if the body is a row description: a column count, then a name and eighteen bytes for each column. */
 function hasColumns(body: Buffer): boolean {
   if (body.length < 2) return false
   let at = 2

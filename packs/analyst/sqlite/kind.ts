@@ -5,14 +5,14 @@ import { SqliteChangeChildren } from "./change-children.ts"
 import { sqliteChanges } from "./changes.ts"
 import { SqliteChildren } from "./children.ts"
 import type { SqliteJob, SqliteOutcome } from "./job.ts"
-import { FilePlaces, type SharedPlaces } from "./places.ts"
+import { FilePlaces, type SharedFileStorage } from "./places.ts"
 import { problemOfStatement } from "./statement.ts"
 
 export interface SqliteKindOptions {
   /** The folder with the folders `<user>` and `shared` of files. */
   readonly root: string
   /** Set if several machines share the store. */
-  readonly shared?: SharedPlaces | undefined
+  readonly shared?: SharedFileStorage | undefined
   readonly limits?: typeof queryLimits
   /** Default: all. Tests disable single ones. */
   readonly guards?: SqliteGuards

@@ -20,7 +20,7 @@ export interface ChangePlace extends FilePlace {
 }
 
 /** For several machines with one store: it contains the uploads, and records which disk has the other files. */
-export interface SharedPlaces {
+export interface SharedFileStorage {
   readonly uploads: StoredUploads
   readonly disk: DiskOwnership
 }
@@ -28,11 +28,11 @@ export interface SharedPlaces {
 /** Locates users' files: those that an operator placed on this machine, and uploads, which may be in the store. */
 export class FilePlaces {
   readonly #root: string
-  readonly #shared: SharedPlaces | undefined
+  readonly #shared: SharedFileStorage | undefined
   readonly #mostUploaded: number
 
   /** Files are in the folders `<user>` and `shared` of `root`. `mostUploaded`: see `MAX_UPLOADED_BYTES`. */
-  constructor(root: string, shared?: SharedPlaces, mostUploaded = MAX_UPLOADED_BYTES) {
+  constructor(root: string, shared?: SharedFileStorage, mostUploaded = MAX_UPLOADED_BYTES) {
     this.#root = root
     this.#shared = shared
     this.#mostUploaded = mostUploaded

@@ -1,7 +1,7 @@
 import type { StatementSync } from "node:sqlite"
 import type { QueryLimits } from "../database/sql-guards.ts"
 import type { SqliteOutcome } from "./job.ts"
-import { type SqliteValue, toWire, typesOf } from "./values.ts"
+import { type SqliteValue, toWire, toColumns } from "./values.ts"
 
 /** Reads as many rows as the limits allow. */
 export function readRows(statement: StatementSync, { rows: mostRows, bytes: mostBytes }: QueryLimits): SqliteOutcome {
@@ -22,5 +22,5 @@ export function readRows(statement: StatementSync, { rows: mostRows, bytes: most
   }
   // Without any row it would look like an empty result.
   if (truncated && rows.length === 0) return { type: "too_large" }
-  return { type: "answer", answer: { columns: typesOf(statement.columns(), first), rows, truncated } }
+  return { type: "answer", answer: { columns: toColumns(statement.columns(), first), rows, truncated } }
 }

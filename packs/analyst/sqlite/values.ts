@@ -14,7 +14,7 @@ export function toWire(value: SqliteValue): unknown {
 }
 
 /** The declared types; without one, as for an expression, the type of the first value. */
-export function typesOf(
+export function toColumns(
   declared: readonly { readonly name: string; readonly type: string | null }[],
   first: readonly SqliteValue[] | undefined,
 ): Column[] {

@@ -104,7 +104,7 @@ async function draw({ query, result, before }: Wish, { checker, context }: Means
       : asTable(result, verdict.problem)
   }
   const refused: RefusedChart[] = []
-  const task = { wish: query, data, ...(before ? { before: JSON.stringify(before) } : {}) }
+  const task = { request: query, data, ...(before ? { previous: JSON.stringify(before) } : {}) }
   while (refused.length <= MENDS) {
     const text = await writeChart({ model, signal: context.signal }, task, refused)
     const verdict = await checker.check({ text, columns: data.columns })

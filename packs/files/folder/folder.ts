@@ -12,7 +12,7 @@ export interface FolderEntry {
 export interface Listed {
   readonly entries: readonly FolderEntry[]
   readonly more: number
-  readonly isCut: boolean
+  readonly isTruncated: boolean
 }
 
 /** `other`: a pipe, a socket, a device. It is listed but never opened. */
@@ -26,7 +26,7 @@ export interface FoundPath {
   readonly size: number
   readonly mode: number
   /** It has other names (hard links) that may be outside. A write replaces the file of this name only. */
-  readonly isShared: boolean
+  readonly hasOutsideLinks: boolean
 }
 
 export interface FileBytes extends FoundPath {
@@ -58,9 +58,9 @@ export interface Folder extends Disposable {
   readonly id: string
   readonly trust: FolderTrust
   /** How the folder prevents escapes: by open descriptors, or by checking names before and after. */
-  readonly heldBy: "descriptors" | "names"
-  /** Paths in the folder that do not belong to it, relative to it. */
-  readonly closed: readonly string[]
+  readonly lookup: "descriptors" | "names"
+  /** Excluded paths, relative to the folder, such as Pawl's own data. */
+  readonly excluded: readonly string[]
   /**
    * Identifies the entry itself: the value changes if another entry takes its name. For a link it includes the text and
    * the target.
@@ -76,7 +76,7 @@ export interface Folder extends Disposable {
    */
   realPath(path: string, last: "follow" | "keep"): string
   /**
-   * Sorted by name; `more` is the number of omitted entries, `isCut` that there are more than are counted. Reading the
+   * Sorted by name; `more` is the number of omitted entries. `isTruncated`: the directory has more names than were read. Reading the
    * sizes takes most of the time, so callers that need only names pass `no-sizes`.
    */
   list(path: string, most: number, sizes?: "sizes" | "no-sizes"): Listed
@@ -89,7 +89,7 @@ export interface Folder extends Disposable {
   write(path: string, bytes: Buffer, how: { readonly expect: Expected; readonly mode?: number }): void
   remove(path: string, expect: Expected): void
   /** Deletes drafts that a crashed process left next to this path. */
-  sweepBeside(path: string): void
+  deleteStaleDrafts(path: string): void
   /** `to` must not exist. */
   move(from: string, to: string): void
   makeDirectory(path: string): void

@@ -26,8 +26,8 @@ export function toGlob(engine: Engine, glob: string, flags = 0): Glob {
 }
 
 /** A glob as models write it: without a slash it matches a name at any depth. */
-export function toFileGlob(engine: Engine, said: string): ReturnType<typeof toGlob> {
-  return toGlob(engine, said.includes("/") ? said.replace(/^\.?\//, "") : `**/${said}`)
+export function toFileGlob(engine: Engine, glob: string): ReturnType<typeof toGlob> {
+  return toGlob(engine, glob.includes("/") ? glob.replace(/^\.?\//, "") : `**/${glob}`)
 }
 
 function toSource(engine: Engine, glob: string): string {

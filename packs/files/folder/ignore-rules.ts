@@ -18,7 +18,7 @@ interface Rule {
 /** The rules of a `.gitignore`, for paths relative to its directory. An invalid rule is ignored. */
 export interface IgnoreRules {
   /** True to ignore, false to include a path that another file ignores, undefined without a matching rule. */
-  judge(path: string, isDirectory: boolean): boolean | undefined
+  isIgnored(path: string, isDirectory: boolean): boolean | undefined
 }
 
 export async function readIgnoreRules(text: string): Promise<IgnoreRules> {
@@ -35,7 +35,7 @@ export async function readIgnoreRules(text: string): Promise<IgnoreRules> {
       const body = trimmed.slice(negated ? 1 : 0).replace(/^\\(?=[#!])/, "")
       const onlyDirectories = body.endsWith("/")
       const path = body.replace(/(?<!\/)\/+$/, "")
-      // A slash in the middle or at the start ties a rule to this directory; without one it holds at every depth.
+      // A slash in the middle or at the start ties a rule to this directory; without one it applies at any depth.
       const anchored = path.includes("/") ? path.replace(/^\//, "") : `**/${path}`
       try {
         const glob = toGlob(engine, anchored)
@@ -46,7 +46,7 @@ export async function readIgnoreRules(text: string): Promise<IgnoreRules> {
       }
     })
   return {
-    judge(path, isDirectory) {
+    isIgnored(path, isDirectory) {
       const last = rules.findLast((rule) => (isDirectory || !rule.onlyDirectories) && rule.matches(path))
       return last && !last.negated
     },

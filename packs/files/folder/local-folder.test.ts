@@ -115,7 +115,7 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(() => folder.write("later/data/new", Buffer.from("x"), { expect: "absent" })).toThrow("outside")
     expect(read(folder, "src/a.txt")).toBe("inside")
     expect(readdirSync(join(root, "data"))).toEqual(["master.key"])
-    expect(() => openFolder(join(root, "data"), by, [join(root, "data")])).toThrow("Pawl itself")
+    expect(() => openFolder(join(root, "data"), by, [join(root, "data")])).toThrow("Pawl's own data")
   })
 
   test("a file with a hard link can be read; a write or a deletion does not change the other name", () => {
@@ -124,13 +124,13 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     linkSync(join(root, "src", "a.txt"), join(root, "src", "b.txt"))
     using folder = openFolder(root, by)
     expect(read(folder, "hard")).toBe(SECRET)
-    expect([folder.find("hard")?.isShared, folder.find("src/b.txt")?.isShared]).toEqual([true, false])
+    expect([folder.find("hard")?.hasOutsideLinks, folder.find("src/b.txt")?.hasOutsideLinks]).toEqual([true, false])
     expect(read(folder, "src/b.txt")).toBe("inside")
     folder.write("hard", Buffer.from("mine"), { expect: fileHash(Buffer.from(SECRET)) })
     folder.remove("gone", fileHash(Buffer.from(SECRET)))
     expect(read(folder, "hard")).toBe("mine")
     expect(readFileSync(join(outside, "secret"), "utf8")).toBe(SECRET)
-    expect(folder.find("hard")?.isShared).toBe(false)
+    expect(folder.find("hard")?.hasOutsideLinks).toBe(false)
   })
 
   test("pipes, sockets and devices are listed and never opened", async () => {

@@ -25,30 +25,30 @@ import {
   type Listed,
   fileRefusal,
 } from "./folder.ts"
-import { byDescriptors, byNames, DIRECTORY, type Directory, type DirectoryLookup } from "./ground.ts"
+import { byDescriptors, byNames, DIRECTORY, type Directory, type DirectoryLookup } from "./directory-lookup.ts"
 import { LocalWrites } from "./local-writes.ts"
 import { MAX_NAMES, namesIn } from "./names-in.ts"
-import { shown } from "./shown.ts"
+import { displayName } from "./display-name.ts"
 import { type PathEnd, type Roots, walk } from "./walk.ts"
 import { own } from "../../../core/pack.ts"
 
 /**
- * The folder on this machine. `by`: the lookup to use, if the system offers both. `closed`: paths that do not belong to
- * the folder even if they are in it, such as Pawl's own data. Without `trust` the folder is not trusted.
+ * The folder on this machine. `by`: the lookup to use, if the system offers both. `excluded`: paths that do not belong
+ * to the folder even if they are in it, such as Pawl's own data. Without `trust` the folder is not trusted.
  */
 export function openFolder(
   path: string,
-  by: Folder["heldBy"] = process.platform === "linux" ? "descriptors" : "names",
-  closed: readonly string[] = [],
+  by: Folder["lookup"] = process.platform === "linux" ? "descriptors" : "names",
+  excluded: readonly string[] = [],
   trust: FolderTrust = { isTrusted: false },
 ): Folder {
   const root = realpathSync(path)
-  const places = closed.map(realOrWouldBe)
+  const places = excluded.map(expectedRealPath)
   if (places.some((place) => isInside(root, place)))
-    throw fileRefusal(`${shown(root)} holds data of Pawl itself, where no tool works`)
+    throw fileRefusal(`${displayName(root)} contains Pawl's own data, which tools must not access`)
   const fd = openSync(root, DIRECTORY)
-  const ground: DirectoryLookup = by === "descriptors" ? byDescriptors : byNames(root)
-  return new LocalFolder({ ground, root: { fd, path: [] }, rootPath: root, closed: within(places, root), trust })
+  const lookup: DirectoryLookup = by === "descriptors" ? byDescriptors : byNames(root)
+  return new LocalFolder({ lookup, root: { fd, path: [] }, rootPath: root, excluded: within(places, root), trust })
 }
 
 /** Short, and the same for the same real path. */
@@ -58,18 +58,18 @@ const within = (places: readonly string[], root: string) =>
   places.filter((place) => isInside(place, root)).map((place) => relative(root, place))
 
 /** The real path of an entry that may not exist yet. */
-function realOrWouldBe(path: string): string {
+function expectedRealPath(path: string): string {
   const above = dirname(resolve(path))
   if (existsSync(path)) return realpathSync(path)
-  return above === resolve(path) ? above : join(realOrWouldBe(above), basename(path))
+  return above === resolve(path) ? above : join(expectedRealPath(above), basename(path))
 }
 
 class LocalFolder implements Folder {
   readonly root: string
   readonly id: string
   readonly trust: FolderTrust
-  readonly heldBy: Folder["heldBy"]
-  readonly closed: readonly string[]
+  readonly lookup: Folder["lookup"]
+  readonly excluded: readonly string[]
   readonly #roots: Roots
   readonly #writes: LocalWrites
 
@@ -77,32 +77,32 @@ class LocalFolder implements Folder {
     this.trust = trust
     this.root = roots.rootPath
     this.id = folderId(roots.rootPath)
-    this.heldBy = roots.ground.heldBy
-    this.closed = roots.closed
+    this.lookup = roots.lookup.kind
+    this.excluded = roots.excluded
     this.#roots = roots
     this.#writes = new LocalWrites(roots, (place, most) => this.#bytes(place, most))
   }
 
   find(path: string): FoundPath | undefined {
-    return said(path, () => walk(this.#roots, path, (place) => this.#found(place)))
+    return withReadableErrors(path, () => walk(this.#roots, path, (place) => this.#found(place)))
   }
 
   kindOf(path: string): EntryType | undefined {
     const kind = ({ open, isLink }: PathEnd) => (isLink ? "link" : open && typeOf(open.stat))
-    return said(path, () => walk(this.#roots, path, kind, "keep"))
+    return withReadableErrors(path, () => walk(this.#roots, path, kind, "keep"))
   }
 
   identityOf(path: string): string | undefined {
     const own = ({ directory, name, open, isLink }: PathEnd) => {
       if (open) return identityIn(open.stat)
       if (!isLink) return undefined
-      const at = this.#roots.ground.at(directory, name)
-      return `${identityIn(lstatSync(at, { bigint: true }))} ${readlinkSync(at)} ${this.#ledTo(path)}`
+      const at = this.#roots.lookup.at(directory, name)
+      return `${identityIn(lstatSync(at, { bigint: true }))} ${readlinkSync(at)} ${this.#targetIdentity(path)}`
     }
-    return said(path, () => walk(this.#roots, path, own, "keep"))
+    return withReadableErrors(path, () => walk(this.#roots, path, own, "keep"))
   }
 
-  #ledTo(link: string): string {
+  #targetIdentity(link: string): string {
     try {
       return walk(this.#roots, link, ({ open }) => (open ? identityIn(open.stat) : "nowhere"))
     } catch {
@@ -111,61 +111,61 @@ class LocalFolder implements Folder {
   }
 
   realPath(path: string, last: "follow" | "keep"): string {
-    return said(path, () => walk(this.#roots, path, (place) => place.path.join("/"), last))
+    return withReadableErrors(path, () => walk(this.#roots, path, (place) => place.path.join("/"), last))
   }
 
   list(path: string, most: number, sizes: "sizes" | "no-sizes" = "sizes"): Listed {
-    return said(path, () =>
+    return withReadableErrors(path, () =>
       walk(this.#roots, path, ({ open, path: at }) => {
         if (!open) throw missing(path)
-        if (!open.stat.isDirectory()) throw fileRefusal(`${shown(path)} is a file; read_file reads it`)
+        if (!open.stat.isDirectory()) throw fileRefusal(`${displayName(path)} is a file; read_file reads it`)
         return this.#entries({ fd: open.fd, path: at }, most, sizes)
       }),
     )
   }
 
   read(path: string, most: number): FileBytes {
-    return said(path, () => walk(this.#roots, path, (place) => this.#bytes(place, most)))
+    return withReadableErrors(path, () => walk(this.#roots, path, (place) => this.#bytes(place, most)))
   }
 
   write(path: string, bytes: Buffer, how: { readonly expect: Expected; readonly mode?: number }): void {
-    said(path, () => this.#writes.write(path, bytes, how))
+    withReadableErrors(path, () => this.#writes.write(path, bytes, how))
   }
 
   remove(path: string, expect: Expected): void {
-    said(path, () => this.#writes.remove(path, expect))
+    withReadableErrors(path, () => this.#writes.remove(path, expect))
   }
 
-  sweepBeside(path: string): void {
-    said(path, () => this.#writes.sweepBeside(path))
+  deleteStaleDrafts(path: string): void {
+    withReadableErrors(path, () => this.#writes.sweepBeside(path))
   }
 
   move(from: string, to: string): void {
-    said(from, () => this.#writes.move(from, to))
+    withReadableErrors(from, () => this.#writes.move(from, to))
   }
 
   makeDirectory(path: string): void {
-    said(path, () => this.#writes.makeDirectory(path))
+    withReadableErrors(path, () => this.#writes.makeDirectory(path))
   }
 
   removeDirectory(path: string): void {
-    said(path, () => this.#writes.removeDirectory(path))
+    withReadableErrors(path, () => this.#writes.removeDirectory(path))
   }
 
   removeEntry(path: string, identity: string): void {
-    said(path, () => this.#writes.removeEntry(path, () => this.identityOf(path) === identity))
+    withReadableErrors(path, () => this.#writes.removeEntry(path, () => this.identityOf(path) === identity))
   }
 
   linkText(path: string): string | undefined {
     const text = ({ directory, name, isLink }: PathEnd) =>
-      isLink ? readlinkSync(this.#roots.ground.at(directory, name)) : undefined
-    return said(path, () => walk(this.#roots, path, text, "keep"))
+      isLink ? readlinkSync(this.#roots.lookup.at(directory, name)) : undefined
+    return withReadableErrors(path, () => walk(this.#roots, path, text, "keep"))
   }
 
   openDirectory(path: string): { fd: number; close(): void } {
-    return said(path, () =>
+    return withReadableErrors(path, () =>
       walk(this.#roots, path, (place) => {
-        if (!place.open?.stat.isDirectory()) throw fileRefusal(`${shown(path)} is no directory`)
+        if (!place.open?.stat.isDirectory()) throw fileRefusal(`${displayName(path)} is not a directory`)
         const fd = this.#reopen(place)
         return { fd, close: () => closeSync(fd) }
       }),
@@ -177,12 +177,12 @@ class LocalFolder implements Folder {
   }
 
   #reopen({ open, directory, name }: PathEnd): number {
-    return this.#roots.ground.reopen(open?.fd ?? -1, directory, name || ".")
+    return this.#roots.lookup.reopen(open?.fd ?? -1, directory, name || ".")
   }
 
   #bytes(place: PathEnd, most: number): FileBytes {
     const found = this.#found(place)
-    const name = shown(place.path.join("/"))
+    const name = displayName(place.path.join("/"))
     if (!found) throw missing(place.path.join("/"))
     if (found.type === "directory") throw fileRefusal(`${name} is a directory; list_directory lists it`)
     if (found.type !== "file") throw fileRefusal(`${name} is a pipe, a socket or a device: it is never opened`)
@@ -204,8 +204,8 @@ class LocalFolder implements Folder {
     if (!open) return undefined
     const { stat } = open
     const type = typeOf(stat)
-    const isShared = type === "file" && stat.nlink > 1n && this.#namesOf(stat.ino, directory) < stat.nlink
-    return { type, path: path.join("/"), size: Number(stat.size), mode: Number(stat.mode & 0o7777n), isShared }
+    const hasOutsideLinks = type === "file" && stat.nlink > 1n && this.#namesOf(stat.ino, directory) < stat.nlink
+    return { type, path: path.join("/"), size: Number(stat.size), mode: Number(stat.mode & 0o7777n), hasOutsideLinks }
   }
 
   /**
@@ -214,16 +214,16 @@ class LocalFolder implements Folder {
   #namesOf(ino: bigint, directory: Directory): bigint {
     let names = 0n
     for (const { name } of this.#entries(directory, MAX_NAMES, "no-sizes").entries) {
-      const stat = lstatSync(this.#roots.ground.at(directory, name), { bigint: true, throwIfNoEntry: false })
+      const stat = lstatSync(this.#roots.lookup.at(directory, name), { bigint: true, throwIfNoEntry: false })
       if (stat?.ino === ino) names++
     }
     return names
   }
 
   #entries(listed: Directory, most: number, sizes: "sizes" | "no-sizes"): Listed {
-    const { ground } = this.#roots
-    const at = ground.at(listed, ".")
-    const { names, isCut } = namesIn(at, fstatSync(listed.fd).size)
+    const { lookup } = this.#roots
+    const at = lookup.at(listed, ".")
+    const { names, isTruncated } = namesIn(at, fstatSync(listed.fd).size)
     const found = names.map((entry) => ({
       name: Buffer.from(entry.name, "latin1").toString("utf8"),
       type: typeOf(entry),
@@ -236,7 +236,7 @@ class LocalFolder implements Folder {
       if (Buffer.from(name, "utf8").toString("latin1") !== raw) return { name, type: "other", size: 0 }
       return { name, type, size: sizes === "sizes" ? sizeOf(`${at}/${name}`) : 0 }
     })
-    return { entries, more: found.length - entries.length, isCut }
+    return { entries, more: found.length - entries.length, isTruncated }
   }
 }
 
@@ -269,22 +269,22 @@ function sizeOf(path: string): number {
 }
 
 export const missing = (path: string) =>
-  fileRefusal(`${shown(path)} does not exist; list_directory shows what there is`)
+  fileRefusal(`${displayName(path)} does not exist; list_directory lists the files`)
 
 /** Replaces system messages about paths, which contain internal addresses. */
-function said<T>(path: string, work: () => T): T {
+function withReadableErrors<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
     if (typeof code !== "string" || typeof syscall !== "string") throw error
-    throw fileRefusal(`${shown(path)}: ${own(REASONS, code) ?? code}`)
+    throw fileRefusal(`${displayName(path)}: ${own(REASONS, code) ?? code}`)
   }
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "this user may not do that there",
-  EPERM: "this user may not do that there",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
   ENAMETOOLONG: "the name is too long",

@@ -17,8 +17,8 @@ import {
 } from "node:fs"
 import { failure } from "../../../core/pack.ts"
 import { type Expected, type FileBytes, fileRefusal } from "./folder.ts"
-import { DIRECTORY, type Directory } from "./ground.ts"
-import { shown } from "./shown.ts"
+import { DIRECTORY, type Directory } from "./directory-lookup.ts"
+import { displayName } from "./display-name.ts"
 import { type PathEnd, requireInside, type Roots, walk } from "./walk.ts"
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
@@ -62,7 +62,7 @@ export class LocalWrites {
         removeQuietly(draft)
         throw error
       }
-      this.#settle(directory)
+      this.#syncDirectory(directory)
     })
   }
 
@@ -76,18 +76,18 @@ export class LocalWrites {
         const { directory, name, open } = place
         this.#sweep(directory)
         // Renamed first and checked before it is deleted: another file may have got its name since the last check.
-        const aside = draftName()
+        const renamed = draftName()
         requireInside(this.#roots, directory, path)
-        renameSync(this.#at(directory, name), this.#at(directory, aside))
-        const moved = this.#roots.ground.open(directory, aside)
+        renameSync(this.#at(directory, name), this.#at(directory, renamed))
+        const moved = this.#roots.lookup.open(directory, renamed)
         const same = moved !== undefined && moved !== "link" && moved.stat.ino === open?.stat.ino
         if (moved !== undefined && moved !== "link") closeSync(moved.fd)
         if (!same) {
-          renameSync(this.#at(directory, aside), this.#at(directory, name))
+          renameSync(this.#at(directory, renamed), this.#at(directory, name))
           throw stale(path)
         }
-        unlinkSync(this.#at(directory, aside))
-        this.#settle(directory)
+        unlinkSync(this.#at(directory, renamed))
+        this.#syncDirectory(directory)
       },
       "keep",
     )
@@ -99,30 +99,32 @@ export class LocalWrites {
   }
 
   #sweep(directory: Directory): void {
-    for (const name of readdirSync(this.#at(directory, "."))) if (isLeft(name)) removeQuietly(this.#at(directory, name))
+    for (const name of readdirSync(this.#at(directory, ".")))
+      if (isStaleDraft(name)) removeQuietly(this.#at(directory, name))
   }
 
   move(from: string, to: string): void {
-    const { ground } = this.#roots
+    const { lookup } = this.#roots
     walk(
       this.#roots,
       from,
       (source) => {
         if (!source.open && !source.isLink)
-          throw fileRefusal(`${shown(from)} does not exist; list_directory shows what there is`)
+          throw fileRefusal(`${displayName(from)} does not exist; list_directory lists the files`)
         if (source.name === "") throw fileRefusal("The work folder itself cannot be moved")
         walk(
           this.#roots,
           to,
           (target) => {
-            if (target.open || target.isLink) throw fileRefusal(`${shown(to)} exists already; delete or move it first`)
+            if (target.open || target.isLink)
+              throw fileRefusal(`${displayName(to)} exists already; delete or move it first`)
             requireReal(source, from)
             requireReal(target, to)
             requireInside(this.#roots, source.directory, from)
             requireInside(this.#roots, target.directory, to)
-            renameSync(ground.at(source.directory, source.name), ground.at(target.directory, target.name))
-            this.#settle(target.directory)
-            this.#settle(source.directory)
+            renameSync(lookup.at(source.directory, source.name), lookup.at(target.directory, target.name))
+            this.#syncDirectory(target.directory)
+            this.#syncDirectory(source.directory)
           },
           "keep",
         )
@@ -135,10 +137,10 @@ export class LocalWrites {
     walk(this.#roots, path, (place) => {
       const { directory, name, open } = place
       requireReal(place, path)
-      if (open) throw fileRefusal(`${shown(path)} exists already`)
+      if (open) throw fileRefusal(`${displayName(path)} exists already`)
       requireInside(this.#roots, directory, path)
       mkdirSync(this.#at(directory, name))
-      this.#settle(directory)
+      this.#syncDirectory(directory)
     })
   }
 
@@ -150,10 +152,10 @@ export class LocalWrites {
         const { directory, name, open } = place
         requireReal(place, path)
         if (name === "" || !open?.stat.isDirectory())
-          throw fileRefusal(`${shown(path)} is no directory that could be removed`)
+          throw fileRefusal(`${displayName(path)} is not a directory that can be removed`)
         requireInside(this.#roots, directory, path)
         rmdirSync(this.#at(directory, name))
-        this.#settle(directory)
+        this.#syncDirectory(directory)
       },
       "keep",
     )
@@ -181,7 +183,7 @@ export class LocalWrites {
           throw stale(path)
         }
         unlinkSync(aside)
-        this.#settle(directory)
+        this.#syncDirectory(directory)
         return false
       },
       "keep",
@@ -194,7 +196,7 @@ export class LocalWrites {
   #require(place: PathEnd, expect: Expected, path: string): FileBytes | undefined {
     requireReal(place, path)
     if (place.name === "" || place.isLink)
-      throw fileRefusal(`${shown(path)} is ${place.isLink ? "a link" : "the folder itself"}`)
+      throw fileRefusal(`${displayName(path)} is ${place.isLink ? "a link" : "the folder itself"}`)
     const before = place.open ? this.#bytes(place, MAX_REPLACED) : undefined
     if ((before?.hash ?? "absent") !== expect) throw stale(path)
     return before
@@ -214,13 +216,13 @@ export class LocalWrites {
   }
 
   #at(directory: Directory, name: string): string {
-    return this.#roots.ground.at(directory, name)
+    return this.#roots.lookup.at(directory, name)
   }
 
   /** Syncs the directory, because a new name is durable only then. */
-  #settle(directory: Directory): void {
-    const { ground } = this.#roots
-    if (ground.heldBy === "names") return // not every system can open a directory for this
+  #syncDirectory(directory: Directory): void {
+    const { lookup } = this.#roots
+    if (lookup.kind === "names") return // not every system can open a directory for this
     const fd = openSync(`/proc/self/fd/${directory.fd}`, DIRECTORY)
     try {
       fsyncSync(fd)
@@ -238,7 +240,7 @@ function requireReal({ path }: PathEnd, said: string): void {
 const draftName = () => `.pawl-${process.pid}-${randomBytes(9).toString("base64url")}.tmp`
 
 /** True if a name is that of a draft whose process has ended. */
-function isLeft(name: string): boolean {
+function isStaleDraft(name: string): boolean {
   const [, pid] = /^\.pawl-(\d+)-[\w-]{12}\.tmp$/.exec(name) ?? []
   if (pid === undefined || Number(pid) === process.pid) return false
   try {
@@ -249,7 +251,7 @@ function isLeft(name: string): boolean {
   }
 }
 
-const stale = (path: string) => failure("row_stale", { noun: "file", id: shown(path), columns: "the content" })
+const stale = (path: string) => failure("row_stale", { noun: "file", id: displayName(path), columns: "the content" })
 
 function writeAll(fd: number, bytes: Buffer): void {
   for (let offset = 0; offset < bytes.length;) offset += writeSync(fd, bytes, offset)

@@ -71,13 +71,13 @@ export class PatternSearch implements AsyncDisposable {
   }
 
   async #send(texts: readonly string[]) {
-    const late = (): never => {
+    const onTimeout = (): never => {
       throw fileRefusal("The pattern takes too long. Use a simpler one, or leave `regex` out to search for plain text")
     }
-    const answer = await this.#thread.run({ ...this.#asked, texts, maxLines: this.#maxLines }).catch(late)
+    const answer = await this.#thread.run({ ...this.#asked, texts, maxLines: this.#maxLines }).catch(onTimeout)
     if ("found" in answer) return answer.found
     throw fileRefusal(
-      `The pattern is no regular expression of RE2: ${answer.problem}. Leave \`regex\` out to search for plain text`,
+      `The pattern is not a valid RE2 regular expression: ${answer.problem}. Leave \`regex\` out to search for plain text`,
     )
   }
 }

@@ -3,14 +3,14 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, rea
 import { dirname, isAbsolute, join, relative, resolve } from "node:path"
 import { type Grounding, showHidden } from "../../../core/pack.ts"
 import { isInside } from "./find-program.ts"
-import { shown } from "./shown.ts"
+import { displayName } from "./display-name.ts"
 
 /** Files with instructions for agents, in the order in which the model receives them. */
 const NAMES = ["AGENTS.md", "CLAUDE.md"]
 const MAX_BYTES = 1_000_000
 /** The most characters of one file that the model receives without asking. */
 const MAX_CHARACTERS = 16_000
-/** The most names that are looked at to find the rules of all subfolders. */
+/** The most names that are read to find the rules of all subfolders. */
 const MAX_NAMES = 50_000
 
 /** A file with instructions for agents. */
@@ -164,10 +164,10 @@ export function rulesText({ files, changed }: AppliedRules): string[] {
       isAbsolute(path) || path.startsWith("..") ? "" : ` read_file ${JSON.stringify({ path })} reads all of it.`
     const cut = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}\n[Cut.${more}]` : text
     const marked = showHidden(cut.toWellFormed()).replaceAll(/<(\/?)project-rules/gi, "<$1project rules")
-    return `<project-rules path=${JSON.stringify(shown(path))}>\n${marked}\n</project-rules>`
+    return `<project-rules path=${JSON.stringify(displayName(path))}>\n${marked}\n</project-rules>`
   })
   const unused = changed.map(
-    (path) => `${shown(path)} changed after the person trusted this folder, so its rules do not apply.`,
+    (path) => `${displayName(path)} changed after the person trusted this folder, so its rules do not apply.`,
   )
   return [...(texts.length > 0 ? [PREFACE, ...texts] : []), ...unused]
 }
@@ -182,7 +182,7 @@ export const stateOfRules = (directories: readonly string[]) =>
   Object.fromEntries(directories.map((directory) => [`${KEY}${directory}`, true]))
 
 /** The rules of the subfolders in which the conversation has read files. */
-export function groundInRules(rules: ProjectRules, { state, room }: Pick<Grounding, "state" | "room">): string {
+export function subfolderRulesText(rules: ProjectRules, { state, room }: Pick<Grounding, "state" | "room">): string {
   const directories = Object.keys(state).flatMap((key) => (key.startsWith(KEY) ? [key.slice(KEY.length)] : []))
   const paragraphs = rulesText(rules.ofSubfolders(directories.toSorted()))
   let length = 0

@@ -35,7 +35,7 @@ export class QuickReader implements Disposable {
   read(path: string, isWanted: (bytes: Buffer) => boolean = always): Buffer | "large" | undefined {
     const slash = path.lastIndexOf("/")
     const directory =
-      this.#folder.heldBy === "descriptors" ? this.#enter(slash === -1 ? "." : path.slice(0, slash)) : undefined
+      this.#folder.lookup === "descriptors" ? this.#enter(slash === -1 ? "." : path.slice(0, slash)) : undefined
     const quickly = directory && this.#quickly(directory, path.slice(slash + 1), isWanted)
     if (quickly === "unwanted") return undefined
     const bytes = quickly ?? this.#slowly(path)
@@ -57,8 +57,8 @@ export class QuickReader implements Disposable {
       return undefined
     }
     const { where } = this.#directory
-    const { root, closed } = this.#folder
-    const isOurs = isInside(where, root) && !closed.some((each) => isInside(where, join(root, each)))
+    const { root, excluded } = this.#folder
+    const isOurs = isInside(where, root) && !excluded.some((each) => isInside(where, join(root, each)))
     // The directory or the folder was moved since it was opened: every file is then read by its whole path.
     return isOurs ? this.#directory : undefined
   }
@@ -87,13 +87,13 @@ export class QuickReader implements Disposable {
     }
   }
 
-  /** `told`: the reported size. A file of exactly that size needs no second read to find its end. */
-  #readAll(fd: number, told: number): Buffer | "large" {
+  /** A file of exactly the reported size needs no second read to find its end. */
+  #readAll(fd: number, reportedSize: number): Buffer | "large" {
     for (let size = 0; ;) {
       const count = readSync(fd, this.#buffer, size, this.#buffer.length - size, null)
       size += count
       if (size > this.#most) return "large" // it grows while it is read
-      if (count === 0 || (size === told && size > 0)) return this.#buffer.subarray(0, size)
+      if (count === 0 || (size === reportedSize && size > 0)) return this.#buffer.subarray(0, size)
     }
   }
 

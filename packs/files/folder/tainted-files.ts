@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { z } from "zod"
-import { shown } from "./shown.ts"
+import { displayName } from "./display-name.ts"
 
 /** With more paths than this, the whole folder counts as tainted. */
 const MAX_PATHS = 2_000
@@ -84,7 +84,7 @@ export class TaintedFiles {
 }
 
 /** The forms in which a path may appear: plain, as tools show it, and in JSON. */
-const formsOf = (path: string) => [...new Set([path, shown(path), JSON.stringify(path).slice(1, -1)])]
+const formsOf = (path: string) => [...new Set([path, displayName(path), JSON.stringify(path).slice(1, -1)])]
 
 /** Without a leading `./` and a trailing slash. */
 export const normal = (path: string) =>

@@ -27,7 +27,7 @@ test.skipIf(process.platform !== "linux")(
   () => {
     const base = mkdtempSync(join(tmpdir(), inject("testRun"), "kept-"))
     const bytes = Buffer.from("old")
-    new UndoFolder(join(base, "kept")).keep(bytes)
+    new UndoFolder(join(base, "kept")).store(bytes)
     const path = join(base, "kept", fileHash(bytes))
     expect(done).toEqual([
       `made durable: ${path}.${process.pid}`,

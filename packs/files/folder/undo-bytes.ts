@@ -19,7 +19,7 @@ const MAX_BYTES = 512 * 1024 * 1024
 /** Stores replaced and deleted bytes by their hash, while there is room, so that an undo can restore them. */
 export interface UndoBytes {
   /** Durable when it returns, because it is called before the bytes are replaced. */
-  keep(bytes: Buffer): void
+  store(bytes: Buffer): void
   get(hash: string): Buffer | undefined
 }
 
@@ -33,7 +33,7 @@ export class UndoFolder implements UndoBytes {
     this.#most = most
   }
 
-  keep(bytes: Buffer): void {
+  store(bytes: Buffer): void {
     const path = this.#path(fileHash(bytes))
     if (this.#touch(path)) return
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })

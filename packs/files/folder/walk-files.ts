@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises"
 import type { Folder, FolderEntry } from "./folder.ts"
 import { type IgnoreRules, readIgnoreRules } from "./ignore-rules.ts"
-import { shown } from "./shown.ts"
+import { displayName } from "./display-name.ts"
 
 const MAX_IN_ONE = 20_000
 const MAX_RULES_BYTES = 100_000
@@ -29,15 +29,18 @@ class OutOfTime extends Error {}
 /** Awaited only if it returns a promise, because most files need none. */
 type Use = (file: Walked) => "enough" | void | Promise<"enough" | void>
 
-/** Calls `use` for each file until it returns `enough`. `late`: the time limit was reached. */
-export async function goThrough(walk: FileWalk | Iterable<Walked>, use: Use): Promise<"whole" | "enough" | "late"> {
+/** Calls `use` for each file until it returns `enough`. `timed_out`: the time limit was reached. */
+export async function forEachFile(
+  walk: FileWalk | Iterable<Walked>,
+  use: Use,
+): Promise<"whole" | "enough" | "timed_out"> {
   try {
     if (walk instanceof FileWalk) return await walk.each(use)
     for (const file of walk) if ((await use(file)) === "enough") return "enough"
     return "whole"
   } catch (error) {
     if (!(error instanceof OutOfTime)) throw error
-    return "late"
+    return "timed_out"
   }
 }
 
@@ -77,7 +80,7 @@ class FileWalk {
     const [first, ...others] = this.#tooMany
     if (first === undefined) return []
     const more = others.length > 0 ? ` and ${others.length} more directories` : ""
-    return [`[Of ${shown(first)}${more} only the first ${MAX_IN_ONE} names were looked at.]`]
+    return [`[Only the first ${MAX_IN_ONE} names in ${displayName(first)}${more} were read.]`]
   }
 
   async each(use: Use): Promise<"whole" | "enough"> {
@@ -91,7 +94,7 @@ class FileWalk {
       const { name, type, size } = next.value
       if (name === ".git" || (type !== "file" && type !== "directory")) continue
       // Before the rules are matched, which may be slow, and before the file is passed on, which takes time too.
-      const pause = this.#breathe()
+      const pause = this.#pauseIfDue()
       if (pause) await pause
       const below = here.at === "" ? name : `${here.at}/${name}`
       if (isIgnored(here.scoped, below, type === "directory")) continue
@@ -107,10 +110,10 @@ class FileWalk {
   }
 
   async #enter(at: string, outer: readonly Scoped[]): Promise<Entered> {
-    await this.#breathe()
+    await this.#pauseIfDue()
     const { ignored = false, sizes = "sizes" } = this.#walking
-    const { entries, more, isCut } = this.#folder.list(at === "" ? "." : at, MAX_IN_ONE, sizes)
-    if (more > 0 || isCut) this.#tooMany.push(at === "" ? "." : at)
+    const { entries, more, isTruncated } = this.#folder.list(at === "" ? "." : at, MAX_IN_ONE, sizes)
+    if (more > 0 || isTruncated) this.#tooMany.push(at === "" ? "." : at)
     const hasRules = !ignored && entries.some(({ name }) => name === ".gitignore")
     return { at, entries: entries.values(), scoped: hasRules ? await this.#withRules(at, outer) : outer }
   }
@@ -124,8 +127,8 @@ class FileWalk {
     }
   }
 
-  /** Returns a promise if the walk should pause; undefined if it ran only shortly. */
-  #breathe(): Promise<void> | undefined {
+  /** Returns a promise if the walk should pause; undefined if it started only recently. */
+  #pauseIfDue(): Promise<void> | undefined {
     this.#walking.signal.throwIfAborted()
     const now = performance.now()
     if (now > this.#end) throw new OutOfTime()
@@ -143,7 +146,7 @@ interface Scoped {
 function isIgnored(scoped: readonly Scoped[], path: string, isDirectory: boolean): boolean {
   for (let i = scoped.length - 1; i >= 0; i--) {
     const { base, rules } = scoped[i] as Scoped
-    const verdict = rules.judge(base === "" ? path : path.slice(base.length + 1), isDirectory)
+    const verdict = rules.isIgnored(base === "" ? path : path.slice(base.length + 1), isDirectory)
     if (verdict !== undefined) return verdict
   }
   return false

@@ -2,13 +2,13 @@ import { type BigIntStats, closeSync, fstatSync, readlinkSync, statfsSync } from
 import { join } from "node:path"
 import { isInside } from "./find-program.ts"
 import { fileRefusal } from "./folder.ts"
-import type { Directory, DirectoryLookup } from "./ground.ts"
-import { shown } from "./shown.ts"
+import type { Directory, DirectoryLookup } from "./directory-lookup.ts"
+import { displayName } from "./display-name.ts"
 
 const MAX_LINKS = 40
 const MAX_PARTS = 256
 /** Types of file systems that expose the kernel instead of files. */
-const SPEAKING = new Set([0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x63677270, 0x1cd1, 0x19800202])
+const KERNEL_FILE_SYSTEMS = new Set([0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x63677270, 0x1cd1, 0x19800202])
 
 /** The end of a path: its last directory, its name there, and the type of the entry. */
 export interface PathEnd {
@@ -24,24 +24,24 @@ export interface PathEnd {
 }
 
 export interface Roots {
-  readonly ground: DirectoryLookup
+  readonly lookup: DirectoryLookup
   /** Stays open as long as the folder. */
   readonly root: Directory
   readonly rootPath: string
   /**
    * Relative to the root: paths inside it that are excluded, such as Pawl's data if the work folder is the user's home.
    */
-  readonly closed: readonly string[]
+  readonly excluded: readonly string[]
 }
 
 /**
  * Resolves a path name by name, opening each in the directory before it, and passes the end to `use`. Links are
- * resolved here by their text, so that none leads out: `..` is the previous directory, and an absolute one starts again
- * at the root if it is inside. Everything opened is closed when `use` ends. `last`: whether a link at the end is
+ * resolved here by their text, so that none leads out: `..` is the previous directory, and an absolute target inside the
+ * folder is resolved from its root. Everything opened is closed when `use` ends. `last`: whether a link at the end is
  * followed, too.
  */
 export function walk<T>(roots: Roots, path: string, use: (place: PathEnd) => T, last: "follow" | "keep" = "follow"): T {
-  const { ground, root, rootPath } = roots
+  const { lookup, root, rootPath } = roots
   const opened: number[] = []
   let trail: Directory[] = [root]
   const parts = toParts(path, rootPath)
@@ -58,15 +58,15 @@ export function walk<T>(roots: Roots, path: string, use: (place: PathEnd) => T, 
         continue
       }
       const directory = here()
-      const found = ground.open(directory, name)
+      const found = lookup.open(directory, name)
       const isLast = parts.every((part) => part === "" || part === ".")
       if (found === "link" && isLast && last === "keep") {
         requireInside(roots, directory, path)
         return use({ directory, name, path: [...directory.path, name], open: undefined, isLink: true })
       }
       if (found === "link") {
-        if (++links > MAX_LINKS) throw fileRefusal(`${shown(path)} goes in circles: too many links`)
-        const target = readlinkSync(ground.at(directory, name))
+        if (++links > MAX_LINKS) throw fileRefusal(`${displayName(path)} has too many links`)
+        const target = readlinkSync(lookup.at(directory, name))
         if (target.startsWith("/")) trail = [root]
         parts.unshift(...toParts(target, rootPath, path))
         continue
@@ -76,11 +76,11 @@ export function walk<T>(roots: Roots, path: string, use: (place: PathEnd) => T, 
         trail.push({ fd: found.fd, path: [...directory.path, name] })
         if (!isLast) continue
       } else if (!isLast) {
-        const problem = found ? "is no directory" : "does not exist; list_directory shows what there is"
-        throw fileRefusal(`${shown([...directory.path, name].join("/"))} ${problem}`)
+        const problem = found ? "is not a directory" : "does not exist; list_directory lists the files"
+        throw fileRefusal(`${displayName([...directory.path, name].join("/"))} ${problem}`)
       }
       requireInside(roots, directory, path)
-      if (found) requireStill(roots, { ...found, path: [...directory.path, name] }, path)
+      if (found) requireUnmoved(roots, { ...found, path: [...directory.path, name] }, path)
       return use({ directory, name, path: [...directory.path, name], open: found, isLink: false })
     }
     const directory = here()
@@ -95,7 +95,7 @@ export function walk<T>(roots: Roots, path: string, use: (place: PathEnd) => T, 
 }
 
 /** Checks that the opened entry was not moved out of the folder, or swapped, in the meantime. */
-function requireStill(
+function requireUnmoved(
   roots: Roots,
   open: { fd: number; stat: BigIntStats; path: readonly string[] },
   said: string,
@@ -107,31 +107,29 @@ function requireStill(
   if (
     open.stat.dev !== dev &&
     process.platform === "linux" &&
-    SPEAKING.has(statfsSync(`/proc/self/fd/${open.fd}`).type)
+    KERNEL_FILE_SYSTEMS.has(statfsSync(`/proc/self/fd/${open.fd}`).type)
   )
-    throw fileRefusal(`${shown(said)} is not a file of this folder, but of the system`)
+    throw fileRefusal(`${displayName(said)} is not a file of this folder, but of the system`)
 }
 
-export function requireInside({ ground, root, closed }: Roots, opened: Directory, said: string): void {
-  const rootNow = ground.whereIs(root.fd, root.path)
-  const now = ground.whereIs(opened.fd, opened.path)
-  if (rootNow === undefined || now === undefined || !isInside(now, rootNow)) throw outside(said)
-  if (closed.some((path) => isInside(now, join(rootNow, path)))) throw outside(said)
+export function requireInside({ lookup, root, excluded }: Roots, opened: Directory, path: string): void {
+  const rootNow = lookup.currentPath(root.fd, root.path)
+  const now = lookup.currentPath(opened.fd, opened.path)
+  if (rootNow === undefined || now === undefined || !isInside(now, rootNow)) throw outside(path)
+  if (excluded.some((path) => isInside(now, join(rootNow, path)))) throw outside(path)
 }
 
-function toParts(path: string, rootPath: string, said = path): string[] {
-  if (path.includes("\0")) throw fileRefusal("A path cannot hold a NUL")
+function toParts(path: string, rootPath: string, original = path): string[] {
+  if (path.includes("\0")) throw fileRefusal("A path cannot contain a NUL")
   if (path.startsWith("/")) {
     // Compares whole names: `/home/ada/work-old` is not inside `/home/ada/work`.
-    if (!isInside(path, rootPath)) throw outside(said)
-    return toParts(path.slice(rootPath.length).replace(/^\/+/, ""), rootPath, said)
+    if (!isInside(path, rootPath)) throw outside(original)
+    return toParts(path.slice(rootPath.length).replace(/^\/+/, ""), rootPath, original)
   }
   const parts = path.split("/")
-  if (parts.length > MAX_PARTS) throw fileRefusal(`${shown(said.slice(0, 200))} … has too many parts`)
+  if (parts.length > MAX_PARTS) throw fileRefusal(`${displayName(original.slice(0, 200))} … has too many parts`)
   return parts
 }
 
 const outside = (path: string) =>
-  fileRefusal(
-    `${shown(path.slice(0, 500))} lies outside of the work folder, where nothing is read or written. Use a path inside it`,
-  )
+  fileRefusal(`${displayName(path.slice(0, 500))} is outside the work folder. Pawl accesses only paths inside it`)

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, relative } from "node:path"
 import type { Answer, CallContext, Tool } from "../../../core/pack.ts"
 import type { Folder } from "./folder.ts"
 import { normal, type TaintedFiles } from "./tainted-files.ts"
-import { goThrough, walkFiles } from "./walk-files.ts"
+import { forEachFile, walkFiles } from "./walk-files.ts"
 
 const WALK_MS = 2000
 /** A file system's clock may be a few milliseconds behind ours. */
@@ -80,8 +80,8 @@ function isLink(folder: Folder, input: object): boolean {
 }
 
 /**
- * Marks the files that a command changed, which it does not report. Also if it was cancelled, because its writes
- * remain.
+ * Marks the files that a command changed, which it does not report. It also runs after a cancellation, because the
+ * command's writes remain.
  */
 async function markChanged({ folder, tainted }: Marked, startedAt: number): Promise<void> {
   const changed: string[] = []
@@ -99,11 +99,11 @@ async function markChanged({ folder, tainted }: Marked, startedAt: number): Prom
     return found
   }
   const walk = walkFiles(folder, "", { signal, withinMs: WALK_MS, sizes: "no-sizes" })
-  const walked = await goThrough(walk, ({ path }) => {
+  const walked = await forEachFile(walk, ({ path }) => {
     const stat = statOf(path)
     if (stat && (stat.ctimeMs >= since || isMoved(dirname(path)))) changed.push(path)
   })
-  tainted.add(walked === "late" ? [""] : changed)
+  tainted.add(walked === "timed_out" ? [""] : changed)
 }
 
 const pathsIn = (folder: Folder, value: unknown): string[] =>

@@ -44,7 +44,7 @@ export function hasOtherNames(folder: Folder, git: string): boolean {
     const names =
       folder.kindOf(`${git}/hooks`) === "directory" ? folder.list(`${git}/hooks`, 1000, "no-sizes").entries : []
     const files = [`${git}/config`, ...names.map(({ name }) => `${git}/hooks/${name}`)]
-    return files.some((path) => folder.find(path)?.isShared === true)
+    return files.some((path) => folder.find(path)?.hasOutsideLinks === true)
   } catch {
     return false // a link out of the folder, or not a directory
   }

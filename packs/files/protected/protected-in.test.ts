@@ -49,22 +49,25 @@ test("shallow files are found first, however many are deeper, and skipped folder
     ".git/x": "",
     "a/b/c/d/.git/x": "",
   })
-  expect(protectedIn(folder)).toMatchObject({ isWhole: true })
+  expect(protectedIn(folder)).toMatchObject({ isComplete: true })
   expect(paths(folder)).toEqual([".git", "z/AGENTS.md", "a/b/c/d/.git"])
   expect(paths(folder, 5)).toEqual([".git", "z/AGENTS.md"])
-  expect(protectedIn(folder, "", 5).isWhole).toBe(false)
+  expect(protectedIn(folder, "", 5).isComplete).toBe(false)
 })
 
 test("a directory that cannot be opened, or has too many names, makes the search incomplete", () => {
   const { folder, root } = folderWith({ "a/b": "", "deep/AGENTS.md": "" })
   const list: Folder["list"] = (path, most) => {
-    if (path === "a") throw fileRefusal("a: this user may not do that there")
+    if (path === "a") throw fileRefusal("a: permission denied")
     return folder.list(path, most)
   }
-  expect(protectedIn(broken(folder, { list }))).toMatchObject({ isWhole: false, found: [{ path: "deep/AGENTS.md" }] })
+  expect(protectedIn(broken(folder, { list }))).toMatchObject({
+    isComplete: false,
+    found: [{ path: "deep/AGENTS.md" }],
+  })
   mkdirSync(join(root, "many"))
   execFileSync("sh", ["-c", "seq 20001 | xargs touch"], { cwd: join(root, "many") })
-  expect(protectedIn(folder)).toMatchObject({ isWhole: false, found: [{ path: "deep/AGENTS.md" }] })
+  expect(protectedIn(folder)).toMatchObject({ isComplete: false, found: [{ path: "deep/AGENTS.md" }] })
 })
 
 test("finds files at any depth", () => {
@@ -134,11 +137,11 @@ test("a git directory is protected under any name, with its configured hooks; a 
     },
   })
   expect(paths(folder).toSorted()).toEqual([".git", "deep/data", "tools/hooks"])
-  expect(protectedIn(folder).isWhole).toBe(true)
+  expect(protectedIn(folder).isComplete).toBe(true)
   linkSync(at(".git/hooks/post-commit"), at("docs/other"))
-  expect(protectedIn(folder).isWhole, "it could be written under its other name").toBe(false)
+  expect(protectedIn(folder).isComplete, "it could be written under its other name").toBe(false)
   // Under another name it may be read, and what is written there is another file.
-  expect(folder.find("docs/other")?.isShared).toBe(true)
+  expect(folder.find("docs/other")?.hasOutsideLinks).toBe(true)
   folder.write("docs/other", Buffer.from("mine"), { expect: fileHash(Buffer.from("")) })
   expect(readFileSync(at(".git/hooks/post-commit"), "utf8")).toBe("")
 })

@@ -3,7 +3,7 @@ import type { Folder } from "../folder/folder.ts"
 import { isInside } from "../folder/find-program.ts"
 import { hasOtherNames, hooksOf, isGitDirectory } from "./git-directory.ts"
 import { BUILDS, whyProtected } from "./paths.ts"
-import { shown } from "../folder/shown.ts"
+import { displayName } from "../folder/display-name.ts"
 
 const MAX_LOOKED_AT = 50_000
 /** The limit for the search after a command, which may have created many files. */
@@ -27,19 +27,19 @@ export interface Guarded {
 export interface Guard {
   readonly found: readonly Guarded[]
   /** False if some folder could not be read, or there are too many names. */
-  readonly isWhole: boolean
+  readonly isComplete: boolean
 }
 
 /** The outermost protected paths below a directory. If there are too many, the ones nearest to it. */
 export function protectedIn(folder: Folder, at = "", most = MAX_LOOKED_AT): Guard {
   const found: Guarded[] = []
   const waiting = [{ directory: at, isOutput: false }]
-  const closed = new Set(folder.closed)
+  const excluded = new Set(folder.excluded)
   let left = most
-  let isWhole = true
+  let isComplete = true
   for (const { directory, isOutput } of waiting) {
     const { entries, isAll } = listed(folder, directory, left)
-    isWhole &&= isAll
+    isComplete &&= isAll
     left -= entries.length
     const isGit = isGitDirectory(entries.map(({ name }) => name))
     if (isGit && directory !== at) {
@@ -50,20 +50,20 @@ export function protectedIn(folder: Folder, at = "", most = MAX_LOOKED_AT): Guar
       const path = directory === "" ? name : `${directory}/${name}`
       const why = whyProtected(name)
       if (isGit || (why !== undefined && !(isOutput && why === BUILDS))) find(path, name === ".git")
-      else if (type === "directory" && !PASSED_OVER.has(name) && !closed.has(path))
+      else if (type === "directory" && !PASSED_OVER.has(name) && !excluded.has(path))
         waiting.push({ directory: path, isOutput: isOutput || OUTPUT.has(name) })
     }
   }
   const hooks = at === "" ? hooksOf(folder) : undefined
   if (hooks !== undefined && !found.some(({ path }) => isInside(hooks, path))) find(hooks)
-  return { found, isWhole: isWhole && found.length <= MAX_PROTECTED }
+  return { found, isComplete: isComplete && found.length <= MAX_PROTECTED }
 
   function find(path: string, isGit = false): void {
     const identity = identityOf(folder, path)
 
     found.push({ path, identity })
     // It is protected by name, but could be written under its other name.
-    if (isGit && hasOtherNames(folder, path)) isWhole = false
+    if (isGit && hasOtherNames(folder, path)) isComplete = false
   }
 }
 
@@ -94,23 +94,22 @@ export function setAside(folder: Folder, before: Guard): string[] {
     const home = gone.get(identity) ?? ""
     if (moves(folder, path, home) === undefined) {
       gone.delete(identity)
-      remarks.push(`It moved ${shown(home)}, which is always asked about, to ${shown(path)}: it was put back.`)
+      remarks.push(
+        `It moved ${displayName(home)}, which is always asked about, to ${displayName(path)}: it was put back.`,
+      )
     } else remarks.push(putAside(folder, path, "moved there"))
   }
   for (const path of gone.values())
-    remarks.push(`${shown(path)}, which is always asked about, is gone as it was before.`)
-  if (!after.isWhole)
-    remarks.push(
-      "Not all of the folder could be looked through afterwards: what it made and is always asked about may stand there.",
-    )
+    remarks.push(`${displayName(path)}, which is always asked about, is gone as it was before.`)
+  if (!after.isComplete) remarks.push("The folder is too large to scan completely: it may contain new protected files.")
   return remarks
 }
 
 function putAside(folder: Folder, path: string, how: string): string {
   const to = `${path.replace(/(?<![^/])[^/]*$/, "")}put-aside-${randomBytes(4).toString("hex")}`
   const problem = moves(folder, path, to)
-  const what = `It ${how === "moved there" ? "moved what is now" : how} ${shown(path)}, which is always asked about`
-  if (problem === undefined) return `${what}: it was put aside as ${shown(to)}.`
+  const what = `It ${how === "moved there" ? "moved what is now" : how} ${displayName(path)}, which is always asked about`
+  if (problem === undefined) return `${what}: it was put aside as ${displayName(to)}.`
   return `${what}, and it STILL STANDS there, for it could not be put aside: ${problem}`
 }
 
@@ -135,8 +134,8 @@ function identityOf(folder: Folder, path: string): string | undefined {
 function listed(folder: Folder, path: string, most: number) {
   try {
     if (most <= 0) return { entries: [], isAll: false }
-    const { entries, more, isCut } = folder.list(path === "" ? "." : path, most, "no-sizes")
-    return { entries, isAll: more === 0 && !isCut }
+    const { entries, more, isTruncated } = folder.list(path === "" ? "." : path, most, "no-sizes")
+    return { entries, isAll: more === 0 && !isTruncated }
   } catch {
     return { entries: [], isAll: false } // not readable, or deleted
   }

@@ -3,7 +3,7 @@ import type { Folder } from "../folder/folder.ts"
 import { whyOfGit } from "./git-directory.ts"
 import { protectedIn } from "./protected-in.ts"
 import { whyProtected } from "./paths.ts"
-import { shown } from "../folder/shown.ts"
+import { displayName } from "../folder/display-name.ts"
 
 const MAX_AT_ROOT = 20_000
 
@@ -27,10 +27,11 @@ export const protectedPreview = (summary: string, protectedBy: string | undefine
  * completely.
  */
 export function whyProtectedBelow(folder: Folder, directory: string): string | undefined {
-  const { found, isWhole } = protectedIn(folder, directory)
+  const { found, isComplete } = protectedIn(folder, directory)
   const [first] = found
-  if (first) return `it holds ${shown(first.path)}, ${whyProtected(first.path) ?? whyOfGit(folder, first.path)}`
-  return isWhole ? undefined : "it cannot be looked through to its end"
+  if (first)
+    return `it contains ${displayName(first.path)}, ${whyProtected(first.path) ?? whyOfGit(folder, first.path)}`
+  return isComplete ? undefined : "it is too large to scan completely"
 }
 
 /** Drops the names above the folder, which do not matter for files inside it. */
@@ -43,7 +44,8 @@ function whyLedTo(folder: Folder, real: string): string | undefined {
     const why = type === "link" ? whyProtected(name) : undefined
     if (why === undefined) continue
     const target = targetOf(folder, name)
-    if (target !== undefined && (isInside(real, target) || isInside(target, real))) return `${why}, by ${shown(name)}`
+    if (target !== undefined && (isInside(real, target) || isInside(target, real)))
+      return `${why}, by ${displayName(name)}`
   }
   return undefined
 }

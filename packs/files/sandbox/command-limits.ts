@@ -33,7 +33,7 @@ export function limited(command: string, { megabytes, processes, openFiles }: Co
   const bounds = [
     "ulimit -c 0",
     `ulimit -n ${openFiles}`,
-    // Not if all its processes are watched: sanitizers reserve terabytes that they never use, and would not start.
+    // Skipped if Pawl watches the processes itself: sanitizers reserve terabytes that they never use, and would not start.
     ...(isWatched ? [] : [`ulimit -d ${(megabytes + RESERVED_MEGABYTES) * 1024}`]),
     `{ ulimit -u ${most} || ulimit -p ${most}; }`,
     "echo 900 > /proc/self/oom_score_adj",

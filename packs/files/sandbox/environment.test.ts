@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { isReal, open, place, scratch } from "../../../test/support/files/commands.ts"
-import { commandEnvironment, placesNamed } from "./environment.ts"
+import { commandEnvironment, pathsInEnvironment } from "./environment.ts"
 import { findSandbox } from "./sandbox.ts"
 
 test("commands get search paths and proxies, but no keys or passwords", () => {
@@ -41,9 +41,9 @@ test("only existing certificates and toolchains of the environment are mounted, 
   mkdirSync(venv)
   mkdirSync(join(home, "bin"))
   const given = { HOME: home, SSL_CERT_FILE: pem, SSL_CERT_DIR: no, JAVA_HOME: jdk, VIRTUAL_ENV: venv }
-  expect(placesNamed(given)).toEqual([pem, jdk])
-  expect(placesNamed({ HOME: home, JAVA_HOME: home, GOROOT: "/usr/..", SSL_CERT_DIR: home })).toEqual([])
-  expect(placesNamed({ HOME: home, JAVA_HOME: "/usr", SSL_CERT_FILE: "relative.pem" })).toEqual([])
+  expect(pathsInEnvironment(given)).toEqual([pem, jdk])
+  expect(pathsInEnvironment({ HOME: home, JAVA_HOME: home, GOROOT: "/usr/..", SSL_CERT_DIR: home })).toEqual([])
+  expect(pathsInEnvironment({ HOME: home, JAVA_HOME: "/usr", SSL_CERT_FILE: "relative.pem" })).toEqual([])
 })
 
 test.runIf(isReal)(
@@ -54,7 +54,7 @@ test.runIf(isReal)(
     writeFileSync(pem, "certificate\n")
     writeFileSync(join(folder, "private"), "hush\n")
     mkdirSync(join(jdk, "bin"), { recursive: true })
-    const shown = placesNamed({ SSL_CERT_FILE: pem, JAVA_HOME: jdk })
+    const shown = pathsInEnvironment({ SSL_CERT_FILE: pem, JAVA_HOME: jdk })
     const { run } = open(findSandbox(place({ shown })))
     const { text } = await run({
       command: `cat ${pem}; ls ${folder}; touch ${jdk}/x || echo kept; echo x >> ${pem} || echo kept`,

@@ -35,8 +35,8 @@ export function commandEnvironment(environment: Environment): Record<string, str
 
 const withoutLogin = (address: string): string => address.replace(/^([a-z][a-z\d+.-]*:\/\/)?[^/?#]*@/i, "$1")
 
-/** The existing certificates and toolchains that an environment names. The sandbox mounts them read-only. */
-export function placesNamed(environment: Environment): string[] {
+/** Returns the existing certificates and toolchains that an environment names. The sandbox mounts them read-only. */
+export function pathsInEnvironment(environment: Environment): string[] {
   const certificates = CERTIFICATES.flatMap((name) => pathOf(environment[name]))
   const toolchains = Object.entries(TOOLCHAINS).flatMap(([name, mark]) =>
     pathOf(environment[name]).filter((path) => existsSync(join(path, mark)) && !isWide(path, environment.HOME)),

@@ -40,7 +40,7 @@ export class SandboxHome {
     this.#ready ??= this.#tidy()
     await this.#ready
     mkdirSync(this.path, { recursive: true, mode: 0o700 })
-    writeFileSync(this.gitConfiguration, this.#whoCommits(), { mode: 0o600 })
+    writeFileSync(this.gitConfiguration, this.#authorConfiguration(), { mode: 0o600 })
     const now = new Date()
     utimesSync(join(this.#options.homes, this.#options.id), now, now)
   }
@@ -54,7 +54,7 @@ export class SandboxHome {
     if (await isLarger(this.path, mostBytes)) await remove(this.path)
   }
 
-  #whoCommits(): string {
+  #authorConfiguration(): string {
     const { git } = this.#options
     const lines = ["name", "email"].flatMap((field) => {
       const value = git && askGit(git, `user.${field}`)

@@ -7,7 +7,7 @@ import { beforeEach, expect, test } from "vitest"
 import { isReal, NO_BUBBLEWRAP, open, PATH, place, scratch } from "../../../test/support/files/commands.ts"
 import { boundProcesses } from "./process-bound.ts"
 import { findSandbox } from "./sandbox.ts"
-import { JUDGED, REFUSED, UNKNOWN, type Processor } from "./system-calls.ts"
+import { FILTERED, REFUSED, REPORTED_MISSING, type Processor } from "./system-calls.ts"
 
 beforeEach(({ skip }) => skip(!isReal, NO_BUBBLEWRAP))
 
@@ -53,18 +53,20 @@ test("system calls that leave the sandbox are refused by the kernel", async ({ s
   const { run } = open(findSandbox(place()))
   const processor = process.arch as Processor
   // A call that is let through answers otherwise: with a bad descriptor, or a bad address.
-  const tried = { ...REFUSED, ...UNKNOWN }
+  const tried = { ...REFUSED, ...REPORTED_MISSING }
   const numbers = Object.entries(tried).flatMap(([name, { [processor]: number }]) =>
     number === undefined ? [] : [`${name} ${number}`],
   )
   const script = `while (<STDIN>) { my ($name, $number) = split; syscall($number + 0, -1, -1, -1, -1, -1, -1); print "$name ", $! + 0, "\\n" }`
   const [NEWUSER, SIGCHLD] = [0x10000000, 17]
-  const clone = `perl -e '$r = syscall(${JUDGED.clone[processor]}, ${NEWUSER | SIGCHLD}, 0, 0, 0, 0); exit 0 if $r == 0; print "clone ", $! + 0, "\\n"'`
+  const clone = `perl -e '$r = syscall(${FILTERED.clone[processor]}, ${NEWUSER | SIGCHLD}, 0, 0, 0, 0); exit 0 if $r == 0; print "clone ", $! + 0, "\\n"'`
   const { text } = await run({ command: `printf '${numbers.join("\\n")}\\n' | perl -e '${script}'; ${clone}` })
   const answers = Object.fromEntries(
     [...text.matchAll(/^(\w+) (\d+)$/gm)].map(([, name, code]) => [name, Number(code)]),
   )
-  const expected = numbers.map((line) => line.split(" ")[0] ?? "").map((name) => [name, name in UNKNOWN ? 38 : 1])
+  const expected = numbers
+    .map((line) => line.split(" ")[0] ?? "")
+    .map((name) => [name, name in REPORTED_MISSING ? 38 : 1])
   expect(answers).toEqual({ ...Object.fromEntries(expected), clone: 1 })
 })
 
@@ -159,7 +161,7 @@ test("npm installs from a registry if the network was approved", async ({ skip }
   const refused = await run(noted)
   expect([refused.status, refused.text]).toEqual([
     "error",
-    expect.stringMatching(/EROFS[^]*always asked about \(package\.json\): run it again with changes_protected: true/),
+    expect.stringMatching(/EROFS[^]*read-only here \(package\.json\): run it again with changes_protected: true/),
   ])
   const agreed = await run({ ...noted, changes_protected: true })
   expect(agreed.status, agreed.text).toBe("ok")

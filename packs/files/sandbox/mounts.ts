@@ -96,12 +96,12 @@ const depth = (path: string) => path.split("/").filter(Boolean).length
  * Covers hidden paths in the folder, and mounts protected ones read-only. A directory with a mount below it cannot be
  * renamed. Covers come last, because a read-only mount would make a hidden path visible again.
  */
-export function coversIn(root: string, hidden: readonly string[], held: readonly string[]): string[] {
+export function coversIn(root: string, hidden: readonly string[], readOnlyPaths: readonly string[]): string[] {
   const inner = hidden.filter((path) => path !== root && isInside(path, root))
-  const ways = [...new Set(inner.flatMap((path) => between(root, path)))].sort()
+  const parents = [...new Set(inner.flatMap((path) => between(root, path)))].sort()
   return [
-    ...ways.flatMap((way) => ["--bind-try", way, way]),
-    ...held.flatMap((path) => ["--ro-bind-try", join(root, path), join(root, path)]),
+    ...parents.flatMap((way) => ["--bind-try", way, way]),
+    ...readOnlyPaths.flatMap((path) => ["--ro-bind-try", join(root, path), join(root, path)]),
     ...inner.flatMap(cover),
   ]
 }

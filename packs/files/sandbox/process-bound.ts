@@ -14,9 +14,9 @@ export interface ProcessBound extends AsyncDisposable {
 }
 
 /**
- * Limits processes if the server runs as root, which `ulimit -u` does not limit: a fork bomb is faster than a process
- * that counts, so the kernel counts in a control group of the command. Undefined if it is not needed, or if no such
- * group can be created, as in most containers and services: `whyTooMuch` limits them there.
+ * Limits a command's processes if the server runs as root. `ulimit -u` does not apply to root, and a fork bomb is faster
+ * than a process that counts, so the kernel counts in a control group of the command. Undefined if the limit is not
+ * needed, or if no such group can be created, as in most containers and services. `whyTooMuch` limits processes there.
  */
 export function boundProcesses(processes: number): ProcessBound | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -47,7 +47,7 @@ export function boundProcesses(processes: number): ProcessBound | undefined {
 }
 
 /**
- * Our own control group, in which the new one is created, of version 1 or 2. Never a group above ours: a command there
+ * Our own control group, of version 1 or 2, in which the new one is created. Never a group above ours: a command there
  * would escape the limits of our own process, and outlive it.
  */
 function findParent(): string | undefined {

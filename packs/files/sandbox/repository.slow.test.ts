@@ -85,7 +85,7 @@ real.each(["subfolder", "worktree"] as const)(
     writeFileSync(join(root, "new.txt"), "new\n")
     writeFileSync(join(all, "private"), "hush\n")
     const sandbox = findSandbox(place({ root, homes: scratch() }))
-    expect(sandbox.says).toContain(`its git repository (${data})`)
+    expect(sandbox.description).toContain(`its git repository (${data})`)
     const { run } = open(sandbox, { root })
     const looked = await run({ command: `${LOOK}; cat ${all}/private` })
     expect(looked.text).toMatch(/new\.txt\nfirst\none\n/)

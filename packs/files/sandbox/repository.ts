@@ -14,11 +14,11 @@ export interface Repository {
 
 const MARKS = ["HEAD", "objects", "refs"]
 /** Paths that a commit writes to, in the data that all work trees share. */
-const WRITTEN = ["objects", "refs", "logs", "reftable"]
+const COMMIT_PATHS = ["objects", "refs", "logs", "reftable"]
 /** Files that control git: hooks, configuration, filters and their locations. */
-const OBEYED = ["config", "config.worktree", "commondir", "gitdir", "hooks", "info", "modules", "worktrees"]
+const CONTROL_FILES = ["config", "config.worktree", "commondir", "gitdir", "hooks", "info", "modules", "worktrees"]
 /** If a command created these, they would redirect git to other hooks or another configuration. */
-const LEADING = ["config.worktree", "commondir", "gitdir"]
+const REDIRECTING_FILES = ["config.worktree", "commondir", "gitdir"]
 
 /**
  * The repository outside of a work folder; undefined if all of it is in the folder, or there is none. The folder's
@@ -71,8 +71,8 @@ export function repositoryMounts({ top, gitDirectory, common }: Repository, root
   const shown = [...(top === root ? [] : [top]), common].map(readOnly)
   if (!writes || !mayWrite(common, gitDirectory)) return shown
   if (gitDirectory === common) mkdirSync(join(common, "hooks"), { recursive: true }) // so that a command cannot create it
-  const written = gitDirectory === common ? [common] : [...WRITTEN.map((name) => join(common, name)), gitDirectory]
-  const obeyed = OBEYED.map((name) => join(gitDirectory, name))
+  const written = gitDirectory === common ? [common] : [...COMMIT_PATHS.map((name) => join(common, name)), gitDirectory]
+  const obeyed = CONTROL_FILES.map((name) => join(gitDirectory, name))
   return [
     ...shown.filter(({ at }) => !written.includes(at)),
     ...written.filter((path) => existsSync(path)).map((path) => ({ at: path, words: ["--bind", path, path] })),
@@ -80,17 +80,17 @@ export function repositoryMounts({ top, gitDirectory, common }: Repository, root
   ]
 }
 
-/** Not if a file is a link, whose target would not be protected, or if a missing configuration could be created. */
+/** False if a file is a link, whose target would not be protected, or if a missing configuration could be created. */
 function mayWrite(common: string, gitDirectory: string): boolean {
-  const names = [...WRITTEN, ...OBEYED].flatMap((name) => [join(common, name), join(gitDirectory, name)])
+  const names = [...COMMIT_PATHS, ...CONTROL_FILES].flatMap((name) => [join(common, name), join(gitDirectory, name)])
   const isLink = names.some((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
   const isExtended = /worktreeconfig/i.test(textOf(join(common, "config")))
   return !isLink && (!isExtended || existsSync(join(gitDirectory, "config.worktree")))
 }
 
 /** Called before a command that writes. Returns a function that removes new files that would redirect git. */
-export function watchLeading({ gitDirectory }: Repository): () => void {
-  const missing = LEADING.map((name) => join(gitDirectory, name)).filter((path) => !existsSync(path))
+export function removeNewRedirects({ gitDirectory }: Repository): () => void {
+  const missing = REDIRECTING_FILES.map((name) => join(gitDirectory, name)).filter((path) => !existsSync(path))
   return () => {
     for (const path of missing) rmSync(path, { recursive: true, force: true })
   }

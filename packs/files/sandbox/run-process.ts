@@ -6,9 +6,7 @@ import { orphanGuard, SecretFilter } from "../../../core/pack.ts"
 const MAX_EACH = 20_000
 /** Shorter than the loop waits for a cancelled write. */
 const GRACE_MS = 1000
-/**
- * How long the output may stay open and silent after the end, and how often it is checked again. In total shorter, too.
- */
+/** How long the output may stay open and silent after the end. All checks together also take less than `GRACE_MS`. */
 const SILENT_MS = 150
 const MAX_ROUNDS = 4
 const LOOK_EVERY_MS = 100
@@ -27,7 +25,7 @@ export interface Process {
   /** Its standard input. Default: closed. */
   readonly input?: string
   /** The contents of its descriptor 3; replaces `descriptors`. */
-  readonly handed?: Buffer
+  readonly descriptor3?: Buffer
   /** Removed from its output, even across chunks and at a cut. */
   readonly secrets?: Iterable<string>
   /** Returns the reason to kill it with all its processes. Called often while it runs. */
@@ -42,8 +40,8 @@ export interface ProcessResult {
   readonly how: "ended" | "timed_out" | "stopped" | "too_much"
   /** The resource that exceeded its limit. */
   readonly tooMuch?: string
-  /** A process that it started has left its group and still holds its output: it may continue to run. */
-  readonly leftSomething: boolean
+  /** A child process has left its group and still has its output open, so it may continue to run. */
+  readonly hasSurvivingProcess: boolean
 }
 
 /**
@@ -52,7 +50,7 @@ export interface ProcessResult {
  * sandbox. They are not awaited: one that holds the output open would never end the call.
  */
 export function runProcess(given: Process): Promise<ProcessResult> {
-  const { program, cwd, environment, seconds, signal, descriptors = [], most = MAX_EACH, input, handed } = given
+  const { program, cwd, environment, seconds, signal, descriptors = [], most = MAX_EACH, input, descriptor3 } = given
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     orphanGuard.begin() // before the start, so that the guard never misses the program
@@ -61,20 +59,20 @@ export function runProcess(given: Process): Promise<ProcessResult> {
       cwd,
       env: { ...environment },
       detached: true,
-      stdio: [stdin, "pipe", "pipe", ...(handed ? ["pipe" as const] : descriptors)],
+      stdio: [stdin, "pipe", "pipe", ...(descriptor3 ? ["pipe" as const] : descriptors)],
     })
     if (child.pid !== undefined) orphanGuard.add(-child.pid)
-    const third = handed && (child.stdio[3] as Writable)
-    third?.on("error", () => {}).end(handed) // the program may end without reading it
+    const third = descriptor3 && (child.stdio[3] as Writable)
+    third?.on("error", () => {}).end(descriptor3) // the program may end without reading it
     child.stdin?.on("error", () => {}).end(input)
     const [output, errors] = [new BothEnds(most, given.secrets), new BothEnds(most, given.secrets)]
-    let heard = 0
-    const hear = (ends: BothEnds) => (chunk: Buffer) => {
-      heard++
+    let chunksReceived = 0
+    const onChunk = (ends: BothEnds) => (chunk: Buffer) => {
+      chunksReceived++
       ends.add(chunk)
     }
-    child.stdout?.on("data", hear(output))
-    child.stderr?.on("data", hear(errors))
+    child.stdout?.on("data", onChunk(output))
+    child.stderr?.on("data", onChunk(errors))
     let how: ProcessResult["how"] = "ended"
     let kill: NodeJS.Timeout | undefined
     let open: NodeJS.Timeout | undefined
@@ -110,21 +108,22 @@ export function runProcess(given: Process): Promise<ProcessResult> {
       waitForClose(MAX_ROUNDS)
 
       function waitForClose(rounds: number): void {
-        const before = heard
+        const before = chunksReceived
         // Waits until pending output was read, even if this process was busy.
-        const look = () => (heard === before || rounds === 1 ? resolved(code, ended, true) : waitForClose(rounds - 1))
+        const look = () =>
+          chunksReceived === before || rounds === 1 ? resolved(code, ended, true) : waitForClose(rounds - 1)
         open = setTimeout(() => setImmediate(look), SILENT_MS)
       }
     })
     child.once("close", (code, ended) => resolved(code, ended, false))
 
-    function resolved(code: number | null, ended: NodeJS.Signals | null, leftSomething: boolean): void {
+    function resolved(code: number | null, ended: NodeJS.Signals | null, hasSurvivingProcess: boolean): void {
       settle()
       child.stdout?.destroy()
       child.stderr?.destroy()
       third?.destroy()
       const why = tooMuch === undefined ? {} : { tooMuch }
-      resolve({ code, signal: ended, output: output.text, errors: errors.text, how, leftSomething, ...why })
+      resolve({ code, signal: ended, output: output.text, errors: errors.text, how, hasSurvivingProcess, ...why })
     }
 
     function endGroup(by: NodeJS.Signals): void {

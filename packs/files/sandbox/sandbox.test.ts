@@ -4,14 +4,14 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 import { newId } from "../../../core/pack.ts"
 import { fakeBubblewrap, isReal, NO_BUBBLEWRAP, open, place, scratch } from "../../../test/support/files/commands.ts"
-import { bubblewrap, findSandbox, hiddenPlaces, noSandbox } from "./sandbox.ts"
+import { bubblewrap, findSandbox, hiddenPaths, noSandbox } from "./sandbox.ts"
 
 test("a sandbox mounts the files that programs need, and has no network unless it was approved", async () => {
   const { program, told, bin } = fakeBubblewrap()
   const home = scratch()
-  expect(findSandbox(place({ searchPath: `/nonexistent:${bin}` })).holds).toBe(true)
+  expect(findSandbox(place({ searchPath: `/nonexistent:${bin}` })).isEnforced).toBe(true)
   expect(findSandbox(place({ searchPath: "/nonexistent" }))).toBe(noSandbox)
-  expect(findSandbox(place({ root: "/" }))).toMatchObject({ holds: false })
+  expect(findSandbox(place({ root: "/" }))).toMatchObject({ isEnforced: false })
   const { run, look, root } = open(bubblewrap(program, place({ home })))
   mkdirSync(join(root, ".git"))
   expect(await look({ command: "true" })).toMatchObject({
@@ -70,7 +70,7 @@ test("hidden paths in the folder stay hidden, also if they are read-only as well
   const { program, told } = fakeBubblewrap()
   const home = scratch()
   for (const name of [".ssh", ".local/share"]) mkdirSync(join(home, name), { recursive: true })
-  const { run } = open(bubblewrap(program, place({ home, hidden: hiddenPlaces(home, join(home, "nothing")) })), {
+  const { run } = open(bubblewrap(program, place({ home, hidden: hiddenPaths(home, join(home, "nothing")) })), {
     root: home,
   })
   await run({ command: "true" })
@@ -85,7 +85,7 @@ test("the real bubblewrap hides keys and Pawl's data in the folder, also after r
   try {
     for (const name of [".ssh", ".local/share"]) mkdirSync(join(home, name), { recursive: true })
     for (const path of [".ssh/key", ".local/share/key", ".netrc"]) writeFileSync(join(home, path), "hush")
-    const { run } = open(findSandbox(place({ home, root: home, hidden: hiddenPlaces(home, join(home, "nothing")) })), {
+    const { run } = open(findSandbox(place({ home, root: home, hidden: hiddenPaths(home, join(home, "nothing")) })), {
       root: home,
     })
     const command =
@@ -103,8 +103,8 @@ test("a sandbox that does not work on this machine is reported and not used", ()
   writeFileSync(join(bin, "bwrap"), "#!/bin/sh\nexit 1\n")
   chmodSync(join(bin, "bwrap"), 0o755)
   expect(findSandbox(place({ searchPath: bin }))).toMatchObject({
-    holds: false,
-    says: expect.stringContaining("cannot make"),
+    isEnforced: false,
+    description: expect.stringContaining("cannot create"),
   })
 })
 

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { findProgram } from "../folder/find-program.ts"
 import { SandboxHome } from "./home.ts"
 import { coversIn, coversOf, HOME_INSIDE, mountsFor, TEMPORARY_FOLDERS } from "./mounts.ts"
-import { repositoryMounts, repositoryOf, watchLeading } from "./repository.ts"
+import { repositoryMounts, repositoryOf, removeNewRedirects } from "./repository.ts"
 import { hasFilter, seccompFilter } from "./seccomp-filter.ts"
 import type { Processor } from "./system-calls.ts"
 import { resolvedSearchPath, toolchainVariables } from "./toolchains.ts"
@@ -14,10 +14,10 @@ import { resolvedSearchPath, toolchainVariables } from "./toolchains.ts"
 /** The sandbox of a command, which limits its access. */
 export interface Sandbox {
   /** A sentence about what is restricted, for the proposal and the result. */
-  readonly says: string
+  readonly description: string
   /** True if it really prevents writes outside the folder and network access that was not requested. */
-  readonly holds: boolean
-  /** How to make it hold, as a sentence without its full stop; undefined if it holds. */
+  readonly isEnforced: boolean
+  /** How to enable it, as a sentence without its full stop; undefined if it is enforced. */
   readonly remedy?: string
   wrap(command: readonly string[], how: Wrapping): Promise<Wrapped>
 }
@@ -39,10 +39,10 @@ export interface Wrapped extends AsyncDisposable {
   /** Changes to its environment. */
   readonly environment?: Readonly<Record<string, string>>
   /** The contents of the program's descriptor 3. */
-  readonly handed?: Buffer
+  readonly descriptor3?: Buffer
 }
 
-export interface SandboxPlace {
+export interface SandboxOptions {
   readonly searchPath: string
   /** The work folder. */
   readonly root: string
@@ -69,7 +69,7 @@ const SECRET_AT_HOME = [
 ]
 
 /** The paths that a sandbox hides: the usual ones that exist, and Pawl's data. */
-export function hiddenPlaces(home: string, ...ours: string[]): string[] {
+export function hiddenPaths(home: string, ...ours: string[]): string[] {
   const histories = existsSync(home) ? readdirSync(home).filter((name) => /^\..*_history$/.test(name)) : []
   return [...[...SECRET_AT_HOME, ...histories].map((name) => join(home, name)), ...ours]
     .filter((path) => existsSync(path))
@@ -80,19 +80,19 @@ export function hiddenPlaces(home: string, ...ours: string[]): string[] {
  * The sandbox by bubblewrap if it is installed and works on this machine; otherwise one that restricts nothing and
  * reports that.
  */
-export function findSandbox(place: SandboxPlace): Sandbox {
+export function findSandbox(place: SandboxOptions): Sandbox {
   const program = findProgram("bwrap", place.searchPath, place.root)
   if (process.platform !== "linux" || !program) return noSandbox
-  if (place.root === "/") return { ...noSandbox, says: WHOLE, remedy: "Name a folder below /" }
+  if (place.root === "/") return { ...noSandbox, description: WHOLE, remedy: "Name a folder below /" }
   return hasFilter(process.arch) && works(program, process.arch)
     ? bubblewrap(program, place)
-    : { ...noSandbox, says: CANNOT, remedy: ALLOW }
+    : { ...noSandbox, description: CANNOT, remedy: ALLOW }
 }
 
 /** True if bubblewrap works. In many containers it may not create namespaces. */
 function works(program: string, processor: Processor): boolean {
-  const walls = [...NAMESPACES, "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
-  const words = [...walls, "--seccomp", "0", "--", "/bin/sh", "-c", "exit 0"]
+  const sandboxArguments = [...NAMESPACES, "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
+  const words = [...sandboxArguments, "--seccomp", "0", "--", "/bin/sh", "-c", "exit 0"]
   // Without our environment, which contains keys.
   const bare = { stdio: ["pipe", "ignore", "ignore"], timeout: PROBE_MS, env: {}, cwd: "/" } as const
   return spawnSync(program, words, { ...bare, stdio: [...bare.stdio], input: seccompFilter(processor) }).status === 0
@@ -100,7 +100,7 @@ function works(program: string, processor: Processor): boolean {
 
 const PROBE_MS = 2000
 const CANNOT =
-  "without a sandbox: bubblewrap (bwrap) is installed but cannot make its namespaces here, so it can read and change whatever you can, and use the network"
+  "without a sandbox: bubblewrap (bwrap) is installed but cannot create namespaces on this machine, so it can read and change whatever you can, and use the network"
 
 const ALLOW =
   "Allow user namespaces: in a container, start it with the options of compose.sandbox.yaml (docs/recipes/use-mcp-servers.md); on a machine, see its settings for unprivileged user namespaces"
@@ -108,8 +108,9 @@ const ALLOW =
 const WHOLE = "without a sandbox: the work folder is the whole system, and it can use the network"
 
 export const noSandbox: Sandbox = {
-  says: "without a sandbox: bubblewrap (bwrap) is not installed, so it can read and change whatever you can, and use the network",
-  holds: false,
+  description:
+    "without a sandbox: bubblewrap (bwrap) is not installed, so it can read and change whatever you can, and use the network",
+  isEnforced: false,
   remedy: "Install bubblewrap",
   wrap: async ([program = "", ...rest]) => ({ program, arguments: rest, async [Symbol.asyncDispose]() {} }),
 }
@@ -119,7 +120,7 @@ const NAMESPACES = [
   ...["--unshare-cgroup-try", "--cap-drop", "ALL"],
 ]
 
-export function bubblewrap(program: string, place: SandboxPlace): Sandbox {
+export function bubblewrap(program: string, place: SandboxOptions): Sandbox {
   const { searchPath, home: said, homes, id, hidden, shown = [] } = place
   const home = existsSync(said) ? realpathSync(said) : said
   const git = findProgram("git", searchPath, place.root)
@@ -127,12 +128,12 @@ export function bubblewrap(program: string, place: SandboxPlace): Sandbox {
   const repository = repositoryOf(place.root, home)
   const also = repository ? `, its git repository (${repository.common})` : ""
   return {
-    says: `in a sandbox (bubblewrap) that can change only the work folder and read only it${also} and installed programs`,
-    holds: true,
+    description: `in a sandbox (bubblewrap) that can change only the work folder and read only it${also} and installed programs`,
+    isEnforced: true,
     async wrap(command, { root, network, readOnly, reads: asked = [], git: access }) {
       await sandboxHome.prepare()
       const found = access === undefined || root !== place.root ? undefined : repository
-      const tidy = found && access === "write" ? watchLeading(found) : () => {}
+      const tidy = found && access === "write" ? removeNewRedirects(found) : () => {}
       const reads = [...asked, ...shown]
       const temporary = mkdtempSync(join(tmpdir(), "pawl-command-"))
       for (const name of Object.values(TEMPORARY_FOLDERS)) mkdirSync(join(temporary, name), { mode: 0o700 })
@@ -162,7 +163,7 @@ export function bubblewrap(program: string, place: SandboxPlace): Sandbox {
           PATH: resolvedSearchPath({ searchPath, root }),
           TMPDIR: "/tmp",
         },
-        handed: seccompFilter(process.arch as Processor),
+        descriptor3: seccompFilter(process.arch as Processor),
         async [Symbol.asyncDispose]() {
           tidy()
           await rm(temporary, { recursive: true, force: true }).catch(() => {})

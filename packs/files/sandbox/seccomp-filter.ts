@@ -1,4 +1,4 @@
-import { AUDIT_ARCHITECTURE, JUDGED, type Processor, REFUSED, UNKNOWN } from "./system-calls.ts"
+import { AUDIT_ARCHITECTURE, FILTERED, type Processor, REFUSED, REPORTED_MISSING } from "./system-calls.ts"
 
 /** One instruction, as in `struct sock_filter`. Jumps count the skipped instructions. */
 interface Step {
@@ -59,11 +59,11 @@ function stepsFor(processor: Processor): Step[] {
     load(NUMBER_AT),
     ...(processor === "x64" ? when(JUMP_IF_LEAST, X32_BIT, [ret(KILL_PROCESS)]) : []),
     ...all(REFUSED).flatMap((number) => when(JUMP_IF_EQUAL, number, [ret(refuseWith(EPERM))])),
-    ...all(UNKNOWN).flatMap((number) => when(JUMP_IF_EQUAL, number, [ret(refuseWith(ENOSYS))])),
-    ...when(JUMP_IF_EQUAL, JUDGED.socket[processor], socketSteps),
-    ...when(JUMP_IF_EQUAL, JUDGED.socketpair[processor], pairSteps),
-    ...when(JUMP_IF_EQUAL, JUDGED.clone[processor], cloneSteps),
-    ...when(JUMP_IF_EQUAL, JUDGED.ioctl[processor], ioctlSteps),
+    ...all(REPORTED_MISSING).flatMap((number) => when(JUMP_IF_EQUAL, number, [ret(refuseWith(ENOSYS))])),
+    ...when(JUMP_IF_EQUAL, FILTERED.socket[processor], socketSteps),
+    ...when(JUMP_IF_EQUAL, FILTERED.socketpair[processor], pairSteps),
+    ...when(JUMP_IF_EQUAL, FILTERED.clone[processor], cloneSteps),
+    ...when(JUMP_IF_EQUAL, FILTERED.ioctl[processor], ioctlSteps),
     ret(ALLOW),
   ]
 }

@@ -71,10 +71,10 @@ export const REFUSED: Readonly<Record<string, Numbers>> = {
 }
 
 /** Reported as missing: C libraries then use the older call, whose flags a filter can check. */
-export const UNKNOWN: Readonly<Record<string, Numbers>> = { clone3: shared(435) }
+export const REPORTED_MISSING: Readonly<Record<string, Numbers>> = { clone3: shared(435) }
 
 /** Allowed only with some arguments. */
-export const JUDGED = {
+export const FILTERED = {
   socket: { x64: 41, arm64: 198 },
   socketpair: { x64: 53, arm64: 199 },
   clone: { x64: 56, arm64: 220 },

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { answer, type CallContext, defineTool, showHidden, type Tool } from "../../../core/pack.ts"
 import { fileRefusal } from "../folder/folder.ts"
-import { shown } from "../folder/shown.ts"
+import { displayName } from "../folder/display-name.ts"
 import { isBinary } from "../read-file.ts"
 import type { InstalledSkills } from "./installed-skills.ts"
 import { SKILL_FILE } from "./skill.ts"
@@ -47,21 +47,21 @@ export function readSkillTool(skills: InstalledSkills): Tool {
       if (path !== undefined) {
         const file = skill.files.find((each) => each.path === path)
         if (!file)
-          throw fileRefusal(`The skill ${name} has no file ${shown(path)}; read_skill without a path lists them`)
-        if (isBinary(file.bytes)) throw fileRefusal(`${shown(path)} is not a text`)
+          throw fileRefusal(`The skill ${name} has no file ${displayName(path)}; read_skill without a path lists them`)
+        if (isBinary(file.bytes)) throw fileRefusal(`${displayName(path)} is not a text`)
         return answer(part(showHidden(file.bytes.toString("utf8"))), { state })
       }
       const others = skill.files.filter((each) => each.path !== SKILL_FILE)
       const listed = others
         .slice(0, MAX_LISTED)
-        .map((each) => `- ${shown(each.path)}${each.isExecutable ? " (script)" : ""}`)
+        .map((each) => `- ${displayName(each.path)}${each.isExecutable ? " (script)" : ""}`)
       const left = others.length - listed.length
       const lines = [
         part(showHidden(skill.body)),
-        ...(listed.length > 0 ? [`[Its files, in ${shown(folder)}:]`, ...listed] : []),
+        ...(listed.length > 0 ? [`[Its files, in ${displayName(folder)}:]`, ...listed] : []),
         ...(left > 0 ? [`[and ${left} more]`] : []),
         ...(skill.tools.length > 0
-          ? [`[It asks for these tools, which changes no permission: ${shown(skill.tools.join(", "))}]`]
+          ? [`[It asks for these tools, which changes no permission: ${displayName(skill.tools.join(", "))}]`]
           : []),
       ]
       return answer(lines.join("\n"), { state })

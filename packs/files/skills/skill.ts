@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } 
 import { join } from "node:path"
 import { z } from "zod"
 import { fileRefusal } from "../folder/folder.ts"
-import { shown } from "../folder/shown.ts"
+import { displayName } from "../folder/display-name.ts"
 
 const MAX_FILES = 500
 const MAX_BYTES = 10 * 1024 * 1024
@@ -46,7 +46,7 @@ export interface Skill {
 export async function readSkill(folder: string): Promise<Skill> {
   const files = readFiles(folder)
   const main = files.find(({ path }) => path === SKILL_FILE)
-  if (!main) throw fileRefusal(`${shown(folder)} has no ${SKILL_FILE}`)
+  if (!main) throw fileRefusal(`${displayName(folder)} has no ${SKILL_FILE}`)
   const text = main.bytes.toString("utf8").replaceAll("\r\n", "\n")
   const [, front, body = ""] = /^---\n([^]*?)\n---(?:\n([^]*))?$/.exec(text) ?? []
   if (front === undefined || front.length > MAX_FRONT_MATTER)
@@ -94,7 +94,8 @@ function readPart(folder: string, path: string): SkillFile {
   const opened = openSync(join(folder, path), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   try {
     const stat = fstatSync(opened)
-    if (!stat.isFile() || stat.size > MAX_BYTES) throw fileRefusal(`${shown(path)} is not a file that a skill can have`)
+    if (!stat.isFile() || stat.size > MAX_BYTES)
+      throw fileRefusal(`${displayName(path)} is not a file that a skill can have`)
     return { path, bytes: readFileSync(opened), isExecutable: (stat.mode & 0o100) !== 0 }
   } finally {
     closeSync(opened)

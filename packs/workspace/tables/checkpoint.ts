@@ -1,4 +1,4 @@
-import { date, name, reference } from "./kinds.ts"
+import { dateColumn, name, reference } from "./kinds.ts"
 import { inProject, suggestionFields, WHEN } from "./task.ts"
 import type { TableSpec } from "./table.ts"
 
@@ -13,7 +13,7 @@ export const checkpointTable: TableSpec = {
       ...{ label: "project", about: "A project's id or exact name" },
     },
     { argument: "title", column: "title", kind: name(), create: "required" },
-    { argument: "date", column: "date", kind: date(), create: "required", label: "date", about: WHEN },
+    { argument: "date", column: "date", kind: dateColumn(), create: "required", label: "date", about: WHEN },
     ...suggestionFields,
   ],
   lists: [

@@ -8,9 +8,15 @@ export const clientTable: TableSpec = {
   argument: "client_id",
   fields: [
     { argument: "name", column: "name", kind: name(), create: "required" },
-    { argument: "industry", column: "industry", kind: text(500, "orNone"), create: "optional", label: "industry" },
     {
-      ...{ argument: "parent_id", column: "parentId", kind: reference("clients", "orNone") },
+      argument: "industry",
+      column: "industry",
+      kind: text(500, { optional: true }),
+      create: "optional",
+      label: "industry",
+    },
+    {
+      ...{ argument: "parent_id", column: "parentId", kind: reference("clients", { optional: true }) },
       ...{
         create: "optional",
         label: "part of",

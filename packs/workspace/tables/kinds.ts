@@ -6,7 +6,7 @@ import { findRowByName } from "./find-row.ts"
 import { EARLIEST, LATEST, LONGEST_DATE, readDate } from "./read-date.ts"
 
 /** The type of an argument: converts lists, booleans, dates and names of a call to stored values, and back. */
-export interface Kind {
+export interface ArgumentKind {
   readonly schema: z.ZodType
   /** The most characters of its argument. People and imports may have written longer values. */
   readonly most?: number
@@ -38,28 +38,28 @@ const plain = (value: Value): unknown => value
 const words = (value: Value): string | null => (value === null ? null : String(value).replaceAll("_", " "))
 
 /** A name or a title: short, and never empty. */
-export function name(most = 1000): Kind {
+export function name(most = 1000): ArgumentKind {
   return { ...text(most), schema: z.string().trim().min(1).max(most) }
 }
 
-/** Longer text. `orNone`: an empty text empties the column. */
-export function text(most = 500_000, orNone?: "orNone"): Kind {
+/** Longer text. `optional`: an empty text empties the column. */
+export function text(most = 500_000, { optional = false } = {}): ArgumentKind {
   return {
     schema: z.string().max(most),
     most,
-    toColumn: (given) => (orNone && String(given).trim() === "" ? null : String(given)),
+    toColumn: (given) => (optional && String(given).trim() === "" ? null : String(given)),
     toArgument: (value) => value ?? "",
     show: plain,
     loses: isFilled,
   }
 }
 
-export function choice(options: z.ZodEnum, loses: Kind["loses"] = () => false): Kind {
+export function choice(options: z.ZodEnum, loses: ArgumentKind["loses"] = () => false): ArgumentKind {
   return { schema: options, toColumn: String, toArgument: plain, show: plain, loses, propose: words }
 }
 
 /** A list of names, stored as a JSON array. */
-export const people: Kind = {
+export const people: ArgumentKind = {
   schema: boundedList(z.string().trim().min(1).max(200), 50),
   toColumn: (given) => ((given as string[]).length > 0 ? JSON.stringify(given) : null),
   toArgument: toList,
@@ -75,7 +75,7 @@ function toList(value: Value): unknown[] {
 }
 
 /** Stored as 0 or 1. */
-export const flag: Kind = {
+export const flag: ArgumentKind = {
   schema: z.boolean(),
   toColumn: (given) => (given ? 1 : 0),
   toArgument: (value) => value === 1,
@@ -83,13 +83,13 @@ export const flag: Kind = {
   loses: () => false,
 }
 
-/** Stored as a day, or in milliseconds if a time was given. `orNone`: "none" empties the column. */
-export function date(orNone?: "orNone"): Kind {
-  const none = (said: unknown) => orNone !== undefined && typeof said === "string" && isNone(said)
+/** Stored as a day, or in milliseconds if a time was given. `optional`: "none" empties the column. */
+export function dateColumn({ optional = false } = {}): ArgumentKind {
+  const none = (given: unknown) => optional && typeof given === "string" && isNone(given)
   // Checked before the proposal: text that is not a date in any time zone is refused.
-  const isDate = async (said: string | number, context: z.RefinementCtx) => {
-    if (none(said)) return
-    const problem = await readDate(said, { now: 0, timeZone: "UTC" }).then(
+  const isDate = async (given: string | number, context: z.RefinementCtx) => {
+    if (none(given)) return
+    const problem = await readDate(given, { now: 0, timeZone: "UTC" }).then(
       () => undefined,
       (error: Error) => error.message,
     )
@@ -111,15 +111,15 @@ export function date(orNone?: "orNone"): Kind {
   }
 }
 
-/** A row of another table, by id or name, stored as its id. `orNone`: "none" empties the column. */
-export function reference(table: TableName, orNone?: "orNone"): Kind {
+/** A row of another table, by id or name, stored as its id. `optional`: "none" empties the column. */
+export function reference(table: TableName, { optional = false } = {}): ArgumentKind {
   return {
     // Not empty: models write "" for arguments that they leave out, and that must not remove a reference.
     schema: z.string().trim().min(1).max(1000),
     refers: table,
     async toColumn(given, desk) {
-      const said = String(given)
-      return orNone && isNone(said) ? null : String((await findRowByName(desk, table, said)).id)
+      const name = String(given)
+      return optional && isNone(name) ? null : String((await findRowByName(desk, table, name)).id)
     },
     toArgument: (value) => value ?? NONE,
     wordsItself: true,

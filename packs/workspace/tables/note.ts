@@ -12,7 +12,7 @@ export const noteTable: TableSpec = {
     { argument: "title", column: "title", kind: name(), create: "required" },
     { argument: "content", column: "content", kind: text(), create: "required", about: "Markdown, the whole of it" },
     {
-      ...{ argument: "project_id", column: "projectId", kind: reference("projects", "orNone") },
+      ...{ argument: "project_id", column: "projectId", kind: reference("projects", { optional: true }) },
       ...{ create: "optional", label: "project", about: 'A project\'s id or exact name; "none" for no project' },
     },
   ],

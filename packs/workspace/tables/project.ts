@@ -18,7 +18,7 @@ export const projectTable: TableSpec = {
   fields: [
     { argument: "name", column: "name", kind: name(), create: "required" },
     {
-      ...{ argument: "client_id", column: "clientId", kind: reference("clients", "orNone") },
+      ...{ argument: "client_id", column: "clientId", kind: reference("clients", { optional: true }) },
       ...{ create: "optional", label: "client", about: 'A client\'s id or exact name; "none" for no client' },
     },
     {
@@ -27,7 +27,7 @@ export const projectTable: TableSpec = {
       kind: choice(Project.shape.status, (_, after) => after === "archived"),
     },
     {
-      ...{ argument: "ai_summary", column: "aiSummary", kind: text(100_000, "orNone"), create: "never" },
+      ...{ argument: "ai_summary", column: "aiSummary", kind: text(100_000, { optional: true }), create: "never" },
       about: "A summary in a few sentences",
     },
   ],

@@ -1,7 +1,7 @@
 import type { z } from "zod"
 import type { DeviceFilters, Profile, TableName } from "../../../core/pack.ts"
 import type { Desk, DeskRow } from "./desk.ts"
-import type { Kind } from "./kinds.ts"
+import type { ArgumentKind } from "./kinds.ts"
 
 /**
  * The assistant's specification of one table, from which its tools are created: the names of their arguments, the
@@ -42,7 +42,7 @@ export interface ToolText {
 export interface ColumnField {
   readonly argument: string
   readonly column: string
-  readonly kind: Kind
+  readonly kind: ArgumentKind
   /** Whether a new row requires it, allows it, or only an update sets it. */
   readonly create: "required" | "optional" | "never"
   /** Its description for the model. */

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { dayAt, TaskPriority, TaskStatus } from "../../../core/pack.ts"
 import { dueWithin, isOpenTask } from "./due-periods.ts"
-import { choice, date, flag, name, people, reference, text } from "./kinds.ts"
+import { choice, dateColumn, flag, name, people, reference, text } from "./kinds.ts"
 import type { ColumnField, Filter, TableSpec } from "./table.ts"
 
 export const WHEN =
@@ -30,7 +30,7 @@ export const taskTable: TableSpec = {
   unlisted: ["description"],
   fields: [
     { argument: "title", column: "title", kind: name(), create: "required" },
-    { argument: "description", column: "description", kind: text(100_000, "orNone"), create: "optional" },
+    { argument: "description", column: "description", kind: text(100_000, { optional: true }), create: "optional" },
     {
       ...{ argument: "status", column: "status", kind: choice(TaskStatus), create: "optional", label: "status" },
       unsaid: "todo",
@@ -50,11 +50,17 @@ export const taskTable: TableSpec = {
       about: "Names of people; an empty list for no one",
     },
     {
-      ...{ argument: "due_date", column: "dueDate", kind: date("orNone"), create: "optional", label: "due" },
+      ...{
+        argument: "due_date",
+        column: "dueDate",
+        kind: dateColumn({ optional: true }),
+        create: "optional",
+        label: "due",
+      },
       about: `${WHEN}; "none" takes it away`,
     },
     {
-      ...{ argument: "project_id", column: "projectId", kind: reference("projects", "orNone") },
+      ...{ argument: "project_id", column: "projectId", kind: reference("projects", { optional: true }) },
       ...{ create: "optional", label: "project", about: 'A project\'s id or exact name; "none" for no project' },
     },
     ...suggestionFields,

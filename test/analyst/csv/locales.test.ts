@@ -12,17 +12,17 @@ const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "csv-locales-"))
 const file = join(folder, "sent.csv")
 const made = join(folder, "made.db")
 
-async function look(text: string, said: CsvReading = {}, to: string | null = null) {
+async function look(text: string, options: CsvReading = {}, to: string | null = null) {
   writeFileSync(file, text)
-  const outcome = await runCsvJob({ file, to, table: "t", tabs: false, said, limits: csvLimits })
+  const outcome = await runCsvJob({ file, to, table: "t", isTabSeparated: false, options, limits: csvLimits })
   if (outcome.type === "refused") throw new Error(outcome.problem)
   return outcome.preview
 }
 
 /** A file with one column of these cells, each between quotation marks, and one column of text. */
 const column = (cells: readonly string[]) => ["x;y", ...cells.map((cell) => `"${cell}";a`)].join("\n")
-const only = async (cells: readonly string[], said: CsvReading = {}) => {
-  const { columns, rows, warnings, questions } = await look(column(cells), said)
+const only = async (cells: readonly string[], options: CsvReading = {}) => {
+  const { columns, rows, warnings, questions } = await look(column(cells), options)
   return { type: columns[0]?.type, values: rows.map(([value]) => value), warnings, questions }
 }
 
@@ -227,12 +227,12 @@ test("the delimiter and the encoding of the request take precedence", async () =
     file,
     to: null,
     table: "t",
-    tabs: false,
-    said: { encoding: "windows-1251" } as const,
+    isTabSeparated: false,
+    options: { encoding: "windows-1251" } as const,
     limits: csvLimits,
   }
   expect(await runCsvJob(job)).toMatchObject({ preview: { rows: [["Москва", 1]], warnings: [] } })
-  expect(await runCsvJob({ ...job, said: { encoding: "utf-8" } })).toMatchObject({ type: "refused" })
+  expect(await runCsvJob({ ...job, options: { encoding: "utf-8" } })).toMatchObject({ type: "refused" })
 })
 
 describe("what is written in a locale", () => {

@@ -54,7 +54,7 @@ test("a client that does not use /api finds the thread API under /chat if the op
     expect([path, await statusOf(path)]).toEqual([path, 404])
 })
 
-test("and under /api alone without the setting", async () => {
+test("without the setting, the thread API exists only under /api", async () => {
   const { server, ask } = await open(settings())
   await using _ = server
   expect((await ask("POST", "/api/chat/thread", {})).status).toBe(200)

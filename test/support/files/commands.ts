@@ -7,7 +7,7 @@ import { newId } from "../../../core/protocol/ids.ts"
 import type { CommandLimits } from "../../../packs/files/sandbox/command-limits.ts"
 import { openFolder } from "../../../packs/files/folder/local-folder.ts"
 import { runCommand } from "../../../packs/files/run-command.ts"
-import { bubblewrap, findSandbox, type Sandbox, type SandboxPlace } from "../../../packs/files/sandbox/sandbox.ts"
+import { bubblewrap, findSandbox, type Sandbox, type SandboxOptions } from "../../../packs/files/sandbox/sandbox.ts"
 
 export const scratch = () => mkdtempSync(join(tmpdir(), inject("testRun"), "command-"))
 export const PATH = process.env.PATH ?? ""
@@ -32,7 +32,7 @@ export function open(sandbox: Sandbox, setting: Setting = {}) {
 }
 
 /** A sandbox whose home folder is empty by default. */
-export const place = (given: Partial<SandboxPlace> = {}): SandboxPlace => ({
+export const place = (given: Partial<SandboxOptions> = {}): SandboxOptions => ({
   searchPath: PATH,
   root: "/nonexistent",
   home: "/nonexistent",
@@ -57,5 +57,5 @@ export function fakeBubblewrap() {
 export const fakeSandbox = () => bubblewrap(fakeBubblewrap().program, place())
 
 /** If this machine has no bubblewrap, or may not use it, the tests of the real one are skipped. */
-export const isReal = findSandbox(place({ homes: "/nonexistent" })).holds
+export const isReal = findSandbox(place({ homes: "/nonexistent" })).isEnforced
 export const NO_BUBBLEWRAP = "bubblewrap is missing, or may not be used, on this machine"

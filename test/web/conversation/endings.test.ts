@@ -79,7 +79,7 @@ test("each tool call shows its outcome and duration, also after reopening and in
   expect(faults).toEqual([])
 })
 
-test("the profile chosen for a message is a step with its name and duration", async () => {
+test("the profile chosen for a message is shown as a step with its name and duration", async () => {
   const profile = { name: "eyes", description: "To look.", tools: ["look"] }
   const routed = { profiles: ["eyes"], reason: "It says look.", scores: {}, by: "rules" as const }
   await using site = await Site.open({

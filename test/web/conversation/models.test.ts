@@ -68,7 +68,9 @@ test.each(oneIn(2, looks))(
     expect(await list.getByRole("option").filter({ hasText: "open/told" }).innerText()).toContain(
       "4k of 8k tokens · $3 in, $15 out per million · no tools, images",
     )
-    await page.getByText("From its endpoint: context window and tools. From the operator: price. Assumed:").waitFor()
+    await page
+      .getByText("Reported by the endpoint: context window and tools. From the operator: price. Assumed:")
+      .waitFor()
     expect(await page.getByText("locked/model-0").first().isVisible()).toBe(false)
 
     // The selected option is visible, and marked as selected for assistive technology.

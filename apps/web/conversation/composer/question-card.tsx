@@ -3,7 +3,7 @@ import { openQuestions, toContent } from "../../../../client/index.ts"
 import type { Question, QuestionAnswer, QuestionField } from "../../../../core/protocol/index.ts"
 import { Button } from "../../components/button.tsx"
 import { attempt } from "../../components/explain.ts"
-import { FieldOf, Form, SubmitButton } from "../../components/form.tsx"
+import { FormField, Form, SubmitButton } from "../../components/form.tsx"
 import { Plain } from "../../components/plain.tsx"
 import { client } from "../../state/client.ts"
 import type { SettledTranscript } from "../../state/use-settled-transcript.ts"
@@ -93,7 +93,7 @@ function Field({ field: { name, label, about, kind, options = [], isRequired } }
           <Plain text={about} />
         </span>
       ) : null}
-      <FieldOf name={name}>
+      <FormField name={name}>
         {kind === "choice" || kind === "choices" || kind === "boolean" ? (
           <select name={name} required={isRequired} multiple={kind === "choices"} className={style}>
             {kind === "choices" ? null : <option value="" />}
@@ -106,7 +106,7 @@ function Field({ field: { name, label, about, kind, options = [], isRequired } }
         ) : (
           <input name={name} required={isRequired} autoComplete="off" className={style} />
         )}
-      </FieldOf>
+      </FormField>
     </label>
   )
 }

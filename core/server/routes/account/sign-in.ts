@@ -61,7 +61,9 @@ export function sessionRoutes(app: Hono<Env>, { sessions, credentials, streams, 
 
 const MAX_BROWSER = 200
 
-/** Exchanges a link's secret: sets the session cookie and returns the page's half of the session. */
+/**
+ * Exchanges a sign-in link's secret: sets the session cookie and returns the second credential, which the page stores.
+ */
 export async function startSession(
   c: Context<Env>,
   { sessions, address, clock }: Pick<AuthPorts, "sessions" | "address" | "clock">,

@@ -12,7 +12,7 @@ export interface NamedStatement {
 const LONG_TEXT = 512
 /** The maximum UTF-8 bytes of a UTF-16 unit. */
 const UNIT_BYTES = 3
-/** An upper bound for the frames of a statement's messages. */
+/** Upper bound, in bytes, for the protocol overhead of one statement. */
 const FRAME_BYTES = 64
 
 /**

@@ -6,7 +6,7 @@ import type { UserId } from "../../../protocol/ids.ts"
 import { type McpServer, plainText, type ProgramTarget } from "../definition/server.ts"
 import { answerLimits, boundedFetch, BoundedTransport } from "./bounded-transport.ts"
 import type { Launched, ProgramTransport } from "./program-transport.ts"
-import type { ServerQuestionAnswer, Unaskable } from "./task-requests.ts"
+import type { ServerQuestionAnswer, RefusedQuestion } from "./task-requests.ts"
 
 const CONNECT_MS = 10_000
 /** `npx -y` downloads a program before it starts it. */
@@ -34,7 +34,7 @@ interface ServerCallbacks {
   listChanged(): void
   closed(): void
   /** It asks the person something. */
-  asks(question: unknown): Promise<ServerQuestionAnswer | Unaskable>
+  asks(question: unknown): Promise<ServerQuestionAnswer | RefusedQuestion>
 }
 
 interface Given {
@@ -182,7 +182,7 @@ export function refusedAddress(error: unknown): AppError | undefined {
 
 /** Authorization of one person's requests to one server. */
 export interface RequestAuth extends AuthProvider {
-  /** Sent tokens, which no result may repeat. */
+  /** Tokens sent to the server. They are removed from results. */
   readonly secrets: readonly string[]
   /** Records what an error means for the sign-in, and returns the error to report. */
   judge(error: unknown): Promise<unknown>

@@ -4,7 +4,7 @@ import { failure } from "../../../protocol/errors.ts"
 import type { UserId } from "../../../protocol/ids.ts"
 import { type McpServer, toToolFacts } from "../definition/server.ts"
 import type { McpToolFacts } from "../../../engine/mcp.ts"
-import { type QuestioningCall, QuestioningCalls, TaskRequests } from "./task-requests.ts"
+import { type ElicitingCall, ElicitingCalls, TaskRequests } from "./task-requests.ts"
 import {
   connect,
   isSignInError,
@@ -51,14 +51,14 @@ export class McpConnection {
   #tools: ReadonlyMap<string, McpToolFacts> = new Map()
   /** When they were listed; undefined if they must be listed again. */
   #listedAt: number | undefined
-  readonly #questioning: QuestioningCalls
+  readonly #questioning: ElicitingCalls
   #isClosed = false
   #hangs = false
 
   private constructor(
     server: McpServer,
     client: Client,
-    { clock, auth, questioning }: { clock: Clock; auth: RequestAuth | undefined; questioning: QuestioningCalls },
+    { clock, auth, questioning }: { clock: Clock; auth: RequestAuth | undefined; questioning: ElicitingCalls },
   ) {
     this.#questioning = questioning
     this.#server = server
@@ -70,7 +70,7 @@ export class McpConnection {
   static async open(server: McpServer, options: ConnectionOptions, parts: OpenedFor) {
     const { user, clock, signal, listChanged } = parts
     const auth = options.authFor(server, user)
-    const questioning = new QuestioningCalls()
+    const questioning = new ElicitingCalls()
     let opened: McpConnection | undefined
     const callbacks = {
       listChanged: () => opened && listChanged(opened),
@@ -156,7 +156,7 @@ export class McpConnection {
   }
 
   /** Executes a call during which the server may ask questions. */
-  asking<T>(asking: QuestioningCall, work: () => Promise<T>): Promise<T> {
+  asking<T>(asking: ElicitingCall, work: () => Promise<T>): Promise<T> {
     return this.#questioning.during(asking, work)
   }
 

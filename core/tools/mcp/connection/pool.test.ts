@@ -77,7 +77,7 @@ test("so is one whose caller has given up after a long silence", async () => {
   }
 })
 
-test("a program dropped during its shutdown has ended when the pool has", async () => {
+test("closing the pool waits for a program that is already shutting down", async () => {
   const script = `
     process.on("SIGTERM", () => {})
     setInterval(() => {}, 1000)

@@ -9,26 +9,26 @@ export interface ServerQuestionAnswer {
 }
 
 /** The question cannot be shown, so the person was not asked. The server gets an error with the reason. */
-export interface Unaskable {
+export interface RefusedQuestion {
   readonly unaskable: string
 }
 
 /** A call during which a server may ask questions. */
-export interface QuestioningCall {
+export interface ElicitingCall {
   readonly conversation: string
   /** Asks the person of the call. */
-  ask(question: unknown): Promise<ServerQuestionAnswer | Unaskable>
+  ask(question: unknown): Promise<ServerQuestionAnswer | RefusedQuestion>
 }
 
 /**
  * Finds the call that a server's question belongs to. A question on a call's stream belongs to that call; any other belongs
  * to the newest active call, if all active calls are of one conversation. Otherwise it is cancelled.
  */
-export class QuestioningCalls {
-  readonly #streams = new AsyncLocalStorage<QuestioningCall>()
-  readonly #atWork = new Set<QuestioningCall>()
+export class ElicitingCalls {
+  readonly #streams = new AsyncLocalStorage<ElicitingCall>()
+  readonly #atWork = new Set<ElicitingCall>()
 
-  async during<T>(asking: QuestioningCall, work: () => Promise<T>): Promise<T> {
+  async during<T>(asking: ElicitingCall, work: () => Promise<T>): Promise<T> {
     this.#atWork.add(asking)
     try {
       return await this.#streams.run(asking, work)
@@ -37,13 +37,13 @@ export class QuestioningCalls {
     }
   }
 
-  async answer(question: unknown): Promise<ServerQuestionAnswer | Unaskable> {
+  async answer(question: unknown): Promise<ServerQuestionAnswer | RefusedQuestion> {
     const here = this.#streams.getStore()
     const asking = here && this.#atWork.has(here) ? here : this.#newest()
     return asking ? asking.ask(question) : { action: "cancel" }
   }
 
-  #newest(): QuestioningCall | undefined {
+  #newest(): ElicitingCall | undefined {
     const calls = [...this.#atWork]
     return new Set(calls.map(({ conversation }) => conversation)).size === 1 ? calls.at(-1) : undefined
   }

@@ -18,18 +18,18 @@ export interface Directory {
 
 /** How names are looked up in an open directory. Only this differs between systems. */
 export interface DirectoryLookup {
-  readonly heldBy: "descriptors" | "names"
+  readonly kind: "descriptors" | "names"
   /** A path of `name` in this directory that stays valid if the directory is renamed. */
   at(directory: Directory, name: string): string
   /**
-   * Opens an entry without following, blocking or side effects; undefined if it does not exist. A link has no
+   * Opens an entry without following links, blocking or side effects; undefined if it does not exist. A link has no
    * descriptor.
    */
   open(directory: Directory, name: string): { readonly fd: number; readonly stat: BigIntStats } | "link" | undefined
   /** Opens the result of `open` for reading. */
   reopen(fd: number, directory: Directory, name: string): number
   /** The current path of an open descriptor. */
-  whereIs(fd: number, said: readonly string[]): string | undefined
+  currentPath(fd: number, path: readonly string[]): string | undefined
 }
 
 /** Linux: opens without permission to read and without side effects. Node has no constant for it. */
@@ -41,10 +41,10 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_DIRECTORY } = constants
  * directory that was opened, as with `openat`. An opened entry is opened for reading through its descriptor, too.
  */
 export const byDescriptors: DirectoryLookup = {
-  heldBy: "descriptors",
+  kind: "descriptors",
   at: ({ fd }, name) => `/proc/self/fd/${fd}/${name}`,
   open(directory, name) {
-    const fd = orMissing(() => openSync(this.at(directory, name), O_PATH | O_NOFOLLOW))
+    const fd = undefinedIfMissing(() => openSync(this.at(directory, name), O_PATH | O_NOFOLLOW))
     if (fd === undefined) return undefined
     const stat = fstatSync(fd, { bigint: true })
     if (!stat.isSymbolicLink()) return { fd, stat }
@@ -52,7 +52,7 @@ export const byDescriptors: DirectoryLookup = {
     return "link"
   },
   reopen: (fd) => openSync(`/proc/self/fd/${fd}`, O_RDONLY | O_NONBLOCK | O_NOCTTY),
-  whereIs(fd) {
+  currentPath(fd) {
     // A deleted file has no path: its address would end in ` (deleted)`, which could also be part of a name.
     if (fstatSync(fd).nlink === 0) return undefined
     return readlinkSync(`/proc/self/fd/${fd}`)
@@ -67,11 +67,11 @@ export const byDescriptors: DirectoryLookup = {
 export function byNames(root: string): DirectoryLookup {
   const pathOf = (path: readonly string[]) => join(root, ...path)
   return {
-    heldBy: "names",
+    kind: "names",
     at: ({ path }, name) => join(pathOf(path), name),
     open(directory, name) {
       const path = this.at(directory, name)
-      const seen = orMissing(() => lstatSync(path, { bigint: true }))
+      const seen = undefinedIfMissing(() => lstatSync(path, { bigint: true }))
       if (!seen) return undefined
       if (seen.isSymbolicLink()) return "link"
       // Not opened, because that could block or have side effects. The descriptor of the directory is returned instead.
@@ -85,19 +85,19 @@ export function byNames(root: string): DirectoryLookup {
     reopen(_fd, directory, name) {
       return openSync(this.at(directory, name), O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0))
     },
-    whereIs(fd, said) {
-      const path = realpathSync(pathOf(said))
-      const [open, named] = [fstatSync(fd, { bigint: true }), lstatSync(path, { bigint: true })]
-      return open.ino === named.ino && open.dev === named.dev ? path : undefined
+    currentPath(fd, path) {
+      const real = realpathSync(pathOf(path))
+      const [open, named] = [fstatSync(fd, { bigint: true }), lstatSync(real, { bigint: true })]
+      return open.ino === named.ino && open.dev === named.dev ? real : undefined
     },
   }
 }
 
 export const DIRECTORY = O_RDONLY | (O_DIRECTORY ?? 0)
 
-function orMissing<T>(look: () => T): T | undefined {
+function undefinedIfMissing<T>(read: () => T): T | undefined {
   try {
-    return look()
+    return read()
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ENXIO") return undefined

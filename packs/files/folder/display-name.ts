@@ -1,11 +1,11 @@
 /** Controls, formats that change the direction of text, unassigned characters, and characters that end a quotation. */
-const ODD = /[\p{C}\p{Zl}\p{Zp}"\\]/u
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/gu
+const NEEDS_QUOTING = /[\p{C}\p{Zl}\p{Zp}"\\]/u
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu
 
 /** A name as people and models see it. A name that could be misread is quoted and escaped as in JSON. */
-export function shown(name: string): string {
-  if (!ODD.test(name) && name !== "" && name.trim() === name) return name
-  return JSON.stringify(name).replaceAll(UNSEEN, escaped)
+export function displayName(name: string): string {
+  if (!NEEDS_QUOTING.test(name) && name !== "" && name.trim() === name) return name
+  return JSON.stringify(name).replaceAll(INVISIBLE, escaped)
 }
 
 /** Text of a file or a program, without control characters that affect a terminal. */
