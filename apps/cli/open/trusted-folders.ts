@@ -48,7 +48,7 @@ export class TrustedFolders {
   rulesOf(folder: string): ProjectRules {
     const answered = this.#answered(folder)
     const accepted = new Set(answered === undefined ? [] : this.#stored.rules[answered])
-    return new ProjectRules(folder, {
+    return new ProjectRules(realOf(folder), {
       ...{ isTrusted: this.answerFor(folder) ?? false, accepted },
       personal: this.#dataFolder,
     })
