@@ -11,7 +11,17 @@ export interface AskToolOptions {
 
 const choices = z.array(z.string().min(1).max(200)).min(2).max(20)
 
-/** Creates a tool with which an agent asks its user a question. The run waits for the answer, also after a restart. */
+/**
+ * Creates a tool with which an agent asks its user a question. The run waits for the answer, also after a restart.
+ *
+ * @example
+ * const waiter = { name: "waiter", tools: [askTool()] }
+ * const models = scripted(calls("ask_user", { question: "Inside?" }), says("A table inside."))
+ * await using pawl = await openPawl({ store: ":memory:", agents: [waiter], models })
+ * const asked = await pawl.ask("A table, please.")
+ * if (asked.status === "waiting") await pawl.questions.answer(asked.questions[0]!, "yes")
+ * console.log((await pawl.answer(asked.conversationId)).text) // A table inside.
+ */
 export function askTool({
   name = "ask_user",
   description = "Asks the user, if you need something that only they know or can choose. Waits for the answer.",
